@@ -1,84 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package, out of the wheel that `make wheel` makes: what TensorFlow Lite's own tests ask
-of its interpreter, in our words, and what Deputy adds. Needs numpy; where this Python has none, the
-system's is tried.
+"""The Python package: TensorFlow Lite's interface, and the methods that Deputy adds.
 
     python_test.py BUILD_FOLDER
 """
 import ctypes
 import gc
-import importlib.util
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
-DIGITS = ROOT / 'examples/digits'
-FLOAT, INT8 = str(DIGITS / 'digits_float.tflite'), str(DIGITS / 'digits_int8.tflite')
-TINY = str(ROOT / 'examples/conv_mean.tflite')
-STREAMS = ROOT / 'tests/data/streams'
-SIGNED = str(STREAMS / 'keras_fused_lstm_f32.tflite')
-STATEFUL = str(STREAMS / 'svdf_i8.tflite')
+from python_package import (BUILD, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
+                            allocated, answer, custom_model, ends, random_input)
 
-try:
-    import numpy as np
-except ModuleNotFoundError:
-    SYSTEM = '/usr/bin/python3'
-    if sys.executable != SYSTEM and not subprocess.run([SYSTEM, '-c', 'import numpy'], check=False,
-                                                       capture_output=True).returncode:
-        os.execv(SYSTEM, [SYSTEM, *sys.argv])
-    print('numpy is not installed')
-    sys.exit(77)
-if 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8'):
-    print('a sanitized library needs a sanitized Python')
-    sys.exit(77)
-
-FOLDER = tempfile.TemporaryDirectory()
-WHEEL = pathlib.Path(subprocess.run(
-    [sys.executable, ROOT / 'tools/make_wheel.py', BUILD, FOLDER.name],
-    capture_output=True, text=True, check=True).stdout.strip())
-with zipfile.ZipFile(WHEEL) as archive:
-    archive.extractall(f'{FOLDER.name}/site')
-sys.path.insert(0, f'{FOLDER.name}/site')
-for variable in ('DEPUTY_LIBRARY', 'DEPUTY_PLUGIN_PATH'):
-    os.environ.pop(variable, None)
-
-import deputy  # noqa: E402, the package of the wheel above
-from deputy._native import Owned  # noqa: E402
-from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps,  # noqa: E402
-                                OpResolverType, load_delegate)
-
-
-def allocated(model, **options):
-    interpreter = Interpreter(model, **options)
-    interpreter.allocate_tensors()
-    return interpreter
-
-
-def ends(interpreter):
-    """The indices of the first input and output."""
-    return (interpreter.get_input_details()[0]['index'],
-            interpreter.get_output_details()[0]['index'])
-
-
-def random_input(interpreter, seed=3):
-    detail = interpreter.get_input_details()[0]
-    values = np.random.default_rng(seed).uniform(0, 1, detail['shape'])
-    return (values * 100).astype(np.int8) if detail['dtype'] == np.int8 else values.astype(np.float32)
-
-
-def answer(interpreter, value):
-    first, last = ends(interpreter)
-    interpreter.set_tensor(first, value)
-    interpreter.invoke()
-    return interpreter.get_tensor(last)
+import deputy
+import numpy as np
+from deputy._native import Owned
+from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps, OpResolverType,
+                                load_delegate)
 
 
 def unpacked(data):
@@ -363,14 +306,6 @@ class ResizeTest(unittest.TestCase):
                 interpreter.resize_tensor_input(first, shape)
         with self.assertRaisesRegex(ValueError, 'is no input'):
             interpreter.resize_tensor_input(last, [1, 10])
-
-
-def custom_model():
-    """A model of one custom operator, "Double", on four floats."""
-    module = importlib.util.spec_from_file_location('explain_test', ROOT / 'tests/explain_test.py')
-    explain_test = importlib.util.module_from_spec(module)
-    module.loader.exec_module(explain_test)
-    return explain_test.build_model([(b'Double', [0])])
 
 
 class CustomOpsTest(unittest.TestCase):

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library with a custom operator, "Double", and the function by which Python's
-// InterpreterWithCustomOps adds it.
+// Custom operators for tests of Python's InterpreterWithCustomOps, and a delegate; those that fail
+// report why in their own words.
 #include "tensorflow/lite/c/c_api_experimental.h"
 #include "tensorflow/lite/c/common.h"
 
-static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+#define EXPORT __attribute__((visibility("default")))
+
+static void (*during_invoke)(void) = NULL;
+
+static TfLiteStatus Double(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = &context->tensors[node->inputs->data[0]];
   TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
   const float* from = (const float*)input->data.raw;
@@ -15,7 +19,52 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-__attribute__((visibility("default"))) void RegisterDouble(TfLiteInterpreterOptions* options) {
-  static const TfLiteRegistration kDouble = {.invoke = Invoke};
+static TfLiteStatus DoubleAfterCallback(TfLiteContext* context, TfLiteNode* node) {
+  if (during_invoke != NULL) during_invoke();
+  return Double(context, node);
+}
+
+static TfLiteStatus FailInPrepare(TfLiteContext* context, TfLiteNode* node) {
+  (void)node;
+  context->ReportError(context, "the licence is 100%% missing: %s", "a.lic");
+  return kTfLiteError;
+}
+
+static TfLiteStatus FailInInvoke(TfLiteContext* context, TfLiteNode* node) {
+  (void)node;
+  context->ReportError(context, "camera %d is unplugged", 3);
+  context->ReportError(context, "no other camera");
+  return kTfLiteError;
+}
+
+// The function runs in each invoke of the operator "Callback"; NULL for none.
+EXPORT void SetDuringInvoke(void (*function)(void)) { during_invoke = function; }
+
+EXPORT void RegisterDouble(TfLiteInterpreterOptions* options) {
+  static const TfLiteRegistration kDouble = {.invoke = Double};
   TfLiteInterpreterOptionsAddCustomOp(options, "Double", &kDouble, 1, 1);
+}
+
+EXPORT void RegisterCallback(TfLiteInterpreterOptions* options) {
+  static const TfLiteRegistration kCallback = {.invoke = DoubleAfterCallback};
+  TfLiteInterpreterOptionsAddCustomOp(options, "Callback", &kCallback, 1, 1);
+}
+
+EXPORT void RegisterFailing(TfLiteInterpreterOptions* options) {
+  static const TfLiteRegistration kNoLicence = {.prepare = FailInPrepare, .invoke = Double};
+  static const TfLiteRegistration kUnplugged = {.invoke = FailInInvoke};
+  TfLiteInterpreterOptionsAddCustomOp(options, "NoLicence", &kNoLicence, 1, 1);
+  TfLiteInterpreterOptionsAddCustomOp(options, "Unplugged", &kUnplugged, 1, 1);
+}
+
+static TfLiteStatus FailToApply(TfLiteContext* context, TfLiteDelegate* delegate) {
+  (void)delegate;
+  context->ReportError(context, "device %d is busy", 7);
+  return kTfLiteError;
+}
+
+// A delegate that refuses every graph.
+EXPORT TfLiteDelegate* BusyDelegate(void) {
+  static TfLiteDelegate delegate = {.Prepare = FailToApply};
+  return &delegate;
 }

@@ -75,9 +75,9 @@ foreach(version 1.0.0 1.7.2 2.0.0)
   deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}" LINKS deputy)
 endforeach()
 
-# No delegate: a custom operator for Python.
-deputy_add_delegate(plugin_custom_ops SOURCES tests/plugins/custom_ops.c EXPORTS RegisterDouble
-                    LINKS deputy)
+# Custom operators for Python.
+deputy_add_delegate(plugin_custom_ops SOURCES tests/plugins/custom_ops.c EXPORTS BusyDelegate
+                    RegisterCallback RegisterDouble RegisterFailing SetDuringInvoke LINKS deputy)
 set_target_properties(plugin_custom_ops PROPERTIES OUTPUT_NAME custom_ops
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
 add_dependencies(test_plugins plugin_custom_ops)

@@ -2,6 +2,8 @@
 """Who runs which node, and why; what the validation layer found: see deputy/deputy.h."""
 import ctypes
 
+import numpy as np
+
 from . import _native
 
 POLICIES = {'tflite': 0, 'hot': 1}
@@ -45,6 +47,16 @@ def _node(lib, interpreter, subgraph, index, names):
             'version': info.version,
             'inputs': info.inputs[:info.input_count], 'outputs': info.outputs[:info.output_count],
             'run_by': names[run.delegate_index] if delegated else 'CPU', 'reasons': reasons}
+
+
+def node_details(lib, interpreter, index):
+    """index, op_name, inputs and outputs of a node of the main subgraph; None if there is none."""
+    info = _filled(lib.DeputyInterpreterGetNodeInfo, _native.NodeInfo(), interpreter, 0, index)
+    if info is None:
+        return None
+    return {'index': index, 'op_name': _text(info.operator_name),
+            'inputs': np.array(info.inputs[:info.input_count], np.int32),
+            'outputs': np.array(info.outputs[:info.output_count], np.int32)}
 
 
 def explain(lib, interpreter):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library, its functions and structs, for ctypes.
 
-Every call releases the interpreter lock while it runs. An object of the library is an `Owned`: it
-is deleted when nothing in Python refers to it any more, and never before what it needs.
+Every call releases Python's lock while it runs. An object of the library is an `Owned`: it is
+deleted when nothing in Python refers to it any more, and always before the objects that it uses.
 """
 import ctypes
 import functools
@@ -115,7 +115,7 @@ class Finding(Sized):
                 ('count', ctypes.c_int64), ('delegate', POINTER), ('delegate_name', TEXT)]
 
 
-# Reports go into exceptions, not to stderr: the library keeps the newest text for DeputyLastError.
+# Reports go into exceptions, not to stderr. The library keeps the newest text for DeputyLastError.
 Reporter = ctypes.CFUNCTYPE(None, POINTER, TEXT, POINTER)
 quiet_reporter = Reporter(lambda user_data, text, arguments: None)
 
@@ -151,17 +151,18 @@ _FUNCTIONS = (
     ('TfLiteSignatureRunnerGetOutputName', TEXT, [POINTER, INT]),
     ('TfLiteSignatureRunnerGetInputTensor', TensorPointer, [POINTER, TEXT]),
     ('TfLiteSignatureRunnerGetOutputTensor', TensorPointer, [POINTER, TEXT]),
-    ('TfLiteSignatureRunnerResizeInputTensor', INT,
-     [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
     ('TfLiteSignatureRunnerAllocateTensors', INT, [POINTER]),
     ('TfLiteSignatureRunnerInvoke', INT, [POINTER]),
     ('TfLiteSignatureRunnerDelete', None, [POINTER]),
     ('TfLiteTensorRealloc', INT, [SIZE, TensorPointer]),
     ('DeputyVersion', TEXT, []),
     ('DeputyLastError', TEXT, []),
+    ('DeputyInterpreterLastError', TEXT, [POINTER]),
     ('DeputyInterpreterOptionsSetArithmetic', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
+    ('DeputySignatureRunnerResizeInputTensor', INT,
+     [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
     ('DeputyInterpreterGetSubgraphCount', INT, [POINTER]),
     ('DeputyInterpreterGetTensorCount', INT, [POINTER, INT]),
     ('DeputyInterpreterGetTensor', TensorPointer, [POINTER, INT, INT]),
@@ -206,31 +207,40 @@ def last_error():
 
 
 class Owned:
-    """A pointer, what deletes it, and what has to live as long: others of this kind, which are
-    deleted after it, and whatever else it is to keep alive.
+    """A pointer, the function that deletes it, and the objects that it uses. Those that are `Owned`
+    are deleted after it, the others are kept alive.
 
-    Users are counted here: Python's own counts do not keep an order when it collects a cycle, or
-    ends, since it calls all finalizers of what it collects as they come."""
+    Users are counted here: Python runs the finalizers of a cycle, and of all objects when it ends,
+    in any order. When Python ends, the globals of this module are None: finalizers use none."""
 
     def __init__(self, pointer, delete, *keeps):
-        self.pointer, self._delete, self._keeps = pointer, delete, keeps
-        self._users = 1
-        for kept in keeps:
-            if isinstance(kept, Owned):
-                kept._users += 1
+        self._pointer, self._delete, self._keeps = pointer, delete, keeps
+        self._owned_keeps = [kept for kept in keeps if isinstance(kept, Owned)]
+        # One entry per user; only the first is True. append() and pop() are atomic, so that exactly
+        # one thread takes the last entry and deletes the object.
+        self._users = [True]
+        for kept in self._owned_keeps:
+            kept._users.append(False)
+
+    @property
+    def pointer(self):
+        """Null if the library returned no object; RuntimeError once the object is deleted."""
+        if not self._users:
+            raise RuntimeError('the object has been deleted')
+        return self._pointer
+
+    def __reduce__(self):
+        raise TypeError('an object of the Deputy library cannot be copied or pickled')
 
     def __del__(self):
         self._drop()
 
     def _drop(self):
-        self._users -= 1
-        if self._users == 0:
-            if self.pointer:
-                self._delete(self.pointer)
-                self.pointer = None
-            for kept in self._keeps:
-                if isinstance(kept, Owned):
-                    kept._drop()
+        if self._users and self._users.pop():
+            if self._pointer:
+                self._delete(self._pointer)
+            for kept in self._owned_keeps:
+                kept._drop()
 
 
 def numbers(array):
@@ -240,6 +250,11 @@ def numbers(array):
     kind = ctypes.c_float if isinstance(array.contents, FloatArray) else ctypes.c_int
     start = ctypes.addressof(array.contents) + type(array.contents).data.offset
     return list((kind * array.contents.size).from_address(start))
+
+
+def int_array(numbers_):
+    """The numbers as an array of C."""
+    return (ctypes.c_int * len(numbers_))(*numbers_)
 
 
 def list_plugins():

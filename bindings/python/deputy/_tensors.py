@@ -8,8 +8,8 @@ import numpy as np
 from . import _native
 from ._native import numbers
 
-STRING = 5
-# TfLiteType to numpy. Numbers of less than a byte are handed out as the bytes they are packed in,
+STRING, RESOURCE, VARIANT = 5, 14, 15
+# TfLiteType to numpy. Numbers of less than a byte appear as the bytes that they are packed in,
 # bfloat16 as its 16 bits: numpy has neither.
 DTYPES = {
     1: np.float32, 2: np.int32, 3: np.uint8, 4: np.int64, STRING: np.bytes_, 6: np.bool_,
@@ -18,7 +18,8 @@ DTYPES = {
     19: np.uint16, 20: np.int8, 21: np.uint8,
 }
 PACKED = (18, 20, 21)
-DYNAMIC = 4  # kTfLiteDynamic
+MMAP_RO, PERSISTENT_RO = 1, 5  # kTfLiteMmapRo, kTfLitePersistentRo
+MAX_STRING_BYTES = 2**31 - 1
 
 
 def dtype_of(tensor):
@@ -27,6 +28,20 @@ def dtype_of(tensor):
 
 def name_of(tensor):
     return (tensor.name or b'').decode(errors='replace')
+
+
+def is_constant(tensor):
+    """Contents of the model's file, or computed once from them."""
+    return tensor.allocation_type in (MMAP_RO, PERSISTENT_RO)
+
+
+def shape_of(tensor):
+    """The shape of the array that stands for the tensor."""
+    if tensor.type in PACKED:
+        return (tensor.bytes,)
+    if tensor.sparsity:  # The values that are not zero.
+        return (tensor.bytes // np.dtype(dtype_of(tensor)).itemsize,)
+    return tuple(numbers(tensor.dims))
 
 
 def sparsity_of(tensor):
@@ -55,11 +70,11 @@ def quantization_of(tensor):
         scales, zero_points = numbers(affine.scale), numbers(affine.zero_point)
         dimension = affine.quantized_dimension
     return {'scales': np.array(scales, np.float32), 'zero_points': np.array(zero_points, np.int32),
-            'quantized_dimension': dimension}
+            'quantized_dimension': dimension, 'block_size': 0}
 
 
 def details(tensor, index):
-    """What get_input_details() and its like say of a tensor."""
+    """The dictionary that get_input_details() and similar methods return for a tensor."""
     shape = numbers(tensor.dims)
     signature = numbers(tensor.dims_signature) or shape
     return {
@@ -74,27 +89,49 @@ def details(tensor, index):
     }
 
 
-class View:
-    """Memory of a tensor as numpy takes it over: an array of it keeps this, and so the interpreter.
-    `live` is the set of those that arrays still refer to."""
+class _Memory:
+    """Memory as numpy takes it over; an array of it keeps this object."""
 
-    def __init__(self, tensor, owner, live):
+    def __init__(self, tensor, read_only, owner=None):
         self.owner = owner
-        dtype = np.dtype(dtype_of(tensor))
-        shape = tuple(numbers(tensor.dims))
-        if tensor.type in PACKED:
-            shape = (tensor.bytes,)
         self.__array_interface__ = {
-            'data': (tensor.data, tensor.allocation_type == 1), 'typestr': dtype.str,
-            'shape': shape, 'version': 3}
-        live.add(self)
+            'data': (tensor.data, read_only), 'typestr': np.dtype(dtype_of(tensor)).str,
+            'shape': shape_of(tensor), 'version': 3}
+
+
+def _array(tensor, read_only, owner=None):
+    """(array over the tensor's memory, the object that it keeps); the object is None if the tensor
+    is empty."""
+    if not tensor.data and tensor.bytes:
+        raise ValueError('Tensor data is null. Run allocate_tensors() first')
+    if not tensor.bytes:
+        return np.zeros(shape_of(tensor), dtype_of(tensor)), None
+    dtype = np.dtype(dtype_of(tensor))
+    elements = 1
+    for extent in shape_of(tensor):
+        elements *= extent
+    if elements * dtype.itemsize > tensor.bytes:
+        raise ValueError(f"tensor '{name_of(tensor)}': expected {elements} elements of type {dtype}, "
+                         f'found {tensor.bytes} bytes')
+    memory = _Memory(tensor, read_only, owner)
+    return np.asarray(memory), memory
+
+
+def _refuse_objects(tensor):
+    if tensor.type in (RESOURCE, VARIANT):
+        raise ValueError(f"tensor '{name_of(tensor)}' is a resource or variant, which has no array")
 
 
 def view(tensor, owner, live):
-    """An array over the tensor's own memory; read-only where the model's file is mapped."""
+    """An array over the tensor's own memory; read-only for a constant. Until the array and all
+    arrays made from it are gone, `live` has an entry."""
     if tensor.type == STRING:
         raise ValueError('a tensor of strings cannot be viewed: use get_tensor()')
-    return np.asarray(View(tensor, owner, live))
+    _refuse_objects(tensor)
+    array, memory = _array(tensor, is_constant(tensor), owner)
+    if memory is not None:
+        live.add(memory)
+    return array
 
 
 def new_live_set():
@@ -102,32 +139,43 @@ def new_live_set():
 
 
 def unpack_strings(data, shape):
-    """TensorFlow Lite's [count, offset 0..count] as int32, then the characters."""
+    """An array of bytes objects. `data`: [count, offset 0..count] as int32, then the characters."""
     count = int(np.frombuffer(data, np.int32, 1)[0]) if len(data) >= 4 else 0
-    offsets = np.frombuffer(data, np.int32, count + 1, 4) if count else [0]
-    strings = [data[offsets[i]:offsets[i + 1]] for i in range(count)]
-    array = np.array(strings, dtype=object)
-    longest = max((len(text) for text in strings), default=1)
-    return array.astype(f'S{max(longest, 1)}').reshape(shape)
+    offsets = np.frombuffer(data, np.int32, count + 1, 4).tolist() if count > 0 else [0]
+    array = np.empty(max(count, 0), dtype=object)
+    for i in range(count):
+        array[i] = data[offsets[i]:offsets[i + 1]]
+    return array.reshape(shape)
+
+
+def _bytes_of(text):
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, str):
+        return text.encode()
+    raise ValueError(f'Cannot set tensor: expected bytes or str, found {type(text).__name__}')
 
 
 def pack_strings(array):
-    texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.ravel()]
+    """The reverse of unpack_strings()."""
+    texts = [_bytes_of(text) for text in array.ravel()]
     first = 4 * (len(texts) + 2)
     offsets = np.cumsum([first] + [len(text) for text in texts])
+    if offsets[-1] > MAX_STRING_BYTES:
+        raise ValueError(f'Cannot set tensor: expected strings of at most {MAX_STRING_BYTES} bytes '
+                         f'with their offsets, found {offsets[-1]}')
     return np.array([len(texts), *offsets], np.int32).tobytes() + b''.join(texts)
 
 
 def read(tensor):
     """A copy of the tensor's contents."""
-    if not tensor.data and tensor.bytes:
-        raise ValueError('Tensor data is null. Run allocate_tensors() first')
-    data = ctypes.string_at(tensor.data, tensor.bytes) if tensor.bytes else b''
-    shape = numbers(tensor.dims)
     if tensor.type == STRING:
-        return unpack_strings(data, shape)
-    array = np.frombuffer(data, dtype_of(tensor)).copy()
-    return array if tensor.type in PACKED else array.reshape(shape)
+        if not tensor.data and tensor.bytes:
+            raise ValueError('Tensor data is null. Run allocate_tensors() first')
+        data = ctypes.string_at(tensor.data, tensor.bytes) if tensor.bytes else b''
+        return unpack_strings(data, numbers(tensor.dims))
+    _refuse_objects(tensor)
+    return _array(tensor, True)[0].copy()
 
 
 def check_shape(array, tensor, index):
@@ -141,32 +189,40 @@ def check_shape(array, tensor, index):
                              f'{expected} for dimension {i} of input {index}.')
 
 
-def write(pointer, value, index):
-    """Copies `value` into the tensor at `pointer`, whose shape and type it must have."""
+def write(pointer, array, index):
+    """Copies `array` into the tensor at `pointer`, whose shape and type it must have."""
     tensor = pointer.contents
-    array = np.asarray(value)
+    if is_constant(tensor):
+        raise ValueError(f"Cannot set tensor: tensor {index} '{name_of(tensor)}' is a constant of the "
+                         'model, which is read-only')
+    _refuse_objects(tensor)
     if tensor.type == STRING:
-        if array.dtype.kind not in 'SUO':
-            raise ValueError(f'Cannot set tensor: Got value of type {array.dtype} but expected type '
-                             f'STRING for input {index}, name: {name_of(tensor)} ')
-        check_shape(array, tensor, index)
-        data = pack_strings(array)
-        if _native.library().TfLiteTensorRealloc(len(data), pointer) != _native.OK:
-            raise RuntimeError(_native.last_error())
-        ctypes.memmove(pointer.contents.data, data, len(data))
+        _write_strings(pointer, array, index)
         return
     expected = np.dtype(dtype_of(tensor))
     if array.dtype != expected:
         raise ValueError(f'Cannot set tensor: Got value of type {array.dtype} but expected type '
                          f'{expected} for input {index}, name: {name_of(tensor)} ')
-    if tensor.type in PACKED:
-        if array.nbytes != tensor.bytes:
-            raise ValueError(f'Cannot set tensor: Got {array.nbytes} bytes but expected '
-                             f'{tensor.bytes} for input {index}.')
-    else:
+    if tensor.type not in PACKED:
         check_shape(array, tensor, index)
+    if array.nbytes != tensor.bytes:
+        raise ValueError(f'numpy array had {array.nbytes} bytes but expected {tensor.bytes} bytes.')
     if not tensor.data and tensor.bytes:
         raise ValueError('Cannot set tensor: Tensor is unallocated. Try calling '
                          'allocate_tensors() first')
     array = np.ascontiguousarray(array)
     ctypes.memmove(tensor.data, array.ctypes.data, tensor.bytes)
+
+
+def _write_strings(pointer, array, index):
+    if array.dtype.kind not in 'SUO':
+        raise ValueError(f'Cannot set tensor: Got value of type {array.dtype} but expected type '
+                         f'STRING for input {index}, name: {name_of(pointer.contents)} ')
+    check_shape(array, pointer.contents, index)
+    data = pack_strings(array)
+    if _native.library().TfLiteTensorRealloc(len(data), pointer) != _native.OK:
+        raise RuntimeError(f'Cannot set tensor: no memory for {len(data)} bytes of strings')
+    if not pointer.contents.data or pointer.contents.bytes < len(data):
+        raise ValueError(f"Cannot set tensor: tensor {index} '{name_of(pointer.contents)}' has no "
+                         'memory of its own for strings')
+    ctypes.memmove(pointer.contents.data, data, len(data))

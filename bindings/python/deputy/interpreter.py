@@ -5,17 +5,21 @@ A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs 
 here instead. What Deputy adds: `delegate_policy` and `validation` of an Interpreter, `explain()`,
 `delegation_status()` and `findings()`.
 
-One interpreter is used by one thread at a time; several work side by side, since every call into
-the library releases Python's lock.
+One interpreter serves one call at a time, see _guard.py. Several work side by side, since every
+call into the library releases Python's lock.
 """
 import ctypes
 import enum
-import os
 
 import numpy as np
 
-from . import _explain, _native, _tensors
+from . import _checks, _explain, _native, _signature, _tensors
+from ._delegate import Delegate, load_delegate
+from ._guard import CallGuard
 from ._native import OK, Owned, last_error, library
+from ._preserve import PreservedTensors
+from ._reports import Reports
+from ._signature import SignatureRunner
 
 __all__ = ['Delegate', 'Interpreter', 'InterpreterWithCustomOps', 'OpResolverType',
            'SignatureRunner', 'load_delegate']
@@ -32,110 +36,6 @@ class OpResolverType(enum.Enum):
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
 
 
-class Delegate:
-    """A delegate from a library, see load_delegate. Whoever uses it keeps it alive."""
-
-    def __init__(self, library, options=None):  # noqa: A002, the argument's name is upstream's
-        lib = _native.library()
-        plugin = Owned(lib.DeputyPluginLoadWithErrorReporter(
-            os.fsencode(library), _native.quiet_reporter, None), lib.DeputyPluginRelease)
-        if not plugin.pointer:
-            raise ValueError(f'Failed to load delegate from {library}\n{last_error()}')
-        pairs = [(str(key).encode(), str(value).encode()) for key, value in (options or {}).items()]
-        keys = (_native.TEXT * len(pairs))(*(key for key, _ in pairs))
-        values = (_native.TEXT * len(pairs))(*(value for _, value in pairs))
-        self._owned = Owned(lib.DeputyPluginCreateDelegateWithErrorReporter(
-            plugin.pointer, keys, values, len(pairs), _native.quiet_reporter, None),
-            lib.DeputyPluginDeleteDelegate)
-        if not self._owned.pointer:
-            raise ValueError(f'Failed to load delegate from {library}\n{last_error()}')
-
-    def _get_native_delegate_pointer(self):
-        return self._owned.pointer
-
-
-def load_delegate(library, options=None):
-    """A delegate of the library at that path, or of a plug-in by its name ('gpu'), made with
-    `options`, a dictionary of keys and values. ValueError, with the reason, if it cannot be had."""
-    return Delegate(library, options)
-
-
-def _check(status, failure=RuntimeError):
-    if status != OK:
-        raise failure(last_error() or f'failed with status {status}')
-
-
-def _dims(shape):
-    return (ctypes.c_int * len(shape))(*shape), len(shape)
-
-
-class SignatureRunner:
-    """Runs one signature of a model: call it with its inputs by name, and it returns its outputs by
-    name, as copies. Of Interpreter.get_signature_runner()."""
-
-    def __init__(self, interpreter, signature_key):
-        self._lib, self._key = library(), signature_key
-        pointer = self._lib.TfLiteInterpreterGetSignatureRunner(
-            interpreter._owned.pointer, signature_key.encode())
-        if not pointer:
-            raise ValueError(f'Invalid signature_key provided: {signature_key}')
-        self._interpreter = interpreter
-        self._owned = Owned(pointer, self._lib.TfLiteSignatureRunnerDelete, interpreter._owned)
-        self._inputs, self._outputs = _signature_names(self._lib, pointer)
-        self._allocated = False
-
-    def __call__(self, **kwargs):
-        if len(kwargs) != len(self._inputs):
-            raise ValueError('Invalid number of inputs provided for running a SignatureDef, '
-                             f'expected {len(self._inputs)} vs provided {len(kwargs)}')
-        self._interpreter._ensure_safe()
-        values = {}
-        for name, value in kwargs.items():
-            if name not in self._inputs:
-                raise ValueError(f'Invalid Input name ({name}) for SignatureDef')
-            values[name] = np.asarray(value)
-            self._resize(name, values[name].shape)
-        if not self._allocated:
-            _check(self._lib.TfLiteSignatureRunnerAllocateTensors(self._owned.pointer))
-            self._allocated = True
-        for name, value in values.items():
-            _tensors.write(self._tensor(name, True), value, name)
-        _check(self._lib.TfLiteSignatureRunnerInvoke(self._owned.pointer))
-        return {name: _tensors.read(self._tensor(name, False).contents) for name in self._outputs}
-
-    def get_input_details(self):
-        """As Interpreter.get_input_details(), by name."""
-        return {name: self._details(name, True) for name in self._inputs}
-
-    def get_output_details(self):
-        """As Interpreter.get_output_details(), by name."""
-        return {name: self._details(name, False) for name in self._outputs}
-
-    def _tensor(self, name, is_input):
-        which = 'Input' if is_input else 'Output'
-        return getattr(self._lib, f'TfLiteSignatureRunnerGet{which}Tensor')(self._owned.pointer,
-                                                                             name.encode())
-
-    def _details(self, name, is_input):
-        tensor = self._tensor(name, is_input)
-        index = self._interpreter._index_of(tensor)
-        return dict(_tensors.details(tensor.contents, index), name=name)
-
-    def _resize(self, name, shape):
-        if tuple(_native.numbers(self._tensor(name, True).contents.dims)) != tuple(shape):
-            _check(self._lib.TfLiteSignatureRunnerResizeInputTensor(
-                self._owned.pointer, name.encode(), *_dims(shape)), ValueError)
-            self._allocated = False
-
-
-def _signature_names(lib, runner):
-    inputs = [lib.TfLiteSignatureRunnerGetInputName(runner, i).decode()
-              for i in range(lib.TfLiteSignatureRunnerGetInputCount(runner))]
-    outputs = [lib.TfLiteSignatureRunnerGetOutputName(runner, i).decode()
-               for i in range(lib.TfLiteSignatureRunnerGetOutputCount(runner))]
-    return inputs, outputs
-
-
 def _create_model(lib, path, content):
     if path is not None and content is not None:
         raise ValueError("Can't both provide `model_path` and `model_content`")
@@ -143,9 +43,9 @@ def _create_model(lib, path, content):
         raise ValueError('`model_path` or `model_content` must be specified.')
     if path is not None:
         pointer = lib.TfLiteModelCreateFromFileWithErrorReporter(
-            os.fsencode(path), _native.quiet_reporter, None)
+            _checks.path(path, 'model_path'), _native.quiet_reporter, None)
     else:
-        content = bytes(content)
+        content = _checks.content(content)
         pointer = lib.TfLiteModelCreateWithErrorReporter(content, len(content),
                                                          _native.quiet_reporter, None)
     if not pointer:
@@ -153,28 +53,30 @@ def _create_model(lib, path, content):
     return Owned(pointer, lib.TfLiteModelDelete, content)
 
 
-def _create_options(lib, threads, resolver, policy, validation):
-    options = Owned(lib.TfLiteInterpreterOptionsCreate(), lib.TfLiteInterpreterOptionsDelete)
-    lib.TfLiteInterpreterOptionsSetErrorReporter(options.pointer, _native.quiet_reporter, None)
+def _create_options(lib, reports, threads, resolver, policy, validation):
+    options = Owned(lib.TfLiteInterpreterOptionsCreate(), lib.TfLiteInterpreterOptionsDelete, reports)
+    lib.TfLiteInterpreterOptionsSetErrorReporter(options.pointer, reports.function, None)
+    threads = _checks.threads(threads)
     if threads is not None:
-        if not isinstance(threads, int):
-            raise ValueError('type of num_threads should be int')
-        if threads < 1:
-            raise ValueError('num_threads should >= 1')
         lib.TfLiteInterpreterOptionsSetNumThreads(options.pointer, threads)
     if not isinstance(resolver, OpResolverType):
         raise ValueError(f'Unrecognized passed in op resolver type: {resolver}')
     if resolver == OpResolverType.BUILTIN_REF:
-        _check(lib.DeputyInterpreterOptionsSetArithmetic(options.pointer, 1))
+        _must(lib.DeputyInterpreterOptionsSetArithmetic(options.pointer, 1))
     if policy is not None:
         if policy not in _explain.POLICIES:
             raise ValueError(f"delegate_policy: expected 'tflite' or 'hot', found {policy!r}")
-        _check(lib.DeputyInterpreterOptionsSetDelegatePolicy(options.pointer,
-                                                             _explain.POLICIES[policy]))
+        _must(lib.DeputyInterpreterOptionsSetDelegatePolicy(options.pointer,
+                                                            _explain.POLICIES[policy]))
     if validation is not None:
-        _check(lib.DeputyInterpreterOptionsSetValidation(
+        _must(lib.DeputyInterpreterOptionsSetValidation(
             options.pointer, ctypes.byref(_native.ValidationOptions(enabled=int(validation)))))
     return options
+
+
+def _must(status):
+    if status != OK:
+        raise RuntimeError(last_error() or f'failed with status {status}')
 
 
 class Interpreter:
@@ -185,13 +87,18 @@ class Interpreter:
     num_threads: 1 or more; None leaves it to the library, which takes one.
     experimental_op_resolver_type: see OpResolverType.
     experimental_preserve_all_tensors: intermediate tensors keep what was computed, for get_tensor().
-    experimental_disable_delegate_clustering, experimental_default_delegate_latest_features:
-        taken for compatibility; neither changes what Deputy does.
+    experimental_disable_delegate_clustering, experimental_default_delegate_latest_features,
+    experimental_compress_quantization_zero_points, experimental_disable_delegate_node_fusion,
+    experimental_force_delegate_node_profiling:
+        accepted for compatibility; they do not change what Deputy does.
     delegate_policy: 'tflite' or 'hot', what happens when a delegate fails (docs/delegates.md).
-    validation: True checks delegates at work, False does not; None asks DEPUTY_VALIDATION.
+    validation: True enables the delegate validation layer, False disables it; None leaves it to the
+        environment variable DEPUTY_VALIDATION.
 
-    A model that is refused is a ValueError, a failure at work a RuntimeError; both carry Deputy's
-    text.
+    A model that is refused is a ValueError, a failure at work a RuntimeError; both carry the texts
+    that Deputy, operators and delegates reported. A call while another thread is in invoke(),
+    allocate_tensors(), resize_tensor_input() or a signature runner is a RuntimeError; methods that
+    read names and shapes only wait for it.
     """
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None,
@@ -199,164 +106,203 @@ class Interpreter:
                  experimental_preserve_all_tensors=False,
                  experimental_disable_delegate_clustering=False,
                  experimental_default_delegate_latest_features=False,
+                 experimental_compress_quantization_zero_points=False,
+                 experimental_disable_delegate_node_fusion=False,
+                 experimental_force_delegate_node_profiling=False,
                  delegate_policy=None, validation=None):
         self._lib = lib = library()
+        self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
-        self._preserve = bool(experimental_preserve_all_tensors)
-        self._kept = []  # memory of preserved tensors
+        self.experimental_compress_quantization_zero_points = (
+            experimental_compress_quantization_zero_points)
         self._model = _create_model(lib, model_path, model_content)
-        self._options = _create_options(lib, num_threads, experimental_op_resolver_type,
-                                        delegate_policy, validation)
+        self._options = _create_options(lib, self._reports, num_threads,
+                                        experimental_op_resolver_type, delegate_policy, validation)
         self._add_custom_ops(self._options.pointer)
+        self._preserved = None
+        if experimental_preserve_all_tensors:
+            self._preserved = PreservedTensors(lib, self._model, self._options)
         self._delegates = list(experimental_delegates or [])
         self._owned = self._create()
         for delegate in self._delegates:
-            status = lib.TfLiteInterpreterModifyGraphWithDelegate(
-                self._owned.pointer, delegate._get_native_delegate_pointer())
-            # Under 'hot' a delegate that cannot be applied is left out.
-            if status != OK and not (delegate_policy == 'hot' and status == _native.DELEGATE_ERROR):
-                raise RuntimeError(last_error() or 'the delegate could not be applied')
-        self._signatures = {}
+            self._apply(delegate, delegate_policy == 'hot')
 
     def _add_custom_ops(self, options):
         pass
 
     def _create(self):
+        self._reports.clear()
         pointer = self._lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer)
         if not pointer:
-            raise ValueError(last_error())
+            raise ValueError(self._reports.failure(last_error(), last_error()))
         owned = (getattr(delegate, '_owned', delegate) for delegate in self._delegates)
-        return Owned(pointer, self._lib.TfLiteInterpreterDelete, self._model, self._kept, *owned)
+        return Owned(pointer, self._lib.TfLiteInterpreterDelete, self._model, self._reports,
+                     self._preserved, *owned)
+
+    def _apply(self, delegate, hot):
+        self._reports.clear()
+        status = self._lib.TfLiteInterpreterModifyGraphWithDelegate(
+            self._owned.pointer, delegate._get_native_delegate_pointer())
+        # Under 'hot' a delegate that cannot be applied is left out.
+        if not (hot and status == _native.DELEGATE_ERROR):
+            self._check(status)
 
     # ---- tensors -------------------------------------------------------------------------------
 
     def allocate_tensors(self):
         """Plans memory; after the constructor and after each resize."""
-        self._ensure_safe()
-        if self._preserve:
-            self._keep_all_tensors()
-        _check(self._lib.TfLiteInterpreterAllocateTensors(self._owned.pointer))
+        with self._changing('allocate_tensors'):
+            if self._preserved is not None:
+                self._preserved.prepare(self)
+            self._check(self._lib.TfLiteInterpreterAllocateTensors(self._owned.pointer))
 
     def get_input_details(self):
         """A dictionary per input: name, index, shape, shape_signature, dtype, quantization,
-        quantization_parameters (scales, zero_points, quantized_dimension), sparsity_parameters."""
-        return [self._details(index) for index in self._input_indices()]
+        quantization_parameters (scales, zero_points, quantized_dimension, block_size),
+        sparsity_parameters."""
+        with self._guard.metadata:
+            return [self._details(index) for index in self._input_indices()]
 
     def get_output_details(self):
         """As get_input_details()."""
         lib, pointer = self._lib, self._owned.pointer
-        return [self._details(lib.TfLiteInterpreterGetOutputTensorIndex(pointer, i))
-                for i in range(lib.TfLiteInterpreterGetOutputTensorCount(pointer))]
+        with self._guard.metadata:
+            return [self._details(lib.TfLiteInterpreterGetOutputTensorIndex(pointer, i))
+                    for i in range(lib.TfLiteInterpreterGetOutputTensorCount(pointer))]
 
     def get_tensor_details(self, subgraph_index=0):
         """As get_input_details(), for all tensors of a subgraph; those without a type, which are
         temporary, are left out."""
-        count = self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph_index)
-        return [self._details(i, subgraph_index) for i in range(count)
-                if self._tensor(i, subgraph_index).contents.type != 0]
+        subgraph = _checks.index(subgraph_index, 'subgraph_index')
+        count = self.num_subgraphs()
+        if not 0 <= subgraph < count:
+            raise ValueError(f'subgraph_index is out of range: {subgraph} for the model, which has '
+                             f'{count} subgraphs.')
+        with self._guard.metadata:
+            tensors = range(self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph))
+            return [self._details(i, subgraph) for i in tensors
+                    if self._tensor(i, subgraph).contents.type != 0]
 
     def num_subgraphs(self):
         return self._lib.DeputyInterpreterGetSubgraphCount(self._owned.pointer)
 
     def set_tensor(self, tensor_index, value):
         """Copies `value`, of the tensor's shape and type, into it."""
-        _tensors.write(self._tensor(tensor_index), value, tensor_index)
+        index, array = _checks.index(tensor_index, 'tensor_index'), np.asarray(value)
+        with self._guard.contents('set_tensor'):
+            _tensors.write(self._tensor(index), array, index)
 
     def get_tensor(self, tensor_index, subgraph_index=0):
-        """A copy of the tensor's contents."""
-        tensor = self._tensor(tensor_index, subgraph_index).contents
-        if subgraph_index == 0 and tensor.data_is_stale:
-            _check(self._lib.TfLiteInterpreterEnsureTensorDataIsReadable(self._owned.pointer,
-                                                                         tensor_index))
-        return _tensors.read(tensor)
+        """A copy of the tensor's contents. Strings are an array of bytes objects."""
+        index = _checks.index(tensor_index, 'tensor_index')
+        subgraph = _checks.index(subgraph_index, 'subgraph_index')
+        with self._guard.contents('get_tensor'):
+            tensor = self._tensor(index, subgraph).contents
+            if subgraph == 0 and tensor.data_is_stale:
+                self._check(self._lib.TfLiteInterpreterEnsureTensorDataIsReadable(
+                    self._owned.pointer, index))
+            return _tensors.read(tensor)
 
     def tensor(self, tensor_index):
         """A function that returns an array over the tensor's own memory, without a copy. The array
         must not be kept while the interpreter allocates or invokes, which raises RuntimeError."""
-        self._tensor(tensor_index)
+        index = _checks.index(tensor_index, 'tensor_index')
+        with self._guard.metadata:
+            self._tensor(index)
 
         def current():
-            tensor = self._tensor(tensor_index).contents
-            if not tensor.data and tensor.bytes:
-                raise ValueError('Tensor data is null. Run allocate_tensors() first')
-            return _tensors.view(tensor, self._owned, self._live)
+            with self._guard.contents('tensor'):
+                return _tensors.view(self._tensor(index).contents, self._owned, self._live)
         return current
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
         """Gives an input, named by its tensor's index, another shape; allocate_tensors() follows.
         With `strict`, only dimensions that the model leaves open (-1) may change."""
-        self._ensure_safe()
-        size = np.asarray(tensor_size)
-        if size.ndim != 1:
-            raise ValueError(f'Shape should be 1D instead of {size.ndim}.')
-        if size.dtype.kind not in 'iu' and size.size:
-            raise ValueError(f'Shape must be type int32 (was {size.dtype}).')
-        size = [int(extent) for extent in size]
-        tensor = self._tensor(input_index).contents
-        indices = self._input_indices()
-        if input_index not in indices:
-            raise ValueError(f'Tensor {input_index} is no input of the model.')
-        if strict:
-            self._check_strict(tensor, input_index, size)
-        _check(self._lib.TfLiteInterpreterResizeInputTensor(
-            self._owned.pointer, indices.index(input_index), *_dims(size)))
+        index = _checks.index(input_index, 'input_index')
+        size = _checks.extents(tensor_size)
+        with self._changing('resize_tensor_input'):
+            tensor, inputs = self._tensor(index).contents, self._input_indices()
+            if index not in inputs:
+                raise ValueError(f'Tensor {index} is no input of the model.')
+            if strict:
+                self._check_strict(tensor, index, size)
+            self._check(self._lib.TfLiteInterpreterResizeInputTensor(
+                self._owned.pointer, inputs.index(index), _native.int_array(size), len(size)))
 
     def reset_all_variables(self):
         """Sets every variable tensor to zero."""
-        _check(self._lib.TfLiteInterpreterResetVariableTensors(self._owned.pointer))
+        with self._guard.exclusive('reset_all_variables'):
+            self._reports.clear()
+            self._check(self._lib.TfLiteInterpreterResetVariableTensors(self._owned.pointer))
 
     def invoke(self):
         """Computes the outputs. Other threads of Python run meanwhile."""
-        self._ensure_safe()
-        _check(self._lib.TfLiteInterpreterInvoke(self._owned.pointer))
+        guard = self._guard
+        guard.begin('invoke')
+        try:
+            self._ensure_safe()
+            self._reports.clear()
+            status = self._lib.TfLiteInterpreterInvoke(self._owned.pointer)
+            if status != OK:
+                self._check(status)
+        finally:
+            guard.end()
 
     # ---- signatures ----------------------------------------------------------------------------
 
     def get_signature_list(self):
         """{key: {'inputs': [names], 'outputs': [names]}}."""
-        lib, signatures = self._lib, {}
-        for key in self._signature_keys():
-            runner = Owned(lib.TfLiteInterpreterGetSignatureRunner(self._owned.pointer,
-                                                                   key.encode()),
-                           lib.TfLiteSignatureRunnerDelete, self._owned)
-            inputs, outputs = _signature_names(lib, runner.pointer)
-            signatures[key] = {'inputs': inputs, 'outputs': outputs}
-        return signatures
+        return {key: {side: list(tensors) for side, tensors in signature.items()}
+                for key, signature in self._get_full_signature_list().items()}
 
     def get_signature_runner(self, signature_key=None):
         """The SignatureRunner of that key, which may be left out where there is one signature."""
-        keys = self._signature_keys()
         if signature_key is None:
+            keys = _signature.keys(self._lib, self._owned.pointer)
             if len(keys) != 1:
                 raise ValueError('SignatureDef signature_key is None and model has '
                                  f'{len(keys)} Signatures. None is only allowed when the model has '
                                  '1 SignatureDef')
             signature_key = keys[0]
-        if signature_key not in keys:
-            raise ValueError(f'Invalid signature_key provided: {signature_key}')
-        return SignatureRunner(self, signature_key)
+        return SignatureRunner(interpreter=self, signature_key=signature_key)
 
     # ---- Deputy's own --------------------------------------------------------------------------
 
     def explain(self):
         """Who runs what: {'delegates': [...], 'nodes': [...]}. A node has `run_by`, 'CPU' or the
         delegate's name, and `reasons` for each delegate that does not run it."""
-        return _explain.explain(self._lib, self._owned.pointer)
+        with self._guard.metadata:
+            return _explain.explain(self._lib, self._owned.pointer)
 
     def delegation_status(self):
         """The policy, and whether the newest inference had to do without a delegate."""
-        return _explain.delegation_status(self._lib, self._owned.pointer)
+        with self._guard.metadata:
+            return _explain.delegation_status(self._lib, self._owned.pointer)
 
     def findings(self):
         """What the validation layer has found, see `validation` (docs/validation.md)."""
-        return _explain.findings(self._lib, self._owned.pointer)
+        with self._guard.metadata:
+            return _explain.findings(self._lib, self._owned.pointer)
 
     # ---- helpers -------------------------------------------------------------------------------
 
-    def _signature_keys(self):
-        count = self._lib.TfLiteInterpreterGetSignatureCount(self._owned.pointer)
-        return [self._lib.TfLiteInterpreterGetSignatureKey(self._owned.pointer, i).decode()
-                for i in range(count)]
+    def _changing(self, call):
+        """A context manager for a call that changes the interpreter."""
+        held = self._guard.exclusive(call)
+        try:
+            self._ensure_safe()
+            self._reports.clear()
+        except BaseException:
+            self._guard.end()
+            raise
+        return held
+
+    def _check(self, status):
+        """RuntimeError, with all texts that were reported, for a call that failed."""
+        if status != OK:
+            newest = self._lib.DeputyInterpreterLastError(self._owned.pointer)
+            raise RuntimeError(self._reports.failure((newest or b'').decode(errors='replace'),
+                                                     f'failed with status {status}'))
 
     def _input_indices(self):
         lib, pointer = self._lib, self._owned.pointer
@@ -365,33 +311,84 @@ class Interpreter:
 
     def _tensor(self, index, subgraph=0):
         pointer = self._lib.DeputyInterpreterGetTensor(self._owned.pointer, subgraph, index)
-        if not pointer:
-            count = self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)
-            raise ValueError(f'Invalid tensor index {index} exceeds max tensor index {count}')
-        return pointer
+        if pointer:
+            return pointer
+        count = self.num_subgraphs()
+        if not 0 <= subgraph < count:
+            raise ValueError(f'Invalid subgraph index {subgraph} exceeds max subgraph index {count}')
+        count = self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)
+        raise ValueError(f'Invalid tensor index {index} exceeds max tensor index {count}')
 
     def _details(self, index, subgraph=0):
         return _tensors.details(self._tensor(index, subgraph).contents, index)
 
-    def _index_of(self, pointer):
-        """The index of a tensor of a signature in its subgraph."""
+    def _place_of(self, pointer):
+        """(subgraph, index) of a tensor by its address; (0, -1) if it is in none."""
         address = ctypes.addressof(pointer.contents)
         for subgraph in range(self.num_subgraphs()):
-            for i in range(self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)):
-                if ctypes.addressof(self._tensor(i, subgraph).contents) == address:
-                    return i
-        return -1
+            count = self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)
+            if count == 0:
+                continue
+            # The structs of a subgraph are an array.
+            first = ctypes.addressof(self._tensor(0, subgraph).contents)
+            index, between = divmod(address - first, ctypes.sizeof(_native.Tensor))
+            if between == 0 and 0 <= index < count:
+                return subgraph, index
+        return 0, -1
 
-    def _get_ops_details(self, subgraph_index=0):
-        """index, op_name, inputs, outputs of each node, as upstream's method of that name."""
-        return [{'index': node['node'], 'op_name': node['operator'],
-                 'inputs': np.array(node['inputs'], np.int32),
-                 'outputs': np.array(node['outputs'], np.int32)}
-                for node in self.explain()['nodes'] if node['subgraph'] == subgraph_index]
+    def _subgraph_of(self, runner):
+        tensors = ([runner.input(name) for name in runner.input_names] +
+                   [runner.output(name) for name in runner.output_names])
+        return self._place_of(tensors[0])[0] if tensors else 0
+
+    # ---- Upstream's private methods that programs call -------------------------------------------
+
+    def _get_full_signature_list(self):
+        """{key: {'inputs': {name: tensor index}, 'outputs': {name: tensor index}}}."""
+        signatures = {}
+        with self._guard.metadata:
+            for key in _signature.keys(self._lib, self._owned.pointer):
+                runner = _signature.NativeRunner(self._lib, self._owned, key)
+                signatures[key] = {
+                    'inputs': {name: self._place_of(runner.input(name))[1]
+                               for name in runner.input_names},
+                    'outputs': {name: self._place_of(runner.output(name))[1]
+                                for name in runner.output_names}}
+        return signatures
+
+    def _get_tensor_details(self, tensor_index, subgraph_index):
+        """Details of one tensor; ValueError for one that has no type."""
+        index = _checks.index(tensor_index, 'tensor_index')
+        subgraph = _checks.index(subgraph_index, 'subgraph_index')
+        with self._guard.metadata:
+            if self._tensor(index, subgraph).contents.type == 0:
+                raise ValueError('Tensor with no type found.')
+            return self._details(index, subgraph)
+
+    def _get_op_details(self, op_index):
+        """index, op_name, inputs, outputs, operand_types and result_types of one node."""
+        index = _checks.index(op_index, 'op_index')
+        with self._guard.metadata:
+            node = _explain.node_details(self._lib, self._owned.pointer, index)
+            if node is None:
+                raise ValueError('Invalid node index')
+            for types, tensors in (('operand_types', 'inputs'), ('result_types', 'outputs')):
+                node[types] = [_tensors.dtype_of(self._tensor(int(i)).contents)
+                               for i in node[tensors] if i != -1]
+            return node
+
+    def _get_ops_details(self):
+        """_get_op_details() of every node of the main subgraph."""
+        count = self._lib.DeputyInterpreterGetNodeCount(self._owned.pointer, 0)
+        return [self._get_op_details(i) for i in range(count)]
 
     def _native_handle(self):
         """The TfLiteInterpreter*, as a number."""
         return self._owned.pointer
+
+    def _safe_to_run(self):
+        """No array over the memory of a tensor exists."""
+        return not self._live
 
     def _ensure_safe(self):
         if self._live:
@@ -414,30 +411,6 @@ class Interpreter:
                     f'Attempting to resize dimension {i} of tensor {index} with value {shape[i]} to '
                     f'{extent}. ResizeInputTensorStrict only allows mutating unknown dimensions '
                     'identified by -1.')
-
-    def _keep_all_tensors(self):
-        """Every tensor of the arena gets memory of its own: an interpreter without delegates tells
-        the sizes at the present shapes of the inputs."""
-        lib, indices = self._lib, self._input_indices()
-        scout = Owned(lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer),
-                      lib.TfLiteInterpreterDelete, self._model)
-        for i, index in enumerate(indices):
-            shape = _native.numbers(self._tensor(index).contents.dims)
-            _check(lib.TfLiteInterpreterResizeInputTensor(scout.pointer, i, *_dims(shape)))
-        _check(lib.TfLiteInterpreterAllocateTensors(scout.pointer))
-        for index in range(lib.DeputyInterpreterGetTensorCount(scout.pointer, 0)):
-            tensor = lib.DeputyInterpreterGetTensor(scout.pointer, 0, index).contents
-            exists = index < lib.DeputyInterpreterGetTensorCount(self._owned.pointer, 0)
-            if tensor.allocation_type == 2 and tensor.bytes and exists:  # kTfLiteArenaRw
-                self._give_memory(index, tensor.bytes)
-
-    def _give_memory(self, index, size):
-        memory = ctypes.create_string_buffer(size + 128)  # aligned to 64 bytes, with room behind
-        start = -(-ctypes.addressof(memory) // 64) * 64
-        given = _native.CustomAllocation(start, size)
-        _check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
-            self._owned.pointer, index, ctypes.byref(given), 0))
-        self._kept.append(memory)
 
 
 def _registerer(entry):

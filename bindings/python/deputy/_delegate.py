@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delegates from libraries, see load_delegate()."""
+import os
+
+from . import _checks, _native
+from ._native import Owned, last_error
+from ._reports import Reports
+
+
+class LibraryError(OSError, ValueError):
+    """The library of a delegate cannot be opened. OSError, as in LiteRT."""
+
+
+def _failure(library, reports):
+    text = reports.failure(last_error(), last_error() or 'no reason given')
+    return f'Failed to load delegate from {library}\n{text}'
+
+
+def _is_missing(library, failure):
+    """Neither a file of this path nor a plug-in of this name exists, or it is no library."""
+    return not os.path.exists(library) or 'ELF' in failure
+
+
+class Delegate:
+    """A delegate from a library, see load_delegate(). An interpreter that uses it keeps it alive."""
+
+    def __init__(self, library, options=None):
+        lib, reports = _native.library(), Reports()
+        name = _checks.path(library, 'library')
+        pairs = [(_checks.text(key, 'option'), _checks.text(value, f'option {key}'))
+                 for key, value in (options or {}).items()]
+        plugin = Owned(lib.DeputyPluginLoadWithErrorReporter(name, reports.function, None),
+                       lib.DeputyPluginRelease, reports)
+        if not plugin.pointer:
+            failure = _failure(library, reports)
+            raise (LibraryError if _is_missing(name, failure) else ValueError)(failure)
+        keys = (_native.TEXT * len(pairs))(*(key for key, _ in pairs))
+        values = (_native.TEXT * len(pairs))(*(value for _, value in pairs))
+        self._owned = Owned(lib.DeputyPluginCreateDelegateWithErrorReporter(
+            plugin.pointer, keys, values, len(pairs), reports.function, None),
+            lib.DeputyPluginDeleteDelegate, plugin, reports)
+        if not self._owned.pointer:
+            raise ValueError(_failure(library, reports))
+
+    def _get_native_delegate_pointer(self):
+        return self._owned.pointer
+
+
+def load_delegate(library, options=None):
+    """A delegate of the library at that path, or of a plug-in by its name ('gpu'), made with
+    `options`, a dictionary of keys and values. OSError if there is no such library, ValueError if
+    it refuses; both carry the reason."""
+    return Delegate(library, options)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory for experimental_preserve_all_tensors: each tensor of the arena has a block of its own."""
+import ctypes
+
+from . import _native
+from ._native import Owned
+
+_ARENA_RW = 2  # kTfLiteArenaRw
+_ALIGNMENT = 64
+
+
+class PreservedTensors:
+    """Blocks of one interpreter, by tensor. A block that is large enough stays for the next
+    allocation; a smaller one is replaced."""
+
+    def __init__(self, lib, model, options):
+        self._lib, self._model, self._options = lib, model, options
+        self._blocks = {}
+        self._prepared = None  # The shapes of the inputs at the newest allocation.
+
+    def prepare(self, interpreter):
+        """Gives each tensor of the arena its block, for the present shapes of the inputs."""
+        shapes = [_native.numbers(interpreter._tensor(index).contents.dims)
+                  for index in interpreter._input_indices()]
+        if shapes == self._prepared:
+            return
+        self._prepared = None
+        for index, size in self._sizes(interpreter, shapes):
+            self._give(interpreter, index, size)
+        self._prepared = shapes
+
+    def _sizes(self, interpreter, shapes):
+        """(tensor, bytes) at these shapes, from an interpreter without delegates."""
+        lib = self._lib
+        scout = Owned(lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer),
+                      lib.TfLiteInterpreterDelete, self._model, self._options)
+        for i, shape in enumerate(shapes):
+            interpreter._check(lib.TfLiteInterpreterResizeInputTensor(
+                scout.pointer, i, _native.int_array(shape), len(shape)))
+        interpreter._check(lib.TfLiteInterpreterAllocateTensors(scout.pointer))
+        count = min(lib.DeputyInterpreterGetTensorCount(scout.pointer, 0),
+                    lib.DeputyInterpreterGetTensorCount(interpreter._owned.pointer, 0))
+        tensors = [lib.DeputyInterpreterGetTensor(scout.pointer, 0, i).contents
+                   for i in range(count)]
+        return [(i, tensor.bytes) for i, tensor in enumerate(tensors)
+                if tensor.allocation_type == _ARENA_RW and tensor.bytes]
+
+    def _give(self, interpreter, index, size):
+        memory, room = self._blocks.get(index, (None, 0))
+        if size <= room:
+            return
+        memory = ctypes.create_string_buffer(size + 2 * _ALIGNMENT)
+        start = -(-ctypes.addressof(memory) // _ALIGNMENT) * _ALIGNMENT
+        given = _native.CustomAllocation(start, size)
+        interpreter._check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
+            interpreter._owned.pointer, index, ctypes.byref(given), 0))
+        # The block that it replaces is freed here, when no tensor refers to it any more.
+        self._blocks[index] = memory, size

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signatures: inputs and outputs of a subgraph by name."""
+import ctypes
+
+import numpy as np
+
+from . import _checks, _native, _tensors
+from ._native import Owned
+
+_NAMES = 'surrogateescape'  # Names come from the model and need not be UTF-8.
+
+
+def keys(lib, interpreter):
+    """The keys of a model's signatures."""
+    return [lib.TfLiteInterpreterGetSignatureKey(interpreter, i).decode(errors=_NAMES)
+            for i in range(lib.TfLiteInterpreterGetSignatureCount(interpreter))]
+
+
+class NativeRunner:
+    """The library's object for one signature: names, tensors, and what they are in the subgraph."""
+
+    def __init__(self, lib, interpreter, key):
+        self._lib = lib
+        pointer = lib.TfLiteInterpreterGetSignatureRunner(interpreter.pointer,
+                                                          key.encode(errors=_NAMES))
+        if not pointer:
+            raise ValueError(f'Invalid signature_key provided: "{key}".')
+        self.owned = Owned(pointer, lib.TfLiteSignatureRunnerDelete, interpreter)
+        self.input_names = self._names('Input')
+        self.output_names = self._names('Output')
+
+    @property
+    def pointer(self):
+        return self.owned.pointer
+
+    def _names(self, side):
+        count = getattr(self._lib, f'TfLiteSignatureRunnerGet{side}Count')(self.pointer)
+        name = getattr(self._lib, f'TfLiteSignatureRunnerGet{side}Name')
+        return [name(self.pointer, i).decode(errors=_NAMES) for i in range(count)]
+
+    def input(self, name):
+        """The pointer to the tensor of an input."""
+        return self._lib.TfLiteSignatureRunnerGetInputTensor(self.pointer,
+                                                             name.encode(errors=_NAMES))
+
+    def output(self, name):
+        """The pointer to the tensor of an output."""
+        return self._lib.TfLiteSignatureRunnerGetOutputTensor(self.pointer,
+                                                              name.encode(errors=_NAMES))
+
+    def resize(self, name, shape):
+        """Gives an input another shape, whichever the model has; returns the status."""
+        dims = (ctypes.c_int * len(shape))(*shape)
+        return self._lib.DeputySignatureRunnerResizeInputTensor(
+            self.pointer, name.encode(errors=_NAMES), dims, len(shape))
+
+
+class SignatureRunner:
+    """Runs one signature of a model: call it with its inputs by name, and it returns its outputs by
+    name, as copies. Of Interpreter.get_signature_runner()."""
+
+    def __init__(self, interpreter=None, signature_key=None):
+        if not interpreter:
+            raise ValueError('None interpreter provided.')
+        if not signature_key:
+            raise ValueError('None signature_key provided.')
+        self._interpreter, self._signature_key = interpreter, signature_key
+        signatures = interpreter._get_full_signature_list()
+        if signature_key not in signatures:
+            raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
+        self._signature_def = signatures[signature_key]
+        self._inputs = self._signature_def['inputs']
+        self._outputs = self._signature_def['outputs'].items()
+        with interpreter._guard.metadata:
+            self._runner = NativeRunner(interpreter._lib, interpreter._owned, signature_key)
+            self._subgraph_index = interpreter._subgraph_of(self._runner)
+
+    def __call__(self, **kwargs):
+        if len(kwargs) != len(self._inputs):
+            raise ValueError(
+                'Invalid number of inputs provided for running a SignatureDef, '
+                f'expected {len(self._inputs)} vs provided {len(kwargs)}')
+        values, shapes = {}, {}
+        for name, value in kwargs.items():
+            if name not in self._inputs:
+                raise ValueError(f'Invalid Input name ({name}) for SignatureDef')
+            values[name] = np.asarray(value)
+            shapes[name] = _checks.extents(values[name].shape)
+        interpreter = self._interpreter
+        with interpreter._changing('SignatureRunner'):
+            return self._run(interpreter, values, shapes)
+
+    def _run(self, interpreter, values, shapes):
+        lib, runner = interpreter._lib, self._runner
+        for name, shape in shapes.items():
+            if _native.numbers(runner.input(name).contents.dims) != shape:
+                interpreter._check(runner.resize(name, shape))
+        interpreter._check(lib.TfLiteSignatureRunnerAllocateTensors(runner.pointer))
+        for name, value in values.items():
+            _tensors.write(runner.input(name), value, self._inputs[name])
+        interpreter._check(lib.TfLiteSignatureRunnerInvoke(runner.pointer))
+        return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs}
+
+    def get_input_details(self):
+        """As Interpreter.get_input_details(), by the signature's names."""
+        return self._details(self._inputs.items())
+
+    def get_output_details(self):
+        """As Interpreter.get_output_details(), by the signature's names."""
+        return self._details(self._outputs)
+
+    def _details(self, tensors):
+        return {name: self._interpreter._get_tensor_details(index, self._subgraph_index)
+                for name, index in tensors}
