@@ -52,6 +52,9 @@ target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # What the compiler makes of a partition, computed the plain way.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(relay relay.c)
+deputy_add_plugin(recorder recorder.c _GNU_SOURCE LINKS ${CMAKE_DL_LIBS})
+deputy_add_plugin(described_frequency recorder.c _GNU_SOURCE DECLARES="frequency"
+                  LINKS ${CMAKE_DL_LIBS})
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)
 deputy_add_plugin(wrong wrong.c)
@@ -74,6 +77,21 @@ deputy_add_plugin(opaque opaque.c LINKS deputy)
 foreach(version 1.0.0 1.7.2 2.0.0)
   deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}" LINKS deputy)
 endforeach()
+
+# No delegate: the NPU stub's device, which records its calls.
+deputy_add_delegate(plugin_npu_recorder SOURCES tests/plugins/npu_recorder.c
+                    DEFINITIONS _POSIX_C_SOURCE=200809L EXPORTS npu_device_api LINKS deputy_npu_objects)
+set_target_properties(plugin_npu_recorder PROPERTIES OUTPUT_NAME npu_recorder
+                      LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
+add_dependencies(test_plugins plugin_npu_recorder)
+
+# No delegate: a clock to be preloaded.
+deputy_add_delegate(plugin_virtual_clock SOURCES tests/plugins/virtual_clock.c DEFINITIONS _GNU_SOURCE
+                    EXPORTS clock_gettime nanosleep clock_nanosleep)
+target_compile_options(plugin_virtual_clock PRIVATE -fvisibility=default)
+set_target_properties(plugin_virtual_clock PROPERTIES OUTPUT_NAME virtual_clock
+                      LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
+add_dependencies(test_plugins plugin_virtual_clock)
 
 # Custom operators for Python.
 deputy_add_delegate(plugin_custom_ops SOURCES tests/plugins/custom_ops.c EXPORTS BusyDelegate
