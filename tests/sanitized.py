@@ -9,15 +9,21 @@ import sys
 RUNTIME = re.compile(r'Shared library: \[(lib[at]san\.so\.\d+)\]')
 
 
+def needs_runtime(library: pathlib.Path) -> str:
+    """The file name of the sanitizer's runtime that `library` needs, or ''."""
+    needed = subprocess.run(['readelf', '-d', library], check=True, capture_output=True, text=True)
+    runtime = RUNTIME.search(needed.stdout)
+    return runtime[1] if runtime else ''
+
+
 def start_again_with_runtime(library: pathlib.Path):
     """Starts this script anew where `library` needs a sanitizer's runtime that is not here yet.
 
     Python itself leaves blocks behind, so leaks are not looked for.
     """
-    needed = subprocess.run(['readelf', '-d', library], check=True, capture_output=True, text=True)
-    runtime = RUNTIME.search(needed.stdout)
-    if runtime is None or runtime[1] in os.environ.get('LD_PRELOAD', ''):
+    runtime = needs_runtime(library)
+    if not runtime or runtime in os.environ.get('LD_PRELOAD', ''):
         return
     options = os.environ.get('ASAN_OPTIONS', '')
-    os.environ |= {'LD_PRELOAD': runtime[1], 'ASAN_OPTIONS': f'{options}:detect_leaks=0'.lstrip(':')}
+    os.environ |= {'LD_PRELOAD': runtime, 'ASAN_OPTIONS': f'{options}:detect_leaks=0'.lstrip(':')}
     os.execv(sys.executable, [sys.executable, *sys.argv])
