@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each option of the NPU stub with two values and its default: what the device is called with, how
+// many nodes and partitions there are, what is written, and whether a resize works. The device is a
+// library that records its calls (tests/plugins/npu_recorder.c).
+#include "npu_stub/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/npu_delegate_support.h"
+#include "tests/npu_models.h"
+#include "tests/paths.h"
+
+namespace deputy::npu_options_test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+// What a delegate with some options did with a model of three partitions of 1, 2 and 1 nodes.
+struct Seen {
+  std::vector<std::string> calls;  // of the device
+  int partitions = 0;
+  TfLiteStatus invoke = kTfLiteError;
+  TfLiteStatus resize = kTfLiteError;
+};
+
+class NpuOptionsTest : public testing::Test {
+ protected:
+  NpuOptionsTest()
+      : folder_(testing::TempDir() + "npu_options_" + std::to_string(getpid())),
+        log_(folder_ + "/log") {
+    std::filesystem::create_directories(folder_);
+    setenv("NPU_RECORDER_LOG", log_.c_str(), 1);
+  }
+  ~NpuOptionsTest() override {
+    unsetenv("NPU_RECORDER_LOG");
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::vector<std::string> TakeLog() const {
+    std::vector<std::string> lines;
+    std::ifstream file(log_);
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    std::filesystem::remove(log_);
+    return lines;
+  }
+
+  Seen Use(NpuOptionTexts options, bool recorded = true) const {
+    if (recorded) {
+      options.emplace_back("device_library", BuildPath("tests/plugins/libnpu_recorder.so"));
+    }
+    const NpuTestDelegate npu(options);
+    EXPECT_NE(npu.get(), nullptr) << npu.error();
+    Seen seen;
+    {
+      TestInterpreter t(MixedChain(6, {0, 2, 3, 5}));
+      EXPECT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      seen.partitions = static_cast<int>(DelegateNodes(t).size());
+      FillInputs(&t);
+      seen.invoke = t.Invoke();
+      EXPECT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+      seen.resize = t.Allocate();
+    }
+    seen.calls = TakeLog();
+    return seen;
+  }
+
+  const std::string folder_, log_;
+};
+
+TEST_F(NpuOptionsTest, defaults) {
+  const Seen seen = Use({});
+  EXPECT_EQ(seen.partitions, 3);
+  EXPECT_EQ(seen.invoke, kTfLiteOk);
+  EXPECT_EQ(seen.resize, kTfLiteError);
+  EXPECT_THAT(seen.calls, ElementsAre("open ", "load 3", "load 3", "load 3", "run 1000", "run 1000",
+                                      "run 1000"));
+}
+
+TEST_F(NpuOptionsTest, device_library) {
+  EXPECT_THAT(Use({}, true).calls, Contains("run 1000"));
+  EXPECT_THAT(Use({}, false).calls, IsEmpty());
+}
+
+TEST_F(NpuOptionsTest, time_limit_ms) {
+  for (const char* value : {"1", "77", "3600000"}) {
+    const std::vector<std::string> calls = Use({{"time_limit_ms", value}}).calls;
+    EXPECT_THAT(calls, Contains(std::string("run ") + value).Times(3));
+    EXPECT_THAT(calls, Not(Contains("run 1000")));
+  }
+}
+
+TEST_F(NpuOptionsTest, frequency) {
+  for (const char* value : {"1", "2", "4"}) {
+    EXPECT_THAT(Use({{"frequency", value}}).calls, Contains(std::string("load ") + value).Times(3));
+  }
+}
+
+TEST_F(NpuOptionsTest, faults) {
+  const Seen run = Use({{"faults", "run"}});
+  EXPECT_THAT(run.calls, Contains("open run"));
+  EXPECT_EQ(run.invoke, kTfLiteError);
+  const Seen wrong = Use({{"faults", "wrong+absent"}});
+  EXPECT_THAT(wrong.calls, ElementsAre("open wrong+absent"));
+  EXPECT_EQ(wrong.partitions, 0);
+}
+
+TEST_F(NpuOptionsTest, resize) {
+  EXPECT_EQ(Use({{"resize", "refuse"}}).resize, kTfLiteError);
+  EXPECT_EQ(Use({{"resize", "redelegate"}}).resize, kTfLiteOk);
+}
+
+TEST_F(NpuOptionsTest, max_partitions_and_min_nodes) {
+  for (const auto& [options, partitions] :
+       std::vector<std::pair<NpuOptionTexts, int>>{{{{"max_partitions", "0"}}, 3},
+                                                   {{{"max_partitions", "1"}}, 1},
+                                                   {{{"max_partitions", "2"}}, 2},
+                                                   {{{"min_nodes", "1"}}, 3},
+                                                   {{{"min_nodes", "2"}}, 1},
+                                                   {{{"min_nodes", "3"}}, 0}}) {
+    EXPECT_EQ(Use(options).partitions, partitions) << options[0].first << options[0].second;
+  }
+}
+
+TEST_F(NpuOptionsTest, cache_dir) {
+  const auto files = [](const std::string& path) {
+    std::error_code error;
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      count += entry.is_regular_file() ? 1 : 0;
+    }
+    return count;
+  };
+  const std::string one = folder_ + "/one", two = folder_ + "/two";
+  Use({{"cache_dir", one}});
+  EXPECT_GT(files(one), 0U);
+  EXPECT_EQ(files(two), 0U);
+  Use({{"cache_dir", two}});
+  EXPECT_EQ(files(two), files(one));
+  Use({{"cache_dir", ""}});
+  EXPECT_EQ(files(folder_), 0U);
+}
+
+// Through the library, which exports the texts.
+TEST_F(NpuOptionsTest, describe) {
+  DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
+  ASSERT_NE(plugin, nullptr) << DeputyLastError();
+  for (const char* value : {"false", "true"}) {
+    const char* const key = "describe";
+    TfLiteDelegate* delegate = DeputyPluginCreateDelegate(plugin, &key, &value, 1);
+    int texts = 0;
+    {
+      TestInterpreter t(ConvModel());
+      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
+      const auto count = [](void* to, int32_t, const char*, const char*) {
+        ++*static_cast<int*>(to);
+      };
+      EXPECT_EQ(DeputyPluginDescribePartitions(delegate, count, &texts), kTfLiteOk);
+    }
+    EXPECT_EQ(texts, std::string(value) == "true" ? 2 : 0);
+    DeputyPluginDeleteDelegate(delegate);
+  }
+  DeputyPluginRelease(plugin);
+}
+
+TEST_F(NpuOptionsTest, every_option_has_a_test) {
+  std::set<std::string> names;
+  for (const DeputyPluginOption& option : kNpuOptions) names.insert(option.name);
+  EXPECT_THAT(names, ElementsAre("cache_dir", "describe", "device_library", "faults", "frequency",
+                                 "max_partitions", "min_nodes", "resize", "time_limit_ms"));
+}
+
+}  // namespace
+}  // namespace deputy::npu_options_test
