@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 #include <type_traits>
 
 #include "deputy/deputy.h"
@@ -231,6 +232,71 @@ TEST(MindSporeContext, settings_come_back_and_reach_the_delegate) {
   EXPECT_EQ(Count(*delegate->records, "build"), 1U);
   context->SetThreadAffinity(9);
   EXPECT_EQ(context->GetThreadAffinityMode(), 0);
+}
+
+// What a delegate of TensorFlow Lite's shape finds in the interpreter's context.
+int ThreadsOfInterpreter(const std::shared_ptr<mindspore::Context>& context) {
+  int threads = -1;
+  TfLiteDelegate delegate = {};
+  delegate.data_ = &threads;
+  delegate.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+  delegate.Prepare = [](TfLiteContext* of_interpreter, TfLiteDelegate* self) {
+    *static_cast<int*>(self->data_) = of_interpreter->recommended_num_threads;
+    return kTfLiteOk;
+  };
+  context->AddTfLiteDelegate(&delegate);
+  Model model;
+  EXPECT_EQ(Build(&model, ChainModel(2), context), mindspore::kSuccess);
+  return threads;
+}
+
+TEST(MindSporeContext, threads_are_the_interpreters) {
+  for (const int threads : {1, 3, 5}) {
+    const auto context = CpuContext();
+    context->SetThreadNum(threads);
+    EXPECT_EQ(ThreadsOfInterpreter(context), threads);
+  }
+  // By default 2, or 4 on a machine with more than 32 cores.
+  EXPECT_EQ(ThreadsOfInterpreter(CpuContext()), std::thread::hardware_concurrency() > 32 ? 4 : 2);
+}
+
+// What a device's library is created with, and with which model it runs, is in the recorder's log.
+std::vector<std::string> CreatedFor(const std::shared_ptr<mindspore::DeviceInfoContext>& device,
+                                    const std::string& library) {
+  const std::string log = testing::TempDir() + "mindspore_devices_" + std::to_string(getpid());
+  setenv("RECORDER_LOG", log.c_str(), 1);
+  device->SetProvider(BuildFolder() / library);
+  const auto context = CpuContext();
+  context->MutableDeviceInfo().insert(context->MutableDeviceInfo().begin(), device);
+  {
+    Model model;
+    EXPECT_EQ(Build(&model, ChainModel(2), context), mindspore::kSuccess);
+  }
+  std::vector<std::string> lines;
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::filesystem::remove(log);
+  return lines;
+}
+
+TEST(MindSporeContext, provider_is_the_library_that_is_loaded) {
+  EXPECT_THAT(
+      CreatedFor(std::make_shared<mindspore::GPUDeviceInfo>(), "tests/plugins/librecorder.so"),
+      testing::Contains("create librecorder.so"));
+  EXPECT_THAT(
+      CreatedFor(std::make_shared<mindspore::GPUDeviceInfo>(), "tests/plugins/libelementwise.so"),
+      testing::IsEmpty());
+}
+
+// A library that declares the option gets it.
+TEST(MindSporeContext, frequency_is_an_option_of_the_device) {
+  for (const int frequency : {1, 3, 4}) {
+    const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
+    npu->SetFrequency(frequency);
+    EXPECT_THAT(CreatedFor(npu, "tests/plugins/libdescribed_frequency.so"),
+                testing::Contains("create libdescribed_frequency.so frequency=" +
+                                  std::to_string(frequency)));
+  }
 }
 
 TEST(MindSporeContext, one_to_three_devices) {
