@@ -239,8 +239,9 @@ TEST_P(GpuKernels, products_in_tiles_of_groups) {
     EXPECT_EQ(size != std::string::npos, GetParam().device_class == DeviceClass::kDesktop);
     if (size != std::string::npos) group_sizes.push_back(kernels_.substr(size + 27, 1));
   }
-  if (GetParam().units == 0 || GetParam().nvidia) return;
-  EXPECT_THAT(group_sizes, ElementsAre("1", "4", "1", "4", "4", "4", "1", "1"));
+  if (GetParam().units != 0 && !GetParam().nvidia) {
+    EXPECT_THAT(group_sizes, ElementsAre("1", "4", "1", "4", "4", "4", "1", "1"));
+  }
 }
 
 // Tiles of NVIDIA's units for matrices, on a device of so few units that the largest are chosen,

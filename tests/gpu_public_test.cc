@@ -8,14 +8,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/gpu_delegate.h"
 #include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
 #include "gpu_cl/device.h"
@@ -280,6 +285,64 @@ TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
 }
 
+// ---- The original's functions -------------------------------------------------------------------
+
+// Literal values of TensorFlow Lite's delegate_options.cc.
+TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
+  const TfLiteGpuDelegateOptionsV2 options =
+      Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default")();
+  EXPECT_EQ(options.is_precision_loss_allowed, -1);
+  EXPECT_EQ(options.inference_preference, 0);  // FAST_SINGLE_ANSWER
+  EXPECT_EQ(options.inference_priority1, 1);   // MAX_PRECISION
+  EXPECT_EQ(options.inference_priority2, 0);   // AUTO
+  EXPECT_EQ(options.inference_priority3, 0);
+  EXPECT_EQ(options.experimental_flags, 1);  // ENABLE_QUANT
+  EXPECT_EQ(options.max_delegated_partitions, 1);
+  EXPECT_EQ(options.serialization_dir, nullptr);
+  EXPECT_EQ(options.model_token, nullptr);
+}
+
+// {partitions, nodes} of a delegate of TfLiteGpuDelegateV2Create; null: its defaults.
+std::pair<int, int> TakenByV2(const TfLiteGpuDelegateOptionsV2* options,
+                              const std::vector<uint8_t>& model) {
+  TfLiteDelegate* gpu =
+      Find<decltype(TfLiteGpuDelegateV2Create)>("TfLiteGpuDelegateV2Create")(options);
+  std::pair<int, int> taken;
+  {
+    TestInterpreter t(model);
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
+    taken = {FirstDelegate(t).partition_count, FirstDelegate(t).node_count};
+  }
+  Find<decltype(TfLiteGpuDelegateV2Delete)>("TfLiteGpuDelegateV2Delete")(gpu);
+  return taken;
+}
+
+TEST(GpuLibraryTest, v2_options_change_what_is_taken_and_written) {
+  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  const auto defaults =
+      Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default");
+  EXPECT_EQ(TakenByV2(nullptr, DividedModel()), std::pair(1, 2));
+  TfLiteGpuDelegateOptionsV2 options = defaults();
+  EXPECT_EQ(TakenByV2(&options, DividedModel()), std::pair(1, 2));
+  options.max_delegated_partitions = 2;
+  EXPECT_EQ(TakenByV2(&options, DividedModel()), std::pair(2, 3));
+  options = defaults();
+  EXPECT_EQ(TakenByV2(&options, WholeModel(kTfLiteInt8)).second, 1);
+  options.experimental_flags = TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE;
+  EXPECT_EQ(TakenByV2(&options, WholeModel(kTfLiteInt8)).second, 0);
+  const std::string folder = testing::TempDir() + "gpu_v2_" + std::to_string(getpid());
+  for (const int64_t flag : {int64_t{TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE},
+                             int64_t{TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION}}) {
+    options = defaults();
+    options.experimental_flags |= flag;
+    options.serialization_dir = folder.c_str();
+    options.model_token = "small";
+    EXPECT_EQ(TakenByV2(&options, SmallModel()), std::pair(1, 2));
+    EXPECT_EQ(std::filesystem::exists(folder), flag != TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 // ---- Contexts and queues of the client's --------------------------------------------------------
 
 class GpuClientObjectsTest : public testing::Test {
@@ -328,6 +391,42 @@ class GpuClientObjectsTest : public testing::Test {
   std::unique_ptr<ClSpy> spy_;
   std::string error_;
 };
+
+// SmallModel computes max(x + [1, 2, -1, 0.5], 0) * 2.
+TEST_F(GpuClientObjectsTest, buffers_are_bound_and_unbound_by_the_librarys_functions) {
+  const auto bind = Find<decltype(DeputyGpuBindBuffer)>("DeputyGpuBindBuffer");
+  const auto unbind = Find<decltype(DeputyGpuUnbindBuffer)>("DeputyGpuUnbindBuffer");
+  DeputyGpuOptions options = Find<decltype(DeputyGpuOptionsDefault)>("DeputyGpuOptionsDefault")();
+  options.cl_context = context_.get();
+  TfLiteDelegate* gpu =
+      Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate")(&options);
+  ASSERT_NE(gpu, nullptr) << LastError();
+  std::vector<float> contents = {1, -3, 4, 7};
+  cl_int code = CL_SUCCESS;
+  cl_mem buffer = RealCl().api->CreateBuffer(
+      context_.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 16, contents.data(), &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  {
+    TestInterpreter t(SmallModel());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t.get(), 0);
+    t.Set<float>(0, {0, 0, 0, 0});
+    ASSERT_EQ(bind(gpu, input, buffer, 0), kTfLiteOk) << LastError();
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), testing::ElementsAre(4, 0, 6, 15));
+    EXPECT_EQ(unbind(gpu, input), kTfLiteOk) << LastError();
+    t.Set<float>(0, {0, 0, 0, 0});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Get<float>(0), testing::ElementsAre(2, 4, 0, 1));
+    EXPECT_EQ(unbind(gpu, input), kTfLiteError);
+    EXPECT_NE(LastError(), "");
+    EXPECT_EQ(bind(gpu, input, buffer, 4), kTfLiteError) << "it is too small from there on";
+    EXPECT_EQ(bind(gpu, input, nullptr, 0), kTfLiteError);
+  }
+  RealCl().api->ReleaseMemObject(buffer);
+  Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
+}
 
 TEST_F(GpuClientObjectsTest, work_goes_to_them_and_they_are_left_alive) {
   for (const bool with_queue : {false, true}) {
