@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies a mutation to a checkout, builds what it touches, runs tests until one fails, undoes it."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from . import selection
+
+LAUNCHER = '''#!/bin/sh
+# A mutant's warnings (of an unused variable) are no errors. All else is compiled as in a release, so
+# that a compiler cache which has that has this.
+for argument; do
+  shift
+  [ "$argument" = -Werror ] && [ -n "$DEPUTY_MUTANT" ] || set -- "$@" "$argument"
+done
+if command -v ccache > /dev/null; then
+  CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 exec ccache "$@"
+fi
+exec "$@"
+'''
+# What scripts run, besides what their own names say.
+SCRIPT_TARGETS = ['deputy_tool', 'test_plugins', 'tensorflowlite_c']
+BUILD_SECONDS = 1800
+
+
+class Refused(Exception):
+    """The checkout cannot be used."""
+
+
+class Engine:
+    """One checkout with its build folder, build/mutate."""
+
+    def __init__(self, root, jobs, test_seconds, mutant_seconds):
+        self.root = pathlib.Path(root).resolve()
+        self.build = self.root / 'build' / 'mutate'
+        self.jobs, self.test_seconds, self.mutant_seconds = jobs, test_seconds, mutant_seconds
+        self.times_path = self.build / 'times.json'
+        self.marker = self.build / 'mutated'
+
+    def prepare(self):
+        """Configures the build. The checkout has to be clean: its files are changed."""
+        if self.marker.exists():  # a run before this one was killed
+            self.git('checkout', '--', self.marker.read_text(encoding='utf-8'))
+            self.marker.unlink()
+        changed = self.git('status', '--porcelain')
+        if changed:
+            raise Refused(f'{self.root} has changes; a copy is made by `git worktree add FOLDER`:\n'
+                          + changed)
+        self.build.mkdir(parents=True, exist_ok=True)
+        launcher = self.build / 'launch.sh'
+        if not launcher.exists() or launcher.read_text(encoding='utf-8') != LAUNCHER:
+            launcher.write_text(LAUNCHER, encoding='utf-8')
+            launcher.chmod(0o755)
+        linker = next((['-fuse-ld=' + name] for name in ('mold', 'lld', 'gold')
+                       if any(pathlib.Path(folder, f'ld.{name}').exists()
+                              for folder in os.environ['PATH'].split(':'))), [])
+        arguments = [f'-DCMAKE_{kind}_LINKER_FLAGS={flag}' for flag in linker
+                     for kind in ('EXE', 'SHARED', 'MODULE')]
+        subprocess.run(['cmake', '-S', self.root, '-B', self.build, '-G', 'Ninja', '-DDEPUTY_WERROR=ON',
+                        '-DDEPUTY_UNITY=tests', f'-DCMAKE_C_COMPILER_LAUNCHER={launcher}',
+                        f'-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}', *arguments],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def git(self, *arguments):
+        return subprocess.run(['git', '-C', self.root, *arguments], check=True, capture_output=True,
+                              text=True).stdout
+
+    def make(self, targets, mutant=False):
+        """Whether the targets could be built; what the compiler said lies in build.log."""
+        environment = {**os.environ, **({'DEPUTY_MUTANT': '1'} if mutant else {})}
+        with open(self.build / 'build.log', 'w', encoding='utf-8') as log:
+            return run(['ninja', '-C', self.build, f'-j{self.jobs}', *targets], BUILD_SECONDS,
+                       environment, log) == 0
+
+    def command(self, test):
+        """The command line of a test, and the targets that it needs."""
+        script = self.root / 'tests' / f'{test}.py'
+        if script.exists():
+            own = {'certify_test': ['deputy-certify'], 'providers_test': ['deputy_gpu', 'deputy_nnapi'],
+                   'python_test': ['deputy_gpu']}.get(test, [])
+            return ['python3', script, self.build], SCRIPT_TARGETS + own + ['command']
+        name, _, wanted = test.partition(':')
+        arguments = [f'--gtest_filter={wanted}'] if wanted else []
+        if name.startswith('mindspore_') and name.rsplit('_', 2)[1] in ('c', 'plugin'):
+            arguments.append(self.root / 'examples' / 'conv_mean.tflite')
+        return [self.build / 'tests' / name, *arguments], [name]
+
+    def passes(self, test):
+        command, _ = self.command(test)
+        begin = time.monotonic()
+        with open(self.build / 'test.log', 'w', encoding='utf-8') as log:
+            code = run(command, self.test_seconds, dict(os.environ), log)
+        return code in (0, 77), time.monotonic() - begin
+
+    def times(self):
+        """Seconds by test, of the code as it is; -1: it fails or takes too long."""
+        if not self.times_path.exists():
+            return {}
+        return json.loads(self.times_path.read_text(encoding='utf-8'))
+
+    def measure(self, tests):
+        """Runs tests on the code as it is, those that have not been yet."""
+        times = self.times()
+        missing = [test for test in tests if test not in times]
+        targets = sorted({target for test in missing for target in self.command(test)[1]})
+        if targets and not self.make(targets):
+            raise Refused(f'the code does not compile: see {self.build}/build.log')
+        for test in missing:
+            passed, seconds = self.passes(test)
+            times[test] = round(seconds, 1) if passed else -1
+            self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
+
+    def judge(self, mutation, tests):
+        """Applies a mutation: ('killed', test), ('survived', '') or ('not compiled', '')."""
+        path = self.root / mutation.path
+        original = path.read_text(encoding='utf-8')
+        self.marker.write_text(mutation.path, encoding='utf-8')
+        try:
+            path.write_text(applied(original, mutation), encoding='utf-8')
+            return self.outcome(tests)
+        finally:
+            path.write_text(original, encoding='utf-8')
+            self.marker.unlink()
+
+    def outcome(self, tests):
+        times = self.times()
+        tests = [test for test in tests if times.get(test, 0) >= 0]
+        begin, built = time.monotonic(), set()
+        for test in tests:
+            if time.monotonic() - begin > self.mutant_seconds:
+                break
+            targets = set(self.command(test)[1]) - built
+            if targets and not self.make(sorted(targets), mutant=True):
+                return 'not compiled', ''
+            built |= targets
+            # Twice: a busy machine may fail one.
+            if not self.passes(test)[0] and not self.passes(test)[0]:
+                return 'killed', test
+        return 'survived', ''
+
+
+def applied(text, mutation):
+    """The text of the file with the mutation in it."""
+    if mutation.line == 0:  # anchored by its text
+        if text.count(mutation.before) != 1:
+            raise Refused(f'{mutation.path}: expected once, found {text.count(mutation.before)} '
+                          f'times: {mutation.before}')
+        return text.replace(mutation.before, mutation.after)
+    lines = text.split('\n')
+    if lines[mutation.line - 1] != mutation.before:
+        raise Refused(f'{mutation.path}:{mutation.line}: expected {mutation.before}')
+    lines[mutation.line - 1] = mutation.after
+    return '\n'.join(lines)
+
+
+def run(command, seconds, environment, log):
+    """The exit status; a command that takes too long is ended with its children and gives 124."""
+    with subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment,
+                          start_new_session=True) as process:
+        try:
+            return process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return 124
+
+
+def tests_of(engine, path):
+    return selection.tests_for(engine.root, path, engine.times())
