@@ -150,7 +150,7 @@ class GpuOptionEffectsTest : public SpiedDeviceTest {
 std::vector<Row> Rows(const std::string& folder) {
   const auto nodes = [](const Seen& seen, const auto&) { return Text(seen.nodes); };
   const auto tuned = [](const Seen& seen, const auto&) {
-    return std::string(seen.setup_runs > 10 ? "kernels were tried" : "none was tried");
+    return std::string(seen.setup_runs > 0 ? "kernels were tried" : "none was tried");
   };
   const auto files = [](const Seen&, const auto& names) { return Joined(names); };
   const OptionTexts cached = {{"cache_dir", folder.c_str()}};
