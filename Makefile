@@ -77,6 +77,13 @@ test: setup
 	@$(STEP) $(BUILD)/build.log "build everything and the tests" cmake --build $(BUILD) -j $(JOBS)
 	cd $(BUILD) && $(CTEST) $(CTEST_ARGS)
 
+## test-all the tests, and all that `make test` samples: every operator case and golden row on every
+##          OpenCL target. Under an hour on two cores; part of a release
+.PHONY: test-all
+test-all: setup
+	@$(MAKE) all
+	cd $(BUILD) && $(CTEST) -C all $(CTEST_ARGS)
+
 ## bench    speed of the kernels, of the shipped models, and against TensorFlow Lite where it is
 .PHONY: bench
 bench: setup
@@ -111,6 +118,8 @@ check-includes:
 	tools/check_includes.py
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
+	tools/check_exports_tested.py --self-test
+	tools/check_exports_tested.py
 	tools/check_includes.py --objects $(BUILD)
 check-size: all
 	$(CMAKE) -B build/small -DDEPUTY_MAX_CPU=avx2 -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF

@@ -55,7 +55,7 @@ TargetRow GpuFor(const char* name, const char* device_class, const char* storage
                  const std::map<std::string, std::string>& known_differences) {
   TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
                                   OnOpenCl({{"device_class", device_class}, {"storage", storage}}),
-                                  WhatItTells, 1933, 0, known_differences));
+                                  WhatItTells, 1933, 16500, known_differences));
   row.rarely = true;
   return row;
 }
@@ -239,7 +239,7 @@ const std::vector<TargetRow>& TargetRows() {
              OfCompiled()),
       Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, WhatItTells,
              1978, 16875, OfCompiled()),
-      OnDevice(Plugin("gpu", "libdeputy_gpu.so", OnOpenCl(), WhatItTells, 1933, 0, OfGpu())),
+      OnDevice(Plugin("gpu", "libdeputy_gpu.so", OnOpenCl(), WhatItTells, 1933, 16500, OfGpu())),
       GpuFor("gpu_desktop", "desktop", "buffer", OfGpu()),
       GpuFor("gpu_mobile", "mobile", "image_buffer", OfGpu()),
       GpuFor("gpu_image_2d", "mobile", "image_2d", OfGpu()),

@@ -32,7 +32,7 @@ struct TargetRow {
   bool on_device = false;
   // It needs a library of others, and is not built where that is missing.
   bool optional = false;
-  // Whether it takes minutes, so that it runs only where DEPUTY_ALL_ROWS is set.
+  // All of it takes many minutes: a sample runs, unless DEPUTY_ALL_ROWS is set.
   bool rarely = false;
   // Each operator that its library lists has to have run in a case: a bridge to a stand-in, which
   // nothing else tests.

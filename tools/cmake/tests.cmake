@@ -231,6 +231,17 @@ add_test(NAME conformance_test_2 COMMAND ${PROJECT_BINARY_DIR}/tests/conformance
 set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 1800 ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 
+# What these two sample, for `ctest -C all` (`make test-all`): every operator case and golden row on the
+# targets of OpenCL, an entry each.
+foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
+  foreach(part operator_case golden_row)
+    set(name conformance_all_${target}_${part}s)
+    add_test(NAME ${name} CONFIGURATIONS all COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test
+             --gtest_filter=On/Conformance.every_${part}_agrees/${target})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
+  endforeach()
+endforeach()
+
 # The kit as the command will have it, linked to libdeputy.so.
 add_executable(conformance_client tests/conformance_client/main.cc)
 target_link_libraries(conformance_client PRIVATE deputy_conformance deputy)
