@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole models against what the real TensorFlow Lite answered, where the folder `shared` lies
-// beside the sources (or where DEPUTY_SHARED points): its README says how to compare. Without it
-// the tests skip and say so on one line. Every model with answers must run; the one without has
-// custom operators of MediaPipe, which TensorFlow Lite lacks, and is shown a drawn face.
+// Whole models compared with the results of the real TensorFlow Lite: the models that ship here
+// (tests/data/whole, made by tests/golden/whole.py), and those of the folder `shared` where it is
+// beside the sources or where DEPUTY_SHARED points. One model of the latter has no results, but
+// custom operators of MediaPipe that TensorFlow Lite lacks: it runs on a drawn face.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,14 +42,14 @@ std::string SharedFolder() {
 }
 
 struct Case {
-  std::string name, model, folder;
+  std::string name, model, path, folder;
   nlohmann::json outputs;
   size_t inputs;
 };
 
-std::vector<Case> Cases() {
-  const std::string shared = SharedFolder();
-  std::ifstream index(shared + "/golden/models/index.json");
+// The cases of `folder`, whose index names models below `models`.
+std::vector<Case> CasesOf(const std::string& folder, const std::string& models) {
+  std::ifstream index(folder + "/index.json");
   if (!index.is_open()) return {};
   std::vector<Case> cases;
   for (const auto& entry : nlohmann::json::parse(index)) {
@@ -58,11 +58,22 @@ std::vector<Case> Cases() {
     const std::string stem = std::filesystem::path(file).stem().string();
     one.name = stem + "_" + set;
     one.model = file;
-    one.folder = shared + "/golden/models/" + stem + "/" + set;
+    one.path = models + "/" + file;
+    one.folder = folder + "/" + stem + "/" + set;
     one.outputs = entry["outputs"];
     one.inputs = entry["inputs"].size();
     cases.push_back(one);
   }
+  return cases;
+}
+
+std::vector<Case> SharedCases() {
+  return CasesOf(SharedFolder() + "/golden/models", SharedFolder() + "/models");
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases = CasesOf(TestDataPath("whole"), SourcePath(""));
+  for (Case& one : SharedCases()) cases.push_back(std::move(one));
   return cases;
 }
 
@@ -76,7 +87,7 @@ class Models : public testing::TestWithParam<Case> {
   void SetUp() override {
     DeputySetDefaultReporter([](void*, const char*, va_list) {}, nullptr);
     const Case& one = GetParam();
-    model_.reset(TfLiteModelCreateFromFile((SharedFolder() + "/models/" + one.model).c_str()));
+    model_.reset(TfLiteModelCreateFromFile(one.path.c_str()));
     ASSERT_NE(model_, nullptr) << DeputyLastError();
   }
   void TearDown() override { DeputySetDefaultReporter(nullptr, nullptr); }
@@ -237,13 +248,15 @@ TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
   EXPECT_EQ(info.node_count + 1, DeputyInterpreterGetNodeCount(interpreter.get(), 0));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, Models, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(Whole, Models, testing::ValuesIn(Cases()),
                          [](const auto& given) { return given.param.name; });
-// Without `shared` there are no cases, which is no mistake.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Models);
+
+TEST(ShippedModels, are_compared) {
+  EXPECT_EQ(CasesOf(TestDataPath("whole"), SourcePath("")).size(), 4U);
+}
 
 TEST(SharedGolden, is_here_or_is_said_to_be_absent) {
-  const std::vector<Case> cases = Cases();
+  const std::vector<Case> cases = SharedCases();
   if (cases.empty())
     GTEST_SKIP() << "no " << SharedFolder() << "/golden: whole models not compared";
   for (const auto& file : std::filesystem::directory_iterator(SharedFolder() + "/models")) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -351,6 +352,37 @@ TEST(MsFile, long_chains_are_linear) {
   }
   std::reverse(w.plan.begin(), w.plan.end());
   EXPECT_TRUE(ConvertsSafely(w.Finish()));
+}
+
+// ---- Models that run ----------------------------------------------------------------------------
+
+// The small model by plain loops: a convolution over 2 x 2 with a border below and on the right.
+float SmallResult(const std::vector<float>& x) {
+  const float filters[2][4] = {{0, 0.5F, 1, 1.5F}, {1.25F, 1.5F, 1.75F, 2}};
+  float sum = 0;
+  for (int row = 0; row < 4; row += 2) {
+    for (int column = 0; column < 4; column += 2) {
+      for (const float(&filter)[4] : filters) {
+        float product = 0;
+        for (int k = 0; k < 4; ++k) {
+          const int y = row + k / 2, at = column + k % 2;
+          if (y < 3 && at < 3) product += filter[k] * x[static_cast<size_t>(3 * y + at)];
+        }
+        sum += std::tanh(product);
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(MsFile, small_model_runs) {
+  std::string error;
+  TestInterpreter interpreter(ConvertMsModel(SmallModel(), {}, &error));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << error << interpreter.log();
+  const std::vector<float> x = {0.1F, -0.2F, 0.3F, -0.4F, 0.5F, -0.6F, 0.7F, -0.8F, 0.9F};
+  interpreter.Set<float>(0, x);
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_THAT(interpreter.Get<float>(0), ElementsAre(testing::FloatNear(SmallResult(x), 1e-5F)));
 }
 
 // ---- Real models, where they are ----------------------------------------------------------------

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the real TensorFlow Lite did with the nodes that a delegate claimed on real models
-// (shared/golden/partitions.jsonl): plan before, the nodes that kernels were made for, their
-// tensors, plan after; every list and its order. Skipped, and said so, where ../shared is absent.
+// (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl where it is): plan before, the
+// nodes that kernels were made for, their tensors, plan after; every list and its order.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -87,17 +87,14 @@ bool Apply(TfLiteModel* model, MaskDelegate* mask, bool by_options) {
   return created;
 }
 
-TEST(PartitionsGolden, equal_the_real_tflite_in_every_list_and_order) {
-  const std::string shared = SharedFolder();
-  std::ifstream cases(shared + "/golden/partitions.jsonl");
-  if (!cases) GTEST_SKIP() << shared << " is not here";
+// Compares every line, whose model is below `folder`, both ways of applying a delegate.
+void CompareAll(std::ifstream cases, const std::string& folder, int* out_compared) {
   std::map<std::string, TfLiteModel*> models;
-  int compared = 0;
   for (std::string line; std::getline(cases, line);) {
     const json expected = json::parse(line);
     const std::string name = expected["model"];
     if (!models.contains(name)) {
-      models[name] = TfLiteModelCreateFromFile((shared + "/models/" + name).c_str());
+      models[name] = TfLiteModelCreateFromFile((folder + "/" + name).c_str());
       ASSERT_NE(models[name], nullptr) << name;
     }
     for (bool by_options : {true, false}) {
@@ -117,10 +114,25 @@ TEST(PartitionsGolden, equal_the_real_tflite_in_every_list_and_order) {
           << line.substr(0, 100);
       ASSERT_EQ(mask.plan_after, expected["plan_after"].get<std::vector<int>>())
           << line.substr(0, 100);
-      ++compared;
+      ++*out_compared;
     }
   }
   for (auto& [name, model] : models) TfLiteModelDelete(model);
+}
+
+// tests/golden/partitions.py wrote them.
+TEST(PartitionsGolden, of_models_that_ship_here_equal_the_real_tflites) {
+  int compared = 0;
+  CompareAll(std::ifstream(TestDataPath("partitions.jsonl")), SourcePath(""), &compared);
+  EXPECT_EQ(compared, 240);
+}
+
+TEST(PartitionsGolden, equal_the_real_tflite_in_every_list_and_order) {
+  const std::string shared = SharedFolder();
+  std::ifstream cases(shared + "/golden/partitions.jsonl");
+  if (!cases) GTEST_SKIP() << shared << " is not here";
+  int compared = 0;
+  CompareAll(std::move(cases), shared + "/models", &compared);
   EXPECT_GT(compared, 0);
 }
 

@@ -52,6 +52,7 @@ target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # What the compiler makes of a partition, computed the plain way.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(relay relay.c)
+deputy_add_plugin(mask mask.c)
 deputy_add_plugin(recorder recorder.c _GNU_SOURCE LINKS ${CMAKE_DL_LIBS})
 deputy_add_plugin(described_frequency recorder.c _GNU_SOURCE DECLARES="frequency"
                   LINKS ${CMAKE_DL_LIBS})
