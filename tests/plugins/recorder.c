@@ -4,6 +4,7 @@
 // computes nothing, and appends to the file of the environment variable RECORDER_LOG:
 //
 //     create <file name of this library> <key>=<value> ...    a delegate was created
+//     apply <threads>                                         with the context's recommended number
 //     destroy                                                 it was deleted
 //     invoke <node> <nanoseconds>                             a node ran, on the monotonic clock
 //
@@ -95,6 +96,11 @@ static TfLiteRegistration Registration(void) {
 }
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+  FILE* file = OpenLog();
+  if (file != NULL) {
+    fprintf(file, "apply %d\n", context->recommended_num_threads);
+    fclose(file);
+  }
   TfLiteIntArray* plan = NULL;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
   const int count = plan->size;
