@@ -81,6 +81,8 @@ ROWS = [
     ("run", "--top-k", [FLOAT, "--random", "-k", 1], [FLOAT, "--random", "-k", 2], printed),
     ("run", "--max-values", [FLOAT, "--random", "--max-values", 1],
      [FLOAT, "--random", "--max-values", 2], printed),
+    ("run", "--require", [FLOAT, "--random", "--delegate", "{build}/" + FAILING, "--policy", "hot"],
+     [FLOAT, "--random", "--delegate", "{build}/" + FAILING, "--policy", "hot", "--require"], status),
     ("run", "--output-dir", [FLOAT, "--random"], [FLOAT, "--random", "-o", "{folder}/out"], files),
     ("run", "--profile", [FLOAT, "--random"], [FLOAT, "--random", "--profile"], printed),
     ("run", "--trace", [FLOAT, "--random"], [FLOAT, "--random", "--trace", "{folder}/t"], files),
@@ -221,6 +223,14 @@ class OptionEffectsTest(unittest.TestCase):
                 for option in options:
                     spellings = (option, option[2:], option.replace("-", "_").replace("__", "--"))
                     self.assertTrue(any(each in text for each in spellings), f"{script}: {option}")
+
+    def test_every_variable_of_the_environment_is_set_by_a_test(self):
+        source = (ROOT / "core" / "base" / "environment.cc").read_text(encoding="utf-8")
+        known = re.findall(r'^    "([A-Z_]+)",$', source, re.MULTILINE)
+        self.assertGreater(len(known), 10)
+        tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("*.[cp]*"))
+        for name in known:
+            self.assertRegex(tests, rf"DEPUTY_{name}\b(?!\*)", name)
 
     def test_every_option_of_the_help_has_a_row(self):
         elsewhere = {option for tests in ELSEWHERE.values() for options in tests.values()
