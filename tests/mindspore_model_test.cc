@@ -299,6 +299,18 @@ TEST(MindSporeContext, frequency_is_an_option_of_the_device) {
   }
 }
 
+TEST(MindSporeContext, half_precision_is_an_option_of_a_gpu) {
+  for (const bool half : {false, true}) {
+    const auto gpu = std::make_shared<mindspore::GPUDeviceInfo>();
+    gpu->SetEnableFP16(half);
+    EXPECT_THAT(CreatedFor(gpu, "tests/plugins/libdescribed_precision.so"),
+                testing::Contains(std::string("create libdescribed_precision.so") +
+                                  (half ? " precision=auto" : "")));
+    EXPECT_THAT(CreatedFor(gpu, "tests/plugins/libdescribed_frequency.so"),
+                testing::Contains("create libdescribed_frequency.so"));
+  }
+}
+
 TEST(MindSporeContext, one_to_three_devices) {
   const std::vector<uint8_t> bytes = ChainModel(2);
   for (size_t count = 0; count <= 4; ++count) {

@@ -45,18 +45,28 @@ struct PluginDeleter {
 // For calls whose failure goes to the log: its text is DeputyLastError.
 void KeepQuiet(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
 
-// A device's settings that its library declares as options.
+// A device's settings as options of delegate libraries: the NPU's frequency, and half precision
+// where a GPU computes faster with it.
+std::vector<std::pair<std::string, std::string>> SettingsOf(const DeviceInfo& device) {
+  if (device.type == kMSDeviceTypeKirinNPU) {
+    return {{"frequency", std::to_string(device.frequency)}};
+  }
+  if (device.type == kMSDeviceTypeGPU && device.enable_fp16) return {{"precision", "auto"}};
+  return {};
+}
+
+// With those of the device's settings that its library declares.
 TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& device) {
   DeputyPluginInfo info = {};
   info.struct_size = sizeof info;
+  if (DeputyPluginDescribe(plugin, &info) != kTfLiteOk) info.option_count = 0;
+  const auto settings = SettingsOf(device);
   std::vector<const char*> keys, values;
-  const std::string frequency = std::to_string(device.frequency);
-  if (DeputyPluginDescribe(plugin, &info) == kTfLiteOk) {
+  for (const auto& [key, value] : settings) {
     for (size_t i = 0; i < info.option_count; ++i) {
-      if (device.type != kMSDeviceTypeKirinNPU) break;
-      if (std::strcmp(info.options[i].name, "frequency") != 0) continue;
-      keys.push_back("frequency");
-      values.push_back(frequency.c_str());
+      if (key != info.options[i].name) continue;
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
     }
   }
   return DeputyPluginCreateDelegateWithErrorReporter(plugin, keys.data(), values.data(),

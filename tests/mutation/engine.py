@@ -22,7 +22,9 @@ fi
 exec "$@"
 '''
 # What scripts run, besides what their own names say.
-SCRIPT_TARGETS = ['deputy_tool', 'test_plugins', 'tensorflowlite_c']
+SCRIPT_TARGETS = ['deputy_tool', 'test_plugins', 'tensorflowlite_c', 'command']
+# What programs of tests open by path.
+EXAMPLES = ['conv_mean_delegate', 'mindspore_delegate', 'mindspore_plugin', 'softmax_delegate']
 BUILD_SECONDS = 1800
 
 
@@ -81,12 +83,12 @@ class Engine:
         if script.exists():
             own = {'certify_test': ['deputy-certify'], 'providers_test': ['deputy_gpu', 'deputy_nnapi'],
                    'python_test': ['deputy_gpu']}.get(test, [])
-            return ['python3', script, self.build], SCRIPT_TARGETS + own + ['command']
+            return ['python3', script, self.build], SCRIPT_TARGETS + own
         name, _, wanted = test.partition(':')
         arguments = [f'--gtest_filter={wanted}'] if wanted else []
         if name.startswith('mindspore_') and name.rsplit('_', 2)[1] in ('c', 'plugin'):
             arguments.append(self.root / 'examples' / 'conv_mean.tflite')
-        return [self.build / 'tests' / name, *arguments], [name]
+        return [self.build / 'tests' / name, *arguments], [name, *EXAMPLES]
 
     def passes(self, test):
         command, _ = self.command(test)
@@ -114,7 +116,8 @@ class Engine:
             self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
 
     def judge(self, mutation, tests):
-        """Applies a mutation: ('killed', test), ('survived', '') or ('not compiled', '')."""
+        """Applies a mutation: ('killed', test), ('survived', ''), ('not compiled', '') or, where each
+        of the tests fails without it, ('untested', '')."""
         path = self.root / mutation.path
         original = path.read_text(encoding='utf-8')
         self.marker.write_text(mutation.path, encoding='utf-8')
@@ -128,6 +131,8 @@ class Engine:
     def outcome(self, tests):
         times = self.times()
         tests = [test for test in tests if times.get(test, 0) >= 0]
+        if not tests:
+            return 'untested', ''
         begin, built = time.monotonic(), set()
         for test in tests:
             if time.monotonic() - begin > self.mutant_seconds:

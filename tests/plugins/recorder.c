@@ -8,7 +8,7 @@
 //     destroy                                                 it was deleted
 //     invoke <node> <nanoseconds>                             a node ran, on the monotonic clock
 //
-// With DECLARES it describes itself and declares the integer option of that name. RECORDER_SLEEP_US
+// With DECLARES it describes itself and declares the text option of that name. RECORDER_SLEEP_US
 // makes node i sleep (i + 1) times as many microseconds.
 #include <dlfcn.h>
 #include <stddef.h>
@@ -141,7 +141,7 @@ TFL_EXTERNAL_DELEGATE_EXPORT const DeputyDelegatePlugin* deputy_plugin(void);
 
 const DeputyDelegatePlugin* deputy_plugin(void) {
   static const DeputyPluginOption kOption = {
-      .name = DECLARES, .type = kDeputyOptionInt, .default_value = "0", .help = "Recorded."};
+      .name = DECLARES, .type = kDeputyOptionString, .default_value = "", .help = "Recorded."};
   static const DeputyDelegatePlugin kPlugin = {
       .struct_size = sizeof kPlugin,
       .abi_version = DEPUTY_PLUGIN_ABI_VERSION,

@@ -54,8 +54,10 @@ deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(relay relay.c)
 deputy_add_plugin(mask mask.c)
 deputy_add_plugin(recorder recorder.c _GNU_SOURCE LINKS ${CMAKE_DL_LIBS})
-deputy_add_plugin(described_frequency recorder.c _GNU_SOURCE DECLARES="frequency"
-                  LINKS ${CMAKE_DL_LIBS})
+foreach(option frequency precision)
+  deputy_add_plugin(described_${option} recorder.c _GNU_SOURCE DECLARES="${option}"
+                    LINKS ${CMAKE_DL_LIBS})
+endforeach()
 deputy_add_plugin(throwing throwing.cc)
 deputy_add_plugin(failing failing.c)
 deputy_add_plugin(wrong wrong.c)
