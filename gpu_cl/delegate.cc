@@ -192,9 +192,11 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
-  GpuDelegate& gpu = Of(delegate);
+  const GpuDelegate& gpu = Of(delegate);
   return GuardedOn(gpu, context, [&] {
-    gpu.texts.assign(answer->node_count, "");
+    // Per thread: several threads may query one delegate.
+    thread_local std::vector<std::string> texts;
+    texts.assign(answer->node_count, "");
     std::vector<NodeChoice> choices;
     const TfLiteStatus status =
         ChooseNodes(gpu, context, {answer->nodes, answer->node_count}, &choices);
@@ -204,8 +206,8 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
       answer->cost_ns_of_node[i] = choices[i].device_ns;
       if (!choices[i].refusal) continue;
       answer->reason_of_node[i] = choices[i].refusal->reason;
-      gpu.texts[i] = std::move(choices[i].refusal->text);
-      answer->text_of_node[i] = gpu.texts[i].c_str();
+      texts[i] = std::move(choices[i].refusal->text);
+      answer->text_of_node[i] = texts[i].c_str();
     }
     return kTfLiteOk;
   });

@@ -38,7 +38,6 @@ struct GpuDelegate {
   std::shared_ptr<const ProgramCache> cache;  // null: none
   std::shared_ptr<const ClblastApi> clblast;  // null: none, or nothing is tuned
   std::atomic<size_t> device_bytes = 0;
-  std::vector<std::string> texts;  // of the last support answer
 
   BufferTable buffers;  // what the handles of tensors stand for
 

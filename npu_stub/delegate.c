@@ -10,6 +10,7 @@
 #include "npu_stub/partition.h"
 #include "npu_stub/state.h"
 #include "npu_stub/support.h"
+#include "npu_stub/texts.h"
 
 /* ---- Choosing nodes ---------------------------------------------------------------------------
  */
@@ -165,13 +166,6 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
 /* ---- Life -------------------------------------------------------------------------------------
  */
 
-static void FreeTexts(NpuState* state) {
-  for (size_t i = 0; i < state->text_count; ++i) free(state->texts[i]);
-  free(state->texts);
-  state->texts = NULL;
-  state->text_count = 0;
-}
-
 static TfLiteDelegate* GiveUp(NpuState* state, void (*report_error)(const char* text),
                               const char* problem) {
   if (report_error != NULL) report_error(problem);
@@ -210,7 +204,6 @@ void NpuReleaseState(NpuState* state) {
   pthread_mutex_unlock(&state->mutex);
   if (!is_last) return;
   NpuCloseDevice(&state->device);
-  FreeTexts(state);
   for (int32_t i = 0; i < state->name_count; ++i) free(state->names[i]);
   free(state->names);
   pthread_mutex_destroy(&state->mutex);
@@ -224,21 +217,14 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate) {
 /* ---- Reports ----------------------------------------------------------------------------------
  */
 
-static void SayNo(NpuState* state, DeputySupportAnswer* answer, size_t i, int32_t reason,
-                  const char* text) {
+static void SayNo(DeputySupportAnswer* answer, size_t i, int32_t reason, const char* text) {
   answer->supported[i] = 0;
   answer->reason_of_node[i] = reason;
-  const size_t bytes = strlen(text) + 1;
-  char* copy = malloc(bytes);
-  if (copy == NULL) return;
-  memcpy(copy, text, bytes);
-  state->texts[i] = copy;
-  answer->text_of_node[i] = copy;
+  answer->text_of_node[i] = NpuKeepText(i, text);
 }
 
 /* Nodes come in the order of the plan, and so do those that were refused. */
-static void Answer(NpuState* state, TfLiteContext* context, const Choice* choice,
-                   DeputySupportAnswer* answer) {
+static void Answer(TfLiteContext* context, const Choice* choice, DeputySupportAnswer* answer) {
   int32_t next = 0;
   for (size_t i = 0; i < answer->node_count; ++i) {
     TfLiteNode* node = NULL;
@@ -251,9 +237,9 @@ static void Answer(NpuState* state, TfLiteContext* context, const Choice* choice
                         DeputyHalfConstantOf(&choice->helper, node->outputs->data[0]) >= 0;
     if (next < choice->refused_count && choice->refused[next].node == node) {
       const NpuRefusal* refusal = &choice->refused[next++].refusal;
-      SayNo(state, answer, i, refusal->reason, refusal->text);
+      SayNo(answer, i, refusal->reason, refusal->text);
     } else if (widens) {
-      SayNo(state, answer, i, kDeputyReasonOther, "widens a constant that the NPU reads directly");
+      SayNo(answer, i, kDeputyReasonOther, "widens a constant that the NPU reads directly");
     } else {
       answer->supported[i] = 1;
     }
@@ -262,20 +248,17 @@ static void Answer(NpuState* state, TfLiteContext* context, const Choice* choice
 
 TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                            DeputySupportAnswer* answer) {
-  NpuState* state = NpuStateOf(delegate);
-  FreeTexts(state);
-  state->texts = calloc(answer->node_count + 1, sizeof *state->texts);
-  if (state->texts == NULL) return kTfLiteError;
-  state->text_count = answer->node_count;
+  const NpuState* state = NpuStateOf(delegate);
+  if (!NpuBeginTexts(answer->node_count)) return kTfLiteError;
   if (state->device.device == NULL) {
     for (size_t i = 0; i < answer->node_count; ++i) {
-      SayNo(state, answer, i, kDeputyReasonOther, state->device.absence);
+      SayNo(answer, i, kDeputyReasonOther, state->device.absence);
     }
     return kTfLiteOk;
   }
   Choice choice;
   const TfLiteStatus status = Choose(context, &choice);
-  if (status == kTfLiteOk) Answer(state, context, &choice, answer);
+  if (status == kTfLiteOk) Answer(context, &choice, answer);
   EndChoice(&choice);
   return status;
 }

@@ -24,8 +24,6 @@ typedef struct NpuState {
   TfLiteDelegate base;
   NpuOptions options;
   NpuDeviceHandle device;
-  char** texts; /* of the last support answer */
-  size_t text_count;
 
   pthread_mutex_t mutex;    /* for what follows */
   int32_t users;            /* the client, and each partition that lives */

@@ -142,7 +142,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    // They hold until the thread's next call, whoever else uses the delegate meanwhile.
+    // Per thread: several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.assign(answer->node_count, {});
     for (size_t i = 0; i < answer->node_count; ++i) {

@@ -178,7 +178,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    // They hold until the thread's next call, whoever else uses the delegate meanwhile.
+    // Per thread: several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.clear();
     const TfLiteStatus status =

@@ -129,8 +129,8 @@ typedef struct DeputySupportAnswer {
   uint8_t* supported;
   // DeputyReason below 100 for the nodes it would not take.
   int32_t* reason_of_node;
-  // The reason in words, or NULL. The plug-in owns the text; it must hold until its next call for
-  // this delegate, since the runtime copies it.
+  // The reason in words, or NULL. The plug-in owns the text; the runtime copies it before it calls
+  // the plug-in again on this thread, and get_support of this delegate on any other thread.
   const char** text_of_node;
   // Nodes with the same number, at least 0, run in this delegate together, in one partition, or not
   // at all; -1 is no group. The runtime takes back groups that cannot stay whole.
@@ -240,9 +240,9 @@ typedef struct DeputyDelegatePlugin {
   TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
                             void (*report_error)(const char* text));
   void (*destroy)(TfLiteDelegate* delegate);
-  // Fills `answer` for the plan of `context`, which is in delegate mode. It is asked right before
-  // the delegate's Prepare; it must not replace nodes. NULL: the delegate does not say. A status
-  // other than kTfLiteOk means the same.
+  // Fills `answer` for the plan of `context`, in delegate mode, before the delegate's Prepare; must
+  // not replace nodes. Called for one interpreter at a time; the delegate's other functions may run
+  // on other threads meanwhile. NULL, or a status other than kTfLiteOk: the delegate does not say.
   TfLiteStatus (*get_support)(TfLiteDelegate* delegate, TfLiteContext* context,
                               DeputySupportAnswer* answer);
   // Bytes that the delegate holds on its device at the moment, for reports. NULL: it does not say.

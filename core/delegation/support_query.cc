@@ -3,6 +3,7 @@
 
 #include "core/delegation/applied_delegates.h"
 #include "core/plugin/plugin.h"
+#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 namespace {
@@ -38,6 +39,21 @@ struct SupportQuery {
   std::vector<double> costs;
 };
 
+// Copies the plug-in's answer about one node.
+void NoteAnswer(const SupportQuery& query, size_t i, NodeAnswer* node) {
+  node->looked_at = true;
+  node->group = query.groups[i];
+  node->cost_ns = query.costs[i];
+  if (query.supported[i] != 0) {
+    node->reason = kDeputyReasonNone;
+    return;
+  }
+  const int32_t reason = query.reasons[i];
+  const bool known = reason > kDeputyReasonNone && reason < kDeputyReasonNotClaimed;
+  node->reason = known ? static_cast<DeputyReason>(reason) : kDeputyReasonOther;
+  if (query.texts[i] != nullptr) node->text = query.texts[i];
+}
+
 }  // namespace
 
 bool AnswersSupport(const AppliedDelegate& delegate) {
@@ -54,23 +70,14 @@ bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vec
   DeputySupportAnswer answer = query.answer();
   const ForeignCall call = {
       .callback = Callback::kSupport, .context = context, .delegate = delegate->handle};
+  // The plug-in's texts are valid until its next call, which may come from another thread.
+  const auto lock = LockSupport(delegate->handle);
   const CallResult result = CallForeign(observer, call, [&](CallResult* out) {
     out->status = plugin->get_support(delegate->inner, context, &answer);
   });
   if (result.status != kTfLiteOk) return false;
   for (size_t i = 0; i < query.nodes.size(); ++i) {
-    NodeAnswer& node = delegate->record.nodes[static_cast<size_t>(query.nodes[i])];
-    node.looked_at = true;
-    node.group = query.groups[i];
-    node.cost_ns = query.costs[i];
-    if (query.supported[i] != 0) {
-      node.reason = kDeputyReasonNone;
-      continue;
-    }
-    const int32_t reason = query.reasons[i];
-    const bool known = reason > kDeputyReasonNone && reason < kDeputyReasonNotClaimed;
-    node.reason = known ? static_cast<DeputyReason>(reason) : kDeputyReasonOther;
-    if (query.texts[i] != nullptr) node.text = query.texts[i];
+    NoteAnswer(query, i, &delegate->record.nodes[static_cast<size_t>(query.nodes[i])]);
   }
   return true;
 }

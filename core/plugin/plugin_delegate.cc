@@ -17,6 +17,7 @@ struct Wrapper {
   TfLiteOpaqueDelegateBuilder builder = {};  // when the inner delegate is opaque
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
+  mutable std::recursive_mutex support_mutex;  // LockSupport
 };
 
 // ---- Forwarding ---------------------------------------------------------------------------------
@@ -302,6 +303,12 @@ PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const Wrapper* wrapper = WrapperOf(delegate);
   if (wrapper == nullptr) return {delegate, nullptr};
   return {wrapper->inner, wrapper->library};
+}
+
+std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate) {
+  const Wrapper* wrapper = WrapperOf(delegate);
+  if (wrapper == nullptr) return {};
+  return std::unique_lock(wrapper->support_mutex);
 }
 
 }  // namespace deputy

@@ -8,6 +8,7 @@
 #define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 
 #include <memory>
+#include <mutex>
 
 #include "core/base/foreign_call.h"
 #include "core/plugin/plugin.h"
@@ -57,6 +58,11 @@ struct PluginDelegate {
   std::shared_ptr<const PluginLibrary> library;
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
+
+// Held while get_support of the wrapper's plug-in runs and while its texts are copied, so that
+// interpreters on several threads can share a delegate. Recursive: a plug-in may create an
+// interpreter with the same delegate meanwhile. Not locked for a delegate that is no wrapper.
+std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate);
 
 }  // namespace deputy
 

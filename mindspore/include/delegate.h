@@ -218,7 +218,8 @@ class DelegateModel {
   bool failed_ = false;
 };
 
-// A third-party engine. Its settings live in the object. One may serve several models.
+// A third-party engine. Its settings live in the object. One may serve several models, on several
+// threads: Init, Build and Explain are called one at a time, kernels of different models are not.
 class Delegate {
  public:
   Delegate() = default;

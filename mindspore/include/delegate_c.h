@@ -217,7 +217,9 @@ enum {
   kDeputyMSDelegateStaticShapes = 1
 };
 
-// A delegate. The struct is copied; all functions get `user_data`.
+// A delegate. The struct is copied; all functions get `user_data`. `init`, `build` and `explain` of
+// one delegate are called one at a time, from any thread that builds a model with it; kernels of
+// different models may run on several threads meanwhile.
 typedef struct DeputyMSDelegate {
   // sizeof(DeputyMSDelegate).
   size_t struct_size;
@@ -257,8 +259,8 @@ MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegat
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 
 // What such a delegate says of the nodes of `context`, as get_support of DeputyDelegatePlugin, by
-// its `explain`. The texts hold until the next call for this delegate. -7 if it does not say; other
-// codes are those of `init` and `explain`.
+// its `explain`. The texts are valid until the calling thread's next call. -7 if it does not say;
+// other codes are those of `init` and `explain`.
 MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
                                            struct TfLiteContext* context,
                                            struct DeputySupportAnswer* answer);

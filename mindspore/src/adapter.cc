@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "deputy/builtin_ops.h"
@@ -162,6 +165,38 @@ class Adapter::Node {
   Shapes inputs_, outputs_;  // that it can do
 };
 
+// ---- Pending ------------------------------------------------------------------------------------
+
+// RAII guard: the kernel that the calling thread hands to the init of the node it adds. The runtime
+// passes init nothing of the caller's, and other threads may apply the same adapter meanwhile.
+struct Adapter::Pending {
+  Pending(const Adapter* owner, std::shared_ptr<GraphTensors> of, std::unique_ptr<DelegateKernel> k)
+      : adapter(owner), tensors(std::move(of)), kernel(std::move(k)), outer_(newest_) {
+    newest_ = this;
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() { newest_ = outer_; }
+
+  // The kernel that `adapter` adds to `context`, or null: init has taken it, or there is none.
+  static Pending* OfThread(const Adapter* adapter, const TfLiteContext* context) {
+    Pending* const newest = newest_;
+    const bool matches = newest != nullptr && newest->adapter == adapter &&
+                         newest->tensors->context() == context && newest->kernel != nullptr;
+    return matches ? newest : nullptr;
+  }
+
+  const Adapter* const adapter;
+  const std::shared_ptr<GraphTensors> tensors;
+  std::unique_ptr<DelegateKernel> kernel;
+
+ private:
+  Pending* const outer_;
+  static thread_local Pending* newest_;
+};
+
+thread_local Adapter::Pending* Adapter::Pending::newest_ = nullptr;
+
 // ---- Adapter ------------------------------------------------------------------------------------
 
 Adapter::Adapter(std::shared_ptr<DelegateHolder> holder, MSContextHandle context, bool main_only)
@@ -178,12 +213,8 @@ Adapter* Adapter::Of(const TfLiteDelegate* delegate) {
              : static_cast<Adapter*>(delegate->data_);
 }
 
-void Adapter::ForgetFailure() {
-  failure_ = kMSStatusSuccess;
-  failure_text_.clear();
-}
-
 MSStatus Adapter::Init() {
+  const std::lock_guard calls(holder_->mutex());
   if (init_state_ == InitState::kReady) return kMSStatusSuccess;
   if (init_state_ == InitState::kDeclined) return kMSStatusLiteNotSupport;
   const DeputyMSDelegate& delegate = holder_->get();
@@ -199,7 +230,6 @@ MSStatus Adapter::Init() {
         DeputyMSStatusText(status));
   } else {
     failure_ = status;
-    failure_text_ = "Init";
   }
   return status;
 }
@@ -207,7 +237,6 @@ MSStatus Adapter::Init() {
 TfLiteStatus Adapter::Report(TfLiteContext* context, MSStatus code, const std::string& text,
                              TfLiteStatus status) {
   failure_ = code;
-  failure_text_ = text;
   context->ReportError(context, "MindSpore delegate: %s returned %d (%s)", text.c_str(),
                        CodeOf(code), DeputyMSStatusText(code));
   return status;
@@ -218,9 +247,14 @@ TfLiteStatus Adapter::PrepareDelegate(TfLiteContext* context, TfLiteDelegate* de
                  [&] { return static_cast<Adapter*>(delegate->data_)->Prepare(context); });
 }
 
-TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
+bool Adapter::Offers(const TfLiteContext* context) {
+  const std::lock_guard lock(mutex_);
   if (main_ == nullptr) main_ = context;
-  if (main_only_ && context != main_) return kTfLiteOk;
+  return !main_only_ || context == main_;
+}
+
+TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
+  if (!Offers(context)) return kTfLiteOk;
   const MSStatus ready = Init();
   if (ready == kMSStatusLiteNotSupport) return kTfLiteOk;
   if (ready != kMSStatusSuccess) return Report(context, ready, "Init", kTfLiteDelegateError);
@@ -239,15 +273,13 @@ TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
   }
   for (DeputyMSKernel* entry : graph.list) {
     if (entry->kernel == nullptr) continue;
-    pending_ = std::move(entry->kernel);
-    const TfLiteStatus status = Apply(&graph, pending_.get());
-    pending_.reset();
-    if (status != kTfLiteOk) return status;
+    TF_LITE_ENSURE_STATUS(Apply(&graph, std::move(entry->kernel)));
   }
   return kTfLiteOk;
 }
 
 MSStatus Adapter::Build(DeputyMSGraph* graph) {
+  const std::lock_guard calls(holder_->mutex());
   const DeputyMSDelegate& delegate = holder_->get();
   return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
 }
@@ -259,12 +291,15 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
   DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
   if (graph.Load() != kTfLiteOk) return kMSStatusLiteError;
   {
+    const std::lock_guard calls(holder_->mutex());
     const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
     const MSStatus said =
         Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });
     if (said != kMSStatusSuccess) return said;
   }
-  texts_.clear();
+  // Per thread: several threads may query one delegate.
+  thread_local std::deque<std::string> texts;
+  texts.clear();
   std::map<int, const DeputyMSKernel*> kernels;
   for (const auto& kernel : graph.originals) kernels[kernel->node] = kernel.get();
   for (size_t i = 0; i < answer->node_count; ++i) {
@@ -274,7 +309,7 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
     answer->supported[i] = kernel.refusal == 0 ? 1 : 0;
     if (kernel.refusal == 0) continue;
     answer->reason_of_node[i] = kernel.refusal;
-    answer->text_of_node[i] = texts_.emplace_back(kernel.refusal_text).c_str();
+    answer->text_of_node[i] = texts.emplace_back(kernel.refusal_text).c_str();
   }
   return kMSStatusSuccess;
 }
@@ -295,7 +330,12 @@ Adapter::Cut Adapter::CutOf(TfLiteContext* context, const std::vector<int>& node
   return count == 1 ? Cut::kWhole : Cut::kTorn;
 }
 
-TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, DelegateKernel* kernel) {
+const char* Adapter::KeepName(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return names_.insert(name).first->c_str();
+}
+
+TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel) {
   TfLiteContext* const context = graph->tensors->context();
   switch (CutOf(context, kernel->nodes)) {
     case Cut::kWhole:
@@ -313,21 +353,20 @@ TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, DelegateKernel* kernel) {
   }
   const IntArray nodes = ArrayOfInts(kernel->nodes);
   if (nodes == nullptr) return kTfLiteError;
-  pending_tensors_ = graph->tensors;
-  const char* name = names_.insert(kernel->name()).first->c_str();
-  const TfLiteStatus status = context->ReplaceNodeSubsetsWithDelegateKernels(
-      context, RegistrationOf(name), nodes.get(), &delegate_);
-  pending_tensors_.reset();
-  return status;
+  const char* name = KeepName(kernel->name());
+  Pending pending(this, graph->tensors, std::move(kernel));
+  return context->ReplaceNodeSubsetsWithDelegateKernels(context, RegistrationOf(name), nodes.get(),
+                                                        &delegate_);
 }
 
 // What only the kernel's own nodes know has no memory of the runtime's.
 void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params) {
-  if (pending_ == nullptr) return TfLiteKernelInitFailed();
+  Pending* const pending = Pending::OfThread(this, context);
+  if (pending == nullptr) return TfLiteKernelInitFailed();
   const TfLiteIntArray* outer = params.output_tensors;
   const std::set<int> outputs(outer->data, outer->data + outer->size);
   std::vector<int> inner;
-  for (const int index : pending_->nodes) {
+  for (const int index : pending->kernel->nodes) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* replaced = nullptr;
     if (context->GetNodeAndRegistration(context, index, &node, &replaced) != kTfLiteOk) {
@@ -337,8 +376,8 @@ void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& para
       if (outputs.count(node->outputs->data[i]) == 0) inner.push_back(node->outputs->data[i]);
     }
   }
-  pending_tensors_->AddInner(inner);
-  auto node = std::make_unique<Node>(this, pending_tensors_, std::move(pending_));
+  pending->tensors->AddInner(inner);
+  auto node = std::make_unique<Node>(this, pending->tensors, std::move(pending->kernel));
   node->SetBuiltFor(context, params);
   return node.release();
 }

@@ -3,11 +3,14 @@
 // A delegate of MindSpore's shape as a TfLiteDelegate. In Prepare the delegate edits a list of
 // kernels; each of its own becomes one node by one call of ReplaceNodeSubsetsWithDelegateKernels,
 // so that a run stays one kernel whatever its neighbours are. The node owns the kernel.
+// Interpreters on several threads may share an adapter: what an application builds belongs to its
+// thread, and what the adapter keeps has a mutex.
 #ifndef DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 #define DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 
-#include <deque>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -33,26 +36,30 @@ class Adapter {
   MSStatus Init();
   bool declined() const { return init_state_ == InitState::kDeclined; }
 
-  // What the delegate says of the nodes of `context`; texts hold until the next call.
+  // What the delegate says of the nodes of `context`. Texts are valid until the thread's next call.
   MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
 
   // The code of the newest failure of the delegate or one of its kernels, and what failed; Success
   // since the last ForgetFailure.
   MSStatus failure() const { return failure_; }
-  const std::string& failure_text() const { return failure_text_; }
-  void ForgetFailure();
+  void ForgetFailure() { failure_ = kMSStatusSuccess; }
 
  private:
   enum class InitState { kNotCalled, kReady, kDeclined };
   class Node;
+  struct Pending;
 
   static TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate);
   static TfLiteRegistration RegistrationOf(const char* name);
-  // The init of a node: takes the pending kernel.
+  // The init of a node: takes the kernel that the calling thread applies.
   void* MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params);
+  // False for subgraphs that the delegate leaves.
+  bool Offers(const TfLiteContext* context);
+  // The name, in memory of the adapter's: the runtime keeps the pointer.
+  const char* KeepName(const std::string& name);
   TfLiteStatus Prepare(TfLiteContext* context);
   MSStatus Build(DeputyMSGraph* graph);
-  TfLiteStatus Apply(DeputyMSGraph* graph, DelegateKernel* kernel);
+  TfLiteStatus Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel);
   // What the runtime would replace for these nodes: all in one node, a part of them, or otherwise.
   enum class Cut { kWhole, kPartly, kTorn, kFailed };
   static Cut CutOf(TfLiteContext* context, const std::vector<int>& nodes);
@@ -64,15 +71,13 @@ class Adapter {
   const std::shared_ptr<DelegateHolder> holder_;
   const MSContextHandle context_;
   const bool main_only_;
-  InitState init_state_ = InitState::kNotCalled;
+
+  std::atomic<InitState> init_state_ = InitState::kNotCalled;  // set under the holder's mutex
+  std::atomic<MSStatus> failure_ = kMSStatusSuccess;
+
+  std::mutex mutex_;  // for what follows
   const TfLiteContext* main_ = nullptr;
-  MSStatus failure_ = kMSStatusSuccess;
-  std::string failure_text_;
-  std::set<std::string> names_;    // of kernels: the runtime keeps pointers
-  std::deque<std::string> texts_;  // of the last answer
-  // For init of the node that is being made.
-  std::unique_ptr<DelegateKernel> pending_;
-  std::shared_ptr<GraphTensors> pending_tensors_;
+  std::set<std::string> names_;  // of kernels
 };
 
 }  // namespace deputy::ms_api

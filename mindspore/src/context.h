@@ -43,9 +43,13 @@ class DelegateHolder {
   static std::shared_ptr<DelegateHolder> Make(const DeputyMSDelegate* delegate);
 
   const DeputyMSDelegate& get() const { return delegate_; }
+  // Held while init, build or explain runs: they come one at a time. Recursive: build may build a
+  // model with the same delegate.
+  std::recursive_mutex& mutex() { return mutex_; }
 
  private:
   DeputyMSDelegate delegate_;
+  std::recursive_mutex mutex_;
 };
 
 // Shared by its handle and the models that were built with it.

@@ -312,6 +312,62 @@ Judgement WorksOnThreads(Scene* scene) {
   return kFine;
 }
 
+// The delegate's reasons for nodes of a model, as it gives them when it is not applied; "" if it
+// gives none.
+std::string QueryReasons(const Pair& pair) {
+  std::string reasons;
+  const auto add = [](void* all, int32_t, int32_t node, const DeputyNodeAnswer* answer) {
+    *static_cast<std::string*>(all) +=
+        "node " + std::to_string(node) + " " + answer->reason_name + " " + answer->text + "; ";
+  };
+  const TfLiteStatus status =
+      DeputyInterpreterCheckDelegate(pair.interpreter(), pair.delegate(), add, &reasons);
+  Demand(status == kTfLiteOk || status == kTfLiteUnresolvedOps,
+         "it does not answer a query: " + pair.log());
+  return reasons;
+}
+
+// One thread's part: interpreters that come and go, then queries alone, which are faster.
+void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
+                    const std::shared_ptr<TfLiteDelegate>& delegate, const std::string& reasons,
+                    uint32_t seed) {
+  constexpr int kLives = 25, kLeastLives = 3, kQueries = 1000, kLeastQueries = 50;
+  using Clock = std::chrono::steady_clock;
+  const auto has_time_until = [](Clock::time_point end) { return Clock::now() < end; };
+  const auto end_of_lives = Clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < kLives && (i < kLeastLives || has_time_until(end_of_lives)); ++i) {
+    // Half of them without the validation layer, which is faster.
+    Pair pair(scene, model, delegate, i % 2 == 0 ? How::kPlain : How::kObserved);
+    pair.Ready();
+    pair.Infer(seed + static_cast<uint32_t>(i));
+  }
+  const Pair unapplied(scene, model, delegate, How::kPlain);
+  const auto end = Clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < kQueries && (i < kLeastQueries || has_time_until(end)); ++i) {
+    const std::string found = QueryReasons(unapplied);
+    Demand(found == reasons,
+           "on several threads it gives other reasons: " + found + "alone it gives: " + reasons);
+    if (reasons.empty()) break;
+  }
+}
+
+Judgement SharesADelegateOnThreads(Scene* scene) {
+  const auto& refused = scene->subject().with_refused;
+  const std::vector<uint8_t>& model = refused.empty() ? ModelOf(scene) : refused;
+  const auto delegate = scene->CreateDelegate();
+  Pair first(scene, model, delegate), second(scene, model, delegate);
+  const std::string reasons = QueryReasons(first);
+  first.Ready();
+  if (second.TryApply() != kTfLiteOk) {
+    Demand(!second.log().empty(), "it refuses a second interpreter without a reason");
+    return {Kind::kRemark, "one interpreter per delegate: " + second.log()};
+  }
+  OnThreads(4, [&](int number) {
+    ShareADelegate(scene, model, delegate, reasons, 100 * static_cast<uint32_t>(number));
+  });
+  return kFine;
+}
+
 Judgement ChangesThreads(Scene* scene) {
   const auto pair = MakeReady(scene);
   for (uint32_t seed = 0; seed < 4; ++seed) {
@@ -519,6 +575,8 @@ const std::vector<LifecycleCase>& SubjectCases() {
       {"shared", "One delegate in two interpreters by turns.", ServesTwoInterpreters},
       {"two-delegates", "Two delegates live at a time, and end in another order.", LivesTwice},
       {"threads", "Four threads, each with delegate and interpreter.", WorksOnThreads},
+      {"shared-threads", "Four threads share a delegate and apply it again and again.",
+       SharesADelegateOnThreads},
       {"other-thread", "Inferences change threads.", ChangesThreads},
       {"branches", "Both branches of an IF.", IsInBranches},
       {"loop", "The body of a WHILE.", IsInALoop},

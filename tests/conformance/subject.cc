@@ -121,6 +121,22 @@ std::vector<uint8_t> MakeChain(const Operator& op) {
   return builder.Finish();
 }
 
+// operator(x), kNobodysOperator several times, operator again.
+std::vector<uint8_t> MakeWithRefused(const Operator& op) {
+  constexpr int kRefused = 6;
+  ModelBuilder builder;
+  const int x = AddData(&builder, op.type, "x");
+  int middle = AddChain(&builder, op, x, 1);
+  for (int i = 0; i < kRefused; ++i) {
+    const int next = AddData(&builder, op.type, "z" + std::to_string(i));
+    builder.AddCustomOp(kNobodysOperator, {middle}, {next});
+    middle = next;
+  }
+  builder.SetInputs({x});
+  builder.SetOutputs({AddChain(&builder, op, middle, 1)});
+  return builder.Finish();
+}
+
 int AddBody(ModelBuilder* builder, const Operator& op, int count) {
   const int index = builder->AddSubgraph("body " + std::to_string(count));
   builder->SelectSubgraph(index);
@@ -181,13 +197,14 @@ std::vector<uint8_t> MakeLoop(const Operator& op) {
 std::vector<Subject> Subjects() {
   std::vector<Subject> subjects;
   for (const Operator& op : kOperators) {
-    subjects.push_back({op.name, MakeChain(op), MakeBranches(op), MakeLoop(op), true});
+    subjects.push_back(
+        {op.name, MakeChain(op), MakeBranches(op), MakeLoop(op), MakeWithRefused(op), true});
   }
   return subjects;
 }
 
 Subject SubjectOf(const std::string& name, std::vector<uint8_t> model) {
-  return {name, std::move(model), {}, {}, false};
+  return {name, std::move(model), {}, {}, {}, false};
 }
 
 std::vector<uint8_t> NobodysModel() {

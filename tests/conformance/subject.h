@@ -20,6 +20,9 @@ struct Subject {
   // With the operator inside: a branch that has it once beside one that has it twice (inputs: bool
   // [1], and the tensor), and a loop that runs it five times. Empty: there are none.
   std::vector<uint8_t> branches, loop;
+  // The operator before and behind a few custom operators that no delegate has. Empty: there is
+  // none.
+  std::vector<uint8_t> with_refused = {};
   // Whether the input may have any shape of four dimensions with kSubjectChannels at the end.
   bool is_resizable = true;
 };

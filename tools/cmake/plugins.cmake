@@ -51,6 +51,7 @@ deputy_add_plugin(element element.c SOURCES tests/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # What the compiler makes of a partition, computed the plain way.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
+deputy_add_plugin(shared_texts shared_texts.cc)
 deputy_add_plugin(relay relay.c)
 deputy_add_plugin(mask mask.c)
 deputy_add_plugin(recorder recorder.c _GNU_SOURCE LINKS ${CMAKE_DL_LIBS})

@@ -271,6 +271,7 @@ endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate mindspore_plugin
                  softmax_delegate)
+add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 
 # Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)

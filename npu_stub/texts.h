@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The texts that get_support returns. They belong to the calling thread and stay valid until its
+ * next call, so that interpreters on several threads can query one delegate.
+ */
+#ifndef DEPUTY_NPU_STUB_TEXTS_H_
+#define DEPUTY_NPU_STUB_TEXTS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Frees the thread's texts and makes room for `count` new ones; false when out of memory. */
+bool NpuBeginTexts(size_t count);
+
+/* Copies text `i` of the thread, i < count; NULL when out of memory. */
+const char* NpuKeepText(size_t i, const char* text);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DEPUTY_NPU_STUB_TEXTS_H_ */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate that takes no node and keeps the texts of its reasons in the delegate, without a lock,
+// as deputy_plugin.h allows: each call of get_support overwrites those of the call before it. A
+// text says which context the call was for, and whether another call for this delegate ran
+// meanwhile.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "deputy/deputy_plugin.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace {
+
+constexpr size_t kTexts = 8, kTextBytes = 64;
+
+struct Delegate {
+  TfLiteDelegate base{};
+  std::atomic<int> calls = 0;  // of get_support, that run at the moment
+  char texts[kTexts][kTextBytes] = {};
+};
+
+TfLiteStatus TakeNothing(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
+
+TfLiteDelegate* Create(const char* const*, const char* const*, size_t, void (*)(const char*)) {
+  auto* delegate = new Delegate;
+  delegate->base.data_ = delegate;
+  delegate->base.Prepare = &TakeNothing;
+  return &delegate->base;
+}
+
+void Destroy(TfLiteDelegate* delegate) { delete static_cast<Delegate*>(delegate->data_); }
+
+TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context, DeputySupportAnswer* answer) {
+  auto& delegate = *static_cast<Delegate*>(base->data_);
+  const bool overlaps = delegate.calls.fetch_add(1) != 0;
+  for (size_t i = 0; i < answer->node_count && i < kTexts; ++i) {
+    snprintf(delegate.texts[i], kTextBytes, "%s %p", overlaps ? "overlapping" : "alone",
+             static_cast<void*>(context));
+    answer->reason_of_node[i] = kDeputyReasonOther;
+    answer->text_of_node[i] = delegate.texts[i];
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  delegate.calls.fetch_sub(1);
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+extern "C" {
+
+TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
+    const char* const* keys, const char* const* values, size_t count,
+    void (*report_error)(const char* text)) {
+  return Create(keys, values, count, report_error);
+}
+
+TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) Destroy(delegate);
+}
+
+TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
+  static const DeputyDelegatePlugin kPlugin = [] {
+    DeputyDelegatePlugin plugin{};
+    plugin.struct_size = sizeof plugin;
+    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
+    plugin.name = "shared_texts";
+    plugin.version = "1";
+    plugin.vendor = "Deputy";
+    plugin.create = &Create;
+    plugin.destroy = &Destroy;
+    plugin.get_support = &GetSupport;
+    return plugin;
+  }();
+  return &kPlugin;
+}
+
+}  // extern "C"
