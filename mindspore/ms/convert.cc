@@ -93,14 +93,12 @@ bool MapModel(const Model& model, Writer* writer, std::vector<uint8_t>* out, std
   for (const uint32_t input : model.inputs) inputs.push_back(mapping.OfTensor(input));
   for (const Node& node : model.nodes) {
     mapping.Start(node);
-    if (!MapNode(table, &mapping)) {
-      return error->empty() ? mapping.Fail(kTooLarge) : false;  // all else has been reported
-    }
-    if (writer->full()) return mapping.Fail(kTooLarge);
+    // A node that is mapped although something has failed is refused as well.
+    if (!MapNode(table, &mapping) || mapping.failed()) return mapping.Fail(kTooLarge);
   }
   for (const uint32_t output : model.outputs) outputs.push_back(mapping.OfTensor(output));
-  if (writer->full()) {
-    *error = kTooLarge;
+  if (mapping.failed()) {
+    if (error->empty()) *error = kTooLarge;
     return false;
   }
   std::string description(model.version);

@@ -8,6 +8,7 @@
 // the input, since callers may resize it; otherwise it is a PAD before a VALID window.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "mindspore/ms/mapping.h"
 #include "mindspore/ms/text.h"
@@ -76,8 +77,9 @@ bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
   return true;
 }
 
-// `pad_value`: a constant of the input's type, or -1 for zero.
-int Pad(Mapping& m, int input, const Window& window, const int (&more)[2], int pad_value) {
+// `pad_value`: a constant of the input's type; nothing for zero.
+int Pad(Mapping& m, int input, const Window& window, const int (&more)[2],
+        std::optional<int> pad_value) {
   const int32_t pads[] = {0,
                           0,
                           window.before[0],
@@ -91,10 +93,10 @@ int Pad(Mapping& m, int input, const Window& window, const int (&more)[2], int p
       m.writer().AddConstant({.type = Type::kInt32, .dims = {4, 2}}, {bytes, sizeof(pads)});
   const Tensor& image = m.in(0);
   const int padded = m.Temp({.type = image.type, .quantization = &image.quantization});
-  if (pad_value < 0) {
+  if (!pad_value) {
     m.Op(Builtin::PAD, {input, paddings}, {padded}, schema::CreatePadOptions(m.fbb()));
   } else {
-    m.Op(Builtin::PADV2, {input, paddings, pad_value}, {padded},
+    m.Op(Builtin::PADV2, {input, paddings, *pad_value}, {padded},
          schema::CreatePadV2Options(m.fbb()));
   }
   return padded;
@@ -105,7 +107,7 @@ Padding PadConv(Mapping& m, const Window& window, int* input) {
   if (window.mode == file::PadMode::SAME) return Padding::SAME;
   if (window.mode == file::PadMode::VALID || !window.padded()) return Padding::VALID;
   if (window.is_same(0) && window.is_same(1)) return Padding::SAME;
-  *input = Pad(m, *input, window, {0, 0}, -1);
+  *input = Pad(m, *input, window, {0, 0}, std::nullopt);
   return Padding::VALID;
 }
 
@@ -113,7 +115,7 @@ Padding PadConv(Mapping& m, const Window& window, int* input) {
 
 // The bias as it is, or zeros. That of quantised weights has the product of both scales.
 bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
-  const bool integer = Mapping::IsQuantized(m.in(0)) && filter.form.quantization != nullptr;
+  const bool integer = Mapping::IsQuantized(m.in(0)) && filter.has_scales();
   if (!integer) {
     if (m.inputs() > 2) {
       *out = m.In(2);
@@ -310,8 +312,8 @@ bool GlobalPool(Mapping& m, Builtin code, file::Activation activation) {
   return true;
 }
 
-// The least value of the input's type, as a constant; -1 if it has none.
-int Lowest(Mapping& m) {
+// The least value of the input's type, as a constant; nothing for types that are not padded.
+std::optional<int> Lowest(Mapping& m) {
   const Tensor& image = m.in(0);
   uint8_t bytes[sizeof(float)] = {};
   const float infinity = -std::numeric_limits<float>::infinity();
@@ -320,7 +322,7 @@ int Lowest(Mapping& m) {
   } else if (image.type == Type::kInt8) {
     bytes[0] = 0x80;
   } else if (image.type != Type::kUInt8) {
-    return -1;
+    return std::nullopt;
   }
   return m.writer().AddConstant({.type = image.type, .quantization = &image.quantization},
                                 {bytes, ElementSize(image.type)});
@@ -350,7 +352,7 @@ bool PaddedAverage(Mapping& m, const Window& window, const int (&more)[2],
       share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(counted));
     }
   }
-  const int padded = Pad(m, m.In(0), window, more, -1);
+  const int padded = Pad(m, m.In(0), window, more, std::nullopt);
   const int average = m.TempLike(m.out()), rows = m.TempLike(m.out());
   m.Op(Builtin::AVERAGE_POOL_2D, {padded}, {average},
        schema::CreatePool2DOptions(m.fbb(), Padding::VALID, window.stride[1], window.stride[0],
@@ -390,12 +392,12 @@ bool MapPool(Mapping& m, Builtin code) {
   const int more[2] = {window.ceil ? window.stride[0] - 1 : 0,
                        window.ceil ? window.stride[1] - 1 : 0};
   if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, more, activation);
-  const int lowest = Lowest(m);
-  if (lowest < 0) {
+  const std::optional<int> lowest = Lowest(m);
+  if (!lowest) {
     return m.FailInput(0, std::string("expected FLOAT32, INT8 or UINT8 to be padded, found ") +
                               TypeName(m.in(0).type));
   }
-  const int padded = Pad(m, m.In(0), window, more, lowest);
+  const int padded = Pad(m, m.In(0), window, more, *lowest);
   return EmitPool(m, code, window, Padding::VALID, padded, activation);
 }
 

@@ -12,7 +12,7 @@ namespace {
 bool Bias(Mapping& m, const Constant& weights, int* out) {
   *out = -1;
   if (m.inputs() < 3) return true;
-  if (!Mapping::IsQuantized(m.in(0)) || weights.form.quantization == nullptr) {
+  if (!Mapping::IsQuantized(m.in(0)) || !weights.has_scales()) {
     *out = m.In(2);
     return true;
   }

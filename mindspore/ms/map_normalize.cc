@@ -4,6 +4,7 @@
 // composed of reductions. SOFTMAX and its kin work along the last axis; others are moved there.
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "mindspore/ms/mapping.h"
 #include "mindspore/ms/text.h"
@@ -94,38 +95,43 @@ int Mean(Mapping& m, int input, const std::vector<int32_t>& axes) {
   return mean;
 }
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset; -1: no scale, no offset.
-void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon, int scale,
-                 int offset) {
+struct ScaleAndOffset {
+  int scale, offset;
+};
+
+// (x - mean) / sqrt(variance + epsilon) * scale + offset, or without the last two.
+void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon,
+                 const std::optional<ScaleAndOffset>& after) {
   const int input = m.In(0), mean = Mean(m, input, axes);
   const int spread = Mean(m, m.Apply(Builtin::SQUARED_DIFFERENCE, {input, mean}), axes);
   const int moved = m.Temp({.type = Type::kFloat32}), factor = m.Temp({.type = Type::kFloat32});
   m.Apply(Builtin::ADD, {spread, m.ConstFloat(epsilon)}, moved);
   m.Op(Builtin::RSQRT, {moved}, {factor});
   const int centred = m.Apply(Builtin::SUB, {input, mean});
-  if (scale < 0) {
+  if (!after) {
     m.Apply(Builtin::MUL, {centred, factor}, m.Out());
     return;
   }
   const int unit = m.Apply(Builtin::MUL, {centred, factor});
-  m.Apply(Builtin::ADD, {m.Apply(Builtin::MUL, {unit, scale}), offset}, m.Out());
+  m.Apply(Builtin::ADD, {m.Apply(Builtin::MUL, {unit, after->scale}), after->offset}, m.Out());
 }
 
 // x, scale, offset: over the image of every channel.
 bool MapInstanceNorm(Mapping& m, Builtin) {
   const file::Epsilon* attributes = nullptr;
-  int rank = 0, scale = 0, offset = 0;
+  int rank = 0;
+  ScaleAndOffset after = {};
   if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank)) return false;
   if (rank != 4) return m.FailInput(0, Format("expected rank 4, found %d", rank));
   const bool channels_first = m.in(0).channels_first;
   const int channel_axis = channels_first ? 1 : 3;
-  if (!AlongAxis(m, 1, channel_axis, rank, &scale) ||
-      !AlongAxis(m, 2, channel_axis, rank, &offset)) {
+  if (!AlongAxis(m, 1, channel_axis, rank, &after.scale) ||
+      !AlongAxis(m, 2, channel_axis, rank, &after.offset)) {
     return false;
   }
   const std::vector<int32_t> axes =
       channels_first ? std::vector<int32_t>{2, 3} : std::vector<int32_t>{1, 2};
-  Standardize(m, axes, attributes->epsilon(), scale, offset);
+  Standardize(m, axes, attributes->epsilon(), after);
   return true;
 }
 
@@ -137,16 +143,19 @@ bool MapLayerNorm(Mapping& m, Builtin) {
       !m.NormalAxis(attributes->begin_norm_axis(), rank, &axis)) {
     return false;
   }
-  int scale = -1, offset = -1;
-  if (m.inputs() == 3 &&
-      (!m.NormalAxis(attributes->begin_params_axis(), rank, &first) ||
-       !AlongAxis(m, 1, first, rank, &scale) || !AlongAxis(m, 2, first, rank, &offset))) {
-    return false;
+  std::optional<ScaleAndOffset> after;
+  if (m.inputs() == 3) {
+    after.emplace();
+    if (!m.NormalAxis(attributes->begin_params_axis(), rank, &first) ||
+        !AlongAxis(m, 1, first, rank, &after->scale) ||
+        !AlongAxis(m, 2, first, rank, &after->offset)) {
+      return false;
+    }
   }
   if (m.inputs() == 2) return m.Fail("expected 1 or 3 inputs, found 2");
   std::vector<int32_t> axes(static_cast<size_t>(rank - axis));
   std::iota(axes.begin(), axes.end(), axis);
-  Standardize(m, axes, attributes->epsilon(), scale, offset);
+  Standardize(m, axes, attributes->epsilon(), after);
   return true;
 }
 

@@ -213,6 +213,7 @@ bool MapGather(Mapping& m, Builtin) {
   if (m.in(0).constant) {
     Constant constant;
     if (!m.Weight(0, axis, &constant)) return false;
+    if (constant.has_scales() && !m.NeedsOneScale(0)) return false;
     table = m.Add(constant);
   } else {
     table = m.In(0);
@@ -242,8 +243,9 @@ bool MapOneHot(Mapping& m, Builtin) {
   int on = 0, off = 0;
   const auto scalar = [&m](size_t i, size_t at, int* out) {
     Constant value;
-    const size_t size = ElementSize(m.in(i).type);
     if (!m.Weight(i, 0, &value)) return false;
+    if (value.has_scales() && !m.NeedsOneScale(i)) return false;
+    const size_t size = ElementSize(value.form.type);
     if (value.bytes.size() < (at + 1) * size) return m.FailInput(i, "expected more values");
     value.form.dims = {};
     value.bytes = value.bytes.subspan(at * size, size);

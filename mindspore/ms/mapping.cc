@@ -51,7 +51,7 @@ Mapping::Mapping(const Model& model, Writer* writer, std::string* error)
 }
 
 bool Mapping::Fail(const std::string& text) {
-  *error_ = NodeText(*node_) + ": " + text;
+  if (error_->empty()) *error_ = NodeText(*node_) + ": " + text;
   return false;
 }
 
@@ -83,12 +83,13 @@ TensorForm Mapping::FormOf(const Tensor& tensor) const {
   return form;
 }
 
-int Mapping::OfTensor(uint32_t index) {
+int Mapping::OfTensor(uint32_t index, int channel_axis) {
   int& place = places_[index];
   if (place >= 0) return place;
   const Tensor& tensor = model_.tensors[index];
   TensorForm form = FormOf(tensor);
   form.name = tensor.name;
+  form.channel_axis = channel_axis;
   if (tensor.constant) {
     place = writer_->AddConstant(form, tensor.data);
   } else {
@@ -99,12 +100,17 @@ int Mapping::OfTensor(uint32_t index) {
   return place;
 }
 
-int Mapping::RawIn(size_t i) { return OfTensor(node_->inputs[i]); }
+int Mapping::RawIn(size_t i) {
+  const int axis = WeightAxis(i);
+  return CheckScales(i, axis) ? OfTensor(node_->inputs[i], axis) : Writer::kNoTensor;
+}
 
 int Mapping::In(size_t i) {
-  if (!IsDecoded(in(i))) return RawIn(i);
-  Constant constant;
-  return Weight(i, WeightAxis(i), &constant) ? Add(constant) : 0;
+  if (IsDecoded(in(i))) {
+    Constant constant;
+    return Weight(i, WeightAxis(i), &constant) ? Add(constant) : Writer::kNoTensor;
+  }
+  return NeedsOneScale(i) ? OfTensor(node_->inputs[i]) : Writer::kNoTensor;
 }
 
 int Mapping::Out(size_t i) { return OfTensor(node_->outputs[i]); }
@@ -158,6 +164,7 @@ bool Mapping::Ints(size_t i, size_t most, std::vector<int64_t>* out) {
 
 bool Mapping::Floats(size_t i, std::vector<float>* out) {
   if (!in(i).constant) return FailInput(i, "expected a constant, found none");
+  if (!CheckScales(i, 0)) return false;
   return ToFloats(in(i), 0, out) ||
          FailInput(i, "expected a constant of FLOAT32, found " + std::string(TypeName(in(i).type)));
 }
@@ -201,6 +208,12 @@ bool Mapping::KnownRank(size_t i, int* out) {
 
 bool Mapping::NeedsStatic(size_t i) {
   return in(i).is_static() || FailInput(i, "expected a known shape, found none");
+}
+
+bool Mapping::NeedsOneScale(size_t i) {
+  const size_t scales = in(i).quantization.scale.size();
+  const bool is_one = !IsQuantized(in(i)) || in(i).type == Type::kInt32 || scales <= 1;
+  return is_one || FailInput(i, Format("expected one scale, found %zu", scales));
 }
 
 bool Mapping::NeedsFloat32() {
@@ -247,6 +260,15 @@ int Mapping::WeightAxis(size_t i) const {
   return old && i > 0 ? 1 : 0;
 }
 
+bool Mapping::CheckScales(size_t i, int axis) {
+  const Tensor& tensor = in(i);
+  const size_t channels = tensor.quantization.scale.size();
+  if (!IsQuantized(tensor) || channels <= 1) return true;
+  if (axis < Rank(tensor) && static_cast<size_t>(tensor.dims[axis]) == channels) return true;
+  return FailInput(i, Format("expected a scale per step of axis %d of ", axis) +
+                          DimsText(tensor.dims) + Format(", found %zu", channels));
+}
+
 bool Mapping::Weight(size_t i, int axis, Constant* out) {
   const Tensor& tensor = in(i);
   if (!tensor.constant) return FailInput(i, "expected a constant, found none");
@@ -254,12 +276,7 @@ bool Mapping::Weight(size_t i, int axis, Constant* out) {
   out->form.name = tensor.name;
   out->form.channel_axis = axis;
   out->bytes = tensor.data;
-  const size_t channels = tensor.quantization.scale.size();
-  if (IsQuantized(tensor) && channels > 1 &&
-      (axis >= Rank(tensor) || static_cast<size_t>(tensor.dims[axis]) != channels)) {
-    return FailInput(i, Format("expected a scale per step of axis %d of ", axis) +
-                            DimsText(tensor.dims) + Format(", found %zu", channels));
-  }
+  if (!CheckScales(i, axis)) return false;
   if (!IsDecoded(tensor)) return true;
   std::vector<float> values;
   if (!ToFloats(tensor, axis, &values)) return false;

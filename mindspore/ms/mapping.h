@@ -28,6 +28,8 @@ struct Constant {
   TensorForm form;
   std::span<const uint8_t> bytes;
   std::vector<uint8_t> storage;  // what `bytes` shows, if it was computed
+
+  bool has_scales() const { return form.quantization != nullptr && form.quantization->present(); }
 };
 
 class Mapping {
@@ -40,9 +42,12 @@ class Mapping {
   Writer& writer() { return *writer_; }
 
   // All return false. The text is the end of a sentence about the node, or about one of its
-  // tensors.
+  // tensors. The first failure stays, and makes failed() true for good.
   bool Fail(const std::string& text);
   bool FailInput(size_t i, const std::string& text);
+  // True once anything has failed or the writer is full, whatever the functions below returned
+  // since: the model is refused then.
+  bool failed() const { return !error_->empty() || writer_->full(); }
 
   // ---- The node's tensors ---------------------------------------------------------------------
   size_t inputs() const { return node_->inputs.size(); }
@@ -54,14 +59,14 @@ class Mapping {
   // True when values are in steps of a scale.
   static bool IsQuantized(const Tensor& tensor);
 
-  // Numbers in the new model. Constants are added when they are first used: weights in few bits
-  // become float32 where the node's output is float32.
+  // Numbers in the new model; Writer::kNoTensor after a failure. Constants are added when they are
+  // first used: weights in few bits become float32 where the node's output is float32.
   int In(size_t i);
   int RawIn(size_t i);  // as it is in the file
   int Out(size_t i = 0);
   std::vector<int> AllIn();
   std::vector<int> AllOut();
-  int OfTensor(uint32_t tensor);
+  int OfTensor(uint32_t tensor, int channel_axis = 0);
   // The output is the input itself.
   bool Forward(size_t input = 0);
 
@@ -83,6 +88,8 @@ class Mapping {
   bool NormalAxis(int64_t axis, int rank, int* out);
   bool KnownRank(size_t i, int* out);
   bool NeedsStatic(size_t i);
+  // For operators that take no scale per channel; those of indices mean nothing.
+  bool NeedsOneScale(size_t i);
   // For primitives that become several operators.
   bool NeedsFloat32();
   // An input as constant, in float32 if weights in few bits meet a float32 output; their scales lie
@@ -140,6 +147,8 @@ class Mapping {
  private:
   bool ToFloats(const Tensor& tensor, int axis, std::vector<float>* out);
   int WeightAxis(size_t i) const;
+  // A constant has one scale, or one per step of `axis`.
+  bool CheckScales(size_t i, int axis);
   bool IsDecoded(const Tensor& tensor) const;
 
   const Model& model_;

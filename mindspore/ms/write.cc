@@ -68,7 +68,7 @@ flatbuffers::Offset<schema::QuantizationParameters> Writer::WriteQuantization(
 
 int Writer::AddTensorOfBuffer(const TensorForm& form, uint32_t buffer) {
   const size_t channels = form.quantization == nullptr ? 0 : form.quantization->scale.size();
-  if (!Reserve(kTensorBytes + form.name.size() + kChannelBytes * channels)) return 0;
+  if (!Reserve(kTensorBytes + form.name.size() + kChannelBytes * channels)) return kNoTensor;
   const auto name = fbb_.CreateString(form.name.data(), form.name.size());
   const auto quantization = WriteQuantization(form);
   std::vector<int32_t> dims = form.dims;
@@ -93,7 +93,7 @@ int Writer::AddTensor(const TensorForm& form) { return AddTensorOfBuffer(form, 0
 
 int Writer::AddConstant(const TensorForm& form, std::span<const uint8_t> bytes) {
   constexpr size_t kAlignment = 16;
-  if (!Reserve(bytes.size() + 2 * kAlignment)) return 0;
+  if (!Reserve(bytes.size() + 2 * kAlignment)) return kNoTensor;
   fbb_.ForceVectorAlignment(bytes.size(), 1, kAlignment);
   const auto data = fbb_.CreateVector(bytes.data(), bytes.size());
   buffers_.push_back(schema::CreateBuffer(fbb_, data));

@@ -6,6 +6,7 @@
 #define DEPUTY_MINDSPORE_MS_WRITE_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -39,7 +40,11 @@ class Writer {
   bool Reserve(size_t bytes);
   bool full() const { return full_; }
 
-  // The number of a new tensor. A dimension of -1 is one that callers choose.
+  // No tensor: returned where one is refused. Loaders refuse a model that holds it.
+  static constexpr int kNoTensor = std::numeric_limits<int>::min();
+
+  // The number of a new tensor; kNoTensor if the writer is full. A dimension of -1 is one that
+  // callers choose.
   int AddTensor(const TensorForm& form);
   int AddConstant(const TensorForm& form, std::span<const uint8_t> bytes);
 
