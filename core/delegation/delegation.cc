@@ -278,9 +278,10 @@ void Delegation::RemoveNodesFrom(int count) noexcept {
   operators_.ForgetNodesFrom(count);
 }
 
-// Handles survive, a redo may count on them. What must not survive is a stale bit, which would copy
-// old device data over fresh CPU results, nor a claim that has nothing behind it. No delegate is
-// left, so this goes for all of them, the one that failed to apply included.
+// Handles survive, since a redo may count on them; Remove frees them. A stale bit must not survive:
+// it would copy old device data over fresh CPU results. Nor must a tensor's delegate that holds no
+// handle of it. No delegate is left, so this goes for all of them, the one that failed to apply
+// included.
 void Delegation::ForgetTensors() {
   for (TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     if (tensor.delegate == nullptr) continue;
@@ -298,7 +299,9 @@ TfLiteStatus Delegation::Redo() {
     const TfLiteStatus status = Apply(handle);
     Commit();
     if (status == kTfLiteOk) continue;
-    if (!subgraph_->interpreter()->hot()) {
+    const bool is_hot = subgraph_->interpreter()->hot();
+    FreeHandlesOfForgotten(is_hot ? std::span<TfLiteDelegate* const>(&handle, 1) : handles);
+    if (!is_hot) {
       delegates_.Revise(kNotApplied);  // those behind it
       return status;
     }
@@ -307,12 +310,18 @@ TfLiteStatus Delegation::Redo() {
   return kTfLiteOk;
 }
 
+// A delegate that cannot give an input back fails the removal, which is complete all the same.
 TfLiteStatus Delegation::Remove(const char* why) {
+  SavedContents inputs;
+  const TfLiteStatus read = ReadBackInputs(&inputs);
   RestorePlan();
+  FreeHandlesOfRemoved();
   delegates_.ClearApplied();
   undone_ = false;
   delegates_.Revise(why);
-  return subgraph_->Reallocate();
+  const TfLiteStatus status = subgraph_->Reallocate();
+  if (status == kTfLiteOk) inputs.PutBack(subgraph_->graph().tensors());
+  return status == kTfLiteOk ? read : status;
 }
 
 bool Delegation::requires_propagated_shapes() const {

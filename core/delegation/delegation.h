@@ -5,15 +5,19 @@
 //
 // The words: *undo* puts the original plan back but remembers the delegates, *redo* applies the
 // remembered ones again, *remove* forgets them. A subgraph under a static delegate cannot change
-// shape, so a resize undoes and the next allocation redoes (abi.md 5).
+// shape, so a resize undoes and the next allocation redoes (abi.md 5). Buffer handles of tensors
+// survive an undo; a delegate that is removed gets its handles back through FreeBufferHandle at
+// once, since it may be deleted from then on.
 //
-// The implementation is in two files: delegation.cc (apply, undo, redo, remove) and replacing.cc
-// (what a delegate does while its Prepare runs).
+// The implementation is in three files: delegation.cc (apply, undo, redo, remove),
+// removed_handles.cc (buffer handles of removed delegates) and replacing.cc (what a delegate does
+// while its Prepare runs).
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +125,17 @@ class Delegation final : public DelegateLayer {
   void RemoveNodesFrom(int count) noexcept;
   void RestorePlan();
   void ForgetTensors();
+  // Applied, or being applied: Remove takes it off the subgraph.
+  bool WillBeRemoved(const TfLiteDelegate* delegate) const;
+  // Copies graph inputs that only a delegate about to be removed has from its device.
+  TfLiteStatus ReadBackInputs(SavedContents* out_contents);
+  TfLiteStatus ReadBack(int tensor_index, SavedContents* out_contents);
+  // Frees the buffer handles of delegates for which `is_removed` returns true.
+  template <typename Predicate>
+  void FreeHandles(const Predicate& is_removed);
+  void FreeHandlesOfRemoved();
+  // Of those among `handles`, delegates as the client knows them, that are no longer applied.
+  void FreeHandlesOfForgotten(std::span<TfLiteDelegate* const> handles);
   void FreePreviews();
   void SetContextMode(bool delegate_mode);
 

@@ -140,20 +140,23 @@ TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {
+  TfLiteStatus first_failure = kTfLiteOk;
   for (auto& subgraph : subgraphs_) {
     const TfLiteStatus status = subgraph->delegation().Remove(why);
-    if (status != kTfLiteOk) return status;
+    if (first_failure == kTfLiteOk) first_failure = status;
   }
-  return kTfLiteOk;
+  return first_failure;
 }
 
 TfLiteStatus Interpreter::FallBackToCpu() {
   Subgraph& graph = primary();
-  // Removing delegates lays the memory out anew; what the caller wrote must come along.
+  // Removing delegates lays the memory out anew; what the caller wrote must come along. Inputs that
+  // lie on a device are read back as their delegate is removed.
   SavedContents inputs;
   for (int index : graph.inputs()) {
     const TfLiteTensor* tensor = graph.tensor(index);
-    if (tensor != nullptr && tensor->allocation_type == kTfLiteArenaRw) inputs.Save(index, *tensor);
+    if (tensor == nullptr || tensor->allocation_type != kTfLiteArenaRw) continue;
+    if (!tensor->data_is_stale) inputs.Save(index, *tensor);
   }
   const TfLiteStatus removed = RemoveAllDelegates("removed when the CPU took over");
   if (removed != kTfLiteOk) return removed;

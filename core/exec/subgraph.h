@@ -124,6 +124,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Brings device data back to the CPU when the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
+  // Has the tensor's delegate copy its data into the tensor's memory, and clears the stale bit.
+  TfLiteStatus CopyFromDelegate(int tensor_index);
   // Has the tensor's delegate free its buffer handle; the tensor has both. False when the delegate
   // has no function for that.
   bool FreeBufferHandle(int tensor_index);
@@ -335,7 +337,6 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus ReadOutputs();
   TfLiteStatus InvokeNode(int position);
   bool LostOutput(int position);
-  TfLiteStatus CopyFromDelegate(int tensor_index);
 
   InterpreterState* const interpreter_;
   const int index_;
