@@ -20,10 +20,10 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "How fast the device runs: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
     {"time_limit_ms", kDeputyOptionInt, 0, "1000",
      "After how many milliseconds a run of a partition is given up."},
-    {"resize", kDeputyOptionString, 0, "refuse",
-     "What a resize of an input does: refuse (the next allocation fails; shapes are those of the "
-     "file, "
-     "or of an allocation before the delegate), or redelegate (models are built anew)."},
+    {"resize", kDeputyOptionString, 0, "redelegate",
+     "What a resize of an input does: redelegate (models are built anew for the new shapes; graphs "
+     "with dynamic shapes stay on the CPU), or refuse (the next allocation fails; shapes are those "
+     "of the file, or of an allocation before the delegate)."},
     {"cache_dir", kDeputyOptionString, 0, "",
      "The folder where compiled models are kept; empty: they are not kept."},
     {"max_partitions", kDeputyOptionInt, 0, "0",
@@ -41,7 +41,7 @@ static const Place kPlaces[] = {
     {offsetof(NpuOptions, device_library), 0, 0, NULL},
     {offsetof(NpuOptions, frequency), 1, 4, NULL},
     {offsetof(NpuOptions, time_limit_ms), 1, 3600000, NULL},
-    {offsetof(NpuOptions, resize), 0, 0, "refuse|redelegate"},
+    {offsetof(NpuOptions, resize), 0, 0, "redelegate|refuse"},
     {offsetof(NpuOptions, cache_dir), 0, 0, NULL},
     {offsetof(NpuOptions, max_partitions), 0, 1000000, NULL},
     {offsetof(NpuOptions, min_nodes), 1, 1000000, NULL},

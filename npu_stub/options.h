@@ -21,7 +21,7 @@ typedef struct NpuOptions {
   char device_library[kNpuTextBytes]; /* "": the device that is built in */
   char faults[kNpuTextBytes];
   char cache_dir[kNpuTextBytes]; /* "": no cache */
-  char resize[kNpuTextBytes];    /* refuse or redelegate */
+  char resize[kNpuTextBytes];    /* redelegate or refuse */
   int32_t frequency;
   int32_t time_limit_ms;
   int32_t max_partitions; /* 0: all */

@@ -201,7 +201,7 @@ class Right(unittest.TestCase):
         doubles = BUILD / "tests" / "doubles"
         xnnpack = ["xnnpack"] if (BUILD / "libdeputy_xnnpack.so").exists() else []
         return [str(BUILD / "examples" / "libsoftmax_delegate.so"),
-                str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub,resize=redelegate",
+                str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub",
                 "cpu", f"nnapi,library={doubles}/libneuralnetworks.so",
                 f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so", *xnnpack]
 

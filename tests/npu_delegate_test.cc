@@ -29,7 +29,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const NpuOptionTexts kRedelegate = {{"resize", "redelegate"}};
+const NpuOptionTexts kRefuse = {{"resize", "refuse"}};
 
 TestInterpreter::Configure Hot() {
   return [](TfLiteInterpreterOptions* options) {
@@ -62,7 +62,7 @@ TEST(NpuDelegate, runs_a_whole_model) {
 // ---- Partitions ---------------------------------------------------------------------------------
 
 TEST(NpuDelegate, names_count_from_zero_in_every_build) {
-  const NpuTestDelegate npu(kRedelegate);
+  const NpuTestDelegate npu;
   TestInterpreter t(MixedChain(5, {0, 2, 4}));
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
   EXPECT_THAT(DelegateNodes(t), ElementsAre("NpuGraph0", "NpuGraph1", "NpuGraph2"));
@@ -220,7 +220,7 @@ TEST(NpuDelegate, wrong_options_are_refused) {
        "option 'frequency': expected a whole number from 1 to 4, found 'fast'"},
       {{{"time_limit_ms", "0"}},
        "option 'time_limit_ms': expected a whole number from 1 to 3600000, found '0'"},
-      {{{"resize", "never"}}, "option 'resize': expected one of refuse|redelegate, found 'never'"},
+      {{{"resize", "never"}}, "option 'resize': expected one of redelegate|refuse, found 'never'"},
       {{{"describe", "yes"}}, "option 'describe': expected true, false, 1 or 0, found 'yes'"},
       {{{"speed", "4"}}, "unknown option 'speed'"},
       {{{"faults", "fire"}},
@@ -297,7 +297,7 @@ TEST(NpuDelegate, one_that_is_deleted_before_its_interpreters_serves_them_until_
 // ---- Resizing -----------------------------------------------------------------------------------
 
 TEST(NpuDelegate, a_resize_is_refused_and_the_old_shape_still_works) {
-  const NpuTestDelegate npu;
+  const NpuTestDelegate npu(kRefuse);
   TestInterpreter t(ResizableModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -312,8 +312,8 @@ TEST(NpuDelegate, a_resize_is_refused_and_the_old_shape_still_works) {
   EXPECT_EQ(npu.counters().compiles, 1u);
 }
 
-TEST(NpuDelegate, a_resize_builds_anew_if_it_may) {
-  const NpuTestDelegate npu(kRedelegate);
+TEST(NpuDelegate, a_resize_builds_anew) {
+  const NpuTestDelegate npu;
   TestInterpreter t(ResizableModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -364,7 +364,7 @@ TEST(NpuDelegate, hot_leaves_a_failing_one_out) {
 }
 
 TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
-  const NpuTestDelegate npu(NpuOptionTexts{{"faults", "swapped"}});
+  const NpuTestDelegate npu(NpuOptionTexts{{"faults", "swapped"}, {"resize", "refuse"}});
   TestInterpreter t(TwoInputsModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Allocate(), kTfLiteError);
@@ -373,7 +373,8 @@ TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
 
 // Under Hot the CPU runs what cannot be prepared, at a new shape as well.
 TEST(NpuDelegate, hot_runs_on_the_cpu_what_cannot_be_prepared) {
-  const NpuTestDelegate swapped(NpuOptionTexts{{"faults", "swapped"}}), npu;
+  const NpuTestDelegate swapped(NpuOptionTexts{{"faults", "swapped"}, {"resize", "refuse"}});
+  const NpuTestDelegate npu(kRefuse);
   TestInterpreter t(TwoInputsModel(), Hot()), u(ResizableModel(), Hot());
   ASSERT_EQ(Apply(&t, swapped), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
