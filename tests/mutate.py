@@ -51,7 +51,6 @@ def work(options):
             continue
         begin = time.monotonic()
         tests = list(tests) or engine.tests_of(machine, mutation.path)
-        machine.measure(tests)
         verdict, by = machine.judge(mutation, tests)
         survivors += verdict == 'survived'
         row = {'name': name, 'verdict': verdict, 'by': by, **dataclasses.asdict(mutation),

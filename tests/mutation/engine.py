@@ -103,21 +103,28 @@ class Engine:
             return {}
         return json.loads(self.times_path.read_text(encoding='utf-8'))
 
-    def measure(self, tests):
-        """Runs tests on the code as it is, those that have not been yet."""
+    def note(self, test, seconds):
         times = self.times()
-        missing = [test for test in tests if test not in times]
-        targets = sorted({target for test in missing for target in self.command(test)[1]})
-        if targets and not self.make(targets):
+        times[test] = round(seconds, 1)
+        self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
+
+    def passes_unchanged(self, test):
+        """Whether a test passes with the code as it is; one that does not is left out from then on."""
+        if not self.make(self.command(test)[1]):
             raise Refused(f'the code does not compile: see {self.build}/build.log')
-        for test in missing:
-            passed, seconds = self.passes(test)
-            times[test] = round(seconds, 1) if passed else -1
-            self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
+        passed, seconds = self.passes(test)
+        self.note(test, seconds if passed else -1)
+        return passed
 
     def judge(self, mutation, tests):
         """Applies a mutation: ('killed', test), ('survived', ''), ('not compiled', '') or, where each
         of the tests fails without it, ('untested', '')."""
+        while True:
+            verdict, by = self.apply_and_test(mutation, tests)
+            if verdict != 'killed' or by in self.times() or self.passes_unchanged(by):
+                return verdict, by
+
+    def apply_and_test(self, mutation, tests):
         path = self.root / mutation.path
         original = path.read_text(encoding='utf-8')
         self.marker.write_text(mutation.path, encoding='utf-8')
@@ -141,8 +148,10 @@ class Engine:
             if targets and not self.make(sorted(targets), mutant=True):
                 return 'not compiled', ''
             built |= targets
-            # Twice: a busy machine may fail one.
-            if not self.passes(test)[0] and not self.passes(test)[0]:
+            passed, seconds = self.passes(test)
+            if passed:
+                self.note(test, seconds)
+            elif not self.passes(test)[0]:  # once more: a busy machine may fail one
                 return 'killed', test
         return 'survived', ''
 
