@@ -30,36 +30,6 @@
 #include "tests/test_interpreter.h"
 
 namespace deputy::exported_functions_test {
-namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-// x + x, then the custom operator Twice of it, on two float32; signature "serve".
-std::vector<uint8_t> TwiceModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {2}, "y");
-  const int sum = m.AddTensor(kTfLiteFloat32, {2}, "sum");
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {sum}, schema::CreateAddOptions(m.fbb()));
-  m.AddCustomOp("Twice", {sum}, {y});
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  m.AddSignature("serve", {{"x", x}}, {{"y", y}});
-  return m.Finish();
-}
-
-std::vector<uint8_t> AddModel() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {2}, "y");
-  m.AddSubgraph("second");
-  m.SelectSubgraph(0);
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({y});
-  return m.Finish();
-}
-
-// ---- Old names ----------------------------------------------------------------------------------
 
 // Headers have these names as macros for the new ones; programs that were compiled long ago import
 // them.
@@ -96,6 +66,37 @@ size_t CustomOpNameCount(TfLiteTelemetrySubgraphInfo*) asm(
 const char** CustomOpNames(TfLiteTelemetrySubgraphInfo*) asm(
     "TfLiteTelemetrySubgraphInfoGetCustomOpNames");
 }
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// x + x, then the custom operator Twice of it, on two float32; signature "serve".
+std::vector<uint8_t> TwiceModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  const int sum = m.AddTensor(kTfLiteFloat32, {2}, "sum");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {sum}, schema::CreateAddOptions(m.fbb()));
+  m.AddCustomOp("Twice", {sum}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  m.AddSignature("serve", {{"x", x}}, {{"y", y}});
+  return m.Finish();
+}
+
+std::vector<uint8_t> AddModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  m.AddSubgraph("second");
+  m.SelectSubgraph(0);
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// ---- Old names ----------------------------------------------------------------------------------
 
 struct Calls {
   int inits = 0, frees = 0, prepares = 0, invokes = 0;

@@ -153,6 +153,14 @@ for _command, _line in COMMANDS.items():
 for _command in ("plugins", "devices"):
     ROWS.append((_command, "--json", [], ["--json"], lambda result, _: result.stdout[:1]))
 
+# Variable of the environment, two values, a command line, what is looked at.
+VARIABLES = [
+    ("DEPUTY_ARITHMETIC", "default", "reference",
+     ["run", INT8, "--image", PICTURES, "-o", "{folder}"], files),
+    ("DEPUTY_DELEGATE_POLICY", "hot", "tflite", [*RUN, "--delegate", "{build}/" + FAILING], status),
+    ("DEPUTY_PLUGIN_PATH", "{build}/examples", "{folder}", ["plugins"], printed),
+]
+
 # Options whose effect a test of another script shows.
 ELSEWHERE = {
     "cli_test": {
@@ -196,7 +204,7 @@ PROVIDERS = re.compile(r"--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-
 
 
 class OptionEffectsTest(unittest.TestCase):
-    def observe(self, command, arguments, look):
+    def observe(self, command, arguments, look, **environment):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "given").mkdir()
@@ -204,6 +212,8 @@ class OptionEffectsTest(unittest.TestCase):
             (folder / "given" / "rows.csv").write_text(",".join(["0.5"] * 784) + "\n")
             line = [str(part).format(folder=folder, build=BUILD) for part in arguments]
             variables = {**os.environ, "RECORDER_LOG": str(folder / "log")}
+            for key, value in environment.items():
+                variables[key] = value.format(folder=folder, build=BUILD)
             result = subprocess.run([BUILD / "deputy", command, *line], capture_output=True, text=True,
                                     errors="replace", timeout=300, env=variables)
             self.assertIn(result.returncode, (0, 1, 2), f"{line}: {result.stderr}")
@@ -214,6 +224,12 @@ class OptionEffectsTest(unittest.TestCase):
             with self.subTest(command=command, option=option):
                 first, second = self.observe(command, one, look), self.observe(command, other, look)
                 self.assertNotEqual(first, second)
+
+    def test_two_values_of_variables_differ(self):
+        for name, one, other, (command, *arguments), look in VARIABLES:
+            with self.subTest(variable=name):
+                self.assertNotEqual(self.observe(command, arguments, look, **{name: one}),
+                                    self.observe(command, arguments, look, **{name: other}))
 
     def test_tests_elsewhere_are_there(self):
         for script, tests in ELSEWHERE.items():

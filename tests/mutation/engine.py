@@ -79,12 +79,15 @@ class Engine:
 
     def command(self, test):
         """The command line of a test, and the targets that it needs."""
-        script = self.root / 'tests' / f'{test}.py'
+        name, _, wanted = test.partition(':')
+        script = self.root / 'tests' / f'{name}.py'
         if script.exists():
             own = {'certify_test': ['deputy-certify'], 'providers_test': ['deputy_gpu', 'deputy_nnapi'],
-                   'python_test': ['deputy_gpu']}.get(test, [])
-            return ['python3', script, self.build], SCRIPT_TARGETS + own
-        name, _, wanted = test.partition(':')
+                   'python_test': ['deputy_gpu']}.get(name, [])
+            arguments = [self.build, wanted] if wanted else [self.build]
+            if 'argv.pop()' in script.read_text(encoding='utf-8'):  # the folder stands last
+                arguments.reverse()
+            return ['python3', script, *arguments], SCRIPT_TARGETS + own
         arguments = [f'--gtest_filter={wanted}'] if wanted else []
         if name.startswith('mindspore_') and name.rsplit('_', 2)[1] in ('c', 'plugin'):
             arguments.append(self.root / 'examples' / 'conv_mean.tflite')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tests should notice a change of a file, the likeliest and quickest first.
 
-A test is a name: of a program below <build>/tests, which is a file of tests or one of its own, of a
-script tests/<name>.py, or "conformance_test:<filter of googletest>".
+A test is a name: of a program below <build>/tests, which is a file of tests or one of its own, or of a
+script tests/<name>.py; behind a colon a filter of googletest, or a test of the script.
 """
 import functools
 import os
