@@ -70,7 +70,7 @@ class Validator {
   TfLiteStatus Run();
 
  private:
-  TfLiteStatus CheckTensor(const TensorDesc& tensor);
+  TfLiteStatus CheckTensor(TensorDesc* tensor);
   TfLiteStatus CheckStrings(const TensorDesc& tensor, size_t elements);
   TfLiteStatus CheckQuantization(const TensorDesc& tensor);
   TfLiteStatus CheckAffine(const TensorDesc& tensor);
@@ -133,9 +133,9 @@ TfLiteStatus Validator::Run() {
     subgraph_ = &desc_->subgraphs[s];
     std::snprintf(subgraph_text_, sizeof(subgraph_text_), "subgraph %zu ", s);
     for (size_t t = 0; t < subgraph_->tensors.size(); ++t) {
-      const TensorDesc& tensor = subgraph_->tensors[t];
+      TensorDesc& tensor = subgraph_->tensors[t];
       std::snprintf(item_text_, sizeof(item_text_), "tensor %zu '%.64s': ", t, tensor.name);
-      TF_LITE_ENSURE_STATUS(CheckTensor(tensor));
+      TF_LITE_ENSURE_STATUS(CheckTensor(&tensor));
     }
     item_text_[0] = '\0';
     TF_LITE_ENSURE_STATUS(CheckNodes());
@@ -153,7 +153,9 @@ TfLiteStatus Validator::Run() {
 
 // ---- Tensors ------------------------------------------------------------------------------------
 
-TfLiteStatus Validator::CheckTensor(const TensorDesc& tensor) {
+// Bytes behind what the shape of a constant needs are left out of it.
+TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
+  const TensorDesc& tensor = *checked;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
     if (tensor.shape[i] < 0) {
       return Refuse("shape[%zu]: expected 0 or more, found %d", i, tensor.shape[i]);
@@ -178,9 +180,11 @@ TfLiteStatus Validator::CheckTensor(const TensorDesc& tensor) {
   }
   if (tensor.sparsity != nullptr) return CheckSparsity(tensor);
   if (tensor.type == kTfLiteString) return CheckStrings(tensor, elements);
-  if (HasFixedSize(tensor.type) && tensor.bytes != bytes) {
+  if (!HasFixedSize(tensor.type)) return kTfLiteOk;
+  if (tensor.bytes < bytes) {
     return Refuse("data: expected %zu bytes, found %zu", bytes, tensor.bytes);
   }
+  checked->bytes = bytes;
   return kTfLiteOk;
 }
 
