@@ -53,7 +53,7 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
     import.Refuse(kDeputyReasonOther, "an output is left out");
   } else if (node.outputs->size == 0) {
     import.Refuse(kDeputyReasonOther, "it has no output");
-  } else if (!row->import(&import)) {
+  } else if ((row->moves && !import.CheckOneScale()) || !row->import(&import)) {
     import.Refuse(kDeputyReasonOther, "it cannot be expressed");
   } else if (import.outputs_set() != node.outputs->size) {
     import.Refuse(kDeputyReasonOther, "expected %d outputs, found %d", import.outputs_set(),

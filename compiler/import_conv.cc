@@ -297,7 +297,7 @@ constexpr ImportRow kConvRows[] = {
     {"L2_POOL_2D", kTfLiteBuiltinL2Pool2d, 1, &ImportPool<PoolKind::kL2>},
     {"MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, &ImportPool<PoolKind::kMax>},
     {"RESIZE_BILINEAR", kTfLiteBuiltinResizeBilinear, 4, &ImportResizeBilinear},
-    {"RESIZE_NEAREST_NEIGHBOR", kTfLiteBuiltinResizeNearestNeighbor, 4, &ImportResizeNearest},
+    {"RESIZE_NEAREST_NEIGHBOR", kTfLiteBuiltinResizeNearestNeighbor, 4, &ImportResizeNearest, true},
     {"TRANSPOSE_CONV", kTfLiteBuiltinTransposeConv, 5, &ImportTransposeConv},
 };
 

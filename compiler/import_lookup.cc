@@ -143,10 +143,10 @@ bool ImportOneHot(NodeImport* node) {
 }
 
 constexpr ImportRow kLookupRows[] = {
-    {"EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, &ImportEmbeddingLookup},
-    {"GATHER", kTfLiteBuiltinGather, 8, &ImportGather},
-    {"GATHER_ND", kTfLiteBuiltinGatherNd, 6, &ImportGatherNd},
-    {"ONE_HOT", kTfLiteBuiltinOneHot, 1, &ImportOneHot},
+    {"EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, &ImportEmbeddingLookup, true},
+    {"GATHER", kTfLiteBuiltinGather, 8, &ImportGather, true},
+    {"GATHER_ND", kTfLiteBuiltinGatherNd, 6, &ImportGatherNd, true},
+    {"ONE_HOT", kTfLiteBuiltinOneHot, 1, &ImportOneHot, true},
 };
 
 }  // namespace

@@ -458,21 +458,21 @@ bool ImportBatchToSpace(NodeImport* node) {
 }
 
 constexpr ImportRow kMovementRows[] = {
-    {"BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 4, &ImportBatchToSpace},
+    {"BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 4, &ImportBatchToSpace, true},
     {"CONCATENATION", kTfLiteBuiltinConcatenation, 7, &ImportConcatenation},
-    {"DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace, 2, &ImportDepthToSpace},
-    {"MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, &ImportMirrorPad},
-    {"PACK", kTfLiteBuiltinPack, 5, &ImportPack},
-    {"PAD", kTfLiteBuiltinPad, 6, &ImportPad},
-    {"PADV2", kTfLiteBuiltinPadv2, 6, &ImportPadV2},
-    {"REVERSE_V2", kTfLiteBuiltinReverseV2, 3, &ImportReverse},
-    {"SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 4, &ImportSpaceToBatch},
-    {"SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth, 2, &ImportSpaceToDepth},
-    {"SPLIT", kTfLiteBuiltinSplit, 5, &ImportSplit},
-    {"SPLIT_V", kTfLiteBuiltinSplitV, 3, &ImportSplitV},
-    {"TILE", kTfLiteBuiltinTile, 3, &ImportTile},
-    {"TRANSPOSE", kTfLiteBuiltinTranspose, 9, &ImportTranspose},
-    {"UNPACK", kTfLiteBuiltinUnpack, 6, &ImportUnpack},
+    {"DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace, 2, &ImportDepthToSpace, true},
+    {"MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, &ImportMirrorPad, true},
+    {"PACK", kTfLiteBuiltinPack, 5, &ImportPack, true},
+    {"PAD", kTfLiteBuiltinPad, 6, &ImportPad, true},
+    {"PADV2", kTfLiteBuiltinPadv2, 6, &ImportPadV2, true},
+    {"REVERSE_V2", kTfLiteBuiltinReverseV2, 3, &ImportReverse, true},
+    {"SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 4, &ImportSpaceToBatch, true},
+    {"SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth, 2, &ImportSpaceToDepth, true},
+    {"SPLIT", kTfLiteBuiltinSplit, 5, &ImportSplit, true},
+    {"SPLIT_V", kTfLiteBuiltinSplitV, 3, &ImportSplitV, true},
+    {"TILE", kTfLiteBuiltinTile, 3, &ImportTile, true},
+    {"TRANSPOSE", kTfLiteBuiltinTranspose, 9, &ImportTranspose, true},
+    {"UNPACK", kTfLiteBuiltinUnpack, 6, &ImportUnpack, true},
 };
 
 }  // namespace

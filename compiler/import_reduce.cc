@@ -187,7 +187,7 @@ constexpr ImportRow kReduceRows[] = {
     {"REDUCE_PROD", kTfLiteBuiltinReduceProd, 2, &ImportProd},
     {"SOFTMAX", kTfLiteBuiltinSoftmax, 4, &ImportSoftmax},
     {"SUM", kTfLiteBuiltinSum, 2, &ImportSum<ReduceKind::kSum>},
-    {"TOPK_V2", kTfLiteBuiltinTopkV2, 3, &ImportTopK},
+    {"TOPK_V2", kTfLiteBuiltinTopkV2, 3, &ImportTopK, true},
 };
 
 }  // namespace

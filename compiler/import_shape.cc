@@ -151,14 +151,14 @@ bool ImportRange(NodeImport* node) {
 }
 
 constexpr ImportRow kShapeRows[] = {
-    {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 4, &ImportBroadcastTo},
-    {"EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, &ImportExpandDims},
-    {"FILL", kTfLiteBuiltinFill, 5, &ImportFill},
+    {"BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 4, &ImportBroadcastTo, true},
+    {"EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, &ImportExpandDims, true},
+    {"FILL", kTfLiteBuiltinFill, 5, &ImportFill, true},
     {"RANGE", kTfLiteBuiltinRange, 2, &ImportRange},
     {"RANK", kTfLiteBuiltinRank, 1, &ImportRank},
-    {"RESHAPE", kTfLiteBuiltinReshape, 1, &ImportReshape},
+    {"RESHAPE", kTfLiteBuiltinReshape, 1, &ImportReshape, true},
     {"SHAPE", kTfLiteBuiltinShape, 1, &ImportShape},
-    {"SQUEEZE", kTfLiteBuiltinSqueeze, 2, &ImportSqueeze},
+    {"SQUEEZE", kTfLiteBuiltinSqueeze, 2, &ImportSqueeze, true},
     {"ZEROS_LIKE", kTfLiteBuiltinZerosLike, 1, &ImportZerosLike},
 };
 

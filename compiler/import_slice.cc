@@ -218,9 +218,9 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
 }
 
 constexpr ImportRow kSliceRows[] = {
-    {"DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, &ImportDynamicUpdateSlice},
-    {"SLICE", kTfLiteBuiltinSlice, 8, &ImportSlice},
-    {"STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, &ImportStridedSlice},
+    {"DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, &ImportDynamicUpdateSlice, true},
+    {"SLICE", kTfLiteBuiltinSlice, 8, &ImportSlice, true},
+    {"STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, &ImportStridedSlice, true},
 };
 
 }  // namespace

@@ -174,6 +174,26 @@ bool NodeImport::CheckSameScale() {
   return Refuse(kDeputyReasonQuantization, "the output has another scale than the input");
 }
 
+bool NodeImport::CheckOneScale() {
+  const TfLiteTensor& first = output_tensor(0);
+  if (!IsQuantizedType(first.type)) return true;
+  const auto differs = [&](const TfLiteTensor& other) {
+    return other.type == first.type && other.params.scale > 0 && first.params.scale > 0 &&
+           QuantizationOf(other) != QuantizationOf(first);
+  };
+  for (int n = 0; n < input_count(); ++n) {
+    if (has_input(n) && differs(input_tensor(n))) {
+      return RefuseInput(n, kDeputyReasonQuantization, "another scale than the output's");
+    }
+  }
+  for (int n = 1; n < output_count(); ++n) {
+    if (differs(output_tensor(n))) {
+      return Refuse(kDeputyReasonQuantization, "the outputs have different scales");
+    }
+  }
+  return true;
+}
+
 bool NodeImport::CheckRank(int n, int least, int most) {
   const int rank = input_tensor(n).dims->size;
   if (rank >= least && rank <= most) return true;

@@ -29,6 +29,7 @@ struct ImportRow {
   TfLiteBuiltinOperator code;
   int max_version;
   bool (*import)(NodeImport*);  // false: refused
+  bool moves = false;           // stored values: all of its tensors need one scale
 };
 
 // The tables.
@@ -100,6 +101,8 @@ class NodeImport {
   bool CheckScaleAxis(int n, int axis);
   // The first output has the scale of the first input, which operators count on that move values.
   bool CheckSameScale();
+  // Every tensor with the first output's type and a scale has the same one.
+  bool CheckOneScale();
   // So many axes.
   bool CheckRank(int n, int least, int most);
   // The input is a constant of int32 or int64.
