@@ -17,6 +17,7 @@
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/rescale.h"
 #include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
@@ -173,6 +174,27 @@ class QuantizedPrelu {
   IntRange range_;
 };
 
+// The real function, rounded once.
+class ExactLeakyRelu {
+ public:
+  ExactLeakyRelu(const TfLiteTensor* input, const TfLiteTensor* output, float alpha)
+      : rescaler_(input, output),
+        zero_in_(input->params.zero_point),
+        alpha_(static_cast<double>(alpha)),
+        range_(StepsOf(output->type)) {}
+
+  int32_t operator()(int32_t x) const {
+    const double steps = x < zero_in_ ? (x - zero_in_) * alpha_ + zero_in_ : x;
+    return static_cast<int32_t>(rescaler_.InRange(steps, range_.low, range_.high));
+  }
+
+ private:
+  Rescaler rescaler_;
+  int32_t zero_in_;
+  double alpha_;
+  IntRange range_;
+};
+
 struct TableData {
   ByteTable bytes;
 };
@@ -236,8 +258,13 @@ TfLiteStatus PrepareLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
   }
   const TfLiteTensor* input = Input(context, node, 0);
   if (input->type == kTfLiteFloat32) return kTfLiteOk;
-  FillSteps(input, &DataOf<TableData>(node).bytes,
-            QuantizedLeakyRelu(input, Output(context, node, 0), alpha));
+  ByteTable* const bytes = &DataOf<TableData>(node).bytes;
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (ArithmeticOf(context) == Arithmetic::kDefault) {
+    FillSteps(input, bytes, ExactLeakyRelu(input, output, alpha));
+  } else {
+    FillSteps(input, bytes, QuantizedLeakyRelu(input, output, alpha));
+  }
   return kTfLiteOk;
 }
 

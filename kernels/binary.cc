@@ -20,6 +20,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/rescale.h"
 #include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
@@ -332,9 +333,11 @@ TfLiteStatus EvalAtan2(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     KernelRow<BinaryData>("MAXIMUM", kTfLiteBuiltinMaximum, 4, kExtremeTypes,
-                          &Guarded<&Prepare<kExtremeTypes>>, &Guarded<&EvalMaximum>),
+                          &Guarded<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>>,
+                          &Guarded<&EvalMove<RescaleInputs(3), &EvalMaximum>>),
     KernelRow<BinaryData>("MINIMUM", kTfLiteBuiltinMinimum, 4, kExtremeTypes,
-                          &Guarded<&Prepare<kExtremeTypes>>, &Guarded<&EvalMinimum>),
+                          &Guarded<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>>,
+                          &Guarded<&EvalMove<RescaleInputs(3), &EvalMinimum>>),
     KernelRow<BinaryData>("POW", kTfLiteBuiltinPow, 1, kPowTypes, &Guarded<&Prepare<kPowTypes>>,
                           &Guarded<&EvalPow>),
     KernelRow<BinaryData>("SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2,

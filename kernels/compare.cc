@@ -20,6 +20,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/rescale.h"
 #include "kernels/cpu/map_vectors.h"
 
 namespace deputy {
@@ -479,9 +480,11 @@ constexpr OpDef kTable[] = {
     KernelRow<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit,
                            &Guarded<&PrepareNot>, &Guarded<&EvalNot>),
     KernelRow<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kSelectTypes,
-                          &Guarded<&PrepareSelect<false>>, &Guarded<&EvalSelect>),
+                          &Guarded<&PrepareMove<RescaleInputs(6), &PrepareSelect<false>>>,
+                          &Guarded<&EvalMove<RescaleInputs(6), &EvalSelect>>),
     KernelRow<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kSelectTypes,
-                          &Guarded<&PrepareSelect<true>>, &Guarded<&EvalSelect>),
+                          &Guarded<&PrepareMove<RescaleInputs(6), &PrepareSelect<true>>>,
+                          &Guarded<&EvalMove<RescaleInputs(6), &EvalSelect>>),
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/views.h"
 
@@ -158,7 +159,7 @@ TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* p
   return output->type == kTfLiteInt16 ? CheckNoZeroPoint(context, part) : kTfLiteOk;
 }
 
-bool NeedsRescaling(TfLiteContext* context, const TfLiteNode* node) {
+bool HasOtherParts(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* output = Output(context, node, 0);
   if (output->type != kTfLiteUInt8) return false;
   for (int i = 0; i < node->inputs->size; ++i) {
@@ -200,7 +201,7 @@ TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckPartQuantization(context, output, output));
   DEPUTY_TRY(SetExtent(context, output, axis, extent, &dims[axis]));
   DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(first))}));
-  if (!NeedsRescaling(context, node)) OfferToJoin(context, node, axis);
+  if (!HasOtherParts(context, node)) OfferToJoin(context, node, axis);
   return kTfLiteOk;
 }
 
@@ -250,7 +251,7 @@ TfLiteStatus EvalConcatenation(TfLiteContext* context, TfLiteNode* node) {
                          Rank(output), &axis));
   const int64_t outer = SplitAt(Dims(output), axis).outer;
   if (ElementCount(output) == 0) return kTfLiteOk;
-  if (NeedsRescaling(context, node)) {
+  if (HasOtherParts(context, node)) {
     JoinRescaled(context, node, outer, axis);
     return kTfLiteOk;
   }
@@ -478,17 +479,24 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
 constexpr OpDef kTable[] = {
     Row<10, TfLiteConcatenationParams, &FillConcatenation>(
         "CONCATENATION", kTfLiteBuiltinConcatenation, 7, kConcatenationTypes,
-        &Guarded<&PrepareConcatenation>, &Guarded<&EvalConcatenation>),
-    Row<59, TfLitePackParams, &FillPack>("PACK", kTfLiteBuiltinPack, 5, kPackTypes,
-                                         &Guarded<&PreparePack>, &Guarded<&EvalPack>),
-    Row<64, TfLiteUnpackParams, &FillUnpack>("UNPACK", kTfLiteBuiltinUnpack, 6, kUnpackTypes,
-                                             &Guarded<&PrepareUnpack>, &Guarded<&EvalUnpack>),
+        &Guarded<&PrepareMove<RescaleInputs(kAllInputs), &PrepareConcatenation>>,
+        &Guarded<&EvalMove<RescaleInputs(kAllInputs), &EvalConcatenation>>),
+    Row<59, TfLitePackParams, &FillPack>(
+        "PACK", kTfLiteBuiltinPack, 5, kPackTypes,
+        &Guarded<&PrepareMove<RescaleInputs(kAllInputs), &PreparePack>>,
+        &Guarded<&EvalMove<RescaleInputs(kAllInputs), &EvalPack>>),
+    Row<64, TfLiteUnpackParams, &FillUnpack>(
+        "UNPACK", kTfLiteBuiltinUnpack, 6, kUnpackTypes,
+        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareUnpack>>,
+        &Guarded<&EvalMove<RescaleOutputs(), &EvalUnpack>>),
     Row<35, TfLiteSplitParams, &FillSplit<TfLiteSplitParams>>(
         "SPLIT", kTfLiteBuiltinSplit, 5, kSplitTypes,
-        &Guarded<&PrepareSplit<kSplit, TfLiteSplitParams>>, &Guarded<&EvalSplit<kSplit>>),
+        &Guarded<&PrepareMove<RescaleOutputs(1), &PrepareSplit<kSplit, TfLiteSplitParams>>>,
+        &Guarded<&EvalMove<RescaleOutputs(1), &EvalSplit<kSplit>>>),
     Row<79, TfLiteSplitVParams, &FillSplit<TfLiteSplitVParams>>(
         "SPLIT_V", kTfLiteBuiltinSplitV, 3, kSplitTypes,
-        &Guarded<&PrepareSplit<kSplitV, TfLiteSplitVParams>>, &Guarded<&EvalSplit<kSplitV>>),
+        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSplit<kSplitV, TfLiteSplitVParams>>>,
+        &Guarded<&EvalMove<RescaleOutputs(), &EvalSplit<kSplitV>>>),
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 
 namespace deputy {
@@ -64,7 +65,9 @@ TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, value, kMovedBits));
   DEPUTY_TRY(CheckRank(context, value, 0));
   output->type = value->type;
-  DEPUTY_TRY(CheckSameQuantization(context, output, value));
+  if (!NeedsRescaling(context, value, output)) {
+    DEPUTY_TRY(CheckSameQuantization(context, output, value));
+  }
   DEPUTY_TRY(CheckSymmetric(context, value));
   if (value->type != kTfLiteString && IsKnown(shape)) return ResizeFill(context, node);
   MakeDynamic(output);
@@ -438,8 +441,8 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareFill>,
-     .invoke = &Guarded<&EvalFill>,
+     .prepare = &Guarded<&PrepareMove<RescaleInputs(2), &PrepareFill>>,
+     .invoke = &Guarded<&EvalMove<RescaleInputs(2), &EvalFill>>,
      .inplace = kTfLiteInplaceOpNone},
     {.name = "ZEROS_LIKE",
      .code = kTfLiteBuiltinZerosLike,
@@ -477,16 +480,19 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<61, TfLiteOneHotParams, &FillOneHot>,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareOneHot>,
-     .invoke = &Guarded<&EvalOneHot>,
+     .prepare = &Guarded<&PrepareMove<RescaleInputs(12), &PrepareOneHot>>,
+     .invoke = &Guarded<&EvalMove<RescaleInputs(12), &EvalOneHot>>,
      .inplace = kTfLiteInplaceOpNone},
     KernelRow<void>("MATRIX_DIAG", kTfLiteBuiltinMatrixDiag, 1, kDiagonalTypes,
-                    &Guarded<&PrepareMatrixDiag>, &Guarded<&EvalMatrixDiag>),
+                    &Guarded<&PrepareMove<RescaleInputs(1), &PrepareMatrixDiag>>,
+                    &Guarded<&EvalMove<RescaleInputs(1), &EvalMatrixDiag>>),
     KernelRow<void>("MATRIX_SET_DIAG", kTfLiteBuiltinMatrixSetDiag, 1, kDiagonalTypes,
-                    &Guarded<&PrepareMatrixSetDiag>, &Guarded<&EvalMatrixSetDiag>),
+                    &Guarded<&PrepareMove<RescaleInputs(3), &PrepareMatrixSetDiag>>,
+                    &Guarded<&EvalMove<RescaleInputs(3), &EvalMatrixSetDiag>>),
     WithOptions<50, TfLiteSparseToDenseParams, &FillSparseToDense>(
         KernelRow<void>("SPARSE_TO_DENSE", kTfLiteBuiltinSparseToDense, 3, kSparseTypes,
-                        &Guarded<&PrepareSparseToDense>, &Guarded<&EvalSparseToDense>)),
+                        &Guarded<&PrepareMove<RescaleInputs(12), &PrepareSparseToDense>>,
+                        &Guarded<&EvalMove<RescaleInputs(12), &EvalSparseToDense>>)),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 
@@ -502,13 +503,17 @@ TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef kTable[] = {
     WithOptions<23, TfLiteGatherParams, &FillGather>(
         KernelRow<void>("GATHER", kTfLiteBuiltinGather, 8, kGatherTypes | kInt4Bit,
-                        &Guarded<&PrepareGather>, &Guarded<&EvalGather>)),
+                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareGather>>,
+                        &Guarded<&EvalMove<RescaleOutputs(), &EvalGather>>)),
     KernelRow<void>("GATHER_ND", kTfLiteBuiltinGatherNd, 6, kGatherTypes,
-                    &Guarded<&PrepareGatherNd>, &Guarded<&EvalGatherNd>),
+                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareGatherNd>>,
+                    &Guarded<&EvalMove<RescaleOutputs(), &EvalGatherNd>>),
     KernelRow<void>("EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, kLookupTypes,
-                    &Guarded<&PrepareLookup>, &Guarded<&EvalLookup>),
+                    &Guarded<&PrepareMove<RescaleOutputs(1), &PrepareLookup>>,
+                    &Guarded<&EvalMove<RescaleOutputs(1), &EvalLookup>>),
     KernelRow<void>("SCATTER_ND", kTfLiteBuiltinScatterNd, 1, kScatterTypes,
-                    &Guarded<&PrepareScatterNd>, &Guarded<&EvalScatterNd>),
+                    &Guarded<&PrepareMove<RescaleInputs(2), &PrepareScatterNd>>,
+                    &Guarded<&EvalMove<RescaleInputs(2), &EvalScatterNd>>),
     WithOptions<20, TfLiteEmbeddingLookupSparseParams, &FillLookupSparse>(
         KernelRow<void>("EMBEDDING_LOOKUP_SPARSE", kTfLiteBuiltinEmbeddingLookupSparse, 1,
                         kFloat32Bit, &Guarded<&PrepareLookupSparse>, &Guarded<&EvalLookupSparse>)),

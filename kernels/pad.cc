@@ -7,6 +7,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 
@@ -86,7 +87,9 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
     const TfLiteTensor* value = Input(context, node, 2);
     DEPUTY_TRY(CheckSameType(context, value, input));
     DEPUTY_TRY(CheckElementCount(context, value, 1));
-    if (input->type == kTfLiteInt8 || input->type == kTfLiteUInt8 || input->type == kTfLiteInt16) {
+    if ((input->type == kTfLiteInt8 || input->type == kTfLiteUInt8 ||
+         input->type == kTfLiteInt16) &&
+        !NeedsRescaling(context, value, output)) {
       DEPUTY_TRY(CheckSameQuantization(context, value, output));
     }
   }
@@ -253,7 +256,7 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
   }
   if (Before(margins, 0) + After(margins, 0) + Before(margins, 3) > 0) return kTfLiteOk;
   OfferStep(context, node,
-            {.invoke = &Guarded<&EvalPad<false>>,
+            {.invoke = &Guarded<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
              .role = StepRole::kPad,
              .margins = {.top = static_cast<int>(Before(margins, 1)),
                          .bottom = static_cast<int>(After(margins, 1)),
@@ -343,13 +346,16 @@ TfLiteStatus EvalMirrorPad(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    KernelRow<void>("PAD", kTfLiteBuiltinPad, 6, kPadTypes, &Guarded<&PreparePadAndOffer>,
-                    &Guarded<&EvalPad<false>>),
-    KernelRow<void>("PADV2", kTfLiteBuiltinPadv2, 6, kPadTypes, &Guarded<&PreparePad<true>>,
-                    &Guarded<&EvalPad<true>>),
+    KernelRow<void>("PAD", kTfLiteBuiltinPad, 6, kPadTypes,
+                    &Guarded<&PrepareMove<RescaleInputs(1), &PreparePadAndOffer>>,
+                    &Guarded<&EvalMove<RescaleInputs(1), &EvalPad<false>>>),
+    KernelRow<void>("PADV2", kTfLiteBuiltinPadv2, 6, kPadTypes,
+                    &Guarded<&PrepareMove<RescaleInputs(5), &PreparePad<true>>>,
+                    &Guarded<&EvalMove<RescaleInputs(5), &EvalPad<true>>>),
     WithOptions<77, TfLiteMirrorPaddingParams, &FillMirrorPad>(
         KernelRow<void>("MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, kMovedNumberBits,
-                        &Guarded<&PrepareMirrorPad>, &Guarded<&EvalMirrorPad>)),
+                        &Guarded<&PrepareMove<RescaleInputs(1), &PrepareMirrorPad>>,
+                        &Guarded<&EvalMove<RescaleInputs(1), &EvalMirrorPad>>)),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/padding.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/rescale.h"
 #include "kernels/cpu/cpu.h"
 
 namespace deputy {
@@ -295,6 +296,38 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// The average of steps as steps of another scale.
+template <typename T>
+struct RescaledAverage {
+  using Value = T;
+  using Sum = int64_t;
+  IntRange range;
+  Rescaler rescaler;
+  static constexpr Sum kFirst = 0;
+  void Take(Sum* sum, Value value) const { Accumulate(sum, value); }
+  Value Finish(Sum sum, int64_t count) const {
+    const double average = static_cast<double>(sum) / static_cast<double>(count);
+    return static_cast<Value>(rescaler.InRange(average, range.low, range.high));
+  }
+};
+
+template <typename T>
+TfLiteStatus RunRescaledAverage(TfLiteContext* context, TfLiteNode* node) {
+  const Rescaler rescaler(Input(context, node, 0), Output(context, node, 0));
+  return Run(context, node,
+             ChunkedPool<RescaledAverage<T>>{{DataOf<PoolData>(node).int_range, rescaler}});
+}
+
+TfLiteStatus EvalAverage(TfLiteContext* context, TfLiteNode* node) {
+  const TfLiteTensor* input = Input(context, node, 0);
+  if (!NeedsRescaling(context, input, Output(context, node, 0))) {
+    return Eval<&AverageLoops, AverageFloat, AverageSteps>(context, node);
+  }
+  if (input->type == kTfLiteInt8) return RunRescaledAverage<int8_t>(context, node);
+  if (input->type == kTfLiteUInt8) return RunRescaledAverage<uint8_t>(context, node);
+  return RunRescaledAverage<int16_t>(context, node);
+}
+
 TfLiteStatus EvalL2(TfLiteContext* context, TfLiteNode* node) {
   return Run(context, node, ChunkedPool<L2Float>{{DataOf<PoolData>(node).float_range}});
 }
@@ -304,12 +337,11 @@ TfLiteStatus EvalL2(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef kTable[] = {
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, kFloat32Bit | kQuantizedTypes,
-        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
-        &Guarded<&Eval<&AverageLoops, AverageFloat, AverageSteps>>)),
+        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>, &Guarded<&EvalAverage>)),
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, kFloat32Bit | kQuantizedTypes,
-        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>,
-        &Guarded<&Eval<&MaxLoops, MaxFloat, MaxSteps>>)),
+        &Guarded<&PrepareMove<RescaleInputs(1), &Prepare<kFloat32Bit | kQuantizedTypes>>>,
+        &Guarded<&EvalMove<RescaleInputs(1), &Eval<&MaxLoops, MaxFloat, MaxSteps>>>)),
     WithOptions<5, TfLitePoolParams, &FillPool>(
         KernelRow<PoolData>("L2_POOL_2D", kTfLiteBuiltinL2Pool2d, 1, kFloat32Bit,
                             &Guarded<&Prepare<kFloat32Bit>>, &Guarded<&EvalL2>)),

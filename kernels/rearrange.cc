@@ -10,6 +10,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 #include "kernels/common/views.h"
@@ -152,7 +153,7 @@ TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
     OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput});
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
-  StepOffer offer = {.invoke = &Guarded<&EvalTranspose>,
+  StepOffer offer = {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
                      .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
   OfferStep(context, node, offer);
@@ -477,28 +478,36 @@ constexpr OpDef Plain(const char* name, TfLiteBuiltinOperator code, int min_vers
 template <bool to_space, uint8_t member, typename Params>
 constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
   return WithOptions<member, Params, &FillBlockSize<Params>>(
-      Plain(name, code, 1, 2, kBlockTypes, &Guarded<&PrepareBlocks<to_space, Params>>,
-            &Guarded<&EvalBlocks<to_space, Params>>));
+      Plain(name, code, 1, 2, kBlockTypes,
+            &Guarded<&PrepareMove<RescaleOutputs(), &PrepareBlocks<to_space, Params>>>,
+            &Guarded<&EvalMove<RescaleOutputs(), &EvalBlocks<to_space, Params>>>));
 }
 
 constexpr OpDef kTable[] = {
-    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kTransposeTypes, &Guarded<&PrepareTranspose>,
-          &Guarded<&EvalTranspose>),
+    Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kTransposeTypes,
+          &Guarded<&PrepareMove<RescaleOutputs(), &PrepareTranspose>>,
+          &Guarded<&EvalMove<RescaleOutputs(), &EvalTranspose>>),
     Blocks<true, 94, TfLiteDepthToSpaceParams>("DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace),
     Blocks<false, 19, TfLiteSpaceToDepthParams>("SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth),
     Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kMovedNumberBits,
-          &Guarded<&PrepareBatchToSpace>, &Guarded<&EvalBatchToSpace>),
+          &Guarded<&PrepareMove<RescaleOutputs(), &PrepareBatchToSpace>>,
+          &Guarded<&EvalMove<RescaleOutputs(), &EvalBatchToSpace>>),
     Plain("SPACE_TO_BATCH_ND", kTfLiteBuiltinSpaceToBatchNd, 1, 4, kMovedNumberBits,
-          &Guarded<&PrepareSpaceToBatch>, &Guarded<&EvalSpaceToBatch>),
-    Plain("TILE", kTfLiteBuiltinTile, 1, 3, kMovedBits, &Guarded<&PrepareTile>,
-          &Guarded<&EvalTile>),
+          &Guarded<&PrepareMove<RescaleInputs(1), &PrepareSpaceToBatch>>,
+          &Guarded<&EvalMove<RescaleInputs(1), &EvalSpaceToBatch>>),
+    Plain("TILE", kTfLiteBuiltinTile, 1, 3, kMovedBits,
+          &Guarded<&PrepareMove<RescaleInputs(1), &PrepareTile>>,
+          &Guarded<&EvalMove<RescaleInputs(1), &EvalTile>>),
     Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kMovedNumberBits,
-          &Guarded<&PrepareBroadcastTo>, &Guarded<&EvalBroadcastTo>),
-    Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes, &Guarded<&PrepareReverse>,
-          &Guarded<&EvalReverse>),
+          &Guarded<&PrepareMove<RescaleInputs(1), &PrepareBroadcastTo>>,
+          &Guarded<&EvalMove<RescaleInputs(1), &EvalBroadcastTo>>),
+    Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes,
+          &Guarded<&PrepareMove<RescaleOutputs(), &PrepareReverse>>,
+          &Guarded<&EvalMove<RescaleOutputs(), &EvalReverse>>),
     WithOptions<87, TfLiteReverseSequenceParams, &FillReverseSequence>(
         Plain("REVERSE_SEQUENCE", kTfLiteBuiltinReverseSequence, 1, 1, kReverseSequenceTypes,
-              &Guarded<&PrepareReverseSequence>, &Guarded<&EvalReverseSequence>)),
+              &Guarded<&PrepareMove<RescaleOutputs(), &PrepareReverseSequence>>,
+              &Guarded<&EvalMove<RescaleOutputs(), &EvalReverseSequence>>)),
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/linalg/channel_scaling.h"
@@ -456,14 +457,15 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return ResizeOutput(context, node, reduced);
 }
 
-// MAX, MIN and integer PROD hand steps on, so that input and output must agree about them. Tensors
-// without quantisation do.
+// MAX, MIN and integer PROD hand steps on, so that input and output must agree about them or be
+// rescaled. Tensors without quantisation agree.
 TfLiteStatus CheckSameSteps(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* output) {
   if (!IsQuantizable(input->type) || (input->params.scale == output->params.scale &&
                                       input->params.zero_point == output->params.zero_point)) {
     return kTfLiteOk;
   }
+  if (NeedsRescaling(context, input, output)) return kTfLiteOk;
   return TensorError(context, output, "expected scale %g and zero point %d, found %g and %d",
                      static_cast<double>(input->params.scale), input->params.zero_point,
                      static_cast<double>(output->params.scale), output->params.zero_point);
@@ -605,6 +607,37 @@ void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier 
   }
 }
 
+// Sums of steps, or their means, as steps of the output, rounded once.
+template <typename T, typename Acc>
+TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                        int64_t divisor) {
+  Scratch scratch;
+  Acc* const sums = Accumulators<Acc>(context, node, plan, &scratch);
+  if (sums == nullptr) return kTfLiteError;
+  DEPUTY_TRY(FoldAll<T>(context, node, plan, Acc{0}, sums, FoldSum()));
+  const TfLiteQuantizationParams& from = Input(context, node, 0)->params;
+  const TfLiteQuantizationParams& to = Output(context, node, 0)->params;
+  const double factor = static_cast<double>(from.scale) /
+                        (static_cast<double>(to.scale) * static_cast<double>(divisor));
+  const int64_t zero_in = int64_t{from.zero_point} * plan.per_output;
+  constexpr double kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  T* out = Data<T>(Output(context, node, 0));
+  for (int64_t i = 0; i < plan.outputs; ++i) {
+    const double steps = std::round(static_cast<double>(sums[i] - zero_in) * factor);
+    out[i] = static_cast<T>(std::clamp(steps + to.zero_point, kLow, kHigh));
+  }
+  return kTfLiteOk;
+}
+
+// Sums of 32 bits where they fit, for which there are vectors.
+template <typename T>
+TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
+                        int64_t divisor) {
+  constexpr int64_t kMostInInt32 = INT32_MAX / (int64_t{1} << (8 * sizeof(T)));
+  return plan.per_output <= kMostInInt32 ? SumExactly<T, int32_t>(context, node, plan, divisor)
+                                         : SumExactly<T, int64_t>(context, node, plan, divisor);
+}
+
 template <typename T>
 TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                       int64_t divisor) {
@@ -614,6 +647,9 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   if (plan.per_output == 0) {  // step 0, not the zero point, is what upstream writes
     std::fill_n(out, plan.outputs, T{0});
     return kTfLiteOk;
+  }
+  if (ArithmeticOf(context) == Arithmetic::kDefault) {
+    return SumExactly<T>(context, node, plan, divisor);
   }
   Scratch scratch;
   int32_t* const sums = Accumulators<int32_t>(context, node, plan, &scratch);
@@ -879,10 +915,12 @@ constexpr OpDef kTable[] = {
     Row("MEAN", kTfLiteBuiltinMean, 3, kMeanBits, &Guarded<&PrepareMean>, &Guarded<&EvalMean>),
     Row("SUM", kTfLiteBuiltinSum, 2, kReduceBits, &Guarded<&PrepareRescaled<kReduceBits>>,
         &Guarded<&EvalSum>),
-    Row("REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, kReduceBits, &Guarded<&PrepareSteps<kReduceBits>>,
-        &Guarded<&EvalElements<FoldMax>>),
-    Row("REDUCE_MIN", kTfLiteBuiltinReduceMin, 3, kReduceBits, &Guarded<&PrepareSteps<kReduceBits>>,
-        &Guarded<&EvalElements<FoldMin>>),
+    Row("REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, kReduceBits,
+        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>>,
+        &Guarded<&EvalMove<RescaleOutputs(), &EvalElements<FoldMax>>>),
+    Row("REDUCE_MIN", kTfLiteBuiltinReduceMin, 3, kReduceBits,
+        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>>,
+        &Guarded<&EvalMove<RescaleOutputs(), &EvalElements<FoldMin>>>),
     Row("REDUCE_PROD", kTfLiteBuiltinReduceProd, 2, kReduceBits,
         &Guarded<&PrepareProduct<kReduceBits>>, &Guarded<&EvalProduct>),
     Row("REDUCE_ANY", kTfLiteBuiltinReduceAny, 1, kBoolBit, &Guarded<&Prepare<kBoolBit>>,

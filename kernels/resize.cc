@@ -3,8 +3,10 @@
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. Where each output
 // row and column comes from is worked out once per run, not per element.
 //
-// Signed integers are interpolated with 10 binary digits per axis, as upstream's reference does;
-// uint8 goes through float and rounds half up.
+// Quantised images are interpolated exactly and rounded once. In the reference arithmetic uint8
+// goes through float, and signed integers take weights of 10 binary digits from a scale that is
+// rounded to as many, as upstream's kernels do: far from the first pixel they are off by whole
+// pixels.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
 
@@ -76,7 +79,9 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
-  if (params.align_corners && params.half_pixel_centers) {
+  // Upstream's kernel refuses both; XNNPACK, which most of its clients get, aligns the corners.
+  if (params.align_corners && params.half_pixel_centers &&
+      ArithmeticOf(context) == Arithmetic::kReference) {
     return KernelError(context, "expected align_corners or half_pixel_centers, found both");
   }
   return Prepare<kBilinearTypes, 1>(context, node);
@@ -119,10 +124,11 @@ struct FloatPlaces {
     const float scale = params.align_corners && to > 1
                             ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
                             : static_cast<float>(from) / static_cast<float>(to);
+    const bool centers = params.half_pixel_centers && !params.align_corners;
     std::vector<Between<float>> places(static_cast<size_t>(to));
     for (int i = 0; i < to; ++i) {
-      const float at = params.half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
-                                                 : static_cast<float>(i) * scale;
+      const float at =
+          centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
       // In 64 bits: of the largest images, rounding makes places beyond 32.
       const int64_t last = from - 1;
       const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
@@ -130,6 +136,30 @@ struct FloatPlaces {
       const float weight = at - static_cast<float>(low);
       places[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
                                         weight};
+    }
+    return places;
+  }
+};
+
+// Positions are fractions of integers, so that weights are exact to the last bit of a float.
+struct ExactPlaces {
+  using Weight = float;
+  static std::vector<Between<float>> Along(const TfLiteResizeBilinearParams& params, int from,
+                                           int to, int64_t step) {
+    const bool aligned = params.align_corners && to > 1;
+    const bool centers = params.half_pixel_centers && !params.align_corners;
+    const int64_t extent = aligned ? from - 1 : from, spans = aligned ? to - 1 : to;
+    const int64_t last = from - 1, denominator = 2 * spans;
+    std::vector<Between<float>> places(static_cast<size_t>(to));
+    for (int64_t i = 0; i < to; ++i) {
+      const int64_t numerator = centers ? (2 * i + 1) * extent - spans : 2 * i * extent;
+      // Half a pixel in front of the first one is the first one.
+      const int64_t low = numerator < 0 ? 0 : numerator / denominator;
+      const int64_t beyond = std::max<int64_t>(numerator - low * denominator, 0);
+      const double weight = static_cast<double>(beyond) / static_cast<double>(denominator);
+      places[static_cast<size_t>(i)] = {std::min(low, last) * step, std::min(low + 1, last) * step,
+                                        static_cast<float>(1.0 - weight),
+                                        static_cast<float>(weight)};
     }
     return places;
   }
@@ -177,6 +207,47 @@ void Interpolate(TfLiteContext* context, const TfLiteResizeBilinearParams& param
   });
 }
 
+// The same to another scale, which is worked in before the one rounding.
+template <typename T>
+void InterpolateRescaled(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
+                         const TfLiteTensor* input, TfLiteTensor* output) {
+  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
+  const auto rows = ExactPlaces::Along(params, Dim(input, 1), Dim(output, 1), row);
+  const auto columns = ExactPlaces::Along(params, Dim(input, 2), Dim(output, 2), depth);
+  const int64_t height = Dim(output, 1), width = Dim(output, 2);
+  const Rescaler rescaler(input, output);
+  ForEachRow(context, output, [&](int64_t at) {
+    const Between<float> y = rows[static_cast<size_t>(at % height)];
+    const T* const low = Data<T>(input) + at / height * image + y.low;
+    const T* const high = Data<T>(input) + at / height * image + y.high;
+    T* out = Data<T>(output) + at * width * depth;
+    for (const Between<float>& x : columns) {
+      for (int64_t c = 0; c < depth; ++c) {
+        const Corners<T> in = {low[x.low + c], high[x.low + c], low[x.high + c], high[x.high + c]};
+        *out++ = rescaler.template Steps<T>(static_cast<double>(Blend(in, y, x)));
+      }
+    }
+  });
+}
+
+template <typename T>
+void InterpolateExactly(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
+                        const TfLiteTensor* input, TfLiteTensor* output) {
+  if (NeedsRescaling(context, input, output)) {
+    return InterpolateRescaled<T>(context, params, input, output);
+  }
+  Interpolate<T, ExactPlaces>(context, params, input, output);
+}
+
+template <typename T, typename ReferencePlaces>
+void InterpolateSteps(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
+                      const TfLiteTensor* input, TfLiteTensor* output) {
+  if (ArithmeticOf(context) == Arithmetic::kDefault) {
+    return InterpolateExactly<T>(context, params, input, output);
+  }
+  Interpolate<T, ReferencePlaces>(context, params, input, output);
+}
+
 TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(Begin<1>(context, node));
   const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
@@ -189,13 +260,13 @@ TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
       Interpolate<float, FloatPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteUInt8:
-      Interpolate<uint8_t, FloatPlaces>(context, params, input, output);
+      InterpolateSteps<uint8_t, FloatPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteInt8:
-      Interpolate<int8_t, FixedPlaces>(context, params, input, output);
+      InterpolateSteps<int8_t, FixedPlaces>(context, params, input, output);
       return kTfLiteOk;
     case kTfLiteInt16:
-      Interpolate<int16_t, FixedPlaces>(context, params, input, output);
+      InterpolateSteps<int16_t, FixedPlaces>(context, params, input, output);
       return kTfLiteOk;
     default:
       return UnexpectedType(context, input);
@@ -258,7 +329,8 @@ constexpr OpDef kTable[] = {
                         &Guarded<&PrepareBilinear>, &Guarded<&EvalBilinear>)),
     WithOptions<74, TfLiteResizeNearestNeighborParams, &FillNearest>(KernelRow<void>(
         "RESIZE_NEAREST_NEIGHBOR", kTfLiteBuiltinResizeNearestNeighbor, 4, kNearestTypes,
-        &Guarded<&Prepare<kNearestTypes, 0>>, &Guarded<&EvalNearest>)),
+        &Guarded<&PrepareMove<RescaleInputs(1), &Prepare<kNearestTypes, 0>>>,
+        &Guarded<&EvalMove<RescaleInputs(1), &EvalNearest>>)),
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
 
@@ -482,13 +483,15 @@ constexpr OpDef kTable[] = {
     WithOptions<57, TfLiteArgMinParams, &FillArg<TfLiteArgMinParams>>(
         KernelRow<void>("ARG_MIN", kTfLiteBuiltinArgMin, 3, kArgBits,
                         &Guarded<&PrepareArg<TfLiteArgMinParams>>, &Guarded<&EvalArg<Less>>)),
-    KernelRow<void>("TOPK_V2", kTfLiteBuiltinTopkV2, 3, kTopBits, &Guarded<&PrepareTop>,
-                    &Guarded<&EvalTop>),
+    KernelRow<void>("TOPK_V2", kTfLiteBuiltinTopkV2, 3, kTopBits,
+                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareTop>>,
+                    &Guarded<&EvalMove<RescaleOutputs(), &EvalTop>>),
     KernelRow<void>("WHERE", kTfLiteBuiltinWhere, 2, kWhereBits, &Guarded<&PrepareWhere>,
                     &Guarded<&EvalWhere>),
     WithOptions<80, TfLiteUniqueParams, &FillUnique>(
-        KernelRow<void>("UNIQUE", kTfLiteBuiltinUnique, 1, kUniqueBits, &Guarded<&PrepareUnique>,
-                        &Guarded<&EvalUnique>)),
+        KernelRow<void>("UNIQUE", kTfLiteBuiltinUnique, 1, kUniqueBits,
+                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareUnique>>,
+                        &Guarded<&EvalMove<RescaleOutputs(), &EvalUnique>>)),
     WithOptions<115, TfLiteBucketizeParams, &FillBucketize>(
         KernelRow<void>("BUCKETIZE", kTfLiteBuiltinBucketize, 1, kBucketizeBits,
                         &Guarded<&PrepareBucketize>, &Guarded<&EvalBucketize>)),

@@ -13,6 +13,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 
 namespace deputy {
@@ -132,7 +133,8 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output) || output->type != kTfLiteFloat32) return kTfLiteOk;
   OfferStep(context, node,
-            {.invoke = &Guarded<&EvalReshape>, .by_rows = {&kRowsStay, RowKind::kElements, 1}});
+            {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+             .by_rows = {&kRowsStay, RowKind::kElements, 1}});
   return kTfLiteOk;
 }
 
@@ -308,14 +310,19 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    WithOptions<17, TfLiteReshapeParams, &FillReshape>(KernelRow<void>(
-        "RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes, &Guarded<&PrepareAndOfferReshape>,
-        &Guarded<&EvalReshape>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
-    WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(KernelRow<void>(
-        "SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes, &Guarded<&PrepareSqueeze>,
-        &Guarded<&EvalCopy>, kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
+    WithOptions<17, TfLiteReshapeParams, &FillReshape>(
+        KernelRow<void>("RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes,
+                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareAndOfferReshape>>,
+                        &Guarded<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+                        kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
+    WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(
+        KernelRow<void>("SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes,
+                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSqueeze>>,
+                        &Guarded<&EvalMove<RescaleOutputs(), &EvalCopy>>,
+                        kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kCopiedTypes,
-                    &Guarded<&PrepareExpandDims>, &Guarded<&EvalExpandDims>,
+                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareExpandDims>>,
+                    &Guarded<&EvalMove<RescaleOutputs(), &EvalExpandDims>>,
                     kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified),
     WithOptions<55, TfLiteShapeParams, &FillShape>(
         KernelRow<void>("SHAPE", kTfLiteBuiltinShape, 1, kCopiedTypes, &Guarded<&PrepareShape>,

@@ -7,6 +7,7 @@
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 #include "kernels/common/views.h"
@@ -120,7 +121,7 @@ void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
   if (part_axis < 0) return;
   OfferStep(
       context, node,
-      {.invoke = &Guarded<&EvalSlice>,
+      {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalSlice>>,
        .by_rows = {.kernel = &kRowParts,
                    .kind = RowKind::kPart,
                    .made_inputs = 1,
@@ -335,13 +336,17 @@ TfLiteStatus EvalUpdate(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kSliceTypes, &Guarded<&PrepareSlice>,
-                    &Guarded<&EvalSlice>),
+    KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kSliceTypes,
+                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSlice>>,
+                    &Guarded<&EvalMove<RescaleOutputs(), &EvalSlice>>),
     WithOptions<32, TfLiteStridedSliceParams, &FillStridedSlice>(
         KernelRow<void>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, kMovedBits,
-                        &Guarded<&PrepareStridedSlice>, &Guarded<&EvalStridedSlice>)),
+                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareStridedSlice>>,
+                        &Guarded<&EvalMove<RescaleOutputs(), &EvalStridedSlice>>)),
     KernelRow<void>("DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, kUpdateTypes,
-                    &Guarded<&PrepareUpdate>, &Guarded<&EvalUpdate>, kTfLiteInplaceOpInput0Shared),
+                    &Guarded<&PrepareMove<RescaleInputs(3), &PrepareUpdate>>,
+                    &Guarded<&EvalMove<RescaleInputs(3), &EvalUpdate>>,
+                    kTfLiteInplaceOpInput0Shared),
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/fingerprint.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 
 namespace deputy {
@@ -295,7 +296,8 @@ constexpr OpDef kTable[] = {
         KernelRow<void>("LSH_PROJECTION", kTfLiteBuiltinLshProjection, 1, kNumberBits,
                         &Guarded<&PrepareProjection>, &Guarded<&EvalProjection>)),
     KernelRow<void>("HASHTABLE_LOOKUP", kTfLiteBuiltinHashtableLookup, 1, kMovedBits,
-                    &Guarded<&PrepareTableLookup>, &Guarded<&EvalTableLookup>),
+                    &Guarded<&PrepareMove<RescaleInputs(4), &PrepareTableLookup>>,
+                    &Guarded<&EvalMove<RescaleInputs(4), &EvalTableLookup>>),
     ParserRow("CONCAT_EMBEDDINGS", kTfLiteBuiltinConcatEmbeddings),
     ParserRow("CALL", kTfLiteBuiltinCall),
 };

@@ -4,9 +4,9 @@
 // arithmetic modes: 8-bit types through a table made in prepare, int16 element by element or
 // through the interpolating table.
 //
-// Three peculiarities are upstream's: NEG negates the steps and takes no notice of scales and zero
-// points, int16 ABS without quantisation works on the integers, and SQRT cuts fractions of a step
-// off where all others round.
+// Three peculiarities are upstream's: in the reference arithmetic NEG negates the steps and takes
+// no notice of scales and zero points, int16 ABS without quantisation works on the integers, and
+// SQRT cuts fractions of a step off where all others round.
 #include <memory>
 
 #include "kernels/common/activation_range.h"
@@ -16,6 +16,7 @@
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/float_math.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/rescale.h"
 #include "kernels/cpu/map_rows.h"
 #include "kernels/cpu/map_vectors.h"
 
@@ -210,8 +211,29 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
+// Upstream's kernel negates steps, which is right for zero points of 0, one scale and all steps but
+// the smallest. In the default arithmetic the real numbers are negated.
+bool NegatesReals(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
+  return (input->type == kTfLiteInt8 || input->type == kTfLiteInt16) &&
+         input->type == output->type && input->params.scale > 0.0f && output->params.scale > 0.0f &&
+         ArithmeticOf(context) == Arithmetic::kDefault;
+}
+
+template <typename T>
+TfLiteStatus NegateReals(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
+  const Rescaler rescaler(input, output);
+  const double twice_zero = 2.0 * input->params.zero_point;
+  return MapElements<T>(context, input, output,
+                        [=](T x) { return rescaler.Steps<T>(twice_zero - x); });
+}
+
 TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
+  if (NegatesReals(context, input, Output(context, node, 0))) {
+    return input->type == kTfLiteInt8
+               ? NegateReals<int8_t>(context, input, Output(context, node, 0))
+               : NegateReals<int16_t>(context, input, Output(context, node, 0));
+  }
   if (input->type == kTfLiteFloat32) {
     return MapVectors(context, input, Output(context, node, 0), &VectorKernels::negative, 0.0f,
                       &Negative<float>);

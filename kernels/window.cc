@@ -15,6 +15,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/padded_copy.h"
+#include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 
@@ -450,8 +451,9 @@ constexpr OpDef StablehloReduceWindowRow() {
 constexpr OpDef kTable[] = {
     ReduceWindowRow(),
     StablehloReduceWindowRow(),
-    KernelRow<void>("DILATE", kTfLiteBuiltinDilate, 1, kDilateTypes, &Guarded<&PrepareDilate>,
-                    &Guarded<&EvalDilate>),
+    KernelRow<void>("DILATE", kTfLiteBuiltinDilate, 1, kDilateTypes,
+                    &Guarded<&PrepareMove<RescaleInputs(5), &PrepareDilate>>,
+                    &Guarded<&EvalMove<RescaleInputs(5), &EvalDilate>>),
 };
 
 }  // namespace

@@ -184,7 +184,9 @@ TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
 template <typename T, typename Weight>
 void CheckBlend(const CpuKernels* cpu, int depth, int unit) {
   const std::vector<T> in = Mixed<T>(4 * depth);
-  const auto share = [unit](int quarters) { return static_cast<Weight>(unit * quarters / 4); };
+  const auto share = [unit](int quarters) {
+    return static_cast<Weight>(static_cast<double>(unit * quarters) / 4);
+  };
   const Between<Weight> x[] = {{0, depth, share(4), share(0)},
                                {0, depth, share(1), share(3)},
                                {depth, depth, share(2), share(2)}};
@@ -212,6 +214,9 @@ TEST(VectorRows, pixels_are_blended) {
   for (const CpuKernels* cpu : VectorTables()) {
     for (const int depth : {1, 3, 16, 17, 40}) {
       CheckBlend<float, float>(cpu, depth, 1);
+      CheckBlend<uint8_t, float>(cpu, depth, 1);
+      CheckBlend<int8_t, float>(cpu, depth, 1);
+      CheckBlend<int16_t, float>(cpu, depth, 1);
       CheckBlend<int8_t, int32_t>(cpu, depth, 1024);
       CheckBlend<int16_t, int32_t>(cpu, depth, 1024);
     }

@@ -122,6 +122,7 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     const ViewOffer views = ViewsOf(node_index);
     if (node.delegate != nullptr) continue;
     if (mask == kTfLiteInplaceOpNone && views.kind == ViewOffer::Kind::kNone) continue;
+    if (views.kind == ViewOffer::Kind::kRefused) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask, views};
     if (const PlannedStep* const step = steps_.At(position)) {
       added.first = std::min(position, step->turn());

@@ -87,7 +87,9 @@ void Subgraph::OfferViews(const TfLiteNode* node, const ViewOffer& offer) {
 
 ViewOffer Subgraph::ViewsOf(int node_index) const {
   const auto index = static_cast<size_t>(node_index);
-  return interpreter_->steps() && index < view_offers_.size() ? view_offers_[index] : ViewOffer();
+  if (index >= view_offers_.size()) return {};
+  const ViewOffer& offer = view_offers_[index];
+  return interpreter_->steps() || offer.kind == ViewOffer::Kind::kRefused ? offer : ViewOffer();
 }
 
 // Whoever has put something between a kernel and us may change what it computes.

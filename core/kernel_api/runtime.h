@@ -139,7 +139,8 @@ struct StepRun;
 // What a node that only copies leaves undone where memory allows it: parts that follow each other
 // without gaps in a whole, from byte `offset` on.
 struct ViewOffer {
-  enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput };
+  // kRefused: no output of the node may use an input's memory, whatever its registration allows.
+  enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput, kRefused };
   Kind kind = Kind::kNone;
   int whole = 0;  // its number among the outputs or inputs
   size_t offset = 0;

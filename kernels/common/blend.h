@@ -32,7 +32,7 @@ struct Corners {
   T low_left, high_left, low_right, high_right;
 };
 
-// Float, and uint8 through float: the order of the products is upstream's, whose last bits show.
+// Float, and integers through float: the order of the products is upstream's, whose last bits show.
 template <typename T>
 [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
                                           const Between<float>& x) {
@@ -56,8 +56,14 @@ template <typename T>
   // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
   *out = static_cast<uint8_t>(sum + 0.5f);
 }
+// To nearest, ties away from zero. A mean is never beyond its values.
+template <typename T>
+requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
+    [[gnu::always_inline]] inline void RoundBlend(float sum, T* out) {
+  *out = static_cast<T>(sum + (sum > 0.0f ? 0.5f : -0.5f));
+}
 template <typename Sum, typename T>
-[[gnu::always_inline]] inline void RoundBlend(Sum sum, T* out) {
+requires(std::is_integral_v<Sum>) [[gnu::always_inline]] inline void RoundBlend(Sum sum, T* out) {
   constexpr Sum kHalf = 1 << 19;
   *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }

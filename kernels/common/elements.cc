@@ -3,6 +3,7 @@
 // String tensors (abi.md, appendix A): the number of strings, one offset per string and the end,
 // all int32, then the characters.
 #include "kernels/common/elements.h"
+#include "kernels/common/rescale.h"
 
 namespace deputy {
 namespace {
@@ -129,6 +130,7 @@ TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* 
       tensor->params.zero_point == like->params.zero_point) {
     return kTfLiteOk;
   }
+  if (NeedsRescaling(context, tensor, like)) return kTfLiteOk;
   return TensorError(context, tensor,
                      "expected exactly scale %.9g and zero point %d like tensor %d, found %.9g and "
                      "%d",

@@ -158,7 +158,8 @@ TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLi
   });
 }
 
-// Exactly one scale and one zero point for both: what some operators insist on (others ignore it).
+// Exactly one scale and one zero point for both, which some operators insist on (others ignore
+// them), unless values are rescaled (kernels/common/rescale.h).
 TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                     const TfLiteTensor* like);
 

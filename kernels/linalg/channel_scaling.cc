@@ -96,6 +96,7 @@ TfLiteStatus ChannelScaling::Prepare(TfLiteContext* context, const TfLiteTensor*
   output_offset_ = output->type == kTfLiteUInt8 ? 128 : 0;
   per_channel_ = scales.per_channel();
   exact_rounding_ = exact_rounding;
+  arithmetic_ = ArithmeticOf(context);
 
   const int channels = Dim(weights, channel_axis);
   if (!block_.Reserve(static_cast<size_t>(channels) * 3 * sizeof(int32_t), 0, LimitsOf(context))) {
@@ -129,6 +130,11 @@ int32_t ChannelScaling::Requantize(Arithmetic arithmetic, int32_t sum, int chann
 }
 
 int16_t ChannelScaling::RequantizeInt16(int64_t sum, bool wide, int channel) const {
+  if (arithmetic_ == Arithmetic::kDefault) {
+    const double steps = static_cast<double>(sum) * static_cast<double>(factors()[channel]);
+    const double low = range_.low - zero_point_, high = range_.high - zero_point_;
+    return static_cast<int16_t>(std::lrint(std::clamp(steps, low, high)) + zero_point_);
+  }
   const FixedMultiplier factor = {mantissas()[channel], shifts()[channel]};
   int64_t steps = 0;
   if (exact_rounding_ == ExactRounding::kOnce) {

@@ -57,9 +57,9 @@ class ChannelScaling {
   // The sum of one channel as a step of the output.
   int32_t Requantize(Arithmetic arithmetic, int32_t sum, int channel) const;
 
-  // The same for int16 inputs, by TensorFlow Lite's recipe in both arithmetic modes: sums are
-  // either of 32 bits (`wide` false; they wrap), or of 64 bits and scaled with a shorter
-  // multiplier.
+  // The same for int16 inputs, rounded once. In the reference arithmetic by TensorFlow Lite's
+  // recipe: sums are either of 32 bits (`wide` false; they wrap), or of 64 bits and scaled with a
+  // multiplier of 15 bits, which is a step off.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
   // As Requantize for tiles of int8 or uint8 outputs, the latter as int8 with 128 less: what to
@@ -83,6 +83,7 @@ class ChannelScaling {
   int channels_ = 0;
   bool per_channel_ = false;
   ExactRounding exact_rounding_ = ExactRounding::kTwice;
+  Arithmetic arithmetic_ = Arithmetic::kDefault;
   int32_t input_zero_point_ = 0, zero_point_ = 0, output_offset_ = 0;
   IntRange range_;
 };

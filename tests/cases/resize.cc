@@ -13,7 +13,6 @@ const MoveRow kResizeRows[] = {
     {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({5, 7})}, {0, 0}},
     {kBilinear, "RESIZE_BILINEAR", {{2, 3, 4, 17}}, {Vector({6, 8})}, {0, 1}},
     {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({2, 9})}, {1, 0}},
-    {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({5, 7})}, {1, 1}, "found both"},
     {kBilinear, "RESIZE_BILINEAR", {{1, 3, 4, 2}}, {Vector({0, 7})}, {0, 0}, "of 1 or more"},
     {kBilinear,
      "RESIZE_BILINEAR",

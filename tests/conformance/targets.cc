@@ -243,7 +243,7 @@ const std::vector<TargetRow>& TargetRows() {
       GpuFor("gpu_desktop", "desktop", "buffer", OfGpu()),
       GpuFor("gpu_mobile", "mobile", "image_buffer", OfGpu()),
       GpuFor("gpu_image_2d", "mobile", "image_2d", OfGpu()),
-      Plugin("cpu", "libdeputy_cpu.so", {}, WhatItTells, 3274, 26065),
+      Plugin("cpu", "libdeputy_cpu.so", {}, WhatItTells, 3274, 25981),
       Plugin("npu_stub", "libdeputy_npu_stub.so", {}, WhatItTells, 440, 3180, OfNpu()),
       Optional(Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack())),
       AllListed(Plugin("nnapi", "libdeputy_nnapi.so",

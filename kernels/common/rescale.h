@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that move values between tensors of different scales. In the default arithmetic a value
+// keeps the real number that it stands for: its steps are requantised, rounded once to nearest. In
+// the reference arithmetic the kernel runs as it is, and copies steps as upstream's does.
+//
+// A row of such an operator has PrepareMove and EvalMove around the functions of its kernel, which
+// itself knows one scale only.
+#ifndef DEPUTY_KERNELS_COMMON_RESCALE_H_
+#define DEPUTY_KERNELS_COMMON_RESCALE_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/common/kernel.h"
+
+namespace deputy {
+
+// Which tensors of a node change their scale.
+struct MoveScales {
+  uint32_t inputs = 0;  // bit i: input i is brought to the scale of output 0 before the kernel runs
+  int source = -1;      // else outputs are brought from this input's scale to their own afterwards
+};
+
+inline constexpr uint32_t kAllInputs = UINT32_MAX;
+
+// For operators that add values of their own, or repeat elements, or have several inputs.
+constexpr MoveScales RescaleInputs(uint32_t inputs) { return {inputs, -1}; }
+// For operators with several outputs, or with one that is no larger than the input.
+constexpr MoveScales RescaleOutputs(int source = 0) { return {0, source}; }
+
+// Whether values of `from` have other steps in `to`: int8, uint8 or int16 with one scale each, in
+// the default arithmetic.
+bool NeedsRescaling(const TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to);
+
+// Whether any tensor of the node does.
+bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, const MoveScales& scales);
+
+// From steps of one tensor to steps of another, by the real number between them.
+class Rescaler {
+ public:
+  Rescaler(const TfLiteTensor* from, const TfLiteTensor* to)
+      : factor_(static_cast<double>(from->params.scale) / static_cast<double>(to->params.scale)),
+        zero_from_(from->params.zero_point),
+        zero_to_(to->params.zero_point) {}
+
+  // A step, or what lies between two.
+  template <typename T>
+  T Steps(double step) const {
+    return static_cast<T>(
+        InRange(step, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  }
+  // The same within bounds of the output.
+  double InRange(double step, double low, double high) const {
+    return std::clamp(std::round((step - zero_from_) * factor_) + zero_to_, low, high);
+  }
+
+ private:
+  double factor_, zero_from_, zero_to_;
+};
+
+// `count` values of `from`, at `in`, as steps of `to`, at `out`, which may be `in`.
+void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
+                  const void* in, int64_t count, void* out);
+
+// For prepare: the node neither shares memory nor takes part in a step, whose kernels copy steps.
+void KeepToItself(TfLiteContext* context, const TfLiteNode* node);
+
+// Runs `eval` between rescaled tensors.
+TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, const MoveScales& scales,
+                          TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*));
+
+template <MoveScales scales, TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(prepare(context, node));
+  if (MoveNeedsRescaling(context, node, scales)) KeepToItself(context, node);
+  return kTfLiteOk;
+}
+
+template <MoveScales scales, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus EvalMove(TfLiteContext* context, TfLiteNode* node) {
+  if (MoveNeedsRescaling(context, node, scales)) [[unlikely]] {
+    return EvalRescaled(context, node, scales, eval);
+  }
+  return eval(context, node);
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_COMMON_RESCALE_H_
