@@ -670,6 +670,9 @@ class CliTest(unittest.TestCase):
                      "run", FLOAT, "--rows", table)
         table.write_text("1,2\nx,y\n")
         self.refused(2, "rows.csv:2: expected numbers", "run", FLOAT, "--rows", table)
+        # A first line with a number in it is no header.
+        table.write_text("1,2,x\n" + ",".join(["0"] * 784) + "\n")
+        self.refused(2, "rows.csv:1: expected numbers", "run", FLOAT, "--rows", table)
         table.write_text("x,y\n")
         self.refused(2, "no rows of numbers", "run", FLOAT, "--rows", table)
         self.refused(2, "--rows excludes --image", "run", FLOAT, "--rows", folder, "--image",

@@ -45,17 +45,23 @@ std::optional<float> NumberOf(const std::string& text) {
   return *rest == '\0' ? std::optional(value) : std::nullopt;
 }
 
-// Nothing if a field is no number.
-std::optional<std::vector<float>> NumbersOf(const std::string& line) {
-  std::vector<float> values;
+struct Fields {
+  std::vector<float> numbers;
+  size_t others = 0;  // fields that are no numbers
+};
+
+Fields FieldsOf(const std::string& line) {
+  Fields fields;
   for (size_t at = 0; at <= line.size();) {
     const size_t end = std::min(line.find(',', at), line.size());
-    const std::optional<float> value = NumberOf(line.substr(at, end - at));
-    if (!value) return std::nullopt;
-    values.push_back(*value);
+    if (const std::optional<float> value = NumberOf(line.substr(at, end - at))) {
+      fields.numbers.push_back(*value);
+    } else {
+      ++fields.others;
+    }
     at = end + 1;
   }
-  return values;
+  return fields;
 }
 
 // Lines of a table. What comes through a pipe has no size, so that bytes are counted.
@@ -97,10 +103,12 @@ std::vector<InputRow> TableOf(std::istream& stream, const std::string& name) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     const std::string where = Format("%s:%zu", name.c_str(), number);
-    std::optional<std::vector<float>> values = NumbersOf(line);
-    if (values) {
-      rows.push_back({where, "", std::move(*values)});
-    } else if (number > 1) {
+    Fields fields = FieldsOf(line);
+    // A first line without any number is a header; one with a wrong number is an error.
+    const bool is_header = number == 1 && fields.numbers.empty();
+    if (fields.others == 0) {
+      rows.push_back({where, "", std::move(fields.numbers)});
+    } else if (!is_header) {
       FailUsage("%s: expected numbers between commas, found '%s'", where.c_str(),
                 Shorten(OneLine(line), 40).c_str());
     }

@@ -260,7 +260,9 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
 
 void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor) {
   DataToFill(tensor);
-  TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size());
+  if (TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size()) == kTfLiteOk) return;
+  FailUsage("input '%s': expected %zu bytes, found %zu", NameOf(tensor).c_str(),
+            TfLiteTensorByteSize(tensor), bytes.size());
 }
 
 void WriteRandom(uint32_t seed, TfLiteTensor* tensor) {
