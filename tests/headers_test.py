@@ -93,6 +93,73 @@ TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
 }
 '''
 
+# Which headers upstream's headers include, by upstream's paths below tensorflow/lite or tflite
+# (LiteRT 2.1). "types" stands for the header that the model converter shares with the runtime.
+UPSTREAM_INCLUDES = {
+    'c/c_api.h': ['core/c/c_api.h'],
+    'c/c_api_experimental.h': ['core/c/c_api_experimental.h'],
+    'c/c_api_opaque.h': ['core/c/c_api_opaque.h'],
+    'c/c_api_types.h': ['core/c/c_api_types.h'],
+    'c/common.h': ['core/c/common.h'],
+    'c/builtin_op_data.h': ['core/c/builtin_op_data.h'],
+    'core/c/c_api.h': ['builtin_ops.h', 'core/async/c/types.h', 'core/c/c_api_types.h',
+                       'core/c/operator.h'],
+    'core/c/c_api_experimental.h': ['builtin_ops.h', 'c/c_api_types.h', 'core/c/c_api.h',
+                                    'core/c/common.h'],
+    'core/c/c_api_opaque.h': ['core/c/c_api.h', 'core/c/c_api_types.h', 'core/c/common.h',
+                              'core/c/operator.h'],
+    'core/c/c_api_types.h': ['types'],
+    'core/c/common.h': ['core/c/c_api_types.h'],
+    'core/c/builtin_op_data.h': ['data', 'core/c/common.h'],
+    'core/c/operator.h': ['builtin_ops.h', 'core/async/c/types.h', 'core/c/c_api_types.h'],
+    'builtin_ops.h': [],
+    'core/async/c/types.h': [],
+    'core/async/interop/c/types.h': [],
+    'core/async/interop/c/constants.h': ['core/c/c_api_types.h'],
+    'core/async/interop/c/attribute_map.h': ['core/async/interop/c/types.h'],
+    'delegates/external/external_delegate.h': ['core/c/common.h'],
+    'delegates/external/external_delegate_interface.h': ['c/common.h'],
+    'delegates/xnnpack/xnnpack_delegate.h': ['core/c/common.h'],
+    'delegates/gpu/delegate.h': ['core/c/common.h', 'delegates/gpu/delegate_options.h'],
+    'delegates/gpu/delegate_options.h': ['core/c/common.h'],
+    'delegates/nnapi/nnapi_delegate_c_api.h': ['core/c/common.h'],
+    'profiling/telemetry/c/profiler.h': ['profiling/telemetry/c/telemetry_setting.h'],
+    'profiling/telemetry/c/telemetry_setting.h': ['core/c/common.h'],
+    'core/acceleration/configuration/c/delegate_plugin.h': ['core/c/common.h'],
+    'core/acceleration/configuration/c/stable_delegate.h': [
+        'core/acceleration/configuration/c/delegate_plugin.h'],
+    'context.h': ['core/c/common.h'],
+    'acceleration/configuration/c/delegate_plugin.h': [
+        'core/acceleration/configuration/c/delegate_plugin.h'],
+    'acceleration/configuration/c/stable_delegate.h': [
+        'core/acceleration/configuration/c/stable_delegate.h'],
+    'async/interop/c/attribute_map.h': ['core/async/interop/c/attribute_map.h'],
+    'types': [],
+    'data': ['types'],
+}
+TREES = {'tensorflow/lite': 'tensorflow/compiler/mlir/lite/core/c', 'tflite': 'tflite/converter/core/c'}
+
+# Files that the build script of the crate tflitec 0.7.0 copies out of TFLITEC_HEADER_DIR, without
+# and with its feature "xnnpack"; bindgen reads the first file of each list.
+TFLITEC = ['tensorflow/lite/c/c_api.h', 'tensorflow/lite/core/c/c_api.h',
+           'tensorflow/lite/core/c/c_api_types.h', 'tensorflow/lite/core/c/operator.h',
+           'tensorflow/lite/core/async/c/types.h', 'tensorflow/lite/builtin_ops.h',
+           'tensorflow/compiler/mlir/lite/core/c/tflite_types.h']
+TFLITEC_XNNPACK = ['tensorflow/lite/delegates/xnnpack/xnnpack_delegate.h', *TFLITEC,
+                   'tensorflow/lite/core/c/common.h']
+
+
+def upstream_closure(tree, path):
+    """What upstream's header includes, directly or not, and itself: paths below include/."""
+    shared = {'types': f'{TREES[tree]}/tflite_types.h', 'data': f'{TREES[tree]}/builtin_op_data.h'}
+    found, open_paths = set(), [path]
+    while open_paths:
+        path = open_paths.pop()
+        found.add(shared.get(path, f'{tree}/{path}'))
+        open_paths += UPSTREAM_INCLUDES[path]
+    return found
+
+
 # Takes the address of everything in a header, so that nothing is left out of the object.
 HELPER = '''
 #include "deputy/%s"
@@ -137,6 +204,42 @@ class HeadersTest(unittest.TestCase):
                                            '-fsyntax-only', path],
                                           capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode, 0, done.stderr[:1000])
+
+    def check_copied_headers(self, files, reads):
+        """A folder with these files only; `reads` compile there as C and as C++."""
+        with tempfile.TemporaryDirectory() as folder:
+            for file in files:
+                target = pathlib.Path(folder) / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(INCLUDE / file, target)
+            for file in reads:
+                for mode in ('c', 'c++'):
+                    done = subprocess.run(
+                        ['gcc', '-x', mode, '-Wall', '-Werror', '-fsyntax-only', f'-I{folder}',
+                         pathlib.Path(folder) / file], capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, f'{file}: {done.stderr[:1000]}')
+
+    def test_the_headers_that_tflitec_copies_compile_without_the_others(self):
+        self.check_copied_headers(TFLITEC, TFLITEC[:1])
+        self.check_copied_headers(TFLITEC_XNNPACK, TFLITEC_XNNPACK[:2])
+
+    def test_each_header_needs_only_what_upstreams_header_includes(self):
+        for tree in TREES:
+            for path in UPSTREAM_INCLUDES:
+                closure = upstream_closure(tree, path)
+                header = (f'{tree}/{path}' if path.endswith('.h') else
+                          f"{TREES[tree]}/{'tflite_types.h' if path == 'types' else 'builtin_op_data.h'}")
+                with self.subTest(header=header):
+                    self.check_copied_headers(closure, [header])
+
+    def test_every_installed_header_of_upstreams_is_in_the_table(self):
+        known = {header for tree in TREES for path in UPSTREAM_INCLUDES
+                 for header in upstream_closure(tree, path)}
+        installed = {str(path.relative_to(INCLUDE)) for tree in ('tensorflow', 'tflite')
+                     for path in (INCLUDE / tree).rglob('*.h')}
+        # Only older releases have registration_external.h.
+        self.assertEqual({path for path in installed - known if 'registration_external' not in path},
+                         set())
 
     def test_one_program_may_include_a_header_by_several_paths(self):
         text = ''.join(f'#include "{path}"\n' for path in (
