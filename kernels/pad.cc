@@ -48,7 +48,9 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
     const int64_t most = limit(Dim(input, axis));
     for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
       if (margin < 0 || margin > most) {
-        return TensorError(context, margins, "expected 0 to %lld in dimension %d, found %lld",
+        // Upstream's text, with which programs compare.
+        return TensorError(context, margins, "%sexpected 0 to %lld in dimension %d, found %lld",
+                           margin < 0 ? "Pad value has to be greater than equal to 0.; " : "",
                            static_cast<long long>(most), axis, static_cast<long long>(margin));
       }
     }

@@ -66,7 +66,14 @@ TfLiteStatus ReadPermutation(TfLiteContext* context, const TfLiteNode* node, int
   const int rank = Rank(Input(context, node, 0));
   bool used[kMaxRank] = {};
   for (int i = 0; i < rank; ++i) {
-    DEPUTY_TRY(ResolveAxis(context, permutation, IntegerAt(permutation, i), rank, &order[i]));
+    const int64_t axis = IntegerAt(permutation, i);
+    if (axis < -rank || axis >= rank) {
+      return TensorError(context, permutation,
+                         "Transpose op permutations array is out of bounds.; expected axes from %d "
+                         "to %d, found %lld",
+                         -rank, rank - 1, static_cast<long long>(axis));
+    }
+    DEPUTY_TRY(ResolveAxis(context, permutation, axis, rank, &order[i]));
     if (used[order[i]]) {
       return TensorError(context, permutation, "expected every axis once, found %d twice",
                          order[i]);
@@ -208,14 +215,17 @@ TfLiteStatus EvalTile(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BROADCAST_TO -----------------------------------------------------------------------------
 
+// Upstream's text, with which programs compare.
+constexpr char kNotBroadcastable[] = "Output shape must be broadcastable from input shape.; ";
+
 TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* shape = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
   const int rank = Dim(shape, 0);
   if (rank > kMaxRank || rank < Rank(input)) {
-    return TensorError(context, shape, "expected %d to %d dimensions, found %d", Rank(input),
-                       kMaxRank, rank);
+    return TensorError(context, shape, "%sexpected %d to %d dimensions, found %d",
+                       rank > kMaxRank ? "" : kNotBroadcastable, Rank(input), kMaxRank, rank);
   }
   int dims[kMaxRank];
   for (int axis = 0; axis < rank; ++axis) {
@@ -223,9 +233,8 @@ TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
     const int64_t extent = IntegerAt(shape, axis);
     if (from >= 0 && Dim(input, from) != 1 && Dim(input, from) != extent) {
       return TensorError(context, shape,
-                         "expected dimension %d to be %d like the input's, found "
-                         "%lld",
-                         axis, Dim(input, from), static_cast<long long>(extent));
+                         "%sexpected dimension %d to be %d like the input's, found %lld",
+                         kNotBroadcastable, axis, Dim(input, from), static_cast<long long>(extent));
     }
     DEPUTY_TRY(SetExtent(context, output, axis, extent, &dims[axis]));
   }

@@ -81,7 +81,7 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
       stretched = static_cast<int>(i);
     } else if (wanted[i] < 0) {
       return TensorError(context, output,
-                         "expected dimensions of 0 or more and at most one -1, "
+                         "stretch_dim != -1; expected dimensions of 0 or more and at most one -1, "
                          "found %d in dimension %zu",
                          wanted[i], i);
     } else if (!MultiplySizes(product, static_cast<size_t>(wanted[i]), &product)) {
@@ -99,8 +99,8 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
   }
   if (product != count) {
     return TensorError(context, output,
-                       "expected a shape of %zu elements like tensor %d, "
-                       "found one of %zu",
+                       "num_input_elements != num_output_elements; expected a shape of %zu "
+                       "elements like tensor %d, found one of %zu",
                        count, static_cast<int>(input - context->tensors), product);
   }
   return ResizeTo(context, output, {dims, wanted.size()});

@@ -280,6 +280,61 @@ class SignatureTest(unittest.TestCase):
             self.assertEqual(str(caught.exception), text)
 
 
+class UpstreamTextsTest(unittest.TestCase):
+    """Texts with which interpreter_test.py of TensorFlow Lite compares; each row names its test.
+    Those of its C and C++ tests are in upstream_texts_test.cc."""
+
+    def test_texts_of_exceptions(self):
+        interpreter, fresh = allocated(TINY), Interpreter(TINY)
+        count = len(interpreter.get_tensor_details())
+        held = interpreter.tensor(0)
+        view = held()
+        rows = (
+            ('testRegistererFailure', ValueError,
+             "Looking up symbol 'CompletelyBogusRegistererName' failed",
+             lambda: InterpreterWithCustomOps(['CompletelyBogusRegistererName'], model_path=TINY)),
+            ('testThreads_NegativeValue', ValueError, 'num_threads should >= 1',
+             lambda: Interpreter(TINY, num_threads=-1)),
+            ('testThreads_WrongType', ValueError, 'type of num_threads should be int',
+             lambda: Interpreter(TINY, num_threads=4.2)),
+            ('testNotSupportedOpResolverTypes', ValueError,
+             'Unrecognized passed in op resolver type: test',
+             lambda: Interpreter(TINY, experimental_op_resolver_type='test')),
+            ('testTooShortModelContent', ValueError, 'The model is not a valid Flatbuffer buffer',
+             lambda: Interpreter(model_content=b'short')),
+            ('testInvalidModelContent', ValueError, 'The model is not a valid Flatbuffer buffer',
+             lambda: Interpreter(model_content=b'wrong_identifier')),
+            ('testInvalidModelFile', ValueError, "Could not open 'totally_invalid_file_name'",
+             lambda: Interpreter(model_path='totally_invalid_file_name')),
+            ('testInvokeBeforeReady', RuntimeError, 'Invoke called on model that is not ready',
+             fresh.invoke),
+            ('testInvalidModelFileContent', ValueError,
+             '`model_path` or `model_content` must be specified.',
+             lambda: Interpreter(model_path=None, model_content=None)),
+            ('testInvalidIndex', ValueError,
+             f'Invalid tensor index {count} exceeds max tensor index {count}',
+             lambda: interpreter._get_tensor_details(count, 0)),
+            ('testInvalidIndex, node', ValueError, 'Invalid node index',
+             lambda: interpreter._get_op_details(len(interpreter._get_ops_details()))),
+            ('testBaseProtectsFunctions', RuntimeError, 'There is at least 1 reference',
+             interpreter.allocate_tensors),
+            ('testBaseProtectsFunctions, invoke', RuntimeError, 'There is at least 1 reference',
+             interpreter.invoke),
+            ('InterpreterDelegateTest.testFail', ValueError, 'Failed to load delegate from',
+             lambda: load_delegate('npu_stub', {'fail': 'fail'})),
+            ('testGetTensorDetailsSingleSignature', ValueError, 'subgraph_index is out of range',
+             lambda: interpreter.get_tensor_details(subgraph_index=1)),
+            ('testGetTensorDetailsSingleSignature, -1', ValueError, 'subgraph_index is out of range',
+             lambda: interpreter.get_tensor_details(subgraph_index=-1)),
+        )
+        for test, kind, text, call in rows:
+            with self.subTest(test=test):
+                with self.assertRaises(kind) as caught:
+                    call()
+                self.assertIn(text, str(caught.exception))
+        self.assertIsNotNone(view)
+
+
 class PrivateMethodsTest(unittest.TestCase):
     """Programs call these methods of LiteRT's, although their names begin with a line."""
 

@@ -111,7 +111,11 @@ void ModelBytes::ReleasePages(const void* from, size_t bytes) const {
 
 bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,
                         ErrorReporter* reporter) {
-  if (data == nullptr || size == 0) {
+  if (data == nullptr) {
+    reporter->Report("The model allocation is null/empty");
+    return false;
+  }
+  if (size == 0) {
     reporter->Report("The model is not a valid Flatbuffer buffer; it has no bytes");
     return false;
   }
