@@ -231,6 +231,13 @@ class OptionEffectsTest(unittest.TestCase):
                 self.assertNotEqual(self.observe(command, arguments, look, **{name: one}),
                                     self.observe(command, arguments, look, **{name: other}))
 
+    def test_policies_by_their_names(self):
+        fails = [FLOAT, "--random", "--delegate", "{build}/" + FAILING]
+        for policy, expected in (("hot", 0), ("tflite", 1)):
+            self.assertEqual(self.observe("run", [*fails, "--policy", policy], status), expected)
+            self.assertEqual(self.observe("run", fails, status, DEPUTY_DELEGATE_POLICY=policy),
+                             expected)
+
     def test_tests_elsewhere_are_there(self):
         for script, tests in ELSEWHERE.items():
             text = (ROOT / "tests" / f"{script}.py").read_text(encoding="utf-8")
