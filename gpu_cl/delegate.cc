@@ -43,6 +43,12 @@ DeviceClass ClassOf(const GpuDelegate& gpu) {
   }
 }
 
+bool StoresHalf(const GpuDelegate& gpu) {
+  const Precision precision = gpu.options.precision;
+  return precision == Precision::kFp16 ||
+         (precision == Precision::kAutomatic && ClassOf(gpu) != DeviceClass::kCpu);
+}
+
 namespace {
 
 // Tensors that `nodes` make and that only they read can stay on the device between two partitions.
@@ -150,9 +156,8 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
   gpu->options = options;
   if (!options.cache_dir.empty()) {
     // Without its folder the delegate works all the same.
-    std::string problem;
     const auto bytes = static_cast<uint64_t>(options.cache_max_mb) << 20;
-    gpu->cache = ProgramCache::Open(options.cache_dir, bytes, &problem);
+    gpu->cache = ProgramCache::Open(options.cache_dir, bytes, &gpu->cache_problem);
   }
   std::string tried;  // without CLBlast everything is there all the same
   if (TuningLevel(options) != Tuning::kNone && IsKnownToClblast(gpu->context->device().profile)) {

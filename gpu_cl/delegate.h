@@ -39,6 +39,10 @@ TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCal
 TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                         void* user_data);
 
+// See report.cc.
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data);
+
 }  // namespace deputy::gpu_cl
 
 #endif  // DEPUTY_GPU_CL_DELEGATE_H_

@@ -122,6 +122,8 @@ class Executor {
 
   const compiler::Graph& graph() const { return graph_; }
   const Plan& plan() const { return plan_; }
+  // Whether its program came from the cache on disk. Only of one that was started.
+  bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
   // What it holds on the device.
   size_t device_bytes() const { return device_bytes_; }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,13 @@ namespace deputy::gpu_cl {
 
 struct Partition;
 
+// What all partitions have cost so far.
+struct Costs {
+  std::atomic<int64_t> compile_ns = 0, tune_ns = 0;
+  // Programs from the cache on disk, and others while there is one.
+  std::atomic<int64_t> cache_hits = 0, cache_misses = 0;
+};
+
 // What `data_` of the delegate points to. Interpreters on several threads may use one delegate.
 struct GpuDelegate {
   TfLiteDelegate delegate{};
@@ -37,7 +45,9 @@ struct GpuDelegate {
   std::string failure;                        // and why
   std::shared_ptr<const ProgramCache> cache;  // null: none
   std::shared_ptr<const ClblastApi> clblast;  // null: none, or nothing is tuned
+  std::string cache_problem;                  // why the options' folder is not used; "": it is
   std::atomic<size_t> device_bytes = 0;
+  Costs costs;
 
   BufferTable buffers;  // what the handles of tensors stand for
 
@@ -86,6 +96,9 @@ TfLiteIntArray* MakeArray(const std::vector<int>& values);
 
 // What kernels of a delegate with a context are written for.
 DeviceClass ClassOf(const GpuDelegate& gpu);
+
+// Whether results within a partition are stored as float16.
+bool StoresHalf(const GpuDelegate& gpu);
 
 }  // namespace deputy::gpu_cl
 

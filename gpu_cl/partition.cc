@@ -2,6 +2,8 @@
 #include "gpu_cl/partition.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -37,10 +39,21 @@ Storage StorageOf(const GpuDelegate& owner) {
   }
 }
 
-bool StoresHalf(Precision precision, DeviceClass device_class) {
-  return precision == Precision::kFp16 ||
-         (precision == Precision::kAutomatic && device_class != DeviceClass::kCpu);
-}
+// Adds the time of its scope to a sum of nanoseconds.
+class ScopedTime {
+ public:
+  explicit ScopedTime(std::atomic<int64_t>* sum) : sum_(sum) {}
+  ~ScopedTime() {
+    const auto took = std::chrono::steady_clock::now() - start_;
+    *sum_ += std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
+  }
+  ScopedTime(const ScopedTime&) = delete;
+  ScopedTime& operator=(const ScopedTime&) = delete;
+
+ private:
+  std::atomic<int64_t>* sum_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 // Of the calling thread, see RolesInForce.
 thread_local const TensorRoles* roles_in_force = nullptr;
@@ -96,6 +109,9 @@ ClStatus StartOrReuse(GpuDelegate* owner, Graph graph, const ExecutorOptions& op
     status = executor->Start(options);
   }
   if (!status.ok()) return status;
+  if (owner->cache != nullptr) {
+    ++(executor->is_from_cache() ? owner->costs.cache_hits : owner->costs.cache_misses);
+  }
   owner->device_bytes += executor->device_bytes();
   *out_executor = std::move(executor);
   return status;
@@ -108,7 +124,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   if (refusal) return refusal->text;
   GpuDelegate& owner = *partition->owner;
   if (owner.options.describe) partition->texts.emplace_back("imported", compiler::ToText(graph));
-  const bool stores_half = StoresHalf(owner.options.precision, ClassOf(owner));
+  const bool stores_half = StoresHalf(owner);
   if (stores_half) graph.real_storage = kTfLiteFloat16;
   compiler::RunPasses(&graph, {});
   if (stores_half) compiler::UseHalfStorage(&graph);
@@ -123,10 +139,12 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.clblast = owner.clblast;
   options.storage = StorageOf(owner);
   if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {
+    const ScopedTime time(&owner.costs.tune_ns);
     const DeviceProfile& profile = owner.context->device().profile;
     graph = Adapted(std::move(graph), PlanOptionsFor(profile, options.device_class));
     options.choices = Tune(owner.context, graph, options, {level, owner.cache, {}});
   }
+  const ScopedTime time(&owner.costs.compile_ns);
   const ClStatus status = StartOrReuse(&owner, std::move(graph), options, &partition->executor);
   if (!status.ok()) return status.text;
   return TakeRoles(roles_in_force == nullptr ? TensorRoles() : *roles_in_force, partition);

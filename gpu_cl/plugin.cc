@@ -114,6 +114,10 @@ const DeputyDelegatePlugin* Describe() {
     plugin.list_operators = [](DeputyDelegateOperatorCallback callback, void* user_data) {
       return Quietly([&] { return ListOperators(callback, user_data); });
     };
+    plugin.report = [](TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                       DeputyOptionUseCallback callback, void* user_data) {
+      return Quietly([&] { return ReportDelegate(delegate, report, callback, user_data); });
+    };
     return plugin;
   }();
   return &kPlugin;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "npu_stub/layout.h"
 #include "npu_stub/support.h"
@@ -102,12 +103,22 @@ static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
 /* ---- Compiling --------------------------------------------------------------------------------
  */
 
+static int64_t NowNs(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static bool Compile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size) {
   const NpuDeviceHandle* device = &state->device;
   void* blob = NULL;
   char problem[160] = "";
+  const int64_t start = NowNs();
   const NpuStatus status = device->api->compile(device->device, &compiled->builder.graph, &blob,
                                                 &compiled->blob_bytes, problem, sizeof problem);
+  pthread_mutex_lock(&state->mutex);
+  state->compile_ns += NowNs() - start;
+  pthread_mutex_unlock(&state->mutex);
   if (status != kNpuOk) {
     snprintf(error, error_size, "compile: %s (status %d)", problem, (int)status);
     return false;
@@ -136,7 +147,10 @@ static bool CompileOrFind(NpuState* state, NpuCompiled* compiled, bool look, cha
   CountLookup(state, compiled->from_cache);
   if (compiled->from_cache) return true;
   if (!Compile(state, compiled, error, error_size)) return false;
-  NpuWriteCache(folder, &key, compiled->blob, compiled->blob_bytes);
+  if (NpuWriteCache(folder, &key, compiled->blob, compiled->blob_bytes)) return true;
+  pthread_mutex_lock(&state->mutex);
+  ++state->cache_write_failures;
+  pthread_mutex_unlock(&state->mutex);
   return true;
 }
 

@@ -283,3 +283,27 @@ void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t*
   *out_misses = state->cache_misses;
   pthread_mutex_unlock(&state->mutex);
 }
+
+static void ReportIgnored(const char* name, const char* why, DeputyOptionUseCallback callback,
+                          void* user_data) {
+  const DeputyOptionUse use = {sizeof use, name, NULL, kDeputyOptionIgnored, 0, why};
+  callback(user_data, &use);
+}
+
+TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                       DeputyOptionUseCallback callback, void* user_data) {
+  NpuState* state = NpuStateOf(delegate);
+  pthread_mutex_lock(&state->mutex);
+  const uint64_t hits = state->cache_hits, misses = state->cache_misses;
+  const bool unwritable = state->cache_write_failures > 0;
+  report->compile_ns = state->compile_ns;
+  pthread_mutex_unlock(&state->mutex);
+  report->device = state->device.device == NULL ? "absent" : "pretended NPU";
+  report->precision = "as in the model; float16 as fp32";
+  if (state->options.cache_dir[0] != '\0') {
+    report->cache_hits = (int64_t)hits;
+    report->cache_misses = (int64_t)misses;
+  }
+  if (unwritable) ReportIgnored("cache_dir", "it cannot be written", callback, user_data);
+  return kTfLiteOk;
+}

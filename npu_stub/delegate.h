@@ -27,6 +27,9 @@ TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                            DeputySupportAnswer* answer);
 size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 
+TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                       DeputyOptionUseCallback callback, void* user_data);
+
 /* Of the delegate's device, all 0 if it is absent; and how often the cache had a model. */
 void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters);
 void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t* out_misses);

@@ -81,6 +81,7 @@ TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
       .list_devices = ListDevices,
       .describe_partitions = DescribePartitions,
       .list_operators = ListOperators,
+      .report = NpuReport,
   };
   return &kPlugin;
 }

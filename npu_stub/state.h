@@ -31,7 +31,8 @@ typedef struct NpuState {
   char** names; /* "NpuGraph0", …: as long as the delegate, since nodes point to them */
   int32_t name_count;
   uint64_t models_made; /* names models of the device */
-  uint64_t cache_hits, cache_misses;
+  uint64_t cache_hits, cache_misses, cache_write_failures;
+  int64_t compile_ns; /* all compilations so far */
 } NpuState;
 
 /* One user less; the last one frees it. So a client that deletes the delegate before its

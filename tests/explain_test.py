@@ -203,8 +203,8 @@ class ExplainTest(unittest.TestCase):
     def test_the_digits_as_a_table(self):
         text = self.explain(DIGITS, *plugin("described0", "ops=0"))
         self.assertRegex(text, r"(?m)^delegate   \[0\] elementwise 1.2.3,\s+\S+libdescribed0.so$")
-        self.assertIn("           runs 2 of 16 nodes in 2 partitions\n"
-                      "delegated  2 of 16 nodes, 12 %, in 2 partitions; policy hot\n"
+        self.assertIn("           runs 2 of 16 nodes in 2 partitions\n           device ", text)
+        self.assertIn("\ndelegated  2 of 16 nodes, 12 %, in 2 partitions; policy hot\n"
                       "boundary   6 tensors cross it: 110.2 KiB in, 55.1 KiB out\n", text)
         self.assertIn("why nodes are left\n"
                       "  14  [0] OPERATOR: operator (1 AVERAGE_POOL_2D, 5 CONV_2D, 4 "

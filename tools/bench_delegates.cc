@@ -54,6 +54,7 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests,
     DelegateReport report;
     report.name = NameOf(request);
     report.flag = FlagOf(request);
+    report.undeclared = loaded.undeclared;
     report.available = loaded.handle != nullptr;
     if (!report.available) report.problem = OneLine(loaded.problem);
     delegates_.push_back(std::move(loaded.handle));

@@ -22,6 +22,7 @@ struct DelegateReport {
   std::string problem;     // why it is not
   size_t nodes = 0;        // taken from the interpreter, of all nodes of the model
   size_t partitions = 0;
+  DelegateSettings undeclared;  // settings that its library has no option for
 };
 
 // A node of the plan that no delegate took.

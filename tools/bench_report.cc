@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "bench_state.h"
+#include "delegate_facts.h"
 #include "deputy/deputy.h"
 #include "json.h"
 #include "text.h"
@@ -58,8 +59,14 @@ void PrintProfile(const BenchReport& report) {
   PrintDeviceWork(report.device_work, report.profiled, static_cast<size_t>(report.options.nodes));
 }
 
+Json FactsOf(const BenchReport& report, size_t index) {
+  return DelegateFacts(report.delegates.handles()[index],
+                       report.delegates.reports()[index].undeclared);
+}
+
 void PrintDelegates(const BenchReport& report) {
-  for (const DelegateReport& delegate : report.delegates.reports()) {
+  for (size_t i = 0; i < report.delegates.reports().size(); ++i) {
+    const DelegateReport& delegate = report.delegates.reports()[i];
     std::printf("delegate   %s: ", OneLine(delegate.name).c_str());
     if (!delegate.available) {
       std::printf("not available\n");
@@ -68,6 +75,7 @@ void PrintDelegates(const BenchReport& report) {
     std::printf("%zu of %s, %s\n", delegate.nodes,
                 PluralText(report.delegates.node_count(), "node", "nodes").c_str(),
                 PluralText(delegate.partitions, "partition", "partitions").c_str());
+    PrintDelegateFacts(FactsOf(report, i));
   }
   if (!report.options.show_cpu_nodes) return;
   for (const CpuNode& node : report.delegates.cpu_nodes()) {
@@ -113,11 +121,14 @@ Json InputsJson(const BenchReport& report) {
 
 Json DelegatesJson(const BenchReport& report) {
   Json delegates = Json::array();
-  for (const DelegateReport& delegate : report.delegates.reports()) {
+  for (size_t i = 0; i < report.delegates.reports().size(); ++i) {
+    const DelegateReport& delegate = report.delegates.reports()[i];
     Json row = {
         {"name", delegate.name}, {"flag", delegate.flag}, {"available", delegate.available}};
     if (!delegate.available) row["problem"] = delegate.problem;
-    row.update({{"nodes", delegate.nodes}, {"partitions", delegate.partitions}});
+    row.update({{"nodes", delegate.nodes},
+                {"partitions", delegate.partitions},
+                {"facts", FactsOf(report, i)}});
     delegates.push_back(row);
   }
   return delegates;

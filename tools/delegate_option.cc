@@ -61,15 +61,26 @@ bool IsNameOf(std::string_view setting, std::string_view option) {
                                         std::pair(setting, option)) != std::end(kOtherNames);
 }
 
-// What the user says of an option counts more. `out_declared` gets the keys that the library knows.
+bool IsLimit(std::string_view setting) {
+  return std::any_of(std::begin(kOtherNames), std::end(kOtherNames),
+                     [&](const auto& names) { return names.first == setting; });
+}
+
+// What the user says of an option counts more.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
-                            const DeputyPluginInfo& info, std::vector<std::string>* out_declared) {
+                            const DeputyPluginInfo& info, LoadedDelegate* loaded) {
   for (const auto& setting : settings) {
-    for (size_t i = 0; i < info.option_count; ++i) {
-      if (!IsNameOf(setting.first, info.options[i].name)) continue;
-      option.options.insert(option.options.begin(), {info.options[i].name, setting.second});
-      out_declared->push_back(setting.first);
+    const auto* end = info.options + info.option_count;
+    const auto* declared = std::find_if(info.options, end, [&](const DeputyPluginOption& each) {
+      return IsNameOf(setting.first, each.name);
+    });
+    if (declared == end) {
+      // Others are wishes of the command, not of its user.
+      if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
+      continue;
     }
+    loaded->declared.push_back(setting.first);
+    option.options.insert(option.options.begin(), {declared->name, setting.second});
   }
   return option;
 }
@@ -136,6 +147,7 @@ LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSetti
                            "",
                            "",
                            {},
+                           {},
                            WhyNotBuilt(option.library)};
   if (!loaded.problem.empty()) return loaded;
   const std::unique_ptr<DeputyPlugin, void (*)(DeputyPlugin*)> plugin(
@@ -144,7 +156,7 @@ LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSetti
   info.struct_size = sizeof info;
   if (plugin != nullptr && DeputyPluginDescribe(plugin.get(), &info) == kTfLiteOk) {
     loaded.handle.reset(
-        Create(plugin.get(), info.kind, WithSettings(option, settings, info, &loaded.declared)));
+        Create(plugin.get(), info.kind, WithSettings(option, settings, info, &loaded)));
   }
   if (loaded.handle == nullptr) {
     loaded.problem = DeputyLastError();

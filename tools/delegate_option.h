@@ -50,8 +50,9 @@ using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)
 struct LoadedDelegate {
   DelegateHandle handle;
   std::string library, name, version, vendor;
-  // Keys of the settings that its library declares.
+  // Keys of the settings that its library declares, and limits that it has no option for.
   std::vector<std::string> declared;
+  DelegateSettings undeclared;
   std::string problem;
 };
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "delegate_facts.h"
 #include "deputy/builtin_ops.h"
 #include "deputy/deputy.h"
 #include "tensor_data.h"
@@ -134,7 +135,8 @@ Json Report::DelegatesJson() const {
                          {"applied", known && info.applied != 0},
                          {"failure", known ? Text(info.failure) : "it was not asked"},
                          {"nodes", info.node_count},
-                         {"partitions", info.partition_count}});
+                         {"partitions", info.partition_count},
+                         {"facts", DelegateFacts(delegate.handle.get(), delegate.undeclared)}});
   }
   return delegates;
 }

@@ -19,9 +19,6 @@ Json ExplainSession(const Session& session, const std::string& model, size_t inf
 // At most 80 columns, to standard output.
 void PrintExplanation(const Json& report);
 
-// Prints `text` in lines of 80 columns, broken at spaces; the first line goes on behind `head`.
-void PrintWrapped(const std::string& head, const std::string& text);
-
 // One page without references to anything outside it.
 std::string ExplanationPage(const Json& report);
 // The graphs alone: as one picture, one below the other, and for Graphviz.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "delegate_facts.h"
 #include "deputy/deputy_plugin.h"
 #include "explain_report.h"
 #include "text.h"
@@ -28,28 +29,6 @@ std::string Cut(const std::string& text, size_t width) {
   return width < 3 ? line.substr(0, width) : line.substr(0, width - 2) + "..";
 }
 
-}  // namespace
-
-void PrintWrapped(const std::string& head, const std::string& text) {
-  std::string line = head;
-  const std::string indent(head.size(), ' ');
-  const std::string words = OneLine(text);
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    const std::string word = Shorten(words.substr(at, end - at), kColumns - indent.size() - 1);
-    const bool starts = line.size() == indent.size();
-    if (!starts && line.size() + 1 + word.size() > kColumns) {
-      std::printf("%s\n", line.c_str());
-      line = indent;
-    }
-    line += (line.size() == indent.size() ? "" : " ") + word;
-    at = end + 1;
-  }
-  std::printf("%s\n", line.c_str());
-}
-
-namespace {
-
 // ---- The head -----------------------------------------------------------------------------------
 
 void PrintDelegates(const Json& report) {
@@ -59,11 +38,12 @@ void PrintDelegates(const Json& report) {
                  number + DelegateText(delegate) + ", " + delegate["path"].get<std::string>());
     if (!delegate["applied"].get<bool>()) {
       PrintWrapped("           ", "not applied: " + delegate["failure"].get<std::string>());
-      continue;
+    } else {
+      std::printf("           runs %zu of %s in %s\n", delegate["nodes"].get<size_t>(),
+                  PluralText(report["nodes"], "node", "nodes").c_str(),
+                  PluralText(delegate["partitions"], "partition", "partitions").c_str());
     }
-    std::printf("           runs %zu of %s in %s\n", delegate["nodes"].get<size_t>(),
-                PluralText(report["nodes"], "node", "nodes").c_str(),
-                PluralText(delegate["partitions"], "partition", "partitions").c_str());
+    PrintDelegateFacts(delegate["facts"]);
   }
   for (const Json& absent : report["absent"]) {
     PrintWrapped("delegate   ", "not available, " + absent["flag"].get<std::string>() + ": " +

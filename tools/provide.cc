@@ -22,6 +22,7 @@ LoadedDelegate Absent(const DelegateRequest& request, const std::string& problem
           "",
           "",
           {},
+          {},
           problem};
 }
 

@@ -151,6 +151,25 @@ std::string Shorten(const std::string& text, size_t width) {
   return text.substr(0, head) + ".." + text.substr(text.size() - (width - 2 - head));
 }
 
+void PrintWrapped(const std::string& head, const std::string& text) {
+  constexpr size_t kColumns = 80;
+  std::string line = head;
+  const std::string indent(head.size(), ' ');
+  const std::string words = OneLine(text);
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    const std::string word = Shorten(words.substr(at, end - at), kColumns - indent.size() - 1);
+    const bool starts = line.size() == indent.size();
+    if (!starts && line.size() + 1 + word.size() > kColumns) {
+      std::printf("%s\n", line.c_str());
+      line = indent;
+    }
+    line += (line.size() == indent.size() ? "" : " ") + word;
+    at = end + 1;
+  }
+  std::printf("%s\n", line.c_str());
+}
+
 Table::Table(const std::string& alignment, std::vector<std::string> headings)
     : alignment_(alignment) {
   Add(std::move(headings));

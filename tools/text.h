@@ -55,6 +55,9 @@ std::vector<std::string> SplitText(const std::string& text, char separator);
 // Shortens to `width` characters, the middle replaced by "..".
 std::string Shorten(const std::string& text, size_t width);
 
+// Prints `text` in lines of 80 columns, broken at spaces; the first line goes on behind `head`.
+void PrintWrapped(const std::string& head, const std::string& text);
+
 // Columns that line up. Cells of a column marked '>' stand to the right.
 class Table {
  public:

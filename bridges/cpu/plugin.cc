@@ -77,6 +77,12 @@ const DeputyDelegatePlugin* Describe() {
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
     plugin.list_operators = &ListOperators;
+    plugin.report = [](TfLiteDelegate*, DeputyDelegateReport* report, DeputyOptionUseCallback,
+                       void*) {
+      report->device = "CPU";
+      report->precision = "as in the model";
+      return kTfLiteOk;
+    };
     return plugin;
   }();
   return &kPlugin;

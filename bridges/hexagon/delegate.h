@@ -25,6 +25,9 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
                                 void* user_data);
 
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data);
+
 }  // namespace deputy::hexagon
 
 #endif  // DEPUTY_BRIDGES_HEXAGON_DELEGATE_H_

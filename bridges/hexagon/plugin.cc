@@ -67,6 +67,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.get_support = &GetSupport;
     plugin.describe_partitions = &DescribePartitions;
     plugin.list_operators = &ListOperators;
+    plugin.report = &ReportDelegate;
     return plugin;
   }();
   return &kPlugin;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace {
 struct NnapiDelegate {
   TfLiteDelegate base{};
   Engine engine;
+  std::string device_names;
 };
 
 const Engine& EngineOf(const TfLiteDelegate* delegate) {
@@ -153,7 +155,62 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
   });
 }
 
+// ---- Reports ------------------------------------------------------------------------------------
+
+std::string NamesOf(const Engine& engine) {
+  std::string names;
+  for (const ANeuralNetworksDevice* device : engine.devices.chosen) {
+    const char* name = nullptr;
+    const bool known =
+        engine.library->functions.Device_getName(device, &name) == 0 && name != nullptr;
+    names += (names.empty() ? "" : ", ") + std::string(known ? name : "a device without a name");
+  }
+  return names.empty() ? "chosen by NNAPI" : names;
+}
+
+// Options that the library has no function for, or that need another one.
+std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& engine) {
+  const Options& options = engine.options;
+  const Functions& has = engine.library->functions;
+  constexpr const char* kMissing = "this NNAPI has no function for it";
+  std::vector<std::pair<const char*, const char*>> ignored;
+  const auto add = [&](bool condition, const char* name, const char* why) {
+    if (condition) ignored.emplace_back(name, why);
+  };
+  add(has.Compilation_setPriority == nullptr, "execution_priority", kMissing);
+  add(has.Model_relaxComputationFloat32toFloat16 == nullptr, "allow_fp16", kMissing);
+  add(has.Burst_create == nullptr || has.Execution_burstCompute == nullptr, "use_burst_mode",
+      kMissing);
+  add(has.Compilation_setCaching == nullptr, "cache_dir", kMissing);
+  add(options.cache_dir.empty(), "model_token", "it needs cache_dir");
+  const bool one_device = engine.devices.chosen.size() == 1;
+  constexpr const char* kOneDevice = "NNAPI limits time on one device alone: see accelerator_name";
+  add(!one_device, "compilation_timeout_us", kOneDevice);
+  add(!one_device, "execution_timeout_us", kOneDevice);
+  add(one_device && has.Compilation_setTimeout == nullptr, "compilation_timeout_us", kMissing);
+  add(one_device && has.Execution_setTimeout == nullptr, "execution_timeout_us", kMissing);
+  add(true, "allow_dynamic_dimensions", "models are compiled again for each shape");
+  add(true, "support_library_path", "drivers as libraries of their own are not opened");
+  return ignored;
+}
+
 }  // namespace
+
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data) try {
+  const auto& nnapi = *static_cast<const NnapiDelegate*>(delegate->data_);
+  report->device = nnapi.device_names.c_str();
+  report->precision =
+      nnapi.engine.options.allow_fp16 ? "as in the model, fp16 allowed" : "as in the model";
+  report->compile_ns = nnapi.engine.compile_ns;
+  for (const auto& [name, why] : IgnoredOptions(nnapi.engine)) {
+    const DeputyOptionUse use = {sizeof use, name, nullptr, kDeputyOptionIgnored, 0, why};
+    callback(user_data, &use);
+  }
+  return kTfLiteOk;
+} catch (const std::exception&) {
+  return kTfLiteError;
+}
 
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error) {
   auto nnapi = std::make_unique<NnapiDelegate>();
@@ -164,6 +221,7 @@ TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error) {
   *out_error = ChooseDevices(*engine.library, options.accelerator_name, options.disable_cpu,
                              &engine.devices);
   if (!out_error->empty()) return nullptr;
+  nnapi->device_names = NamesOf(engine);
   nnapi->base.data_ = nnapi.get();
   nnapi->base.Prepare = &Apply;
   // Shapes are compiled in: after a resize the runtime applies the delegate again.

@@ -22,6 +22,9 @@ void DestroyDelegate(TfLiteDelegate* delegate);
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data);
+
 }  // namespace deputy::nnapi
 
 #endif  // DEPUTY_BRIDGES_NNAPI_DELEGATE_H_

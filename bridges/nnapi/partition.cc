@@ -2,6 +2,7 @@
 #include "bridges/nnapi/partition.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "bridges/nnapi/operators.h"
@@ -52,7 +53,10 @@ void Partition::Clear() {
 TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   if (compilation_ != nullptr) return kTfLiteOk;
   std::string problem = Build(context);
+  const auto start = std::chrono::steady_clock::now();
   if (problem.empty()) problem = Compile();
+  const auto took = std::chrono::steady_clock::now() - start;
+  engine_.compile_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(took).count();
   if (problem.empty() && engine_.options.shared_memory) problem = ShareArguments(*context);
   if (problem.empty()) return kTfLiteOk;
   Clear();

@@ -6,6 +6,8 @@
 #ifndef DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 #define DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ struct Engine {
   Options options;
   std::shared_ptr<const Library> library;
   Devices devices;
+  mutable std::atomic<int64_t> compile_ns = 0;  // of all partitions so far
 };
 
 class Partition {

@@ -53,6 +53,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
     plugin.list_operators = &ListOperatorsContained;
+    plugin.report = &ReportDelegate;
     return plugin;
   }();
   return &kPlugin;

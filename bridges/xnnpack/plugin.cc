@@ -29,7 +29,8 @@ std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& option
 }
 
 constexpr mindspore::PluginDescription kPlugin = {
-    "xnnpack", DEPUTY_XNNPACK_VERSION, "Deputy", kOptions, 1, Make, deputy::xnnpack::ListOperators};
+    "xnnpack", DEPUTY_XNNPACK_VERSION,         "Deputy", kOptions,         1,
+    Make,      deputy::xnnpack::ListOperators, "CPU",    "as in the model"};
 
 }  // namespace
 

@@ -910,6 +910,18 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate,
                                                     DeputyDeviceEventCallback callback,
                                                     void* user_data);
 
+// Reports on a delegate of DeputyPluginCreateDelegate or TfLiteExternalDelegateCreate: fills
+// `report`, whose struct_size the caller has set, and calls `callback`, which may be NULL, for each
+// option that its plug-in declares and each that was given. What the plug-in does not know is
+// unknown in the report. Costs are those so far: they grow when the delegate is applied.
+// kTfLiteError for other delegates, a wrong struct_size, and where the plug-in fails;
+// DeputyLastError() has the text. Not while the delegate is applied or an interpreter that uses it
+// runs.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate,
+                                                        DeputyDelegateReport* report,
+                                                        DeputyOptionUseCallback callback,
+                                                        void* user_data);
+
 // Plug-ins found by a search, and the files that looked like plug-ins and are none.
 typedef struct DeputyPluginList DeputyPluginList;
 

@@ -218,6 +218,53 @@ typedef struct DeputyDelegateOperator {
 // Called for one operator after the other.
 typedef void (*DeputyDelegateOperatorCallback)(void* user_data, const DeputyDelegateOperator* op);
 
+// How an option of a delegate is used.
+typedef enum DeputyOptionState {
+  // It was not given and has its default value.
+  kDeputyOptionDefault = 0,
+  // It was given and is used.
+  kDeputyOptionGiven = 1,
+  // It was given and has no effect.
+  kDeputyOptionIgnored = 2,
+} DeputyOptionState;
+
+// One option of a delegate with the value in use. Strings hold during the callback.
+typedef struct DeputyOptionUse {
+  // sizeof(DeputyOptionUse).
+  size_t struct_size;
+  // Its key and value.
+  const char* name;
+  const char* value;
+  // A DeputyOptionState.
+  int32_t state;
+  // 0; for later use.
+  int32_t reserved;
+  // Why it has no effect; "" otherwise.
+  const char* text;
+} DeputyOptionUse;
+
+// Called for one option after the other.
+typedef void (*DeputyOptionUseCallback)(void* user_data, const DeputyOptionUse* use);
+
+// The device of a delegate, and what its partitions have cost so far. Strings belong to the
+// delegate and hold until its next report.
+typedef struct DeputyDelegateReport {
+  // sizeof(DeputyDelegateReport).
+  size_t struct_size;
+  // Name of the device; "" if unknown.
+  const char* device;
+  // What results are stored and computed in, e.g. "fp16"; "" if unknown.
+  const char* precision;
+  // Nanoseconds spent on compiling partitions, and on trying out variants of kernels; -1 if
+  // unknown.
+  int64_t compile_ns;
+  int64_t tune_ns;
+  // Partitions that were loaded from a cache of compiled programs, and those that were not found in
+  // it; -1 without a cache.
+  int64_t cache_hits;
+  int64_t cache_misses;
+} DeputyDelegateReport;
+
 // A delegate's description of itself. It and all it points to lives as long as the process: a
 // plug-in that was loaded is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -264,6 +311,12 @@ typedef struct DeputyDelegatePlugin {
   // Calls `callback` for each operator that the plug-in's delegates take, for tables of support.
   // NULL: it does not say.
   TfLiteStatus (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data);
+  // Fills those fields of `report` that the delegate knows; the runtime has set struct_size and
+  // unknown values. Calls `callback` for options that have no effect as they are set, with a state
+  // of kDeputyOptionIgnored, and for options that work with another value than the given one. It
+  // may name options that were not given: the runtime leaves out those. NULL: it does not say.
+  TfLiteStatus (*report)(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                         DeputyOptionUseCallback callback, void* user_data);
 } DeputyDelegatePlugin;
 
 // The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to

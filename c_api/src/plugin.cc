@@ -16,6 +16,7 @@
 
 #include "c_api/include/deputy.h"
 #include "c_api/src/deliver.h"
+#include "core/plugin/delegate_report.h"
 #include "core/plugin/plugin_delegate.h"
 #include "core/plugin/plugin_folders.h"
 
@@ -275,5 +276,27 @@ TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventC
   return Guard(kTfLiteError, [&] {
     ErrorReporter reporter;
     return deputy::TakePluginEvents(delegate, callback, user_data, &reporter);
+  });
+}
+
+TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                                        DeputyOptionUseCallback callback, void* user_data) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter;
+    DeputyDelegateReport full;
+    std::vector<deputy::OptionUse> uses;
+    const TfLiteStatus status = deputy::ReportPluginDelegate(delegate, &full, &uses, &reporter);
+    if (status != kTfLiteOk) return status;
+    if (deputy::Deliver(full, report) != kTfLiteOk) {
+      return deputy::Fail(&reporter, kTfLiteError,
+                          "DeputyPluginReportDelegate: expected a DeputyDelegateReport with its "
+                          "size in struct_size");
+    }
+    for (const deputy::OptionUse& use : uses) {
+      const DeputyOptionUse each = {sizeof each, use.name.c_str(), use.value.c_str(), use.state,
+                                    0,           use.text.c_str()};
+      if (callback != nullptr) callback(user_data, &each);
+    }
+    return kTfLiteOk;
   });
 }

@@ -47,6 +47,7 @@ DEPUTY_FIRST_RELEASE(DeputyTensorMemory, 40, last_use)
 DEPUTY_FIRST_RELEASE(DeputyOpEvent, 48, reserved)
 DEPUTY_FIRST_RELEASE(DeputyWorkerEvent, 40, duration_ns)
 DEPUTY_FIRST_RELEASE(DeputyPluginInfo, 64, option_count)
+DEPUTY_FIRST_RELEASE(DeputyDelegateReport, 56, cache_misses)
 
 // NOLINTEND(bugprone-sizeof-expression)
 #undef DEPUTY_FIRST_RELEASE

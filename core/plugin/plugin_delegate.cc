@@ -17,7 +17,8 @@ struct Wrapper {
   TfLiteOpaqueDelegateBuilder builder = {};  // when the inner delegate is opaque
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
-  mutable std::recursive_mutex support_mutex;  // LockSupport
+  mutable std::recursive_mutex support_mutex;   // LockSupport
+  std::shared_ptr<const GivenOptions> options;  // that it was made with; null: none
 };
 
 // ---- Forwarding ---------------------------------------------------------------------------------
@@ -165,11 +166,13 @@ TfLiteDelegate* Refuse(const PluginLibrary& library, const std::string& problem,
 
 // The wrapper is made first, so that a lack of memory leaves nothing of the plug-in's behind.
 template <typename Create>
-TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library, Create&& create,
+TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library,
+                            std::shared_ptr<const GivenOptions> options, Create&& create,
                             ErrorReporter* reporter, CallObserver* observer) {
   auto wrapper = std::make_unique<Wrapper>();
   wrapper->base.data_ = wrapper.get();
   wrapper->library = std::move(library);
+  wrapper->options = std::move(options);
   std::string problem;
   wrapper->inner = CallCreate(observer, create, &problem);
   if (wrapper->inner == nullptr) return Refuse(*wrapper->library, problem, reporter);
@@ -238,7 +241,11 @@ TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> librar
   const auto create = [&] {
     return function(options.keys, options.values, options.count, &CollectReport);
   };
-  return MakeWrapper(std::move(library), create, reporter, observer);
+  auto given = std::make_shared<GivenOptions>();
+  for (size_t i = 0; i < options.count; ++i) {
+    given->emplace_back(options.keys[i], options.values[i]);
+  }
+  return MakeWrapper(std::move(library), std::move(given), create, reporter, observer);
 }
 
 TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
@@ -246,7 +253,7 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
                                      CallObserver* observer) {
   const auto function = library->stable()->delegate_plugin->create;
   const auto create = [&] { return reinterpret_cast<TfLiteDelegate*>(function(settings)); };
-  return MakeWrapper(std::move(library), create, reporter, observer);
+  return MakeWrapper(std::move(library), nullptr, create, reporter, observer);
 }
 
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
@@ -301,8 +308,8 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const Wrapper* wrapper = WrapperOf(delegate);
-  if (wrapper == nullptr) return {delegate, nullptr};
-  return {wrapper->inner, wrapper->library};
+  if (wrapper == nullptr) return {delegate, nullptr, nullptr};
+  return {wrapper->inner, wrapper->library, wrapper->options};
 }
 
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate) {

@@ -56,6 +56,7 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
+  std::shared_ptr<const GivenOptions> options;  // that it was made with; null: none
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
 

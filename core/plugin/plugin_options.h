@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "c_api/include/deputy_plugin.h"
 
@@ -17,6 +19,9 @@ struct PluginOptions {
   const char* const* values = nullptr;
   size_t count = 0;
 };
+
+// Keys and values as a client gave them.
+using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 
 // "" or what is wrong with the options. `plugin` may be null or declare none: then every key and
 // every value is right as long as it is there.

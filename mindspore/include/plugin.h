@@ -81,6 +81,9 @@ struct PluginDescription {
   // Calls `callback` for each operator that the delegates take, for tables of support. Null: the
   // plug-in does not say. May throw.
   void (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data) = nullptr;
+  // Name of the device and what is computed in, for reports. Null: unknown.
+  const char* device = nullptr;
+  const char* precision = nullptr;
 };
 
 namespace detail {
@@ -145,6 +148,13 @@ struct PluginDoors {
     return kTfLiteOk;
   }
 
+  static TfLiteStatus Report(TfLiteDelegate*, DeputyDelegateReport* report, DeputyOptionUseCallback,
+                             void*) {
+    report->device = kDescription.device;
+    report->precision = kDescription.precision;
+    return kTfLiteOk;
+  }
+
   static const DeputyDelegatePlugin* Describe() {
     static const DeputyDelegatePlugin plugin = [] {
       DeputyDelegatePlugin p = {};
@@ -160,6 +170,7 @@ struct PluginDoors {
       p.destroy = Destroy;
       p.get_support = GetSupport;
       if (kDescription.list_operators != nullptr) p.list_operators = ListOperators;
+      p.report = Report;
       return p;
     }();
     return &plugin;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report of a delegate: its device, what its partitions cost, and options without effect.
+#include <string>
+
+#include "gpu_cl/delegate.h"
+#include "gpu_cl/gpu_delegate.h"
+#include "gpu_cl/tune.h"
+
+namespace deputy::gpu_cl {
+namespace {
+
+// Calls the runtime's callback for options that have no effect.
+class IgnoredOptions {
+ public:
+  IgnoredOptions(DeputyOptionUseCallback callback, void* user_data)
+      : callback_(callback), user_data_(user_data) {}
+
+  void Add(const char* name, const std::string& why) const {
+    const DeputyOptionUse use = {sizeof use, name, nullptr, kDeputyOptionIgnored, 0, why.c_str()};
+    callback_(user_data_, &use);
+  }
+
+ private:
+  DeputyOptionUseCallback callback_;
+  void* user_data_;
+};
+
+void AddIgnoredOptions(const GpuDelegate& gpu, const IgnoredOptions& ignored) {
+  const Options& options = gpu.options;
+  if (options.cache_dir.empty()) {
+    ignored.Add("cache_token", "it needs cache_dir");
+    ignored.Add("cache_max_mb", "it needs cache_dir");
+  } else if (gpu.cache == nullptr) {
+    ignored.Add("cache_dir", gpu.cache_problem);
+  }
+  if (options.min_gain_us <= kNoLeastGain) {
+    ignored.Add("force", "it needs min_gain_us");
+  } else if (options.force) {
+    ignored.Add("min_gain_us", "force takes all partitions");
+  }
+  if (TuningLevel(options) != options.tuning) {
+    ignored.Add("tuning", "the preference asks for more of it");
+  }
+}
+
+}  // namespace
+
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data) {
+  const GpuDelegate& gpu = Of(delegate);
+  if (gpu.context == nullptr) return kTfLiteOk;
+  report->device = gpu.context->device().profile.name.c_str();
+  report->precision = StoresHalf(gpu) ? "fp16 storage, fp32 arithmetic" : "fp32";
+  report->compile_ns = gpu.costs.compile_ns;
+  report->tune_ns = gpu.costs.tune_ns;
+  if (gpu.cache != nullptr) {
+    report->cache_hits = gpu.costs.cache_hits;
+    report->cache_misses = gpu.costs.cache_misses;
+  }
+  AddIgnoredOptions(gpu, {callback, user_data});
+  return kTfLiteOk;
+}
+
+}  // namespace deputy::gpu_cl
