@@ -358,8 +358,8 @@ TFL_CAPI_EXPORT const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInter
                                                                int32_t subgraph_index,
                                                                int32_t tensor_index);
 
-// As TfLiteSignatureRunnerResizeInputTensor, but every dimension may change, and their number, as in
-// TfLiteInterpreterResizeInputTensor.
+// As TfLiteSignatureRunnerResizeInputTensor, but every dimension may change, and their number, as
+// in TfLiteInterpreterResizeInputTensor.
 TFL_CAPI_EXPORT TfLiteStatus DeputySignatureRunnerResizeInputTensor(
     TfLiteSignatureRunner* signature_runner, const char* input_name, const int* input_dims,
     int32_t input_dims_size);
