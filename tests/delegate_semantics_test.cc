@@ -231,10 +231,30 @@ TEST(Flags, a_broken_promise_of_full_delegation_is_an_application_error) {
 }
 
 TEST(Flags, full_delegation_skips_allocation) {
-  Scripted delegate({0, 1}, kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
-  TestInterpreter t(Doublings(2));
-  ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
-  EXPECT_EQ(delegate->calls[kScriptedPrepareKernel], 0);
+  for (const bool promised : {false, true}) {
+    constexpr int64_t kHint = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
+    Scripted delegate({0, 1}, promised ? kHint : kStatic);
+    TestInterpreter t(Doublings(2));
+    ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
+    EXPECT_EQ(delegate->calls[kScriptedPrepareKernel], promised ? 0 : 1);
+  }
+}
+
+// A static delegate is allocated when it is applied, and applied anew after a resize; a dynamic one
+// is allocated with the graph, and keeps its kernels.
+TEST(Flags, dynamic_tensors_keep_a_delegate_through_a_resize) {
+  for (const bool dynamic : {false, true}) {
+    Scripted delegate({0, 1}, dynamic ? kDynamic : kStatic);
+    TestInterpreter t(Doublings(2));
+    ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
+    EXPECT_EQ(delegate->calls[kScriptedPrepareKernel], dynamic ? 0 : 1);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+    EXPECT_EQ(delegate->frees, dynamic ? 0 : 1);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], dynamic ? 1 : 2);
+    EXPECT_EQ(delegate->calls[kScriptedInit], dynamic ? 1 : 2);
+  }
 }
 
 TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
