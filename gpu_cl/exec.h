@@ -124,6 +124,8 @@ class Executor {
   const Plan& plan() const { return plan_; }
   // Whether its program came from the cache on disk. Only of one that was started.
   bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
+  // Program::BuildLog of the started plan; "" where it has no kernels.
+  std::string BuildLog() const { return program_ == nullptr ? "" : program_->BuildLog(); }
   // What it holds on the device.
   size_t device_bytes() const { return device_bytes_; }
 

@@ -73,6 +73,8 @@ class Program {
   ClKernel NewKernel(const std::string& name, ClStatus* out_status) const;
   // Null for a kernel that the request did not name.
   const KernelLimits* LimitsOf(const std::string& name) const;
+  // Messages of the driver's compiler about the last build.
+  std::string BuildLog() const;
 
   bool from_cache() const { return from_cache_; }
   // The tuning records that came with the binary.
@@ -96,7 +98,6 @@ class Program {
   ClStatus BuildFromSource();
   ClStatus Compile(const char* step);
   ClStatus QueryKernels();
-  std::string BuildLog() const;
 
   SharedContext* const context_;  // outlives it
   ProgramRequest request_;
