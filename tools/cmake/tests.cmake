@@ -284,12 +284,13 @@ foreach(script IN LISTS script_tests)
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
 endforeach()
 
-# Long, and no other on a bare Debian: `make fresh` leaves them to `make test`. Five of the GPU compile
+# Long, and no other on a bare Debian: `make fresh` leaves them to `make test`. Eight of the GPU compile
 # hundreds of programs, half of all tests' time where no cache has them; its other tests stay, which need
 # the same packages.
 set(long_tests certify_test conformance_test conformance_test_2 gpu_every_fault_test gpu_faults_test
-               gpu_kernels_test gpu_program_test gpu_storage_test gpu_tune_test headers_test
-               large_graph_test model_fuzz operator_sweep steps_run_test thread_pool_test)
+               gpu_kernels_test gpu_products_test gpu_program_test gpu_storage_test gpu_tune_test
+               gpu_windows_test headers_test large_graph_test model_fuzz operator_sweep steps_run_test
+               thread_pool_test)
 foreach(name IN LISTS long_tests)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY LABELS long)
