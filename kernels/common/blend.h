@@ -41,6 +41,17 @@ template <typename T>
          static_cast<float>(in.low_right) * y.keep * x.weight +
          static_cast<float>(in.high_right) * y.weight * x.weight;
 }
+// Signed integers through float: no upstream kernel has their order, and shares of a pixel are the
+// same for all channels.
+template <typename T>
+requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
+    [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
+                                              const Between<float>& x) {
+  return static_cast<float>(in.low_left) * (y.keep * x.keep) +
+         static_cast<float>(in.high_left) * (y.weight * x.keep) +
+         static_cast<float>(in.low_right) * (y.keep * x.weight) +
+         static_cast<float>(in.high_right) * (y.weight * x.weight);
+}
 // Integers are exact in any order. int8 times two weights fits 32 bits, int16 does not.
 template <typename T>
 [[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Between<int32_t>& y,
