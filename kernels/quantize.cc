@@ -6,9 +6,9 @@
 // quantised dimension. Integers of 4 bits come from float32 (QUANTIZE), and those of 2 and 4 bits
 // become float32 (DEQUANTIZE).
 //
-// DEQUANTIZE and DENSIFY of a constant are worked out once per interpreter, when constants are
-// packed, and only if some CPU node reads the result: a delegate may have taken all readers. The
-// node stays in the plan and does nothing afterwards.
+// DEQUANTIZE and DENSIFY of a constant are computed when constants are packed, and only if some CPU
+// node reads the result: a delegate may have claimed all consumers. The interpreters of a model
+// share the result. The node stays in the plan and does nothing afterwards.
 //
 // What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
 // saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
@@ -17,8 +17,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <type_traits>
 
+#include "c_api/abi/borrowed_data.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
@@ -195,16 +197,74 @@ bool IsIdle(TfLiteContext* context, const TfLiteNode* node, bool done) {
   return done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]));
 }
 
-TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node);
-TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node);
+// Fills the output with what the operator makes of the input.
+using ComputeFunction = TfLiteStatus(TfLiteContext*, const QuantizeData&, const TfLiteTensor* input,
+                                     TfLiteTensor* output);
+ComputeFunction Dequantize, Densify;
 
-// For constants: what others pack is there before the first invoke.
-template <TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
-TfLiteStatus WorkOutConstant(TfLiteContext* context, TfLiteNode* node) {
-  if (Output(context, node, 0)->allocation_type != kTfLitePersistentRo) return kTfLiteOk;
-  DEPUTY_TRY(eval(context, node));
+// All that the operators read of their input beside its values, type and shape.
+std::string ParametersOf(const TfLiteTensor* input, const Slices& slices) {
+  if (input->sparsity != nullptr) return SparsityBytes(*input->sparsity);
+  std::string bytes;
+  if (input->type == kTfLiteFloat16) return bytes;
+  const auto add = [&](const auto& value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  add(slices.inner);
+  for (int64_t slice = 0; slice < slices.slices; ++slice) {
+    add(slices.Scale(slice));
+    add(slices.ZeroPoint(slice));
+  }
+  return bytes;
+}
+
+// Points the output at contents that the model's interpreters share. False where they share none,
+// or memory is refused.
+bool ShareConstant(TfLiteContext* context, const QuantizeData& data, const TfLiteTensor* input,
+                   TfLiteTensor* output, ComputeFunction* compute) {
   Runtime* const runtime = RuntimeOf(context);
-  if (DataOf<QuantizeData>(node).done) runtime->NoteContents(node->outputs->data[0]);
+  PackedConstants* const constants = runtime->PackedConstantsOf(input->data.data);
+  if (constants == nullptr || output->bytes == 0) return false;
+  PackedKey key = {input->data.data, reinterpret_cast<const void*>(compute), {input->type}};
+  std::copy(Dims(input).begin(), Dims(input).end(), key.layout.begin() + 1);
+  const char* const contents = constants->FindOrMake(
+      key, output->bytes, runtime->limits(), &runtime->pool(),
+      [&](char* out) {
+        TfLiteTensor shared = *output;
+        shared.data.raw = out;
+        compute(context, data, input, &shared);
+      },
+      ParametersOf(input, data.slices));
+  if (contents == nullptr) return false;
+  BorrowData(contents, output);
+  return true;
+}
+
+// For constants: what other nodes pack is available before the first invoke.
+template <ComputeFunction* compute>
+TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
+  TfLiteTensor* const output = Output(context, node, 0);
+  if (output->allocation_type != kTfLitePersistentRo) return kTfLiteOk;
+  QuantizeData& data = DataOf<QuantizeData>(node);
+  if (!IsIdle(context, node, data.done)) {
+    const TfLiteTensor* const input = Input(context, node, 0);
+    if (!ShareConstant(context, data, input, output, compute)) {
+      DEPUTY_TRY(compute(context, data, input, output));
+    }
+    data.done = true;
+  }
+  if (data.done) RuntimeOf(context)->NoteContents(node->outputs->data[0]);
+  return kTfLiteOk;
+}
+
+// For invoke.
+template <ComputeFunction* compute>
+TfLiteStatus EvalUnlessDone(TfLiteContext* context, TfLiteNode* node) {
+  QuantizeData& data = DataOf<QuantizeData>(node);
+  if (IsIdle(context, node, data.done)) return kTfLiteOk;
+  TfLiteTensor* const output = Output(context, node, 0);
+  DEPUTY_TRY(compute(context, data, Input(context, node, 0), output));
+  data.done = output->allocation_type == kTfLitePersistentRo;
   return kTfLiteOk;
 }
 
@@ -218,7 +278,7 @@ TfLiteStatus PrepareDequantize(TfLiteContext* context, TfLiteNode* node) {
   if (input->type != kTfLiteFloat16) DEPUTY_TRY(ReadSlices(context, input, input, &data.slices));
   output->type = kTfLiteFloat32;
   if (IsReadableConstant(input)) {
-    RequestPacking(context, node, &Guarded<&WorkOutConstant<&EvalDequantize>>);
+    RequestPacking(context, node, &Guarded<&ComputeConstant<&Dequantize>>);
     return ResizeConstant(context, input, sizeof(float), output, &data.done);
   }
   data.done = false;
@@ -235,7 +295,7 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
                        input->sparsity == nullptr ? "a dense tensor" : "no constant");
   }
   output->type = input->type;
-  RequestPacking(context, node, &Guarded<&WorkOutConstant<&EvalDensify>>);
+  RequestPacking(context, node, &Guarded<&ComputeConstant<&Densify>>);
   return ResizeConstant(context, input, static_cast<size_t>(ElementBytes(input->type)), output,
                         &DataOf<QuantizeData>(node).done);
 }
@@ -450,40 +510,29 @@ TfLiteStatus DequantizeHalves(TfLiteContext* context, const TfLiteTensor* input,
                                   });
 }
 
-TfLiteStatus EvalDequantize(TfLiteContext* context, TfLiteNode* node) {
-  QuantizeData& data = DataOf<QuantizeData>(node);
-  if (IsIdle(context, node, data.done)) return kTfLiteOk;
-  const TfLiteTensor* input = Input(context, node, 0);
-  TfLiteTensor* output = Output(context, node, 0);
-  if (input->type == kTfLiteFloat16) {
-    DEPUTY_TRY(DequantizeHalves(context, input, output));
-  } else if (PackedBits(input->type) != 0) {
+TfLiteStatus Dequantize(TfLiteContext* context, const QuantizeData& data, const TfLiteTensor* input,
+                        TfLiteTensor* output) {
+  if (input->type == kTfLiteFloat16) return DequantizeHalves(context, input, output);
+  if (PackedBits(input->type) != 0) {
     DequantizePacked(context, data.slices, input, Data<float>(output));
-  } else {
-    DEPUTY_TRY(DispatchType<kStepTypes>(context, input, [&](auto tag) {
-      DequantizeSteps(context, data.slices, Data<typename decltype(tag)::type>(input),
-                      Data<float>(output));
-      return kTfLiteOk;
-    }));
+    return kTfLiteOk;
   }
-  data.done = output->allocation_type == kTfLitePersistentRo;
-  return kTfLiteOk;
+  return DispatchType<kStepTypes>(context, input, [&](auto tag) {
+    DequantizeSteps(context, data.slices, Data<typename decltype(tag)::type>(input),
+                    Data<float>(output));
+    return kTfLiteOk;
+  });
 }
 
 // ---- DENSIFY ----------------------------------------------------------------------------------
 
-TfLiteStatus EvalDensify(TfLiteContext* context, TfLiteNode* node) {
-  QuantizeData& data = DataOf<QuantizeData>(node);
-  if (IsIdle(context, node, data.done)) return kTfLiteOk;
-  const TfLiteTensor* input = Input(context, node, 0);
-  TfLiteTensor* output = Output(context, node, 0);
+TfLiteStatus Densify(TfLiteContext* context, const QuantizeData&, const TfLiteTensor* input,
+                     TfLiteTensor* output) {
   std::memset(output->data.data, 0, output->bytes);
-  DEPUTY_TRY(DispatchType<kDensifyTypes>(context, input, [&](auto tag) {
+  return DispatchType<kDensifyTypes>(context, input, [&](auto tag) {
     SparseExpansion(input, Data<typename decltype(tag)::type>(output)).Write();
     return kTfLiteOk;
-  }));
-  data.done = true;
-  return kTfLiteOk;
+  });
 }
 
 // ---- BITCAST ----------------------------------------------------------------------------------
@@ -535,9 +584,9 @@ constexpr OpDef kTable[] = {
     KernelRow<QuantizeData>("QUANTIZE", kTfLiteBuiltinQuantize, 6, kQuantizeTypes,
                             &Guarded<&PrepareQuantize>, &Guarded<&EvalQuantize>),
     KernelRow<QuantizeData>("DEQUANTIZE", kTfLiteBuiltinDequantize, 9, kDequantizeTypes,
-                            &Guarded<&PrepareDequantize>, &Guarded<&EvalDequantize>),
+                            &Guarded<&PrepareDequantize>, &Guarded<&EvalUnlessDone<&Dequantize>>),
     KernelRow<QuantizeData>("DENSIFY", kTfLiteBuiltinDensify, 1, kDensifyTypes,
-                            &Guarded<&PrepareDensify>, &Guarded<&EvalDensify>),
+                            &Guarded<&PrepareDensify>, &Guarded<&EvalUnlessDone<&Densify>>),
     {.name = "CAST",
      .code = kTfLiteBuiltinCast,
      .min_version = 1,

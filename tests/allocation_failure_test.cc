@@ -246,6 +246,56 @@ TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_refusal) {
   SweepDigits("examples/digits/digits_float.tflite", kDeputyPrecisionBfloat16);
 }
 
+// y = x w, 8 x 8, with w in float16 behind a DEQUANTIZE; all weights are 2.
+std::vector<uint8_t> HalfLayer() {
+  deputy::ModelBuilder m;
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {8, 8}, std::vector<uint16_t>(64, 0x4000));
+  const int w = m.AddTensor(kTfLiteFloat32, {8, 8}, "w");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 8}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 8}, "y");
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {w}, 3);
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {y},
+          deputy::schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Two interpreters share what they compute from constants, the second one after the first has gone.
+TEST(AllocationFailure, shared_constants_survive_every_refusal) {
+  const std::vector<uint8_t> bytes = HalfLayer();
+  SweepEveryAllocation([&](Life* life, bool* right) {
+    TfLiteModel* model = nullptr;
+    TfLiteInterpreter* interpreters[2] = {};
+    bool ok = life->Step(
+        [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
+    for (TfLiteInterpreter*& interpreter : interpreters) {
+      ok = ok && life->Step([&] {
+        return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+      });
+      ok = ok &&
+           life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
+    }
+    for (TfLiteInterpreter* interpreter : interpreters) {
+      if (!ok) break;
+      auto* const x =
+          static_cast<float*>(TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0)));
+      std::fill_n(x, 8, 1.0f);
+      ok = life->Step([&] { return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk; });
+      const auto* const y = static_cast<const float*>(
+          TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
+      *right &= std::count(y, y + 8, 16.0f) == 8;
+      TfLiteInterpreterDelete(interpreter);
+    }
+    if (!ok) {
+      for (TfLiteInterpreter* interpreter : interpreters) TfLiteInterpreterDelete(interpreter);
+    }
+    TfLiteModelDelete(model);
+    return ok;
+  });
+}
+
 // CONV_2D, RELU, ADD, which run as one step: y = max(0, 2 * x - 1) + x over 2x1 pixels of three
 // channels.
 std::vector<uint8_t> OneStep() {

@@ -4,6 +4,7 @@
 // cancelled from outside. Meant for ThreadSanitizer as much as for the answers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/model_builder.h"
 #include "tests/paths.h"
 
 namespace deputy::interpreter_threads_test {
@@ -101,6 +103,72 @@ TEST_F(InterpreterThreads, short_inferences_have_the_same_outputs_with_and_witho
 TEST_F(InterpreterThreads, share_one_model_with_a_thread_each) { RunTogether(1, nullptr); }
 
 TEST_F(InterpreterThreads, share_one_model_with_two_threads_each) { RunTogether(2, nullptr); }
+
+// y = x w with w in float16: interpreters that are prepared at a time compute and pack w once.
+std::vector<uint8_t> HalfLayer(int width) {
+  ModelBuilder m;
+  const auto count = static_cast<size_t>(width) * static_cast<size_t>(width);
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {width, width}, std::vector<uint16_t>(count, 0x3c00));
+  const int weights = m.AddTensor(kTfLiteFloat32, {width, width}, "w");
+  const int x = m.AddTensor(kTfLiteFloat32, {1, width}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, width}, "y");
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {weights}, 3);
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, weights, -1}, {y},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+size_t PackedBytes(const TfLiteInterpreter* interpreter) {
+  DeputyMemoryMap map{};
+  map.struct_size = sizeof map;
+  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  return map.packed_bytes;
+}
+
+TEST(SharedConstantsThreads, constants_are_computed_once_by_interpreters_prepared_at_a_time) {
+  constexpr int kWidth = 128;
+  const std::vector<uint8_t> bytes = HalfLayer(kWidth);
+  size_t alone = 0;
+  for (int round = 0; round < 6; ++round) {
+    TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
+    const int count = round == 0 ? 1 : kInterpreters;
+    std::vector<TfLiteInterpreter*> interpreters;
+    for (int i = 0; i < count; ++i) {
+      TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
+      TfLiteInterpreterOptionsSetNumThreads(options, 1 + i % 2);
+      interpreters.push_back(TfLiteInterpreterCreate(model, options));
+      TfLiteInterpreterOptionsDelete(options);
+    }
+    TfLiteModelDelete(model);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (TfLiteInterpreter* const interpreter : interpreters) {
+      threads.emplace_back([&wrong, interpreter] {
+        if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) ++wrong;
+        auto* const x =
+            static_cast<float*>(TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0)));
+        std::fill_n(x, kWidth, 1.0f);
+        if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) ++wrong;
+        const auto* const y = static_cast<const float*>(
+            TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
+        wrong += static_cast<int>(kWidth - std::count(y, y + kWidth, float{kWidth}));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    if (round == 0) alone = PackedBytes(interpreters[0]);
+    EXPECT_EQ(PackedBytes(interpreters[0]), alone);
+    // The last deletions race, too.
+    threads.clear();
+    for (TfLiteInterpreter* const interpreter : interpreters) {
+      threads.emplace_back([interpreter] { TfLiteInterpreterDelete(interpreter); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
 
 TEST_F(InterpreterThreads, share_one_pool) {
   DeputyThreadPool* pool = DeputyThreadPoolCreate(3);

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "c_api/abi/borrowed_data.h"
 #include "c_api/abi/process_memory.h"
 
 namespace {
@@ -218,7 +219,9 @@ const char* TfLiteTypeGetName(TfLiteType type) {
 
 void TfLiteTensorDataFreeWithAllocator(TfLiteTensor* t, TfLiteAllocator* allocator) {
   if (t == nullptr) return;
-  if (IsResizable(*t)) {
+  if (deputy::BorrowsData(*t)) {
+    t->allocation = nullptr;
+  } else if (IsResizable(*t)) {
     if (t->data.raw != nullptr) Deallocate(allocator, t->data.raw, t->bytes + kTailPadding);
   } else if (t->allocation_type == kTfLiteVariantObject) {
     delete VariantOf(*t);
@@ -318,6 +321,7 @@ TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst) {
   if (!is_variant && src->bytes > 0 && (src->data.raw == nullptr || dst->data.raw == nullptr)) {
     return kTfLiteError;
   }
+  if (deputy::OwnData(dst) != kTfLiteOk) return kTfLiteError;
   TfLiteIntArray* dims = TfLiteIntArrayCopy(src->dims);
   if (dims == nullptr && src->dims != nullptr) return kTfLiteError;
   if (is_variant) {
@@ -347,12 +351,17 @@ TfLiteStatus TfLiteTensorResizeMaybeCopyWithAllocator(size_t num_bytes, TfLiteTe
   if (!PaddedSize(num_bytes, &padded)) return kTfLiteError;
   char* const old = tensor->data.raw;
   void* block = old;
-  if (old == nullptr) {
+  const bool borrowed = deputy::BorrowsData(*tensor);
+  if (old == nullptr || borrowed) {
     block = Allocate(allocator, padded);
+    if (block != nullptr && borrowed && preserve_data) {
+      memcpy(block, old, num_bytes < tensor->bytes ? num_bytes : tensor->bytes);
+    }
   } else if (num_bytes > tensor->bytes || (allocator != nullptr && num_bytes < tensor->bytes)) {
     block = Reallocate(allocator, old, tensor->bytes + kTailPadding, padded, preserve_data);
   }
   if (block == nullptr) return kTfLiteError;
+  if (borrowed) tensor->allocation = nullptr;
   tensor->data.raw = static_cast<char*>(block);
   tensor->bytes = num_bytes;
   return kTfLiteOk;

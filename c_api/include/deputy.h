@@ -696,8 +696,8 @@ typedef struct DeputyMemoryMap {
   // Since the second release of the struct: size of the block in which the builtin kernels of all
   // subgraphs of this interpreter work while they run.
   size_t scratch_bytes;
-  // Constants of the model in the order in which builtin kernels read them. All interpreters of the
-  // model share them, and they live as long as it does.
+  // What builtin kernels compute from constants: packed copies of them, and results of DEQUANTIZE and
+  // DENSIFY. The interpreters of a model share them; the last one to be deleted frees them.
   size_t packed_bytes;
   // Since the third release of the struct: what variables hold that operators share by name
   // (VAR_HANDLE), in all subgraphs of this interpreter.

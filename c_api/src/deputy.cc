@@ -293,7 +293,7 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.persistent_bytes = subgraph->persistent_bytes();
     full.tensor_count = subgraph->placed_tensor_count();
     full.scratch_bytes = subgraph->interpreter()->scratch().bytes();
-    full.packed_bytes = subgraph->interpreter()->model().packed_constants().bytes();
+    full.packed_bytes = subgraph->interpreter()->packed_constants().bytes();
     full.resource_bytes = subgraph->interpreter()->resources().bytes();
     return Deliver(full, map);
   });

@@ -3,6 +3,7 @@
 // The tensor accessors of c_api.h. They work on any TfLiteTensor, whoever made it.
 #include <cstring>
 
+#include "c_api/abi/borrowed_data.h"
 #include "c_api/include/c_api.h"
 
 TfLiteType TfLiteTensorType(const TfLiteTensor* tensor) {
@@ -39,6 +40,7 @@ TfLiteStatus TfLiteTensorCopyFromBuffer(TfLiteTensor* tensor, const void* input_
   if (tensor == nullptr || tensor->bytes != input_data_size) return kTfLiteError;
   if (input_data_size == 0) return kTfLiteOk;
   if (tensor->data.raw == nullptr || input_data == nullptr) return kTfLiteError;
+  if (deputy::OwnData(tensor) != kTfLiteOk) return kTfLiteError;
   memcpy(tensor->data.raw, input_data, input_data_size);
   return kTfLiteOk;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "core/base/pages.h"
@@ -56,6 +57,22 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
   return chunks_.back().Take(rounded, pool);
 }
 
+const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parameters, size_t bytes,
+                                        const Limits& limits, ThreadPool* pool, FillFunction call,
+                                        const void* fill) {
+  std::pair<PackedKey, std::string> full_key(key, std::move(parameters));
+  // Held while values are made: a second caller waits for them instead of making its own.
+  const std::lock_guard lock(mutex_);
+  if (const auto found = places_.find(full_key); found != places_.end()) return found->second;
+  char* const place = Place(bytes, limits, pool);
+  if (place == nullptr) return nullptr;
+  // It may throw: only complete values are entered.
+  call(fill, place);
+  places_.emplace(std::move(full_key), place);
+  bytes_ += bytes;
+  return place;
+}
+
 char* PackedConstants::Reserve(size_t bytes, const Limits& limits, ThreadPool* pool) {
   const std::lock_guard lock(mutex_);
   char* const place = Place(bytes, limits, pool);
@@ -66,6 +83,15 @@ char* PackedConstants::Reserve(size_t bytes, const Limits& limits, ThreadPool* p
 void PackedConstants::Expect(size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;
+}
+
+bool PackedConstants::Contains(const void* data) const {
+  const std::less<> before;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+    const char* const first = chunk.block.data();
+    return !before(data, first) && before(data, first + chunk.used);
+  });
 }
 
 void PackedConstants::ReleaseUnused() {

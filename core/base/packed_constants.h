@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants of a model in the order in which some kernel reads them: made once, and shared by all
-// interpreters of the model.
+// What is computed from constants of a model: their values in the order in which some kernel reads
+// them, or dequantised. Made once, and shared by all interpreters of the model.
 #ifndef DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
@@ -9,6 +9,8 @@
 #include <compare>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/memory.h"
@@ -30,22 +32,20 @@ struct PackedKey {
 class PackedConstants {
  public:
   // The values of that key, `bytes` at a multiple of kTensorAlignment, which fill(char* data) makes
-  // unless somebody did before; they stay as long as this object. The pool's threads help to make
-  // memory ready. Null when the limits or the allocator refuse.
+  // at the first call; they stay as long as this object. `parameters`: what the values depend on
+  // beside the key, byte by byte. The pool's threads help to make memory ready. Null when the
+  // limits or the allocator refuse.
   template <typename Fill>
   const char* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, ThreadPool* pool,
-                         Fill&& fill) {
-    // Others may wait for this one: two would do the same work.
-    const std::lock_guard lock(mutex_);
-    if (const auto found = places_.find(key); found != places_.end()) return found->second;
-    char* const place = Place(bytes, limits, pool);
-    if (place == nullptr) return nullptr;
-    // It may throw: nobody finds what is not complete.
-    fill(place);
-    places_.emplace(key, place);
-    bytes_ += bytes;
-    return place;
+                         const Fill& fill, std::string parameters = {}) {
+    return FindOrMake(
+        key, std::move(parameters), bytes, limits, pool,
+        [](const void* f, char* data) { (*static_cast<const Fill*>(f))(data); }, &fill);
   }
+  using FillFunction = void (*)(const void* fill, char* data);
+  const char* FindOrMake(const PackedKey& key, std::string parameters, size_t bytes,
+                         const Limits& limits, ThreadPool* pool, FillFunction call,
+                         const void* fill);
 
   // `bytes` for values that have no key, for as long as this object lives. Null as above.
   char* Reserve(size_t bytes, const Limits& limits, ThreadPool* pool);
@@ -54,6 +54,9 @@ class PackedConstants {
   void Expect(size_t bytes);
   // Gives back the pages that nothing lies in yet.
   void ReleaseUnused();
+
+  // Whether `data` points into values of this object.
+  bool Contains(const void* data) const;
 
   // What all of them take.
   size_t bytes() const {
@@ -77,7 +80,7 @@ class PackedConstants {
   char* Place(size_t bytes, const Limits& limits, ThreadPool* pool);
 
   mutable std::mutex mutex_;
-  std::map<PackedKey, char*> places_;
+  std::map<std::pair<PackedKey, std::string>, char*> places_;
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
   size_t expected_ = 0;  // what bytes_ will be when all is packed that is expected

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "c_api/abi/borrowed_data.h"
 #include "core/graph/graph.h"
 
 namespace deputy {
@@ -14,6 +15,8 @@ bool OwnsData(const TfLiteTensor& tensor) {
 }
 
 void RestoreMemory(const TfLiteTensor& before, TfLiteTensor* now) {
+  // Which data a tensor borrows may have changed since.
+  if (!BorrowsData(*now)) now->allocation = BorrowsData(before) ? nullptr : before.allocation;
   if (now->allocation_type == before.allocation_type && now->bytes == before.bytes) return;
   if (OwnsData(*now)) TfLiteTensorDataFree(now);
   // Fixed memory comes back with the fields, planned memory with the next plan.

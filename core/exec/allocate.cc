@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "c_api/abi/borrowed_data.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
@@ -124,12 +125,28 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
   for (; position < static_cast<int>(graph_.plan().size()); ++position) {
     bool dynamic = false;
     const size_t requests = pack_requests_.size();
-    const TfLiteStatus status = PrepareNode(graph_.plan()[position], &dynamic);
+    TfLiteStatus status = OwnDelegateOutputs(graph_.plan()[position]);
+    if (status == kTfLiteOk) status = PrepareNode(graph_.plan()[position], &dynamic);
     if (status != kTfLiteOk) return status;
     // Under Hot, nodes that a delegate has taken are prepared, too; they need not run.
     if (graph_.node(graph_.plan()[position])->delegate != nullptr) pack_requests_.resize(requests);
     *out_last_prepared = position;
     if (dynamic) break;
+  }
+  return kTfLiteOk;
+}
+
+// A constant that a builtin kernel has computed is shared by interpreters. A delegate that computes
+// it instead writes to it.
+TfLiteStatus Subgraph::OwnDelegateOutputs(int node_index) {
+  const TfLiteNode& node = *graph_.node(node_index);
+  if (node.delegate == nullptr) return kTfLiteOk;
+  for (int index : IndicesOf(node.outputs)) {
+    TfLiteTensor* const output = tensor(index);
+    if (output == nullptr || OwnData(output) == kTfLiteOk) continue;
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d: tensor %d '%s': no memory for %zu bytes", index_, index,
+                NameOf(*output), output->bytes);
   }
   return kTfLiteOk;
 }
@@ -149,17 +166,18 @@ void Subgraph::ForEachConstantToPack(const std::vector<PackRequest>& requests,
 TfLiteStatus Subgraph::PackConstants() {
   const Model& model = interpreter_->model();
   const std::vector<PackRequest> requests = std::exchange(pack_requests_, {});
-  size_t bytes = 0, own_bytes = 0;
+  size_t bytes = 0, computed_bytes = 0;
   ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
-    (tensor.allocation_type == kTfLiteMmapRo ? bytes : own_bytes) += tensor.bytes;
+    (tensor.allocation_type == kTfLiteMmapRo ? bytes : computed_bytes) += tensor.bytes;
   });
   PackedConstants& own = interpreter_->node_constants();
+  PackedConstants& shared = interpreter_->packed_constants();
   // Nodes may share a constant, of which there are no more than the file has, in float16 twice as
-  // large.
-  model.packed_constants().Expect(std::min(bytes, model.bytes().size()));
-  own.Expect(std::min(own_bytes, 2 * model.bytes().size()));
+  // large. Those that nodes compute are kept as they are, and packed.
+  const size_t file_bytes = model.bytes().size();
+  shared.Expect(std::min(bytes, file_bytes) + 2 * std::min(computed_bytes, 2 * file_bytes));
   const size_t own_before = own.bytes();
-  const size_t packed_before = model.packed_constants().bytes();
+  const size_t packed_before = shared.bytes();
   for (const PackRequest& request : requests) {
     interpreter_->failure_note().Clear();
     const TfLiteStatus status = request.pack(&context_, graph_.node(request.node_index));
@@ -168,8 +186,8 @@ TfLiteStatus Subgraph::PackConstants() {
     }
   }
   if (own.bytes() != own_before) own.ReleaseUnused();
-  if (model.packed_constants().bytes() != packed_before) {
-    model.packed_constants().ReleaseUnused();
+  if (shared.bytes() != packed_before) {
+    shared.ReleaseUnused();
     // What is small, as a bias, lies beside what inferences read.
     constexpr size_t kLarge = 64 << 10;
     ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {

@@ -22,7 +22,8 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
       delegate_retry_(config.delegate_retry),
       verification_(config.verification),
       limits_(config.limits),
-      pool_(config.pool) {
+      pool_(config.pool),
+      packed_constants_(model_->SharePackedConstants()) {
   if (config.make_observer) observer_ = config.make_observer(this);
 }
 
@@ -126,7 +127,7 @@ PackedConstants* InterpreterState::PackedConstantsOf(const void* data) {
   const auto* const at = static_cast<const uint8_t*>(data);
   const bool inside =
       std::less_equal<>()(file.data(), at) && std::less<>()(at, file.data() + file.size());
-  return inside ? &model_->packed_constants() : nullptr;
+  return inside || packed_constants_->Contains(data) ? packed_constants_.get() : nullptr;
 }
 
 TfLiteExternalContext* InterpreterState::external_context(TfLiteExternalContextType type) const {

@@ -120,6 +120,8 @@ class InterpreterState {
   // For the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
+  // Shared by the interpreters of the model.
+  PackedConstants& packed_constants() const { return *packed_constants_; }
   // What nodes pack for themselves.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return arithmetic_; }
@@ -147,8 +149,7 @@ class InterpreterState {
 
   // What the config has made, null where it made nothing.
   Observer* observer() const { return observer_.get(); }
-  // Where constants that lie at `data` are kept packed: the model's, if it is part of the file, or
-  // null.
+  // packed_constants(), if `data` is part of the model's file or lies in them; else null.
   virtual PackedConstants* PackedConstantsOf(const void* data);
 
   // For calls of foreign code; null while there is no observer.
@@ -209,6 +210,7 @@ class InterpreterState {
   bool timed_ = false, runs_alone_ = false;  // the inference under way
   ScratchArena scratch_;
   Resources resources_;
+  const std::shared_ptr<PackedConstants> packed_constants_;
   PackedConstants node_constants_;
   std::atomic<bool> cancel_requested_{false};
   const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled

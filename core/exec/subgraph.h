@@ -271,6 +271,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void DropIdleTemporaries();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  TfLiteStatus OwnDelegateOutputs(int node_index);
   // What the kernels of the plan asked for in their prepare.
   TfLiteStatus PackConstants();
   struct PackRequest;

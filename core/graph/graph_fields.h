@@ -36,7 +36,7 @@ struct FieldsOf<TfLiteTensor> {
     visit("params", &TfLiteTensor::params, FieldKind::kValue);
     visit("allocation_type", &TfLiteTensor::allocation_type, FieldKind::kMemory);
     visit("bytes", &TfLiteTensor::bytes, FieldKind::kMemory);
-    visit("allocation", &TfLiteTensor::allocation, FieldKind::kValue);
+    visit("allocation", &TfLiteTensor::allocation, FieldKind::kMemory);
     visit("name", &TfLiteTensor::name, FieldKind::kValue);
     visit("delegate", &TfLiteTensor::delegate, FieldKind::kValue);
     visit("buffer_handle", &TfLiteTensor::buffer_handle, FieldKind::kValue);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A constant in the order in which a kernel reads it. One of the model's file belongs to the model,
-// and all nodes and interpreters with the same key share it; any other belongs to the node.
+// A constant in the order in which a kernel reads it. One of the model's file, or computed from it,
+// belongs to the model, and all nodes and interpreters with the same key share it; any other
+// belongs to the node.
 #ifndef DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 #define DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
+
+#include <string>
 
 #include "core/base/packed_constants.h"
 #include "core/kernel_api/runtime.h"
@@ -27,45 +30,38 @@ class PackedConstant {
     return fixed && data_ != nullptr && key_ == key;
   }
 
-  // Makes data() the block of `bytes` that `fill` makes for the key, unless it is that already.
-  // Contents that are `fixed` never change at that address; others are packed every time. False
-  // when memory is refused.
+  // Makes data() the block of `bytes` that fill(char* data) makes for the key, unless it is that
+  // already. Contents that are `fixed` never change at that address; others are packed every time.
+  // False when memory is refused.
   template <typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, bool fixed, size_t bytes,
               const Fill& fill) {
-    if (Holds(key, fixed)) return true;
-    Invalidate();
-    key_ = key;
-    Runtime* const runtime = RuntimeOf(context);
-    const Limits limits = runtime == nullptr ? Limits() : runtime->limits();
-    PackedConstants* const shared =
-        runtime == nullptr || !fixed ? nullptr : runtime->PackedConstantsOf(key.constant);
-    if (shared != nullptr) {
-      data_ = shared->FindOrMake(key, bytes, limits, &runtime->pool(), fill);
-      return data_ != nullptr;
-    }
-    char* const own =
-        fixed && runtime != nullptr ? Lasting(runtime, bytes) : Passing(bytes, limits);
-    if (own == nullptr) return false;
-    fill(own);
-    data_ = own;
-    return true;
+    return EnsureFor(context, key, key, fixed, bytes, nullptr, nullptr, CallOf<Fill>(), &fill);
+  }
+
+  // The same for a block that depends on more than a constant: `key` stands for all of it in this
+  // node, until Invalidate; nodes with equal shared keys and equal parameters() share the block.
+  template <typename Parameters, typename Fill>
+  bool Ensure(const TfLiteContext* context, const PackedKey& key, const PackedKey& shared_key,
+              bool fixed, size_t bytes, const Parameters& parameters, const Fill& fill) {
+    return EnsureFor(
+        context, key, shared_key, fixed, bytes,
+        [](const void* f) -> std::string { return (*static_cast<const Parameters*>(f))(); },
+        &parameters, CallOf<Fill>(), &fill);
   }
 
   const char* data() const { return data_; }
 
  private:
+  template <typename Fill>
+  static PackedConstants::FillFunction CallOf() {
+    return [](const void* f, char* data) { (*static_cast<const Fill*>(f))(data); };
+  }
+  bool EnsureFor(const TfLiteContext* context, const PackedKey& key, const PackedKey& shared_key,
+                 bool fixed, size_t bytes, std::string (*parameters_of)(const void*),
+                 const void* parameters, PackedConstants::FillFunction call, const void* fill);
   // Memory beside that of other nodes, in large pages where they have much. It is used again.
-  char* Lasting(Runtime* runtime, size_t bytes) {
-    if (lasting_ == nullptr || lasting_bytes_ < bytes) {
-      lasting_ = runtime->node_constants().Reserve(bytes, runtime->limits(), &runtime->pool());
-      lasting_bytes_ = bytes;
-    }
-    return lasting_;
-  }
-  char* Passing(size_t bytes, const Limits& limits) {
-    return own_.Reserve(bytes, 0, limits) ? own_.data() : nullptr;
-  }
+  char* Lasting(Runtime* runtime, size_t bytes);
 
   PackedKey key_;
   const char* data_ = nullptr;

@@ -230,8 +230,8 @@ class Runtime {
   // What lasts from one inference to the next, for all subgraphs of the interpreter.
   virtual Resources& resources() = 0;
 
-  // Where the model keeps packed constants, if `data` is part of its file; else null. See
-  // packed_constant.h.
+  // What the interpreters of the model compute from its constants and share, if `data` is part of
+  // the file or of those values; else null. See packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
   // Memory for constants that nodes pack for themselves; it lasts as long as the interpreter.

@@ -479,6 +479,13 @@ struct Model::Storage {
 Model::Model() = default;
 Model::~Model() = default;
 
+std::shared_ptr<PackedConstants> Model::SharePackedConstants() const {
+  const std::lock_guard lock(packed_constants_mutex_);
+  std::shared_ptr<PackedConstants> shared = packed_constants_.lock();
+  if (shared == nullptr) packed_constants_ = shared = std::make_shared<PackedConstants>();
+  return shared;
+}
+
 bool Model::CopyBytes(const void* from, size_t bytes, void* to) const {
   return storage_ != nullptr && storage_->file.Copy(from, bytes, to);
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "core/base/error.h"
@@ -45,8 +46,9 @@ class Model {
   // See ModelBytes; the second is for constants that have been packed.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
   void ReleasePages(const void* from, size_t bytes) const;
-  // Constants of this model as kernels read them.
-  PackedConstants& packed_constants() const { return packed_constants_; }
+  // What kernels compute from constants of this model: one object for all interpreters that hold
+  // it at the same time, released with the last of them.
+  std::shared_ptr<PackedConstants> SharePackedConstants() const;
 
  private:
   struct Storage;
@@ -61,7 +63,8 @@ class Model {
   std::span<const uint8_t> bytes_;
   int file_descriptor_ = -1;
   ModelDesc desc_;
-  mutable PackedConstants packed_constants_;
+  mutable std::mutex packed_constants_mutex_;
+  mutable std::weak_ptr<PackedConstants> packed_constants_;
 };
 
 }  // namespace deputy

@@ -6,10 +6,14 @@
 #define DEPUTY_KERNELS_COMMON_SPARSE_H_
 
 #include <array>
+#include <string>
 
 #include "kernels/common/kernel.h"
 
 namespace deputy {
+
+// The fields of a sparsity, which its arrays are part of, byte by byte: equal for equal ones.
+std::string SparsityBytes(const TfLiteSparsity& sparsity);
 
 // One level per dimension in traversal order, the dimensions of the block last.
 template <typename T>

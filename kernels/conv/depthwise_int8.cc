@@ -287,7 +287,7 @@ TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensor
                         const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
   Scratch scratch;
-  // The node's own: scales are part of it.
+  // The node's own: scales and a row of the input's width are part of it.
   const PackedKey key = {data, nullptr, {}};
   const bool fixed = IsConstant(tensors.filter) && IsConstant(tensors.bias);
   if (!data->columns.Ensure(context, key, fixed, ColumnsLayout(shape, cpu).bytes,

@@ -3,6 +3,7 @@
 // int8 DEPTHWISE_CONV_2D, several rows at once with the table's lines. Exact rounding, and what the
 // lines could not compute with, are left to the implementation by columns.
 #include <cstring>
+#include <string>
 
 #include "kernels/conv/depthwise.h"
 
@@ -28,13 +29,24 @@ bool HasLines(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
          lines->accepts(y.filter, y.stride, shape.output_channels);
 }
 
+// What lines depend on beside the filter and the table.
+std::string ParametersOfLines(const ConvData& data, const ConvTensors& tensors) {
+  const auto channels = static_cast<size_t>(data.shape.output_channels);
+  const int32_t zero_point = data.scaling.input_zero_point();
+  std::string bytes(reinterpret_cast<const char*>(&zero_point), sizeof zero_point);
+  bytes.append(reinterpret_cast<const char*>(data.scaling.Tile(0).factors),
+               channels * sizeof(float));
+  return bytes.append(tensors.bias->data.raw, channels * sizeof(int32_t));
+}
+
 TfLiteStatus EnsureLines(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                          const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
   const DepthwiseLinesS8Kernels& lines = *cpu.depthwise_s8.lines;
   const LinesLayout layout(shape, lines);
-  // The node's own: scales are part of it.
   const PackedKey key = {data, nullptr, {}};
+  const PackedKey shared_key = {
+      Data<int8_t>(tensors.filter), &lines, {shape.y.filter, shape.output_channels}};
   const bool fixed = IsConstant(tensors.filter) && IsConstant(tensors.bias);
   const auto fill = [&](char* out) {
     auto* const bias = reinterpret_cast<int32_t*>(out + layout.bias);
@@ -46,7 +58,8 @@ TfLiteStatus EnsureLines(TfLiteContext* context, ConvData* data, const ConvTenso
             : 0;
     std::memcpy(out + layout.fits, &fits, sizeof fits);
   };
-  return data->lines.Ensure(context, key, fixed, layout.bytes, fill)
+  const auto parameters = [&] { return ParametersOfLines(*data, tensors); };
+  return data->lines.Ensure(context, key, shared_key, fixed, layout.bytes, parameters, fill)
              ? kTfLiteOk
              : TensorError(context, tensors.filter, "out of memory for its packed copy");
 }

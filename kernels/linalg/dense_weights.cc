@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linalg/dense_weights.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/common/sparse.h"
@@ -30,13 +31,17 @@ TfLiteStatus DenseWeights::Ensure(TfLiteContext* context, const TfLiteTensor* we
   if (!IsNeededFor(weights)) return kTfLiteOk;
   const size_t element = weights->type == kTfLiteFloat32 ? sizeof(float) : 1;
   const int64_t count = ElementCount(weights);
-  // Tensors may share values of which each has its own idea: those of sparse ones stay the node's.
-  const void* constant = weights->sparsity;
-  if (constant == nullptr) constant = weights->data.data;
-  const PackedKey key = {constant, &kForm, {weights->type, count}};
+  PackedKey shared_key = {weights->data.data, &kForm, {weights->type, count}};
+  std::copy(Dims(weights).begin(), Dims(weights).end(), shared_key.layout.begin() + 2);
+  // Two tensors may have the same values and different sparsities.
+  PackedKey key = shared_key;
+  if (weights->sparsity != nullptr) key.constant = weights->sparsity;
+  const auto parameters = [&] {
+    return weights->sparsity == nullptr ? std::string() : SparsityBytes(*weights->sparsity);
+  };
   size_t bytes;
   if (MultiplySizes(static_cast<size_t>(count), element, &bytes) &&
-      values_.Ensure(context, key, IsConstant(weights), bytes,
+      values_.Ensure(context, key, shared_key, IsConstant(weights), bytes, parameters,
                      [&](char* out) { Fill(weights, bytes, out); })) {
     return kTfLiteOk;
   }
