@@ -252,9 +252,9 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kPointwiseBf16Conv, &kRowsBf16Conv,   &kFewColumnsRowsConv, &kWinogradConv,
-      &kRowsConv,          &kFewColumnsConv, &kGemmFloatConv,      &kWinogradInt8Conv,
-      &kRowsInt8Conv,      &kGemmInt8Conv,   &kGemmHybridConv,     &kReferenceConv};
+      &kPointwiseBf16Conv, &kRowsBf16Conv,  &kFewColumnsRowsConv, &kWinogradConv, &kRowsConv,
+      &kFewColumnsConv,    &kGemmFloatConv, &kWinogradInt8Conv,   &kRowsInt8Conv, &kGemmInt8Conv,
+      &kGemmHybridConv,    &kDotsInt16Conv, &kReferenceConv};
   DEPUTY_TRY(ReadConv(context, node));
   Choose(context, node, kImplementations);
   return kTfLiteOk;

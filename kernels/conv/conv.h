@@ -112,7 +112,7 @@ struct ConvData {
   bool allows_bf16 = false;      // of float32
   Bf16Layer bf16;                // pointwise
   Bf16Weights bf16_filter;       // what is not
-  PackedConstant packed_filter;  // depthwise int8: in the table's order
+  PackedConstant packed_filter;  // depthwise int8: in the table's order; int16: widened
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
   PackedConstant columns;        // depthwise int8: bias and factors in that order
   PackedConstant lines;          // depthwise int8: all of them, for several rows at once
@@ -206,6 +206,8 @@ void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int col
 
 // conv_reference.cc: plain loops for every form.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
+// conv_int16.cc.
+extern const ConvImplementation kDotsInt16Conv;
 // conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
 // conv_winograd.cc and conv_winograd_int8.cc: products of transformed tiles.

@@ -4,6 +4,7 @@
 #ifndef DEPUTY_KERNELS_CONV_PATCHES_H_
 #define DEPUTY_KERNELS_CONV_PATCHES_H_
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/conv/conv.h"
@@ -20,6 +21,7 @@ struct PatchSource {
   void Copy(const float* from, int64_t count, float* to) const {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
   }
+  void Copy(const int16_t* from, int64_t count, int16_t* to) const { std::copy_n(from, count, to); }
   void Copy(const int8_t* from, int64_t count, void* to) const {
     cpu->gemm_s8.left_from_s8(from, static_cast<size_t>(count), to);
   }
@@ -41,7 +43,7 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const int first_y = shape.y.FirstTap(oy), last_y = shape.y.LastTap(oy);
   const int first_x = shape.x.FirstTap(ox), last_x = std::max(first_x, shape.x.LastTap(ox));
   int32_t zero_point = source.zero_points[b * source.zero_stride];
-  if constexpr (!std::is_same_v<Out, float>) zero_point += source.cpu->gemm_s8.left_offset();
+  if constexpr (sizeof(T) == 1) zero_point += source.cpu->gemm_s8.left_offset();
   const Out outside = static_cast<Out>(zero_point);
   // Taps side by side in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;

@@ -162,6 +162,13 @@ constexpr Candidate<GemmS8Kernels> kGemmS8[] = {
 #endif
     {&kGemmS8Generic, kGeneric, &Always},
 };
+constexpr DotsS16Kernels kNoDotsS16 = {};
+constexpr Candidate<DotsS16Kernels> kDotsS16[] = {
+#if DEPUTY_HAS_AVX2
+    {&kDotsS16Avx2, kAvx2, &HasAvx2},
+#endif
+    {&kNoDotsS16, kGeneric, &Always},
+};
 constexpr Candidate<RequantizeKernels> kRequantize[] = {
 #if DEPUTY_HAS_AVX512
     {&kRequantizeAvx512, kAvx512, &HasAvx512},
@@ -260,6 +267,7 @@ CpuKernels TableOf(int level) {
           .gemm_f32 = BestOf(kGemmF32, level),
           .gemm_bf16 = BestOf(kGemmBf16, level),
           .gemm_s8 = BestOf(kGemmS8, level),
+          .dots_s16 = BestOf(kDotsS16, level),
           .requantize = BestOf(kRequantize, level),
           .winograd_f32 = BestOf(kWinogradF32, level),
           .depthwise_f32 = BestOf(kDepthwiseF32, level),

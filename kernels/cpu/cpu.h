@@ -17,6 +17,7 @@ struct CpuKernels {
   GemmF32Kernels gemm_f32;
   GemmBf16Kernels gemm_bf16;  // without functions where the machine cannot
   GemmS8Kernels gemm_s8;
+  DotsS16Kernels dots_s16;  // without a function below AVX2
   RequantizeKernels requantize;
   WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;

@@ -334,6 +334,23 @@ struct GemmS8Kernels {
   int32_t left_offset() const { return OffsetOf(left); }
 };
 
+// Sums of products of int16, exact in 64 bits: sums[c] is that of `a` and column c of a matrix,
+// both of `depth` values, at most 2^30.
+struct DotsS16 {
+  const int16_t* a;
+  const int16_t* b;
+  int64_t stride;  // from a column to the next, or from a row to the next
+  int64_t depth;
+  int columns;
+  int64_t* sums;
+};
+
+struct DotsS16Kernels {
+  const char* name = nullptr;
+  void (*of_columns)(const DotsS16& dots) = nullptr;  // of which each is contiguous
+  void (*of_rows)(const DotsS16& dots) = nullptr;     // of a matrix whose rows are contiguous
+};
+
 struct RequantizeKernels {
   const char* name = nullptr;
   void (*in_float)(const RequantizeTile& tile) = nullptr;
@@ -436,6 +453,8 @@ extern const HalfKernels kHalfAvx2;
 extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
 // simd_avx2_int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
+// simd_avx2_int16.cc
+extern const DotsS16Kernels kDotsS16Avx2;
 // simd_avx2_depthwise_int8.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
 // simd_avx2_depthwise_lines_int8.cc

@@ -7,7 +7,8 @@
 // In steps by rows a float right operand may lie in steps in another tensor, and the rows of the
 // output apart from each other.
 //
-// Only float32 and int8 have a fast path; int16 takes the reference code everywhere.
+// int16 products are sums of 64 bits, which all implementations compute exactly: their results are
+// the same bits.
 #include "kernels/linalg/batch_matmul.h"
 
 #include <cstring>
@@ -19,6 +20,7 @@
 #include "kernels/linalg/bf16_layer.h"
 #include "kernels/linalg/channel_scaling.h"
 #include "kernels/linalg/dot.h"
+#include "kernels/linalg/dots_int16.h"
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/int8_product.h"
 #include "kernels/linalg/row_step.h"
@@ -240,6 +242,15 @@ class LeftRows {
 
 // ---- Reference --------------------------------------------------------------------------------
 
+// Rows of the output that make a task worth a thread's while.
+int64_t RowsOfTask(const BatchShape& shape) {
+  const int64_t rows = int64_t{shape.batches} * shape.rows;
+  return std::max<int64_t>(
+             static_cast<int64_t>(50e3 / std::max(1.0, double{1} * shape.columns * shape.depth)),
+             rows >> 20) +
+         1;
+}
+
 // finish(sum, row of the output, column, row of the left operand).
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* lhs_rows,
@@ -248,11 +259,7 @@ void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* l
   const In* lhs = static_cast<const In*>(lhs_rows);
   const Weight* rhs = static_cast<const Weight*>(rhs_rows);
   const int64_t rows = int64_t{shape.batches} * shape.rows;
-  const int64_t portion =
-      std::max<int64_t>(
-          static_cast<int64_t>(50e3 / std::max(1.0, double{1} * shape.columns * shape.depth)),
-          rows >> 20) +
-      1;
+  const int64_t portion = RowsOfTask(shape);
   const int tasks = static_cast<int>((rows + portion - 1) / portion);
   ParallelFor(context, tasks, [&](int task, int) {
     const int64_t last = std::min(rows, (task + 1) * portion);
@@ -615,6 +622,64 @@ TfLiteStatus RunHybrid(TfLiteContext* context, BatchMatMulData* data, const Batc
                  });
 }
 
+// ---- int16 ------------------------------------------------------------------------------------
+
+bool IsInt16(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
+  return tensors.lhs->type == kTfLiteInt16 && cpu.dots_s16.of_columns != nullptr;
+}
+
+// Bytes of a right operand in int8, once it is int16.
+size_t WidenedBytes(const TfLiteTensor* rhs) {
+  return rhs->type == kTfLiteInt8 ? rhs->bytes * sizeof(int16_t) : 0;
+}
+
+size_t Int16Scratch(const BatchMatMulData& data, const BatchTensors& tensors, const CpuKernels&,
+                    int) {
+  return LeftRows::ScratchBytes(data, tensors) + WidenedBytes(tensors.rhs) + kTensorAlignment;
+}
+
+// Rows [row, row + count) of the output, which are of one matrix.
+void MultiplyInt16(const BatchMatMulData& data, const CpuKernels& cpu, const int16_t* lhs,
+                   const int16_t* rhs, int64_t row, int count, int16_t* out) {
+  const BatchShape& shape = data.shape;
+  int left = 0, right = 0;
+  shape.Pair(static_cast<int>(row / shape.rows), &left, &right);
+  lhs += (int64_t{left} * shape.rows + row % shape.rows) * shape.depth;
+  rhs += int64_t{right} * shape.columns * shape.depth;
+  out += row * shape.columns;
+  const DotBlockInt16 block = {lhs, count, rhs, data.params.adj_y, shape.columns, shape.depth};
+  block.ForEachSum(cpu, [&](int64_t sum, int r, int c) {
+    out[int64_t{r} * shape.columns + c] = data.scaling.RequantizeInt16(sum, true, c);
+  });
+}
+
+TfLiteStatus RunInt16(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
+                      const CpuKernels& cpu) {
+  const BatchShape& shape = data->shape;
+  LeftRows left;
+  DEPUTY_TRY(left.Make(context, *data, tensors));
+  Scratch widened;
+  const int16_t* rhs = Data<int16_t>(tensors.rhs);
+  if (tensors.rhs->type == kTfLiteInt8) {
+    if (!widened.Acquire(context, WidenedBytes(tensors.rhs))) {
+      return TensorError(context, tensors.rhs, "out of memory for a copy in int16");
+    }
+    std::copy_n(Data<int8_t>(tensors.rhs), tensors.rhs->bytes, widened.as<int16_t>());
+    rhs = widened.as<int16_t>();
+  }
+  int16_t* const out = Data<int16_t>(tensors.output);
+  const int64_t rows = int64_t{shape.batches} * shape.rows;
+  const int64_t portion = std::max<int64_t>(kDotRowsAtOnce, RowsOfTask(shape));
+  ParallelFor(context, static_cast<int>((rows + portion - 1) / portion), [&](int task, int) {
+    const int64_t last = std::min(rows, (task + 1) * portion);
+    for (int64_t row = task * portion, count; row < last; row += count) {
+      count = std::min({int64_t{kDotRowsAtOnce}, last - row, shape.rows - row % shape.rows});
+      MultiplyInt16(*data, cpu, left.as<int16_t>(), rhs, row, static_cast<int>(count), out);
+    }
+  });
+  return kTfLiteOk;
+}
+
 // ---- bfloat16 ---------------------------------------------------------------------------------
 
 // All left rows against the one right matrix.
@@ -657,10 +722,12 @@ constexpr BatchImplementation kGemmFloat = {"gemm_float",  &IsFloat,  &PackFloat
 constexpr BatchImplementation kGemmInt8 = {"gemm_int8", &IsInt8, &PackInt8, &IntScratch, &RunInt8};
 constexpr BatchImplementation kGemmHybrid = {"gemm_hybrid", &IsHybridInt8, &PackInt8, &IntScratch,
                                              &RunHybrid};
+constexpr BatchImplementation kDotsInt16 = {"dots_int16", &IsInt16, nullptr, &Int16Scratch,
+                                            &RunInt16};
 constexpr BatchImplementation kReference = {"reference", &AcceptsAll<BatchMatMulData, BatchTensors>,
                                             nullptr, nullptr, &RunPlain};
-constexpr const BatchImplementation* kImplementations[] = {&kGemmBf16, &kGemmFloat, &kGemmInt8,
-                                                           &kGemmHybrid, &kReference};
+constexpr const BatchImplementation* kImplementations[] = {&kGemmBf16,   &kGemmFloat, &kGemmInt8,
+                                                           &kGemmHybrid, &kDotsInt16, &kReference};
 
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);

@@ -106,6 +106,21 @@ void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first
   }
 }
 
+// The same for columns that lie side by side, in runs of four.
+void PackWidePanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
+                   uint8_t flip, int8_t* out) {
+  constexpr int kRun = 4;
+  const int columns = std::min(panel_columns, layout.columns - first);
+  std::fill_n(out, CeilDiv(layout.depth, kRun) * kRun * panel_columns, 0);
+  for (int d = 0; d < layout.depth; d += kRun, out += kRun * panel_columns) {
+    const int rows = std::min(kRun, layout.depth - d);
+    for (int r = 0; r < rows; ++r) {
+      const int8_t* const from = weights + first + (d + r) * layout.depth_stride;
+      for (int c = 0; c < columns; ++c) out[c * kRun + r] = Flipped(from[c], flip);
+    }
+  }
+}
+
 using FloatVector = float __attribute__((vector_size(16)));
 constexpr int kVector = 4;
 
@@ -281,6 +296,9 @@ void PackedWeights<T>::FillPanel(const CpuKernels& cpu, const T* source,
     if (layout.depth_stride == 1 && !in_runs && (run == 2 || run == 4)) {
       const auto pack = run == 2 ? &PackDeepPanel<2> : &PackDeepPanel<4>;
       return pack(source, layout, first, panel_columns, flip, panel);
+    }
+    if (layout.column_stride == 1 && !in_runs && run == 4 && layout.parts == 1) {
+      return PackWidePanel(source, layout, first, panel_columns, flip, panel);
     }
   }
   const auto weight = [&](int c, int d) -> T {

@@ -98,7 +98,7 @@ foreach(source IN LISTS kernel_sources)
   endif()
   # Code that is made of intrinsics or of small arrays in registers: -O3 makes more of it, no faster,
   # and puts the arrays of the generic table into memory. (Of VNNI -O2 makes slower code.)
-  set(of_intrinsics "^simd_(avx2(|_depthwise_int8|_depthwise_lines_int8)|avx512_depthwise)\\.cc$")
+  set(of_intrinsics "^simd_(avx2(|_int16|_depthwise_int8|_depthwise_lines_int8)|avx512_depthwise)\\.cc$")
   if(leaf_flags AND name MATCHES "${of_intrinsics}")
     list(APPEND flags -O2 -fno-tree-vectorize)
   endif()
