@@ -182,6 +182,13 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
 
 // The sums over depth of the columns.
 void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int32_t* sums) {
+  if (layout.column_stride == 1 && layout.run_columns == 0) {
+    std::fill_n(sums, layout.columns, 0);
+    for (int d = 0; d < layout.depth; ++d, weights += layout.depth_stride) {
+      for (int c = 0; c < layout.columns; ++c) Accumulate(&sums[c], Flipped(weights[c], flip));
+    }
+    return;
+  }
   for (int c = 0; c < layout.columns; ++c) {
     const int8_t* const column = weights + layout.ColumnOffset(c);
     uint32_t sum = 0;
