@@ -316,6 +316,22 @@ TEST(DelegateErrors, fallback_computes_on_the_cpu_and_says_delegate_error) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk);
 }
 
+TEST(DelegateErrors, without_fallback_a_failing_kernel_fails_the_inference) {
+  KeptScripted scripted;
+  scripted->claim_all = true;
+  scripted->failing_callback = kScriptedInvoke;
+  scripted->failing_call = 1;
+  scripted->failure = kScriptedErrorStatus;
+  TestInterpreter t(Chain(4), [](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetEnableDelegateFallback(options, false);
+  });
+  ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
+  RunOnce(&t, kInput);
+  t.Set<float>(0, kInput);
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_EQ(DelegateNodes(&t), 1);
+}
+
 TEST(DelegateErrors, static_delegate_on_unresolved_operators_changes_nothing) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}), y = m.AddTensor(kTfLiteFloat32, {1, 4});

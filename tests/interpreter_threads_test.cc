@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -173,6 +174,24 @@ TEST(SharedConstantsThreads, constants_are_computed_once_by_interpreters_prepare
 TEST_F(InterpreterThreads, share_one_pool) {
   DeputyThreadPool* pool = DeputyThreadPoolCreate(3);
   RunTogether(2, pool);
+  DeputyThreadPoolDelete(pool);
+}
+
+// Threads of this process.
+ptrdiff_t ThreadCount() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST_F(InterpreterThreads, of_one_pool_start_no_threads_of_their_own) {
+  DeputyThreadPool* pool = DeputyThreadPoolCreate(2);
+  std::vector<TfLiteInterpreter*> interpreters;
+  const ptrdiff_t before = ThreadCount();
+  for (int i = 0; i < 4; ++i) {
+    interpreters.push_back(Make(2, pool));
+    EXPECT_EQ(Classify(interpreters.back(), 0), expected_[0]);
+  }
+  EXPECT_LE(ThreadCount() - before, 1);
+  for (TfLiteInterpreter* interpreter : interpreters) TfLiteInterpreterDelete(interpreter);
   DeputyThreadPoolDelete(pool);
 }
 
