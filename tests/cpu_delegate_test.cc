@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -130,6 +132,29 @@ TEST(CpuDelegate, computes_networks_bit_by_bit_with_any_number_of_threads) {
       }
     }
   }
+}
+
+// Threads that an inference of a host with one thread adds to the process.
+ptrdiff_t ThreadsAddedWith(const char* num_threads) {
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const Handle delegate = Create({{"num_threads", num_threads}});
+  TestInterpreter t(Digits("float"), [](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsSetNumThreads(options, 1);
+  });
+  ApplyTo(&t, delegate);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  const ptrdiff_t before = count();
+  Compute(&t, 1);
+  return count() - before;
+}
+
+TEST(CpuDelegate, works_with_as_many_threads_as_its_option_says) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor";
+  EXPECT_EQ(ThreadsAddedWith("0"), 0) << "the host's one";
+  EXPECT_EQ(ThreadsAddedWith("1"), 0);
+  EXPECT_EQ(ThreadsAddedWith("2"), 1);
 }
 
 TEST(CpuDelegate, random_graphs_run_in_it_as_a_whole) {
