@@ -246,6 +246,37 @@ TEST_F(Hexagon, one_node_alone_is_left) {
   }
 }
 
+// Two pairs of ADD with a way through float32 between them.
+std::vector<uint8_t> TwoPairs() {
+  ModelBuilder m;
+  const TensorExtras quantized = {.scale = {0.5F}, .zero_point = {128}};
+  std::vector<int> t;
+  for (int i = 0; i < 7; ++i) {
+    t.push_back(i == 3 ? m.AddTensor(kTfLiteFloat32, {1, 4, 4, 2})
+                       : m.AddTensor(kTfLiteUInt8, {1, 4, 4, 2}, "", quantized));
+  }
+  for (const size_t at : {0, 1}) {
+    m.AddOp(kTfLiteBuiltinAdd, {t[at], t[at]}, {t[at + 1]}, schema::CreateAddOptions(m.fbb()));
+  }
+  m.AddOp(kTfLiteBuiltinDequantize, {t[2]}, {t[3]});
+  m.AddOp(kTfLiteBuiltinQuantize, {t[3]}, {t[4]});
+  for (const size_t at : {4, 5}) {
+    m.AddOp(kTfLiteBuiltinAdd, {t[at], t[at]}, {t[at + 1]}, schema::CreateAddOptions(m.fbb()));
+  }
+  m.SetInputs({t[0]});
+  m.SetOutputs({t[6]});
+  return m.Finish();
+}
+
+TEST_F(Hexagon, no_more_partitions_are_taken_than_the_option_says) {
+  for (const char* most : {"4", "1"}) {
+    const Handle delegate = Make({{"max_delegated_partitions", most}});
+    TestInterpreter t(TwoPairs());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+    EXPECT_EQ(Delegated(&t), most[0] == '4' ? 4 : 2);
+  }
+}
+
 TEST_F(Hexagon, a_failing_function_leaves_the_model_to_the_cpu) {
   TestInterpreter cpu(Network(kTfLiteInt8));
   const std::vector<int> expected = Infer(&cpu, true);
