@@ -24,6 +24,7 @@ class ThreadedContext final : public Runtime {
   ScratchArena& scratch() override { return scratch_; }
   Resources& resources() override { return resources_; }
   bool TensorIsRead(int) const override { return true; }
+  bool HasDeclaredShape(int) const override { return false; }
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
   PackedConstants& node_constants() override { return node_constants_; }

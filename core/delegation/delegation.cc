@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/delegation/dynamic_tensors.h"
 #include "core/delegation/support_query.h"
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
@@ -36,13 +37,14 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   if (const TfLiteStatus status = Redo(); status != kTfLiteOk) return status;
   subgraph_->fallback().Invalidate();
   prepare_problem_.clear();
+  shape_refusal_.clear();
   const AppliedDelegates::Application application(&delegates_, delegate);
   const AppliedDelegate& offered = *delegates_.current();
   const ReportCollector reports(reporter);
   TfLiteStatus status = kTfLiteError;
   try {
     status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(offered) : ApplySteps(offered);
-    delegates_.ConcludeCurrent(reports.text());
+    delegates_.ConcludeCurrent(reports.text()[0] != '\0' ? reports.text() : shape_refusal_.c_str());
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
@@ -59,6 +61,8 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
     subgraph_->SetUninvokable();
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
+  } else if (const TfLiteStatus status = PropagateShapesFor(delegate); status != kTfLiteOk) {
+    return status;
   }
   if (!any_applied()) {
     fp16_weights_ = Fp16Weights(subgraph_->graph());
@@ -147,20 +151,40 @@ void Delegation::TakeBack() {
   transaction->contents.PutBack(subgraph_->graph().tensors());
 }
 
+// Upstream's text, and which node made the graph dynamic.
+std::string Delegation::DynamicShapeRefusal() const {
+  const DynamicTensor first = FindDynamicTensor(subgraph_->graph());
+  std::string text =
+      "Attempting to use a delegate that only supports static-sized tensors with a graph that has "
+      "dynamic-sized tensors";
+  if (first.tensor >= 0) {
+    text += " (tensor#" + std::to_string(first.tensor) + " is a dynamic-sized tensor)";
+  }
+  text += ".; subgraph " + std::to_string(subgraph_->index()) + " stays on the CPU";
+  return first.tensor < 0 ? text : text + ": " + first.text;
+}
+
+// Until the graph is allocated, tensors have the shapes of the file, whatever an input was resized
+// to. A delegate that requires propagated shapes sees those that the nodes compute.
+TfLiteStatus Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
+  if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) {
+    return kTfLiteOk;
+  }
+  return subgraph_->PropagateShapes(subgraph_->plan());
+}
+
 // A static delegate needs to see every shape.
 TfLiteStatus Delegation::CheckStaticShapes() {
   bool dynamic = false;
   const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan(), &dynamic);
   if (status != kTfLiteOk) return status;
   if (!dynamic) return kTfLiteOk;
+  shape_refusal_ = DynamicShapeRefusal();
   const TfLiteStatus allocated = subgraph_->Reallocate();
   if (allocated != kTfLiteOk) return allocated;
   if (!warned_about_dynamic_tensors_) {
     warned_about_dynamic_tensors_ = true;
-    subgraph_->interpreter()->reporter()->Report(
-        "Attempting to use a delegate that only supports static-sized tensors with a graph that "
-        "has dynamic-sized tensors; subgraph %d stays on the CPU",
-        subgraph_->index());
+    subgraph_->interpreter()->reporter()->Report("%s", shape_refusal_.c_str());
   }
   return kTfLiteApplicationError;
 }
@@ -241,6 +265,8 @@ TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!subgraph_->immutable() && !dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
+  } else if (const TfLiteStatus status = PropagateShapesFor(*delegate); status != kTfLiteOk) {
+    return status;
   }
   EnterDelegateMode();
   const bool said = QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),
@@ -324,11 +350,16 @@ TfLiteStatus Delegation::Remove(const char* why) {
   return status == kTfLiteOk ? read : status;
 }
 
-bool Delegation::requires_propagated_shapes() const {
+TfLiteStatus Delegation::PropagateShapes() {
   const AppliedDelegates::Order& applied = delegates_.applied();
-  return std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
-    return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
-  });
+  const bool required =
+      std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
+        return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
+      });
+  if (!required) return kTfLiteOk;
+  // Kernels of the CPU do not read the float16 that delegates read.
+  const WidenedInputs widened(&subgraph_->graph(), fp16_weights_, original_plan_);
+  return subgraph_->PropagateShapes(original_plan_);
 }
 
 uint64_t Delegation::Digest() const {

@@ -49,7 +49,7 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus Remove(const char* why) override;
   bool any_applied() const override { return !delegates_.applied().empty(); }
   const std::vector<int>& original_plan() const override { return original_plan_; }
-  bool requires_propagated_shapes() const override;
+  TfLiteStatus PropagateShapes() override;
   void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
@@ -103,6 +103,8 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus CallPrepare(const AppliedDelegate& delegate);
   TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
+  TfLiteStatus PropagateShapesFor(const AppliedDelegate& delegate);
+  std::string DynamicShapeRefusal() const;
   TfLiteStatus AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                              bool was_invokable);
   TfLiteStatus Restore();
@@ -146,6 +148,7 @@ class Delegation final : public DelegateLayer {
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
   std::string prepare_problem_;  // why the newest Prepare failed; "" if it did not, or has said it
+  std::string shape_refusal_;    // why the newest static delegate was refused; reported once
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;

@@ -50,9 +50,22 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
+// Computed shapes of an earlier pass: those that the replaced nodes do not compute again in this
+// one are known when the delegate has run.
+void HotFallback::ForgetComputedShapes(int node_index) {
+  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+    if (index < 0) continue;
+    TfLiteTensor& tensor = *subgraph_->tensor(index);
+    if (!IsComputedShape(tensor)) continue;
+    TfLiteTensorDataFree(&tensor);
+    tensor.allocation_type = kTfLiteArenaRw;
+  }
+}
+
 TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const FallbackPartition& partition = partitions_.Of(node_index);
   known_shapes_.Forget(IndicesOf(subgraph_->node(node_index)->outputs));
+  ForgetComputedShapes(node_index);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
   for (int replaced : partition.nodes) {

@@ -78,6 +78,7 @@ class HotFallback final : public NodeFallback {
   int64_t RecomputedCount(int node_index) const;
 
  private:
+  void ForgetComputedShapes(int node_index);
   bool OutputsKeptTheirShapes(int node_index) const;
   TfLiteStatus GiveOutputsKnownShapes(int node_index);
   TfLiteStatus Recompute(int node_index);

@@ -63,10 +63,8 @@ TfLiteStatus Subgraph::Reallocate() {
   persistent_.Reset();
   has_contents_.clear();
   NoteReaders();
-  if (delegation().requires_propagated_shapes()) {
-    bool ignored = false;
-    const TfLiteStatus status = PrepareAll(delegation().original_plan(), &ignored);
-    if (status != kTfLiteOk) return status;
+  if (const TfLiteStatus status = delegation().PropagateShapes(); status != kTfLiteOk) {
+    return status;
   }
   shared_shapes_.BeginPlan(graph_, graph_.plan());
   const TfLiteStatus status = PrepareAndAllocate();
@@ -89,6 +87,15 @@ TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynami
     if (status != kTfLiteOk || *out_dynamic) return status;
   }
   return kTfLiteOk;
+}
+
+// Operators that only a delegate has do not compute shapes.
+TfLiteStatus Subgraph::PropagateShapes(const std::vector<int>& plan) {
+  const auto unresolved = std::find_if(plan.begin(), plan.end(), [this](int node_index) {
+    return IsUnresolvedCustomOp(*graph_.registration(node_index));
+  });
+  bool ignored = false;
+  return PrepareAll({plan.begin(), unresolved}, &ignored);
 }
 
 // Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
@@ -202,10 +209,12 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   TfLiteStatus status = interpreter_->CheckCancellation();
   if (status != kTfLiteOk) return status;
   graph_.EnsureTensorCapacity();
-  const bool kept =
-      interpreter_->keeps_replaced_nodes() && graph_.node(node_index)->delegate != nullptr;
+  const bool replaces = graph_.node(node_index)->delegate != nullptr;
+  const bool kept = interpreter_->keeps_replaced_nodes() && replaces;
   const std::vector<SharedShape> shared = shared_shapes_.Of(graph_, node_index);
-  if (kept) status = fallback().InferReplacedShapes(node_index);
+  if (kept || (replaces && HasComputedShape(node_index))) {
+    status = fallback().InferReplacedShapes(node_index);
+  }
   const bool cancelled = status != kTfLiteOk;
   interpreter_->failure_note().Clear();
   if (!cancelled) status = RunPrepare(node_index);
@@ -219,6 +228,14 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   *out_dynamic = status == kTfLiteOutputShapeNotKnown ||
                  graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs));
   return kTfLiteOk;
+}
+
+// The nodes behind it may read a shape that the replaced nodes compute in their prepare.
+bool Subgraph::HasComputedShape(int node_index) const {
+  const std::span<const int> outputs = IndicesOf(graph_.node(node_index)->outputs);
+  return std::any_of(outputs.begin(), outputs.end(), [&](int index) {
+    return index >= 0 && IsComputedShape(graph_.tensors()[static_cast<size_t>(index)]);
+  });
 }
 
 bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {

@@ -39,7 +39,8 @@ class DelegateLayer {
   virtual bool any_applied() const = 0;
   // The plan before the first delegate; empty while no delegate's node runs in others' place.
   virtual const std::vector<int>& original_plan() const = 0;
-  virtual bool requires_propagated_shapes() const = 0;
+  // Prepares the original plan where an applied delegate requires propagated shapes.
+  virtual TfLiteStatus PropagateShapes() = 0;
 
   // A node's kernel has been prepared; tensors from `first_added` on are what it added.
   virtual void NotePrepared(int node_index, size_t first_added) = 0;

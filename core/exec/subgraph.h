@@ -199,6 +199,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus Reallocate();
   // Prepares the nodes of a plan from the first on, up to the first dynamic output.
   TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
+  // Likewise, up to the first node without a kernel; gives tensors the shapes that nodes compute.
+  TfLiteStatus PropagateShapes(const std::vector<int>& plan);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
   // The kernel's prepare alone; indices that it leaves behind are checked.
   TfLiteStatus RunPrepare(int node_index);
@@ -231,6 +233,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   Precision precision() const override;
   const Limits& limits() const override;
   bool TensorIsRead(int tensor_index) const override;
+  bool HasDeclaredShape(int tensor_index) const override;
   CallableSubgraph* FindSubgraph(int index) override;
   bool TakeCancellation() override;
   ScratchArena& scratch() override;
@@ -278,6 +281,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // visit(tensor) for the constants that their nodes read.
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
+  // Some output of the node is a computed shape (IsComputedShape).
+  bool HasComputedShape(int node_index) const;
   // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
   // any, with the text of the failure noted.
   bool KeepShapes(const std::vector<SharedShape>& shared);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a subgraph does for its builtin kernels (core/kernel_api/runtime.h).
+#include <algorithm>
+
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
@@ -16,6 +18,15 @@ bool Subgraph::TensorIsRead(int tensor_index) const {
   // Tensors added since the plan was read are kept: being wrong here costs time, not results.
   return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
          read_[tensor_index];
+}
+
+bool Subgraph::HasDeclaredShape(int tensor_index) const {
+  if (tensor_index < 0 || static_cast<size_t>(tensor_index) >= desc_->tensors.size()) return false;
+  const TensorDesc& declared = desc_->tensors[static_cast<size_t>(tensor_index)];
+  const auto is_open = [](int32_t extent) { return extent < 0; };
+  return std::none_of(declared.signature.begin(), declared.signature.end(), is_open) &&
+         std::ranges::equal(declared.shape,
+                            IndicesOf(graph_.tensors()[static_cast<size_t>(tensor_index)].dims));
 }
 
 CallableSubgraph* Subgraph::FindSubgraph(int index) {

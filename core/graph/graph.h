@@ -21,6 +21,12 @@ namespace deputy {
 // Names one node of one graph for good.
 using NodeId = int64_t;
 
+// Integers that a node of the plan has computed in its prepare: a shape, an axis.
+inline bool IsComputedShape(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLitePersistentRo &&
+         (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 || tensor.type == kTfLiteBool);
+}
+
 class Graph {
  public:
   // The context's array of tensors is kept up to date. It outlives the graph.

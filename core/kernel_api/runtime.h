@@ -218,6 +218,9 @@ class Runtime {
   // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
   virtual bool TensorIsRead(int tensor_index) const = 0;
 
+  // The tensor has the shape that the model declares for it, and the model leaves no extent open.
+  virtual bool HasDeclaredShape(int tensor_index) const = 0;
+
   // The subgraph of that number, null when there is none.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;
 
