@@ -21,6 +21,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
 #include "kernels/cpu/map_rows.h"
@@ -704,11 +705,11 @@ bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* ou
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
-  StepOffer offer = {.invoke = &Guarded<eval>};
+  StepOffer offer = {.invoke = kFoldedInvoke<eval>};
   bool has_role = false;
   if constexpr (std::is_same_v<Operator, Sum>) has_role = DescribeSum(context, node, &offer);
   if constexpr (std::is_same_v<Operator, Product>) has_role = DescribeScale(context, node, &offer);
-  if (!has_role) offer = {.invoke = &Guarded<eval>};
+  if (!has_role) offer = {.invoke = kFoldedInvoke<eval>};
   if (Output(context, node, 0)->type == kTfLiteFloat32 &&
       LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
     offer.by_rows =
@@ -735,8 +736,8 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
           .parse = &ParseOptions<member, Params, fill>,
           .init = &GuardedInit<&NewData<ArithmeticData>>,
           .free = &DeleteData<ArithmeticData>,
-          .prepare = &Guarded<&PrepareAndOffer<Operator, Params, eval>>,
-          .invoke = &Guarded<eval>,
+          .prepare = kFoldingPrepare<&PrepareAndOffer<Operator, Params, eval>, eval>,
+          .invoke = kFoldedInvoke<eval>,
           .inplace = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared};
 }
 
@@ -745,8 +746,8 @@ constexpr OpDef kTable[] = {
     Row<Difference, TfLiteSubParams, &EvalSub, 28, &FillSum>("SUB", kTfLiteBuiltinSub, 5),
     Row<Product, TfLiteMulParams, &EvalMul, 21, &FillProduct>("MUL", kTfLiteBuiltinMul, 8),
     Row<Quotient, TfLiteDivParams, &EvalDiv, 29, &FillProduct>("DIV", kTfLiteBuiltinDiv, 2),
-    KernelRow<void>("ADD_N", kTfLiteBuiltinAddN, 1, kAddNTypes, &Guarded<&PrepareAddN>,
-                    &Guarded<&EvalAddN>),
+    KernelRow<void>("ADD_N", kTfLiteBuiltinAddN, 1, kAddNTypes,
+                    kFoldingPrepare<&PrepareAddN, &EvalAddN>, kFoldedInvoke<&EvalAddN>),
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "kernels/common/broadcast.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
 #include "kernels/common/rescale.h"
@@ -333,26 +334,32 @@ TfLiteStatus EvalAtan2(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     KernelRow<BinaryData>("MAXIMUM", kTfLiteBuiltinMaximum, 4, kExtremeTypes,
-                          &Guarded<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>>,
-                          &Guarded<&EvalMove<RescaleInputs(3), &EvalMaximum>>),
+                          kFoldingPrepare<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>,
+                                          &EvalMove<RescaleInputs(3), &EvalMaximum>>,
+                          kFoldedInvoke<&EvalMove<RescaleInputs(3), &EvalMaximum>>),
     KernelRow<BinaryData>("MINIMUM", kTfLiteBuiltinMinimum, 4, kExtremeTypes,
-                          &Guarded<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>>,
-                          &Guarded<&EvalMove<RescaleInputs(3), &EvalMinimum>>),
-    KernelRow<BinaryData>("POW", kTfLiteBuiltinPow, 1, kPowTypes, &Guarded<&Prepare<kPowTypes>>,
-                          &Guarded<&EvalPow>),
+                          kFoldingPrepare<&PrepareMove<RescaleInputs(3), &Prepare<kExtremeTypes>>,
+                                          &EvalMove<RescaleInputs(3), &EvalMinimum>>,
+                          kFoldedInvoke<&EvalMove<RescaleInputs(3), &EvalMinimum>>),
+    KernelRow<BinaryData>("POW", kTfLiteBuiltinPow, 1, kPowTypes,
+                          kFoldingPrepare<&Prepare<kPowTypes>, &EvalPow>, kFoldedInvoke<&EvalPow>),
     KernelRow<BinaryData>("SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2,
                           kSquaredDifferenceTypes, &Guarded<&PrepareAndOfferSquares>,
                           &Guarded<&EvalSquaredDifference>),
     KernelRow<BinaryData>("FLOOR_DIV", kTfLiteBuiltinFloorDiv, 3, kFloorDivTypes,
-                          &Guarded<&Prepare<kFloorDivTypes>>, &Guarded<&EvalFloorDiv>),
+                          kFoldingPrepare<&Prepare<kFloorDivTypes>, &EvalFloorDiv>,
+                          kFoldedInvoke<&EvalFloorDiv>),
     KernelRow<BinaryData>("FLOOR_MOD", kTfLiteBuiltinFloorMod, 2, kFloorModTypes,
-                          &Guarded<&Prepare<kFloorModTypes>>, &Guarded<&EvalFloorMod>),
+                          kFoldingPrepare<&Prepare<kFloorModTypes>, &EvalFloorMod>,
+                          kFoldedInvoke<&EvalFloorMod>),
     KernelRow<BinaryData>("ATAN2", kTfLiteBuiltinAtan2, 1, kAtan2Types, &Guarded<&PrepareAtan2>,
                           &Guarded<&EvalAtan2>),
     KernelRow<BinaryData>("BITWISE_XOR", kTfLiteBuiltinBitwiseXor, 1, kBitTypes,
-                          &Guarded<&Prepare<kBitTypes>>, &Guarded<&EvalBitwiseXor>),
+                          kFoldingPrepare<&Prepare<kBitTypes>, &EvalBitwiseXor>,
+                          kFoldedInvoke<&EvalBitwiseXor>),
     KernelRow<BinaryData>("RIGHT_SHIFT", kTfLiteBuiltinRightShift, 1, kBitTypes,
-                          &Guarded<&Prepare<kBitTypes>>, &Guarded<&EvalRightShift>),
+                          kFoldingPrepare<&Prepare<kBitTypes>, &EvalRightShift>,
+                          kFoldedInvoke<&EvalRightShift>),
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
 #include "kernels/common/rescale.h"
@@ -453,17 +454,19 @@ TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
 
 template <const Comparison& compare, uint32_t types = kOrderedTypes>
 constexpr OpDef OrderRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
-  return KernelRow<CompareData>(name, code, max_version, types,
-                                &Guarded<&PrepareComparison<types, false>>,
-                                &Guarded<&EvalOrder<compare>>);
+  return KernelRow<CompareData>(
+      name, code, max_version, types,
+      kFoldingPrepare<&PrepareComparison<types, false>, &EvalOrder<compare>>,
+      kFoldedInvoke<&EvalOrder<compare>>);
 }
 
 template <const Comparison& compare>
 constexpr OpDef EqualityRow(const char* name, TfLiteBuiltinOperator code, int max_version,
                             uint32_t types) {
-  return KernelRow<CompareData>(name, code, max_version, types,
-                                &Guarded<&PrepareComparison<kEqualTypes, true>>,
-                                &Guarded<&EvalEquality<compare>>);
+  return KernelRow<CompareData>(
+      name, code, max_version, types,
+      kFoldingPrepare<&PrepareComparison<kEqualTypes, true>, &EvalEquality<compare>>,
+      kFoldedInvoke<&EvalEquality<compare>>);
 }
 
 constexpr OpDef kTable[] = {
@@ -474,17 +477,19 @@ constexpr OpDef kTable[] = {
     OrderRow<kGreater, kLessTypes>("GREATER", kTfLiteBuiltinGreater, 2),
     OrderRow<kGreaterEqual>("GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3),
     KernelRow<CompareData>("LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, kBoolBit,
-                           &Guarded<&PrepareLogic>, &Guarded<&EvalAnd>),
+                           kFoldingPrepare<&PrepareLogic, &EvalAnd>, kFoldedInvoke<&EvalAnd>),
     KernelRow<CompareData>("LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, kBoolBit,
-                           &Guarded<&PrepareLogic>, &Guarded<&EvalOr>),
+                           kFoldingPrepare<&PrepareLogic, &EvalOr>, kFoldedInvoke<&EvalOr>),
     KernelRow<CompareData>("LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, kBoolBit,
-                           &Guarded<&PrepareNot>, &Guarded<&EvalNot>),
+                           kFoldingPrepare<&PrepareNot, &EvalNot>, kFoldedInvoke<&EvalNot>),
     KernelRow<SelectData>("SELECT", kTfLiteBuiltinSelect, 4, kSelectTypes,
-                          &Guarded<&PrepareMove<RescaleInputs(6), &PrepareSelect<false>>>,
-                          &Guarded<&EvalMove<RescaleInputs(6), &EvalSelect>>),
+                          kFoldingPrepare<&PrepareMove<RescaleInputs(6), &PrepareSelect<false>>,
+                                          &EvalMove<RescaleInputs(6), &EvalSelect>>,
+                          kFoldedInvoke<&EvalMove<RescaleInputs(6), &EvalSelect>>),
     KernelRow<SelectData>("SELECT_V2", kTfLiteBuiltinSelectV2, 2, kSelectTypes,
-                          &Guarded<&PrepareMove<RescaleInputs(6), &PrepareSelect<true>>>,
-                          &Guarded<&EvalMove<RescaleInputs(6), &EvalSelect>>),
+                          kFoldingPrepare<&PrepareMove<RescaleInputs(6), &PrepareSelect<true>>,
+                                          &EvalMove<RescaleInputs(6), &EvalSelect>>,
+                          kFoldedInvoke<&EvalMove<RescaleInputs(6), &EvalSelect>>),
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -479,24 +480,29 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
 constexpr OpDef kTable[] = {
     Row<10, TfLiteConcatenationParams, &FillConcatenation>(
         "CONCATENATION", kTfLiteBuiltinConcatenation, 7, kConcatenationTypes,
-        &Guarded<&PrepareMove<RescaleInputs(kAllInputs), &PrepareConcatenation>>,
-        &Guarded<&EvalMove<RescaleInputs(kAllInputs), &EvalConcatenation>>),
+        kFoldingPrepare<&PrepareMove<RescaleInputs(kAllInputs), &PrepareConcatenation>,
+                        &EvalMove<RescaleInputs(kAllInputs), &EvalConcatenation>>,
+        kFoldedInvoke<&EvalMove<RescaleInputs(kAllInputs), &EvalConcatenation>>),
     Row<59, TfLitePackParams, &FillPack>(
         "PACK", kTfLiteBuiltinPack, 5, kPackTypes,
-        &Guarded<&PrepareMove<RescaleInputs(kAllInputs), &PreparePack>>,
-        &Guarded<&EvalMove<RescaleInputs(kAllInputs), &EvalPack>>),
+        kFoldingPrepare<&PrepareMove<RescaleInputs(kAllInputs), &PreparePack>,
+                        &EvalMove<RescaleInputs(kAllInputs), &EvalPack>>,
+        kFoldedInvoke<&EvalMove<RescaleInputs(kAllInputs), &EvalPack>>),
     Row<64, TfLiteUnpackParams, &FillUnpack>(
         "UNPACK", kTfLiteBuiltinUnpack, 6, kUnpackTypes,
-        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareUnpack>>,
-        &Guarded<&EvalMove<RescaleOutputs(), &EvalUnpack>>),
+        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareUnpack>,
+                        &EvalMove<RescaleOutputs(), &EvalUnpack>>,
+        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalUnpack>>),
     Row<35, TfLiteSplitParams, &FillSplit<TfLiteSplitParams>>(
         "SPLIT", kTfLiteBuiltinSplit, 5, kSplitTypes,
-        &Guarded<&PrepareMove<RescaleOutputs(1), &PrepareSplit<kSplit, TfLiteSplitParams>>>,
-        &Guarded<&EvalMove<RescaleOutputs(1), &EvalSplit<kSplit>>>),
+        kFoldingPrepare<&PrepareMove<RescaleOutputs(1), &PrepareSplit<kSplit, TfLiteSplitParams>>,
+                        &EvalMove<RescaleOutputs(1), &EvalSplit<kSplit>>>,
+        kFoldedInvoke<&EvalMove<RescaleOutputs(1), &EvalSplit<kSplit>>>),
     Row<79, TfLiteSplitVParams, &FillSplit<TfLiteSplitVParams>>(
         "SPLIT_V", kTfLiteBuiltinSplitV, 3, kSplitTypes,
-        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSplit<kSplitV, TfLiteSplitVParams>>>,
-        &Guarded<&EvalMove<RescaleOutputs(), &EvalSplit<kSplitV>>>),
+        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSplit<kSplitV, TfLiteSplitVParams>>,
+                        &EvalMove<RescaleOutputs(), &EvalSplit<kSplitV>>>,
+        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalSplit<kSplitV>>>),
 };
 
 }  // namespace

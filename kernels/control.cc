@@ -110,6 +110,10 @@ TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
   if (value.type == kTfLiteNoType || value.type != output->type) {
     return TensorError(context, output, "the subgraph's output %d has another type", n);
   }
+  // The body may have found another shape than prepare expected.
+  if (output->allocation_type == kTfLiteArenaRw && !std::ranges::equal(Dims(output), value.dims)) {
+    MakeDynamic(output);
+  }
   if (IsDynamic(output)) {
     DEPUTY_TRY(ResizeTo(context, output, value.dims));
     DEPUTY_TRY(TfLiteTensorRealloc(value.bytes, output));

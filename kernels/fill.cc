@@ -15,6 +15,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -441,8 +442,9 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareMove<RescaleInputs(2), &PrepareFill>>,
-     .invoke = &Guarded<&EvalMove<RescaleInputs(2), &EvalFill>>,
+     .prepare = kFoldingPrepare<&PrepareMove<RescaleInputs(2), &PrepareFill>,
+                                &EvalMove<RescaleInputs(2), &EvalFill>>,
+     .invoke = kFoldedInvoke<&EvalMove<RescaleInputs(2), &EvalFill>>,
      .inplace = kTfLiteInplaceOpNone},
     {.name = "ZEROS_LIKE",
      .code = kTfLiteBuiltinZerosLike,
@@ -454,8 +456,8 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareZerosLike>,
-     .invoke = &Guarded<&EvalZerosLike>,
+     .prepare = kFoldingPrepare<&PrepareZerosLike, &EvalZerosLike>,
+     .invoke = kFoldedInvoke<&EvalZerosLike>,
      .inplace = kTfLiteInplaceOpNone},
     {.name = "RANGE",
      .code = kTfLiteBuiltinRange,
@@ -467,8 +469,8 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareRange>,
-     .invoke = &Guarded<&EvalRange>,
+     .prepare = kFoldingPrepare<&PrepareRange, &EvalRange>,
+     .invoke = kFoldedInvoke<&EvalRange>,
      .inplace = kTfLiteInplaceOpNone},
     {.name = "ONE_HOT",
      .code = kTfLiteBuiltinOneHot,
@@ -480,8 +482,9 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<61, TfLiteOneHotParams, &FillOneHot>,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareMove<RescaleInputs(12), &PrepareOneHot>>,
-     .invoke = &Guarded<&EvalMove<RescaleInputs(12), &EvalOneHot>>,
+     .prepare = kFoldingPrepare<&PrepareMove<RescaleInputs(12), &PrepareOneHot>,
+                                &EvalMove<RescaleInputs(12), &EvalOneHot>>,
+     .invoke = kFoldedInvoke<&EvalMove<RescaleInputs(12), &EvalOneHot>>,
      .inplace = kTfLiteInplaceOpNone},
     KernelRow<void>("MATRIX_DIAG", kTfLiteBuiltinMatrixDiag, 1, kDiagonalTypes,
                     &Guarded<&PrepareMove<RescaleInputs(1), &PrepareMatrixDiag>>,

@@ -9,6 +9,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -503,17 +504,20 @@ TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef kTable[] = {
     WithOptions<23, TfLiteGatherParams, &FillGather>(
         KernelRow<void>("GATHER", kTfLiteBuiltinGather, 8, kGatherTypes | kInt4Bit,
-                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareGather>>,
-                        &Guarded<&EvalMove<RescaleOutputs(), &EvalGather>>)),
+                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareGather>,
+                                        &EvalMove<RescaleOutputs(), &EvalGather>>,
+                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalGather>>)),
     KernelRow<void>("GATHER_ND", kTfLiteBuiltinGatherNd, 6, kGatherTypes,
-                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareGatherNd>>,
-                    &Guarded<&EvalMove<RescaleOutputs(), &EvalGatherNd>>),
+                    kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareGatherNd>,
+                                    &EvalMove<RescaleOutputs(), &EvalGatherNd>>,
+                    kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalGatherNd>>),
     KernelRow<void>("EMBEDDING_LOOKUP", kTfLiteBuiltinEmbeddingLookup, 5, kLookupTypes,
                     &Guarded<&PrepareMove<RescaleOutputs(1), &PrepareLookup>>,
                     &Guarded<&EvalMove<RescaleOutputs(1), &EvalLookup>>),
     KernelRow<void>("SCATTER_ND", kTfLiteBuiltinScatterNd, 1, kScatterTypes,
-                    &Guarded<&PrepareMove<RescaleInputs(2), &PrepareScatterNd>>,
-                    &Guarded<&EvalMove<RescaleInputs(2), &EvalScatterNd>>),
+                    kFoldingPrepare<&PrepareMove<RescaleInputs(2), &PrepareScatterNd>,
+                                    &EvalMove<RescaleInputs(2), &EvalScatterNd>>,
+                    kFoldedInvoke<&EvalMove<RescaleInputs(2), &EvalScatterNd>>),
     WithOptions<20, TfLiteEmbeddingLookupSparseParams, &FillLookupSparse>(
         KernelRow<void>("EMBEDDING_LOOKUP_SPARSE", kTfLiteBuiltinEmbeddingLookupSparse, 1,
                         kFloat32Bit, &Guarded<&PrepareLookupSparse>, &Guarded<&EvalLookupSparse>)),

@@ -6,6 +6,7 @@
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -258,7 +259,7 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
   }
   if (Before(margins, 0) + After(margins, 0) + Before(margins, 3) > 0) return kTfLiteOk;
   OfferStep(context, node,
-            {.invoke = &Guarded<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
+            {.invoke = kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
              .role = StepRole::kPad,
              .margins = {.top = static_cast<int>(Before(margins, 1)),
                          .bottom = static_cast<int>(After(margins, 1)),
@@ -349,11 +350,13 @@ TfLiteStatus EvalMirrorPad(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     KernelRow<void>("PAD", kTfLiteBuiltinPad, 6, kPadTypes,
-                    &Guarded<&PrepareMove<RescaleInputs(1), &PreparePadAndOffer>>,
-                    &Guarded<&EvalMove<RescaleInputs(1), &EvalPad<false>>>),
+                    kFoldingPrepare<&PrepareMove<RescaleInputs(1), &PreparePadAndOffer>,
+                                    &EvalMove<RescaleInputs(1), &EvalPad<false>>>,
+                    kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalPad<false>>>),
     KernelRow<void>("PADV2", kTfLiteBuiltinPadv2, 6, kPadTypes,
-                    &Guarded<&PrepareMove<RescaleInputs(5), &PreparePad<true>>>,
-                    &Guarded<&EvalMove<RescaleInputs(5), &EvalPad<true>>>),
+                    kFoldingPrepare<&PrepareMove<RescaleInputs(5), &PreparePad<true>>,
+                                    &EvalMove<RescaleInputs(5), &EvalPad<true>>>,
+                    kFoldedInvoke<&EvalMove<RescaleInputs(5), &EvalPad<true>>>),
     WithOptions<77, TfLiteMirrorPaddingParams, &FillMirrorPad>(
         KernelRow<void>("MIRROR_PAD", kTfLiteBuiltinMirrorPad, 3, kMovedNumberBits,
                         &Guarded<&PrepareMove<RescaleInputs(1), &PrepareMirrorPad>>,

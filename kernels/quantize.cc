@@ -25,6 +25,7 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/half.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/packed_ints.h"
@@ -597,8 +598,8 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<37, TfLiteCastParams, &FillCast>,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareCast>,
-     .invoke = &Guarded<&EvalCast>,
+     .prepare = kFoldingPrepare<&PrepareCast, &EvalCast>,
+     .invoke = kFoldedInvoke<&EvalCast>,
      .inplace = kTfLiteInplaceOpNone},
     WithOptions<58, TfLiteFakeQuantParams, &FillFakeQuant>(
         KernelRow<void>("FAKE_QUANT", kTfLiteBuiltinFakeQuant, 2, kFloat32Bit,

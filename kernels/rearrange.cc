@@ -9,6 +9,7 @@
 #include "core/kernel_api/step.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -160,7 +161,7 @@ TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
     OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput});
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
-  StepOffer offer = {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
+  StepOffer offer = {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
                      .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
   OfferStep(context, node, offer);
@@ -494,8 +495,9 @@ constexpr OpDef Blocks(const char* name, TfLiteBuiltinOperator code) {
 
 constexpr OpDef kTable[] = {
     Plain("TRANSPOSE", kTfLiteBuiltinTranspose, 1, 9, kTransposeTypes,
-          &Guarded<&PrepareMove<RescaleOutputs(), &PrepareTranspose>>,
-          &Guarded<&EvalMove<RescaleOutputs(), &EvalTranspose>>),
+          kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareTranspose>,
+                          &EvalMove<RescaleOutputs(), &EvalTranspose>>,
+          kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>),
     Blocks<true, 94, TfLiteDepthToSpaceParams>("DEPTH_TO_SPACE", kTfLiteBuiltinDepthToSpace),
     Blocks<false, 19, TfLiteSpaceToDepthParams>("SPACE_TO_DEPTH", kTfLiteBuiltinSpaceToDepth),
     Plain("BATCH_TO_SPACE_ND", kTfLiteBuiltinBatchToSpaceNd, 1, 4, kMovedNumberBits,
@@ -505,14 +507,17 @@ constexpr OpDef kTable[] = {
           &Guarded<&PrepareMove<RescaleInputs(1), &PrepareSpaceToBatch>>,
           &Guarded<&EvalMove<RescaleInputs(1), &EvalSpaceToBatch>>),
     Plain("TILE", kTfLiteBuiltinTile, 1, 3, kMovedBits,
-          &Guarded<&PrepareMove<RescaleInputs(1), &PrepareTile>>,
-          &Guarded<&EvalMove<RescaleInputs(1), &EvalTile>>),
+          kFoldingPrepare<&PrepareMove<RescaleInputs(1), &PrepareTile>,
+                          &EvalMove<RescaleInputs(1), &EvalTile>>,
+          kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalTile>>),
     Plain("BROADCAST_TO", kTfLiteBuiltinBroadcastTo, 2, 4, kMovedNumberBits,
-          &Guarded<&PrepareMove<RescaleInputs(1), &PrepareBroadcastTo>>,
-          &Guarded<&EvalMove<RescaleInputs(1), &EvalBroadcastTo>>),
+          kFoldingPrepare<&PrepareMove<RescaleInputs(1), &PrepareBroadcastTo>,
+                          &EvalMove<RescaleInputs(1), &EvalBroadcastTo>>,
+          kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalBroadcastTo>>),
     Plain("REVERSE_V2", kTfLiteBuiltinReverseV2, 1, 4, kReverseTypes,
-          &Guarded<&PrepareMove<RescaleOutputs(), &PrepareReverse>>,
-          &Guarded<&EvalMove<RescaleOutputs(), &EvalReverse>>),
+          kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareReverse>,
+                          &EvalMove<RescaleOutputs(), &EvalReverse>>,
+          kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReverse>>),
     WithOptions<87, TfLiteReverseSequenceParams, &FillReverseSequence>(
         Plain("REVERSE_SEQUENCE", kTfLiteBuiltinReverseSequence, 1, 1, kReverseSequenceTypes,
               &Guarded<&PrepareMove<RescaleOutputs(), &PrepareReverseSequence>>,

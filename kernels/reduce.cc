@@ -14,6 +14,7 @@
 #include "kernels/common/activation_range.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/requantize.h"
 #include "kernels/common/rescale.h"
@@ -913,20 +914,24 @@ constexpr uint32_t kReduceBits = kMeanBits | kBoolBit;
 
 constexpr OpDef kTable[] = {
     Row("MEAN", kTfLiteBuiltinMean, 3, kMeanBits, &Guarded<&PrepareMean>, &Guarded<&EvalMean>),
-    Row("SUM", kTfLiteBuiltinSum, 2, kReduceBits, &Guarded<&PrepareRescaled<kReduceBits>>,
-        &Guarded<&EvalSum>),
+    Row("SUM", kTfLiteBuiltinSum, 2, kReduceBits,
+        kFoldingPrepare<&PrepareRescaled<kReduceBits>, &EvalSum>, kFoldedInvoke<&EvalSum>),
     Row("REDUCE_MAX", kTfLiteBuiltinReduceMax, 3, kReduceBits,
-        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>>,
-        &Guarded<&EvalMove<RescaleOutputs(), &EvalElements<FoldMax>>>),
+        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>,
+                        &EvalMove<RescaleOutputs(), &EvalElements<FoldMax>>>,
+        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalElements<FoldMax>>>),
     Row("REDUCE_MIN", kTfLiteBuiltinReduceMin, 3, kReduceBits,
-        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>>,
-        &Guarded<&EvalMove<RescaleOutputs(), &EvalElements<FoldMin>>>),
+        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSteps<kReduceBits>>,
+                        &EvalMove<RescaleOutputs(), &EvalElements<FoldMin>>>,
+        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalElements<FoldMin>>>),
     Row("REDUCE_PROD", kTfLiteBuiltinReduceProd, 2, kReduceBits,
-        &Guarded<&PrepareProduct<kReduceBits>>, &Guarded<&EvalProduct>),
-    Row("REDUCE_ANY", kTfLiteBuiltinReduceAny, 1, kBoolBit, &Guarded<&Prepare<kBoolBit>>,
-        &Guarded<&EvalBool<FoldAny, 0>>),
-    Row("REDUCE_ALL", kTfLiteBuiltinReduceAll, 1, kBoolBit, &Guarded<&Prepare<kBoolBit>>,
-        &Guarded<&EvalBool<FoldEvery, 1>>),
+        kFoldingPrepare<&PrepareProduct<kReduceBits>, &EvalProduct>, kFoldedInvoke<&EvalProduct>),
+    Row("REDUCE_ANY", kTfLiteBuiltinReduceAny, 1, kBoolBit,
+        kFoldingPrepare<&Prepare<kBoolBit>, &EvalBool<FoldAny, 0>>,
+        kFoldedInvoke<&EvalBool<FoldAny, 0>>),
+    Row("REDUCE_ALL", kTfLiteBuiltinReduceAll, 1, kBoolBit,
+        kFoldingPrepare<&Prepare<kBoolBit>, &EvalBool<FoldEvery, 1>>,
+        kFoldedInvoke<&EvalBool<FoldEvery, 1>>),
     {.name = "CUMSUM",
      .code = kTfLiteBuiltinCumsum,
      .min_version = 1,
@@ -937,8 +942,8 @@ constexpr OpDef kTable[] = {
      .parse = &ParseOptions<102, TfLiteCumsumParams, &FillCumsum>,
      .init = nullptr,
      .free = nullptr,
-     .prepare = &Guarded<&PrepareCumsum>,
-     .invoke = &Guarded<&EvalCumsum>,
+     .prepare = kFoldingPrepare<&PrepareCumsum, &EvalCumsum>,
+     .invoke = kFoldedInvoke<&EvalCumsum>,
      .inplace = kTfLiteInplaceOpNone},
 };
 

@@ -227,7 +227,7 @@ TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
   if (indices->type == kTfLiteInt16 && LastDim(input) > 32768) {
     return TensorError(context, indices, "its int16 cannot number %d elements", LastDim(input));
   }
-  if (IsReadableConstant(count)) return ResizeTop(context, node);
+  if (IsKnown(count)) return ResizeTop(context, node);
   MakeDynamic(Output(context, node, 0));
   MakeDynamic(indices);
   return kTfLiteOk;

@@ -12,6 +12,7 @@
 #include "core/kernel_api/step.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -133,7 +134,7 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output) || output->type != kTfLiteFloat32) return kTfLiteOk;
   OfferStep(context, node,
-            {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+            {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
              .by_rows = {&kRowsStay, RowKind::kElements, 1}});
   return kTfLiteOk;
 }
@@ -312,17 +313,20 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef kTable[] = {
     WithOptions<17, TfLiteReshapeParams, &FillReshape>(
         KernelRow<void>("RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes,
-                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareAndOfferReshape>>,
-                        &Guarded<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareAndOfferReshape>,
+                                        &EvalMove<RescaleOutputs(), &EvalReshape>>,
+                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
                         kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(
         KernelRow<void>("SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes,
-                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSqueeze>>,
-                        &Guarded<&EvalMove<RescaleOutputs(), &EvalCopy>>,
+                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSqueeze>,
+                                        &EvalMove<RescaleOutputs(), &EvalCopy>>,
+                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalCopy>>,
                         kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
     KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kCopiedTypes,
-                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareExpandDims>>,
-                    &Guarded<&EvalMove<RescaleOutputs(), &EvalExpandDims>>,
+                    kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareExpandDims>,
+                                    &EvalMove<RescaleOutputs(), &EvalExpandDims>>,
+                    kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalExpandDims>>,
                     kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified),
     WithOptions<55, TfLiteShapeParams, &FillShape>(
         KernelRow<void>("SHAPE", kTfLiteBuiltinShape, 1, kCopiedTypes, &Guarded<&PrepareShape>,

@@ -2,10 +2,14 @@
 //
 // Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Where the
 // part lies comes as tensors, which may be known at run time only.
+#include <algorithm>
+#include <functional>
+
 #include "core/kernel_api/step.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
@@ -32,11 +36,11 @@ constexpr uint32_t kUpdateTypes = kMovedNumberBits | kInt4Bit;
 
 // ---- SLICE ------------------------------------------------------------------------------------
 
-TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
+// The extents of the slice, one per dimension of the input.
+TfLiteStatus SliceDims(TfLiteContext* context, const TfLiteNode* node, int* dims) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* begin = Input(context, node, 1);
   const TfLiteTensor* size = Input(context, node, 2);
-  int dims[kMaxRank];
   for (int axis = 0; axis < Rank(input); ++axis) {
     const int64_t extent = Dim(input, axis);
     const int64_t from = IntegerAt(begin, axis);
@@ -57,7 +61,18 @@ TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
     }
     dims[axis] = static_cast<int>(count);
   }
-  return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
+  return kTfLiteOk;
+}
+
+// Where invoke finds another shape than the model declares, the output becomes dynamic.
+TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
+  int dims[kMaxRank];
+  DEPUTY_TRY(SliceDims(context, node, dims));
+  TfLiteTensor* output = Output(context, node, 0);
+  const std::span<const int> wanted(dims, Dims(Input(context, node, 0)).size());
+  const bool planned = output->allocation_type == kTfLiteArenaRw && output->data.data != nullptr;
+  if (planned && !std::ranges::equal(Dims(output), wanted)) MakeDynamic(output);
+  return ResizeTo(context, output, wanted);
 }
 
 // A slice that is one run of the input is read from there.
@@ -121,12 +136,25 @@ void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
   if (part_axis < 0) return;
   OfferStep(
       context, node,
-      {.invoke = &Guarded<&EvalMove<RescaleOutputs(), &EvalSlice>>,
+      {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalSlice>>,
        .by_rows = {.kernel = &kRowParts,
                    .kind = RowKind::kPart,
                    .made_inputs = 1,
                    .part_axis = part_axis,
                    .part_begin = static_cast<int>(IntegerAt(Input(context, node, 1), part_axis))}});
+}
+
+// A model may declare the shape of a slice at places that only invoke knows (upstream trusts it).
+bool HasDeclaredSlice(TfLiteContext* context, const TfLiteNode* node) {
+  const Runtime* runtime = RuntimeOf(context);
+  const TfLiteTensor* input = Input(context, node, 0);
+  const TfLiteTensor* output = Output(context, node, 0);
+  if (runtime == nullptr || output->allocation_type != kTfLiteArenaRw ||
+      Rank(output) != Rank(input) || !runtime->HasDeclaredShape(node->inputs->data[0]) ||
+      !runtime->HasDeclaredShape(node->outputs->data[0])) {
+    return false;
+  }
+  return std::ranges::equal(Dims(output), Dims(input), std::less_equal<>());
 }
 
 TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
@@ -143,6 +171,7 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckDim(context, tensor, 0, Rank(input)));
   }
   const bool known = IsKnown(begin) && IsKnown(size);
+  if (!known && HasDeclaredSlice(context, node)) return ResizeLike(context, output, output);
   if (!known || input->type == kTfLiteString) MakeDynamic(output);
   if (!known) return kTfLiteOk;
   DEPUTY_TRY(ResizeSlice(context, node));
@@ -337,15 +366,18 @@ TfLiteStatus EvalUpdate(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OpDef kTable[] = {
     KernelRow<void>("SLICE", kTfLiteBuiltinSlice, 8, kSliceTypes,
-                    &Guarded<&PrepareMove<RescaleOutputs(), &PrepareSlice>>,
-                    &Guarded<&EvalMove<RescaleOutputs(), &EvalSlice>>),
+                    kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSlice>,
+                                    &EvalMove<RescaleOutputs(), &EvalSlice>>,
+                    kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalSlice>>),
     WithOptions<32, TfLiteStridedSliceParams, &FillStridedSlice>(
         KernelRow<void>("STRIDED_SLICE", kTfLiteBuiltinStridedSlice, 8, kMovedBits,
-                        &Guarded<&PrepareMove<RescaleOutputs(), &PrepareStridedSlice>>,
-                        &Guarded<&EvalMove<RescaleOutputs(), &EvalStridedSlice>>)),
+                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareStridedSlice>,
+                                        &EvalMove<RescaleOutputs(), &EvalStridedSlice>>,
+                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalStridedSlice>>)),
     KernelRow<void>("DYNAMIC_UPDATE_SLICE", kTfLiteBuiltinDynamicUpdateSlice, 6, kUpdateTypes,
-                    &Guarded<&PrepareMove<RescaleInputs(3), &PrepareUpdate>>,
-                    &Guarded<&EvalMove<RescaleInputs(3), &EvalUpdate>>,
+                    kFoldingPrepare<&PrepareMove<RescaleInputs(3), &PrepareUpdate>,
+                                    &EvalMove<RescaleInputs(3), &EvalUpdate>>,
+                    kFoldedInvoke<&EvalMove<RescaleInputs(3), &EvalUpdate>>,
                     kTfLiteInplaceOpInput0Shared),
 };
 

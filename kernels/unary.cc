@@ -15,6 +15,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
 #include "kernels/common/float_math.h"
+#include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/cpu/map_rows.h"
@@ -440,11 +441,12 @@ constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_v
 }
 
 constexpr OpDef kTable[] = {
-    KernelRow<UnaryData>("ABS", kTfLiteBuiltinAbs, 5, kAbsBits, &Guarded<&PrepareAbs>,
-                         &Guarded<&EvalAbs>, kTfLiteInplaceOpInput0Shared),
-    KernelRow<UnaryData>("NEG", kTfLiteBuiltinNeg, 1, kNegBits,
-                         &Guarded<&PrepareAnyOutput<kNegBits>>, &Guarded<&EvalNeg>,
+    KernelRow<UnaryData>("ABS", kTfLiteBuiltinAbs, 5, kAbsBits,
+                         kFoldingPrepare<&PrepareAbs, &EvalAbs>, kFoldedInvoke<&EvalAbs>,
                          kTfLiteInplaceOpInput0Shared),
+    KernelRow<UnaryData>("NEG", kTfLiteBuiltinNeg, 1, kNegBits,
+                         kFoldingPrepare<&PrepareAnyOutput<kNegBits>, &EvalNeg>,
+                         kFoldedInvoke<&EvalNeg>, kTfLiteInplaceOpInput0Shared),
     FloatRow<&Ceil, kFloat32Bit>("CEIL", kTfLiteBuiltinCeil, 1),
     FloatRow<&Floor, kRoundingBits>("FLOOR", kTfLiteBuiltinFloor, 1),
     FloatRow<&RoundHalfToEven, kRoundingBits>("ROUND", kTfLiteBuiltinRound, 1),
@@ -461,8 +463,8 @@ constexpr OpDef kTable[] = {
     FloatRow<&Sin, kFloatBits>("SIN", kTfLiteBuiltinSin, 2),
     FloatRow<&Cos, kFloatBits>("COS", kTfLiteBuiltinCos, 2),
     KernelRow<void>("SIGN", kTfLiteBuiltinSign, 2, kSignBits,
-                    &Guarded<&PrepareAnyOutput<kSignBits>>, &Guarded<&EvalSign>,
-                    kTfLiteInplaceOpInput0Shared),
+                    kFoldingPrepare<&PrepareAnyOutput<kSignBits>, &EvalSign>,
+                    kFoldedInvoke<&EvalSign>, kTfLiteInplaceOpInput0Shared),
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ TfLiteStatus PrepareReduceWindow(TfLiteContext* context, TfLiteNode* node) {
     const TfLiteTensor* numbers = Input(context, node, i);
     DEPUTY_TRY(CheckType(context, numbers, kInt64Bit));
     DEPUTY_TRY(CheckElementCount(context, numbers, Rank(input)));
-    if (!IsReadableConstant(numbers)) {
+    if (!IsKnown(numbers)) {
       return TensorError(context, numbers, "expected a constant, found none");
     }
   }

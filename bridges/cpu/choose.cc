@@ -149,7 +149,8 @@ class Chooser {
   bool IsWorkedOut(int host_tensor) {
     const TfLiteTensor& tensor = *mirror_.graph().tensor(mirror_.Find(host_tensor));
     return tensor.allocation_type == kTfLitePersistentRo &&
-           (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64);
+           (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 ||
+            tensor.type == kTfLiteBool);
   }
   bool AnyWorkedOut(const TfLiteIntArray* host_tensors) {
     for (const int index : IndicesOf(host_tensors)) {

@@ -4,8 +4,8 @@
 // preparing, the output's shape is computed then; otherwise the output is dynamic and invoke does
 // the same with contents that nobody has checked.
 //
-// Known are constants of the model and what SHAPE, RANK and the like have worked out in their
-// prepare: persistent read-only tensors of an integer type, which no other kind of node makes.
+// Known are constants of the model, and what nodes have computed in their prepare: persistent
+// read-only integers, which SHAPE, RANK, BROADCAST_ARGS and folded nodes (fold.h) make.
 #ifndef DEPUTY_KERNELS_COMMON_SHAPE_INPUT_H_
 #define DEPUTY_KERNELS_COMMON_SHAPE_INPUT_H_
 
@@ -18,8 +18,10 @@ namespace deputy {
 
 inline bool IsKnown(const TfLiteTensor* tensor) {
   if (IsReadableConstant(tensor)) return true;
-  return tensor->allocation_type == kTfLitePersistentRo && tensor->data.data != nullptr &&
-         (tensor->type == kTfLiteInt32 || tensor->type == kTfLiteInt64);
+  return tensor->allocation_type == kTfLitePersistentRo &&
+         (tensor->data.data != nullptr || tensor->bytes == 0) &&
+         (tensor->type == kTfLiteInt32 || tensor->type == kTfLiteInt64 ||
+          tensor->type == kTfLiteBool);
 }
 
 // Element `index` of a tensor of int8, int16, int32 or int64.

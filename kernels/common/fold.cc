@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/common/fold.h"
+
+#include <algorithm>
+
+#include "kernels/common/shape_input.h"
+#include "kernels/common/views.h"
+
+namespace deputy {
+namespace {
+
+std::span<const int> Indices(const TfLiteIntArray* array) {
+  return {array->data, static_cast<size_t>(array->size)};
+}
+
+bool IsFoldableInput(const TfLiteContext* context, int index) {
+  if (index == kTfLiteOptionalTensor) return true;
+  const TfLiteTensor& tensor = context->tensors[index];
+  return IsKnown(&tensor) && tensor.bytes <= kMaxFoldedBytes && tensor.sparsity == nullptr;
+}
+
+// Memory of the client's is excluded: the client may write it between two inferences.
+bool IsFoldableOutput(const TfLiteContext* context, int index) {
+  const TfLiteTensor& tensor = context->tensors[index];
+  return tensor.allocation_type == kTfLiteArenaRw && !tensor.is_variable &&
+         tensor.bytes <= kMaxFoldedBytes &&
+         (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 || tensor.type == kTfLiteBool);
+}
+
+bool CanFold(const TfLiteContext* context, const TfLiteNode* node) {
+  const std::span<const int> inputs = Indices(node->inputs), outputs = Indices(node->outputs);
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](int index) { return IsFoldableInput(context, index); }) &&
+         std::all_of(outputs.begin(), outputs.end(),
+                     [&](int index) { return IsFoldableOutput(context, index); });
+}
+
+// Gives the outputs memory of their own, of the shape that prepare computed.
+TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* node) {
+  for (const int index : Indices(node->outputs)) {
+    TfLiteTensor* output = &context->tensors[index];
+    DEPUTY_TRY(MakePersistent(context, output));
+    DEPUTY_TRY(ResizeLike(context, output, output));
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
+  for (const int index : Indices(node->outputs)) {
+    if (index == kTfLiteOptionalTensor) continue;
+    TfLiteTensor& output = context->tensors[index];
+    if (output.allocation_type != kTfLitePersistentRo) continue;
+    TfLiteTensorDataFree(&output);
+    output.allocation_type = kTfLiteArenaRw;
+  }
+}
+
+TfLiteStatus FoldNode(TfLiteContext* context, TfLiteNode* node, KernelFunction eval) {
+  // Another runtime plans memory by its own rules.
+  if (RuntimeOf(context) == nullptr || !CanFold(context, node)) return kTfLiteOk;
+  DEPUTY_TRY(MakeOutputsPersistent(context, node));
+  if (eval(context, node) != kTfLiteOk) {
+    UnfoldOutputs(context, node);
+    return kTfLiteOk;
+  }
+  OfferViews(context, node, {});
+  return kTfLiteOk;
+}
+
+bool IsFolded(const TfLiteContext* context, const TfLiteNode* node) {
+  return node->outputs->size > 0 && node->outputs->data[0] != kTfLiteOptionalTensor &&
+         context->tensors[node->outputs->data[0]].allocation_type == kTfLitePersistentRo;
+}
+
+}  // namespace deputy
