@@ -191,10 +191,12 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   state->base.data_ = state;
   state->base.Prepare = Prepare;
   /* A dynamic delegate is asked to prepare again when an input has another shape, and can refuse; a
-   * static one is undone, and builds again. */
+   * static one is undone, and builds again. Either compiles the shapes of the interpreter: those of
+   * the file may be older than a resize, or placeholders. */
   const bool redelegate = strcmp(state->options.resize, "redelegate") == 0;
-  state->base.flags =
-      redelegate ? kTfLiteDelegateFlagsNone : kTfLiteDelegateFlagsAllowDynamicTensors;
+  state->base.flags = redelegate ? kTfLiteDelegateFlagsNone
+                                 : kTfLiteDelegateFlagsAllowDynamicTensors |
+                                       kTfLiteDelegateFlagsRequirePropagatedShapes;
   return &state->base;
 }
 

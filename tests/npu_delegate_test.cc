@@ -18,6 +18,7 @@
 
 #include "npu_stub/graph.h"
 #include "npu_stub/partition.h"
+#include "tests/model_builder.h"
 #include "tests/npu_delegate_support.h"
 #include "tests/npu_models.h"
 #include "tests/paths.h"
@@ -326,6 +327,39 @@ TEST(NpuDelegate, a_resize_builds_anew) {
   }
   EXPECT_EQ(npu.counters().compiles, 4u);
   EXPECT_EQ(npu.counters().bytes, bytes);
+}
+
+TEST(NpuDelegate, a_resize_before_the_delegate_is_what_is_compiled) {
+  for (const NpuOptionTexts& options : {NpuOptionTexts{}, kRefuse}) {
+    const NpuTestDelegate npu(options);
+    TestInterpreter t(ResizableModel());
+    ASSERT_EQ(t.Resize(0, {1, 5, 5, 2}), kTfLiteOk);
+    ASSERT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    EXPECT_THAT(DelegateNodes(t), ElementsAre("NpuGraph0"));
+    ExpectRuns(&t, OnCpu(ResizableModel(), {1, 5, 5, 2}));
+  }
+}
+
+// A converter writes 1 for an extent that it does not know.
+TEST(NpuDelegate, placeholders_in_the_file_are_not_compiled) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 2}, "x");
+  const int positive = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 2}, "positive");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 2}, "y");
+  m.AddOp(kTfLiteBuiltinRelu, {x}, {positive});
+  m.AddOp(kTfLiteBuiltinTanh, {positive}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  const std::vector<uint8_t> model = m.Finish();
+  const NpuTestDelegate npu(kRefuse);
+  TestInterpreter t(model);
+  ASSERT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  EXPECT_THAT(DelegateNodes(t), ElementsAre("NpuGraph0"));
+  EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
+            (std::vector<int>{1, 8, 8, 2}));
+  ExpectRuns(&t, OnCpu(model));
 }
 
 // ---- Failures -----------------------------------------------------------------------------------
