@@ -696,8 +696,8 @@ typedef struct DeputyMemoryMap {
   // Since the second release of the struct: size of the block in which the builtin kernels of all
   // subgraphs of this interpreter work while they run.
   size_t scratch_bytes;
-  // What builtin kernels compute from constants: packed copies of them, and results of DEQUANTIZE and
-  // DENSIFY. The interpreters of a model share them; the last one to be deleted frees them.
+  // What builtin kernels compute from constants: packed copies of them, and results of DEQUANTIZE
+  // and DENSIFY. The interpreters of a model share them; the last one to be deleted frees them.
   size_t packed_bytes;
   // Since the third release of the struct: what variables hold that operators share by name
   // (VAR_HANDLE), in all subgraphs of this interpreter.

@@ -64,8 +64,7 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
 
 void Interpreter::SetNumThreads(int num_threads) {
   if (num_threads < -1) {
-    reporter()->Report(
-        "num_threads should be >=0 or just -1 to let TFLite runtime set the value.");
+    reporter()->Report("num_threads should be >=0 or just -1 to let TFLite runtime set the value.");
     return;
   }
   if (num_threads == -1) return;
