@@ -107,6 +107,7 @@ void ErrorReporter::ReportWithDetail(const char* detail, const char* format, ...
 
 void ErrorReporter::Deliver(const char* known, const char* text) {
   static_assert(sizeof(last_error_) == kTextSize);
+  if (silencers_ > 0) return;
   ++count_;
   std::snprintf(last_error_, sizeof(last_error_), "%s", known);
   std::memcpy(thread_last_error, last_error_, sizeof(thread_last_error));

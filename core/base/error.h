@@ -47,6 +47,7 @@ class ErrorReporter {
 
  private:
   friend class ReportCollector;
+  friend class ReportSilencer;
 
   // `known` is remembered, `text` handed to the client.
   void Deliver(const char* known, const char* text);
@@ -55,6 +56,7 @@ class ErrorReporter {
   void* user_data_ = nullptr;
   ReportCollector* collector_ = nullptr;
   size_t count_ = 0;
+  int silencers_ = 0;
   char last_error_[1024] = "";
 };
 
@@ -78,6 +80,19 @@ class ReportCollector {
   ReportCollector* const outer_;
   size_t used_ = 0;
   char text_[1024] = "";
+};
+
+// Discards the reports of a reporter, which outlives it, until it is destroyed: for an attempt
+// whose failure is not an error.
+class ReportSilencer {
+ public:
+  explicit ReportSilencer(ErrorReporter* reporter) : reporter_(reporter) { ++reporter->silencers_; }
+  ~ReportSilencer() { --reporter_->silencers_; }
+  ReportSilencer(const ReportSilencer&) = delete;
+  ReportSilencer& operator=(const ReportSilencer&) = delete;
+
+ private:
+  ErrorReporter* const reporter_;
 };
 
 // Reports and returns `status`, so that a failing path is one statement.

@@ -61,8 +61,8 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
     subgraph_->SetUninvokable();
   } else if (!dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
-  } else if (const TfLiteStatus status = PropagateShapesFor(delegate); status != kTfLiteOk) {
-    return status;
+  } else {
+    PropagateShapesFor(delegate);
   }
   if (!any_applied()) {
     fp16_weights_ = Fp16Weights(subgraph_->graph());
@@ -165,12 +165,12 @@ std::string Delegation::DynamicShapeRefusal() const {
 }
 
 // Until the graph is allocated, tensors have the shapes of the file, whatever an input was resized
-// to. A delegate that requires propagated shapes sees those that the nodes compute.
-TfLiteStatus Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
-  if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) {
-    return kTfLiteOk;
-  }
-  return subgraph_->PropagateShapes(subgraph_->plan());
+// to. A delegate that requires propagated shapes sees those that the nodes compute, up to the first
+// node that the CPU cannot prepare: the delegate may be able to run it.
+void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
+  if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
+  const ReportSilencer silencer(subgraph_->interpreter()->reporter());
+  static_cast<void>(subgraph_->PropagateShapes(subgraph_->plan()));
 }
 
 // A static delegate needs to see every shape.
@@ -265,8 +265,8 @@ TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!subgraph_->immutable() && !dynamic && !hint) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
-  } else if (const TfLiteStatus status = PropagateShapesFor(*delegate); status != kTfLiteOk) {
-    return status;
+  } else {
+    PropagateShapesFor(*delegate);
   }
   EnterDelegateMode();
   const bool said = QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),

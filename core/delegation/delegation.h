@@ -103,7 +103,7 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus CallPrepare(const AppliedDelegate& delegate);
   TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
-  TfLiteStatus PropagateShapesFor(const AppliedDelegate& delegate);
+  void PropagateShapesFor(const AppliedDelegate& delegate);
   std::string DynamicShapeRefusal() const;
   TfLiteStatus AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                              bool was_invokable);
