@@ -70,8 +70,8 @@ TfLiteStatus ReadPermutation(TfLiteContext* context, const TfLiteNode* node, int
     const int64_t axis = IntegerAt(permutation, i);
     if (axis < -rank || axis >= rank) {
       return TensorError(context, permutation,
-                         "Transpose op permutations array is out of bounds.; expected axes from %d "
-                         "to %d, found %lld",
+                         "Transpose op permutations array is out of bounds.; expected an axis of "
+                         "%d to %d, found %lld",
                          -rank, rank - 1, static_cast<long long>(axis));
     }
     DEPUTY_TRY(ResolveAxis(context, permutation, axis, rank, &order[i]));
