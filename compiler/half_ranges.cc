@@ -295,6 +295,7 @@ class Analysis {
 
   std::vector<Range> RangesOf(const std::vector<ValueId>& ids) {
     std::vector<Range> ranges;
+    ranges.reserve(ids.size());
     for (ValueId id : ids) ranges.push_back(RangeOf(id));
     return ranges;
   }
