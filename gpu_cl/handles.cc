@@ -165,7 +165,7 @@ std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem me
   if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
   if (tensor == nullptr || memory == nullptr) return "expected a tensor and a buffer, found NULL";
   GpuDelegate& gpu = Of(delegate);
-  const std::string forked = gpu.process.ForkError();
+  std::string forked = gpu.process.ForkError();
   if (!forked.empty()) return forked;
   if (tensor->delegate != nullptr && tensor->delegate != delegate) {
     return Describe(*tensor, tensor->buffer_handle) + "it is another delegate's";
@@ -184,7 +184,7 @@ std::string UnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
   if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
   if (tensor == nullptr) return "expected a tensor, found NULL";
   GpuDelegate& gpu = Of(delegate);
-  const std::string forked = gpu.process.ForkError();
+  std::string forked = gpu.process.ForkError();
   if (!forked.empty()) return forked;
   if (FindClientBuffer(gpu, *tensor) == nullptr) {
     return Describe(*tensor, tensor->buffer_handle) + "no buffer is bound";

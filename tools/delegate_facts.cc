@@ -37,8 +37,10 @@ void AddOption(void* options, const DeputyOptionUse* use) {
 std::string CostsText(const Json& facts) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (facts["device"] != "") add("device " + facts["device"].get<std::string>());
-  if (facts["precision"] != "") add("precision " + facts["precision"].get<std::string>());
+  for (const char* name : {"device", "precision"}) {
+    const auto value = facts[name].get<std::string>();
+    if (!value.empty()) add(std::string(name) + " " + value);
+  }
   for (const auto& [name, key] : {std::pair("compile ", "compile_ms"), {"tune ", "tune_ms"}}) {
     const Json& ms = facts[key];
     if (ms.is_number()) add(name + MillisecondsText(ms, ms));
@@ -57,7 +59,8 @@ std::string OptionsText(const Json& facts, const char* state) {
     if (option["state"] != state) continue;
     text += (text.empty() ? "" : ", ") + option["name"].get<std::string>() + "=" +
             option["value"].get<std::string>();
-    if (option["text"] != "") text += " (" + option["text"].get<std::string>() + ")";
+    const auto remark = option["text"].get<std::string>();
+    if (!remark.empty()) text += " (" + remark + ")";
   }
   return text;
 }

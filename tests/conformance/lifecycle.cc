@@ -345,8 +345,9 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < kQueries && (i < kLeastQueries || has_time_until(end)); ++i) {
     const std::string found = QueryReasons(unapplied);
-    Demand(found == reasons,
-           "on several threads it gives other reasons: " + found + "alone it gives: " + reasons);
+    std::string difference = "on several threads it gives other reasons: ";
+    difference.append(found).append("alone it gives: ").append(reasons);
+    Demand(found == reasons, difference);
     if (reasons.empty()) break;
   }
 }
