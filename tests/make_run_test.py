@@ -30,9 +30,10 @@ class MakeRunTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         source = self.folder / "source"
         (source / "tools").mkdir(parents=True)
-        for name in ("Makefile", "tools/setup.sh", "tools/step.sh", "tools/packages.txt"):
-            if (ROOT / name).exists():
-                shutil.copy(ROOT / name, source / name)
+        (source / "tests").mkdir()
+        for name in ("Makefile", "tools/setup.sh", "tools/step.sh", "tools/packages.txt",
+                     "tools/run_tests.py", "tests/durations.txt"):
+            shutil.copy(ROOT / name, source / name)
         for name, text in TOOLS.items():
             self.script(self.folder / "bin" / name, text)
         self.script(source / "build" / "release" / "deputy", "echo accuracy 99 %\n")

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Proves the README's promise: on a bare Debian 12 (debootstrap, minbase) with only `make` added,
-# `make run` and then `make test`, here without the tests labelled `long`, do everything. The system
-# is built once and kept as an archive, packages downloaded inside are kept too; both lie in
-# /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE).
+# Runs the README's two commands, `make run` and `make test` (without the tests labelled `long`), on a
+# bare Debian (debootstrap, minbase) with only `make` added. DEPUTY_FRESH_SUITE selects the release:
+# bookworm (Debian 12, the default) or trixie (Debian 13). The system is built once per suite and kept
+# as an archive, as are the packages downloaded inside; both lie in /var/cache/deputy-fresh
+# (DEPUTY_FRESH_CACHE).
 # What the machine's compiler cache has of this folder is not compiled again: ccache takes a result
 # only if the compiler, the flags and every header that is read are there and the same.
 #
@@ -20,7 +21,7 @@
 # live in a mount namespace of this script, so they are gone with it, however it ends.
 set -euo pipefail
 
-suite=bookworm
+suite=${DEPUTY_FRESH_SUITE:-bookworm}
 cache=${DEPUTY_FRESH_CACHE:-/var/cache/deputy-fresh}
 here=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -33,6 +34,7 @@ skip() {
 for tool in debootstrap unshare mount mknod tar; do
   command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
+[ -e "/usr/share/debootstrap/scripts/$suite" ] || skip "debootstrap does not know $suite"
 if [ -z "${DEPUTY_FRESH_INSIDE:-}" ]; then
   unshare --mount --propagation private true 2>/dev/null || skip "may not create a mount namespace"
   DEPUTY_FRESH_INSIDE=1 exec unshare --mount --propagation private "$0" "$@"
@@ -56,10 +58,10 @@ mkdir "$root"
 mount -t tmpfs none "$root" 2>/dev/null || skip "may not mount"
 umount "$root"
 
-# The mirror this machine uses itself, through whatever proxy apt was told to use.
+# The machine's own mirror of Debian's releases, whichever of them it runs; its security archive is another.
 mirror_of_machine() {
   apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
-    2>/dev/null | awk -v suite="$suite" '$2 == suite && $3 == "main" && !found { print $1; found = 1 }'
+    2>/dev/null | awk '$2 ~ /^[a-z]+$/ && $3 == "main" && !found { print $1; found = 1 }'
 }
 mirror=$(mirror_of_machine)
 mirror=${mirror:-http://deb.debian.org/debian}
@@ -72,7 +74,8 @@ fi
 
 # ---- the bare system ---------------------------------------------------------------------------
 archive=$cache/$suite.tar
-mkdir -p "$cache/archives"
+archives=$cache/archives/$suite
+mkdir -p "$archives"
 if [ ! -s "$archive" ]; then
   echo "fresh: bootstrapping $suite from $mirror"
   include="make"
@@ -117,7 +120,7 @@ echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
 { apt-config dump | grep -iE '^Acquire::https?::(Proxy|.*::Proxy) ' || true; } \
   >"$root/etc/apt/apt.conf.d/90fresh"
 # A .deb from an earlier run spares the download; apt still checks it against the signed index.
-find "$cache/archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
+find "$archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
 
 inside() {
   env -i HOME=/root LANG=C.UTF-8 TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -127,7 +130,7 @@ inside() {
 }
 keep_archives() {
   find "$root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' \
-    -exec cp -n -t "$cache/archives" {} +
+    -exec cp -n -t "$archives" {} +
 }
 compiler_cache=
 
@@ -191,7 +194,7 @@ for command in 'make run' "make test CTEST_ARGS='-LE long'"; do
     echo "fresh: $command took $((SECONDS - begin)) s"
   else
     status=$?
-    echo "fresh: $command failed with $status on a bare Debian" >&2
+    echo "fresh: $command failed with $status on a bare $suite" >&2
     break
   fi
 done

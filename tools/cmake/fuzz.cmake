@@ -40,8 +40,6 @@ if(DEPUTY_SANITIZE)
   set(sweep_rounds 1)
 endif()
 add_test(NAME model_fuzz COMMAND model_fuzz --runs ${fuzz_runs})
-set_tests_properties(model_fuzz PROPERTIES TIMEOUT 900)
 
 # Everything of a kind where mutants draw by chance (tests/fuzz/hostile.h).
 add_test(NAME operator_sweep COMMAND model_fuzz --sweep ${sweep_rounds})
-set_tests_properties(operator_sweep PROPERTIES TIMEOUT 900)

@@ -136,7 +136,7 @@ function(deputy_register_test name program)
     add_dependencies(${program} deputy_tool)
   endif()
   add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${program})
   if(name MATCHES "pool|thread|sweep")
     add_dependencies(threaded_tests ${program})
@@ -225,10 +225,10 @@ endforeach()
 include(tools/cmake/mindspore_tests.cmake)
 
 # By far the longest test: in two entries, which may run at a time.
-set_tests_properties(conformance_test PROPERTIES TIMEOUT 1800 ENVIRONMENT
+set_tests_properties(conformance_test PROPERTIES ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
 add_test(NAME conformance_test_2 COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test)
-set_tests_properties(conformance_test_2 PROPERTIES TIMEOUT 1800 ENVIRONMENT
+set_tests_properties(conformance_test_2 PROPERTIES ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 
 # What these two sample, for `ctest -C all` (`make test-all`): every operator case and golden row on the
@@ -249,7 +249,6 @@ set_target_properties(conformance_client PROPERTIES
                       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 add_test(NAME conformance_client
          COMMAND conformance_client ${PROJECT_BINARY_DIR}/examples/libsoftmax_delegate.so)
-set_tests_properties(conformance_client PROPERTIES TIMEOUT 900)
 add_dependencies(all_tests conformance_client)
 
 include(tools/cmake/certify.cmake)
@@ -281,7 +280,7 @@ endif()
 foreach(script IN LISTS script_tests)
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME ${name} COMMAND Python3::Interpreter ${script} ${PROJECT_BINARY_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
 # Long, and no other on a bare Debian: `make fresh` leaves them to `make test`. Eight of the GPU compile
@@ -294,5 +293,36 @@ set(long_tests certify_test conformance_test conformance_test_2 gpu_every_fault_
 foreach(name IN LISTS long_tests)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY LABELS long)
+  endif()
+endforeach()
+
+# Time limits: five times the duration of tests/durations.txt (seconds on two quiet cores, programs of OpenCL
+# not cached), at least a minute. ctest starts the longest tests first.
+set(limit_factor 5)
+if(DEPUTY_SANITIZE)
+  set(limit_factor 30)
+endif()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/durations.txt)
+file(STRINGS tests/durations.txt duration_rows REGEX "^[a-z]")
+get_property(all_test_names DIRECTORY PROPERTY TESTS)
+set(durations_unknown ${all_test_names})
+foreach(row IN LISTS duration_rows)
+  separate_arguments(row UNIX_COMMAND "${row}")
+  list(GET row 0 name)
+  list(GET row 1 seconds)
+  if(TEST ${name})
+    math(EXPR limit "${limit_factor} * ${seconds}")
+    if(limit LESS 60)
+      set(limit 60)
+    endif()
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} COST ${seconds})
+    list(REMOVE_ITEM durations_unknown ${name})
+  endif()
+endforeach()
+foreach(name IN LISTS durations_unknown)
+  get_property(limit TEST ${name} PROPERTY TIMEOUT)
+  if(NOT limit)
+    message(STATUS "tests/durations.txt does not list ${name}: its limit is 600 s")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
   endif()
 endforeach()
