@@ -14,11 +14,11 @@ using enum ScalarOp;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// An ordinary value may be scaled by so much in either direction and is still ordinary.
+// Maximum factor, in either direction, by which a scaled ordinary value still counts as ordinary.
 constexpr double kMaxGain = 0x1p10;
 // Constants up to 2^16 may be added to an ordinary value.
 constexpr double kOrdinary = 0x1p6;
-// float16 has all whole numbers up to this one.
+// Largest integer up to which float16 represents every integer.
 constexpr double kMaxWhole = 0x1p11;
 
 // The magnitude of a result. `gain` is its ratio to an ordinary value and means nothing where a
@@ -81,7 +81,7 @@ Range OfProduct(const Range& a, const Range& b) {
   return Unknown();
 }
 
-// `least` is the least that the divisor can be.
+// `least` is a lower bound of the divisor.
 Range OfQuotient(const Range& a, const Range& b, double least) {
   if (b.is_constant) return b.bound == 0 ? Unknown() : Scaled(a, 1 / b.bound);
   if (least > 0 && std::isfinite(least)) return Scaled(a, 1 / least);
@@ -89,7 +89,8 @@ Range OfQuotient(const Range& a, const Range& b, double least) {
   return a.is_unknown && b.is_reciprocal ? Unknown() : Range();
 }
 
-// Of a sum, or of a value that is one of two. Small bounded terms do not change a magnitude.
+// Returns the range of a sum, or of a value that equals either operand. Small bounded terms do not
+// change a magnitude.
 Range OfEither(const Range& a, const Range& b, bool is_sum) {
   const auto gain = [](const Range& of) {
     if (!of.is_bounded()) return of.gain;
@@ -251,8 +252,8 @@ bool HasFilter(const Operation& operation) {
          std::holds_alternative<MatMul>(operation.kind);
 }
 
-// Whether an operation's results are as large as its inputs: their operands are what they select,
-// move or average.
+// True for operations that select, move or combine elements, so that results have the magnitude of
+// the inputs. OfKind corrects sums and products along axes.
 bool KeepsMagnitude(const Operation& operation) {
   return std::visit(
       []<typename Kind>(const Kind&) {
@@ -300,7 +301,7 @@ class Analysis {
     return ranges;
   }
 
-  // Of any input; a bound of a copy's fill counts as another one.
+  // Merges the ranges of all inputs that hold data; a Copy's fill value counts as another input.
   Range OfInputs(const Operation& operation) {
     Range range = RangeOf(operation.inputs[0]);
     // The other inputs of these are indices and sizes.
@@ -315,7 +316,7 @@ class Analysis {
     return range;
   }
 
-  // Number of elements that are summed in one of the output.
+  // Number of input elements that are summed per output element.
   double SummedBy(const Operation& operation) const {
     const Shape& from = graph_.value(operation.inputs[0]).shape;
     if (const auto* sum = std::get_if<CumulativeSum>(&operation.kind)) return from[At(sum->axis)];
@@ -324,7 +325,7 @@ class Analysis {
            static_cast<double>(std::max<int64_t>(made, 1));
   }
 
-  // Before the epilogue.
+  // Returns the range of the results before the epilogue.
   Range OfKind(const Operation& operation) {
     if (const auto* kind = std::get_if<Elementwise>(&operation.kind)) {
       return Expressions().Of(kind->expression, RangesOf(operation.inputs));
@@ -358,8 +359,8 @@ class Analysis {
     if (id != kNoValue) demanded_[At(id)] = wide_[At(id)] = true;
   }
 
-  // Demands the operands that an expression brings from or to unusual magnitudes; all of them if
-  // its result is demanded. Operand 0 is kNoValue where it is not stored.
+  // Makes the operands wide that an expression scales to or from unusual magnitudes, or all of them
+  // if `all`. Operand 0 is kNoValue where it is not stored.
   void DemandOperands(const Expression& expression, const std::vector<ValueId>& inputs, bool all) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == kNoValue || graph_.value(inputs[i]).constant()) continue;

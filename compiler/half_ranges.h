@@ -16,17 +16,17 @@ namespace deputy::compiler {
 inline constexpr double kLargestHalf = 65504;
 inline constexpr double kSmallestNormalHalf = 0x1p-14;
 
-// Whether float16 can store a constant: each element is finite there, and the largest one is
-// normal. The rounding errors of smaller elements are then below that of the largest one.
+// Returns true if float16 can store a constant: each element is finite there, and the largest
+// one is normal. The rounding errors of smaller elements are then below that of the largest one.
 bool HoldsInHalf(const Value& constant);
 
-// By value: whether it has to stay float32, because as float16 it might overflow, vanish, or lose
-// digits that an integer has. These are
+// Returns for each value whether it has to stay float32, because as float16 it might overflow,
+// underflow, or lose digits of an integer. These are
 // - sums, means and products along axes, and running sums,
-// - products of two values, powers, exponentials, reciprocals, and what is scaled by more than
-//   2^10 in either direction, unless bounds are known within which float16 is exact enough,
-// - what is scaled so after it was stored, and inputs of filters that float16 cannot store: the
-//   model makes up for unusual magnitudes there.
+// - products of two values, powers, exponentials, reciprocals, and values scaled by more than 2^10
+//   in either direction, unless bounds are known within which float16 is exact enough,
+// - stored values that a later operation scales by as much, and inputs of filters that float16
+//   cannot store: such factors compensate for unusual magnitudes.
 std::vector<bool> FindWideValues(const Graph& graph);
 
 }  // namespace deputy::compiler

@@ -203,8 +203,8 @@ struct WeightRange {
     vanishing = 0x1p-25;
   }
 
-  // Whether a weight loses no more digits when it is scaled before it is stored than when its
-  // products are scaled.
+  // Returns true if scaling a weight before it is stored loses no more digits than scaling its
+  // products.
   bool Holds(double weight, double scale) const {
     const double scaled = std::fabs(weight * scale);
     if (!(scaled <= most)) return false;
@@ -324,8 +324,8 @@ bool SumsOverChannels(const Operation& operation) {
   return product == nullptr || !product->transpose_a;
 }
 
-// Whether x loses nothing when it is stored in place of affine(x): where it is stored as float32,
-// or lies within known bounds and is not scaled up.
+// Returns true if storing x in place of affine(x) loses no precision: x is stored as float32, or
+// lies within known bounds and is not scaled up.
 bool MayStoreUnscaled(const Rewrite& rewrite, ValueId x, const Affine& affine) {
   const Operation* producer = rewrite.Producer(x);
   if (rewrite.graph().real_storage != kTfLiteFloat16 || producer == nullptr) return true;

@@ -122,7 +122,7 @@ class Executor {
 
   const compiler::Graph& graph() const { return graph_; }
   const Plan& plan() const { return plan_; }
-  // Whether its program came from the cache on disk. Only of one that was started.
+  // Returns true if the program came from the cache on disk; false before the start.
   bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
   // Program::BuildLog of the started plan; "" where it has no kernels.
   std::string BuildLog() const { return program_ == nullptr ? "" : program_->BuildLog(); }

@@ -28,10 +28,10 @@ namespace deputy::gpu_cl {
 
 struct Partition;
 
-// What all partitions have cost so far.
+// Time spent on compiling and tuning all partitions so far, and results of cache lookups.
 struct Costs {
   std::atomic<int64_t> compile_ns = 0, tune_ns = 0;
-  // Programs from the cache on disk, and others while there is one.
+  // Programs that were found in the cache on disk, and those that were not; 0 without a cache.
   std::atomic<int64_t> cache_hits = 0, cache_misses = 0;
 };
 
@@ -82,7 +82,7 @@ inline TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std:
   return status;
 }
 
-// The same with a delegate's OpenCL; an error in a forked child.
+// Guarded() for functions that use the delegate's OpenCL; reports an error in a forked child.
 template <typename Function>
 TfLiteStatus GuardedOn(const GpuDelegate& gpu, TfLiteContext* context, const Function& function) {
   return Guarded(context, [&]() -> TfLiteStatus {
@@ -97,7 +97,7 @@ TfLiteIntArray* MakeArray(const std::vector<int>& values);
 // What kernels of a delegate with a context are written for.
 DeviceClass ClassOf(const GpuDelegate& gpu);
 
-// Whether results within a partition are stored as float16.
+// Returns true if results within a partition are stored as float16.
 bool StoresHalf(const GpuDelegate& gpu);
 
 }  // namespace deputy::gpu_cl

@@ -3,9 +3,9 @@
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. Where each output
 // row and column comes from is worked out once per run, not per element.
 //
-// Quantised images are interpolated exactly and rounded once. In the reference arithmetic uint8
-// goes through float, and signed integers take weights of 10 binary digits from a scale that is
-// rounded to as many, as upstream's kernels do: far from the first pixel they are off by whole
+// Quantised images are interpolated exactly and rounded once. In the reference arithmetic, like
+// upstream's kernels, uint8 is converted to float, and signed integers use weights with 10 binary
+// digits, from a scale that is rounded to as many: far from the first pixel they are off by whole
 // pixels.
 #include <algorithm>
 #include <cmath>
@@ -153,7 +153,7 @@ struct ExactPlaces {
     std::vector<Between<float>> places(static_cast<size_t>(to));
     for (int64_t i = 0; i < to; ++i) {
       const int64_t numerator = centers ? (2 * i + 1) * extent - spans : 2 * i * extent;
-      // Half a pixel in front of the first one is the first one.
+      // Positions before the first pixel are clamped to it.
       const int64_t low = numerator < 0 ? 0 : numerator / denominator;
       const int64_t beyond = std::max<int64_t>(numerator - low * denominator, 0);
       const double weight = static_cast<double>(beyond) / static_cast<double>(denominator);
@@ -207,7 +207,7 @@ void Interpolate(TfLiteContext* context, const TfLiteResizeBilinearParams& param
   });
 }
 
-// The same to another scale, which is worked in before the one rounding.
+// Interpolates into a tensor of another scale; rounds once, after rescaling.
 template <typename T>
 void InterpolateRescaled(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
                          const TfLiteTensor* input, TfLiteTensor* output) {

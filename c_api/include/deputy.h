@@ -358,8 +358,8 @@ TFL_CAPI_EXPORT const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInter
                                                                int32_t subgraph_index,
                                                                int32_t tensor_index);
 
-// As TfLiteSignatureRunnerResizeInputTensor, but every dimension may change, and their number, as
-// in TfLiteInterpreterResizeInputTensor.
+// Resizes an input by name. Unlike TfLiteSignatureRunnerResizeInputTensor, and like
+// TfLiteInterpreterResizeInputTensor, it may change every dimension and the rank.
 TFL_CAPI_EXPORT TfLiteStatus DeputySignatureRunnerResizeInputTensor(
     TfLiteSignatureRunner* signature_runner, const char* input_name, const int* input_dims,
     int32_t input_dims_size);
@@ -696,8 +696,9 @@ typedef struct DeputyMemoryMap {
   // Since the second release of the struct: size of the block in which the builtin kernels of all
   // subgraphs of this interpreter work while they run.
   size_t scratch_bytes;
-  // What builtin kernels compute from constants: packed copies of them, and results of DEQUANTIZE
-  // and DENSIFY. The interpreters of a model share them; the last one to be deleted frees them.
+  // Size of values that builtin kernels compute from constants: packed copies, and results of
+  // DEQUANTIZE and DENSIFY. The interpreters of a model share them; the last one to be deleted
+  // frees them.
   size_t packed_bytes;
   // Since the third release of the struct: what variables hold that operators share by name
   // (VAR_HANDLE), in all subgraphs of this interpreter.
@@ -912,11 +913,11 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate,
 
 // Reports on a delegate of DeputyPluginCreateDelegate or TfLiteExternalDelegateCreate: fills
 // `report`, whose struct_size the caller has set, and calls `callback`, which may be NULL, for each
-// option that its plug-in declares and each that was given. What the plug-in does not know is
-// unknown in the report. Costs are those so far: they grow when the delegate is applied.
-// kTfLiteError for other delegates, a wrong struct_size, and where the plug-in fails;
-// DeputyLastError() has the text. Not while the delegate is applied or an interpreter that uses it
-// runs.
+// option that its plug-in declares and each that was given. Fields that the plug-in does not fill
+// keep their unknown values. Costs are cumulative: they grow when the delegate is applied.
+// Returns kTfLiteError for other delegates, a wrong struct_size, and where the plug-in fails;
+// DeputyLastError() has the text. Must not be called while the delegate is applied or an
+// interpreter that uses it runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate,
                                                         DeputyDelegateReport* report,
                                                         DeputyOptionUseCallback callback,

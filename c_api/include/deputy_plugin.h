@@ -218,7 +218,7 @@ typedef struct DeputyDelegateOperator {
 // Called for one operator after the other.
 typedef void (*DeputyDelegateOperatorCallback)(void* user_data, const DeputyDelegateOperator* op);
 
-// How an option of a delegate is used.
+// State of an option of a delegate.
 typedef enum DeputyOptionState {
   // It was not given and has its default value.
   kDeputyOptionDefault = 0,
@@ -228,7 +228,7 @@ typedef enum DeputyOptionState {
   kDeputyOptionIgnored = 2,
 } DeputyOptionState;
 
-// One option of a delegate with the value in use. Strings hold during the callback.
+// One option of a delegate with the value in use. Strings are valid during the callback.
 typedef struct DeputyOptionUse {
   // sizeof(DeputyOptionUse).
   size_t struct_size;
@@ -253,7 +253,7 @@ typedef struct DeputyDelegateReport {
   size_t struct_size;
   // Name of the device; "" if unknown.
   const char* device;
-  // What results are stored and computed in, e.g. "fp16"; "" if unknown.
+  // Type in which results are stored and computed, e.g. "fp16"; "" if unknown.
   const char* precision;
   // Nanoseconds spent on compiling partitions, and on trying out variants of kernels; -1 if
   // unknown.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed from constants of a model: their values in the order in which some kernel reads
-// them, or dequantised. Made once, and shared by all interpreters of the model.
+// Values that are computed once from the constants of a model and shared by all its interpreters:
+// packed in the order in which a kernel reads them, or dequantised.
 #ifndef DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
@@ -34,9 +34,9 @@ struct PackedKey {
 class PackedConstants {
  public:
   // The values of that key, `bytes` at a multiple of kTensorAlignment, which fill(char* data) makes
-  // at the first call; they stay as long as this object. `parameters`: what the values depend on
-  // beside the key, byte by byte. The pool's threads help to make memory ready. Null when the
-  // limits or the allocator refuse.
+  // at the first call; they are valid as long as this object. `parameters`: bytes of everything
+  // that the values depend on beside the key. The pool's threads help to prefault memory. Null when
+  // the limits or the allocator refuse.
   template <typename Fill>
   const char* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, ThreadPool* pool,
                          const Fill& fill, std::string parameters = {}) {
@@ -57,7 +57,7 @@ class PackedConstants {
   // Gives back the pages that nothing lies in yet.
   void ReleaseUnused();
 
-  // Whether `data` points into values of this object.
+  // Returns true if `data` points into values of this object.
   bool Contains(const void* data) const;
 
   // What all of them take.

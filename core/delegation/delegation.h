@@ -6,8 +6,8 @@
 // The words: *undo* puts the original plan back but remembers the delegates, *redo* applies the
 // remembered ones again, *remove* forgets them. A subgraph under a static delegate cannot change
 // shape, so a resize undoes and the next allocation redoes (abi.md 5). Buffer handles of tensors
-// survive an undo; a delegate that is removed gets its handles back through FreeBufferHandle at
-// once, since it may be deleted from then on.
+// survive an undo; removing a delegate frees its handles through FreeBufferHandle at once, since
+// the client may delete it from then on.
 //
 // The implementation is in three files: delegation.cc (apply, undo, redo, remove),
 // removed_handles.cc (buffer handles of removed delegates) and replacing.cc (what a delegate does
@@ -136,7 +136,8 @@ class Delegation final : public DelegateLayer {
   template <typename Predicate>
   void FreeHandles(const Predicate& is_removed);
   void FreeHandlesOfRemoved();
-  // Of those among `handles`, delegates as the client knows them, that are no longer applied.
+  // Frees the buffer handles of those delegates in `handles` (the client's pointers) that are no
+  // longer applied.
   void FreeHandlesOfForgotten(std::span<TfLiteDelegate* const> handles);
   void FreePreviews();
   void SetContextMode(bool delegate_mode);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A constant in the order in which a kernel reads it. One of the model's file, or computed from it,
-// belongs to the model, and all nodes and interpreters with the same key share it; any other
-// belongs to the node.
+// A constant in the order in which a kernel reads it. If its source is in the model's file, or is
+// computed from it, the model owns the block, and all nodes and interpreters with the same key
+// share it; otherwise the node owns it.
 #ifndef DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 #define DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 
@@ -39,8 +39,8 @@ class PackedConstant {
     return EnsureFor(context, key, key, fixed, bytes, nullptr, nullptr, CallOf<Fill>(), &fill);
   }
 
-  // The same for a block that depends on more than a constant: `key` stands for all of it in this
-  // node, until Invalidate; nodes with equal shared keys and equal parameters() share the block.
+  // Overload for a block that depends on more than a constant: until Invalidate, `key` identifies
+  // the block within this node; nodes with equal shared keys and equal parameters() share it.
   template <typename Parameters, typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, const PackedKey& shared_key,
               bool fixed, size_t bytes, const Parameters& parameters, const Fill& fill) {

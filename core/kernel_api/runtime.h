@@ -218,7 +218,7 @@ class Runtime {
   // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
   virtual bool TensorIsRead(int tensor_index) const = 0;
 
-  // The tensor has the shape that the model declares for it, and the model leaves no extent open.
+  // Returns true if the tensor has the shape that the model declares, without open extents.
   virtual bool HasDeclaredShape(int tensor_index) const = 0;
 
   // The subgraph of that number, null when there is none.
@@ -233,8 +233,8 @@ class Runtime {
   // What lasts from one inference to the next, for all subgraphs of the interpreter.
   virtual Resources& resources() = 0;
 
-  // What the interpreters of the model compute from its constants and share, if `data` is part of
-  // the file or of those values; else null. See packed_constant.h.
+  // Returns the store of packed constants that the interpreters of the model share, if `data` is
+  // part of the model's file or of that store; else null. See packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
   // Memory for constants that nodes pack for themselves; it lasts as long as the interpreter.

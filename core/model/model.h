@@ -46,8 +46,8 @@ class Model {
   // See ModelBytes; the second is for constants that have been packed.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
   void ReleasePages(const void* from, size_t bytes) const;
-  // What kernels compute from constants of this model: one object for all interpreters that hold
-  // it at the same time, released with the last of them.
+  // Returns the store of values that kernels compute from constants of this model: one object for
+  // all interpreters that hold it at the same time, released with the last of them.
   std::shared_ptr<PackedConstants> SharePackedConstants() const;
 
  private:

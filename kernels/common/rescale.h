@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that move values between tensors of different scales. In the default arithmetic a value
-// keeps the real number that it stands for: its steps are requantised, rounded once to nearest. In
-// the reference arithmetic the kernel runs as it is, and copies steps as upstream's does.
+// keeps the real number that it represents: it is requantised, rounded once to nearest. In the
+// reference arithmetic the kernel runs unchanged and copies quantised values, like upstream's.
 //
-// A row of such an operator has PrepareMove and EvalMove around the functions of its kernel, which
-// itself knows one scale only.
+// The registration of such an operator wraps the functions of its kernel in PrepareMove and
+// EvalMove; the kernel itself supports a single scale.
 #ifndef DEPUTY_KERNELS_COMMON_RESCALE_H_
 #define DEPUTY_KERNELS_COMMON_RESCALE_H_
 
@@ -18,7 +18,7 @@
 
 namespace deputy {
 
-// Which tensors of a node change their scale.
+// Selects the tensors of a node that are rescaled.
 struct MoveScales {
   uint32_t inputs = 0;  // bit i: input i is brought to the scale of output 0 before the kernel runs
   int source = -1;      // else outputs are brought from this input's scale to their own afterwards
@@ -26,19 +26,19 @@ struct MoveScales {
 
 inline constexpr uint32_t kAllInputs = UINT32_MAX;
 
-// For operators that add values of their own, or repeat elements, or have several inputs.
+// For operators that insert constants (padding), repeat elements, or have several inputs.
 constexpr MoveScales RescaleInputs(uint32_t inputs) { return {inputs, -1}; }
 // For operators with several outputs, or with one that is no larger than the input.
 constexpr MoveScales RescaleOutputs(int source = 0) { return {0, source}; }
 
-// Whether values of `from` have other steps in `to`: int8, uint8 or int16 with one scale each, in
-// the default arithmetic.
+// Returns true if `from` and `to` have the same type (int8, uint8 or int16) and one scale each, but
+// different scales or zero points. False in the reference arithmetic.
 bool NeedsRescaling(const TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to);
 
-// Whether any tensor of the node does.
+// Returns true if any tensor selected by `scales` needs rescaling.
 bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, const MoveScales& scales);
 
-// From steps of one tensor to steps of another, by the real number between them.
+// Requantises values of one tensor to another tensor's scale and zero point.
 class Rescaler {
  public:
   Rescaler(const TfLiteTensor* from, const TfLiteTensor* to)
@@ -46,13 +46,13 @@ class Rescaler {
         zero_from_(from->params.zero_point),
         zero_to_(to->params.zero_point) {}
 
-  // A step, or what lies between two.
+  // Rescales a quantised value, which may be fractional, and saturates it to the range of T.
   template <typename T>
   T Steps(double step) const {
     return static_cast<T>(
         InRange(step, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   }
-  // The same within bounds of the output.
+  // Rescales a quantised value and clamps it to [low, high].
   double InRange(double step, double low, double high) const {
     return std::clamp(std::round((step - zero_from_) * factor_) + zero_to_, low, high);
   }
@@ -65,7 +65,7 @@ class Rescaler {
 void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
                   const void* in, int64_t count, void* out);
 
-// For prepare: the node neither shares memory nor takes part in a step, whose kernels copy steps.
+// For prepare: disables views and fusion for the node, since they copy values without rescaling.
 void KeepToItself(TfLiteContext* context, const TfLiteNode* node);
 
 // Runs `eval` between rescaled tensors.

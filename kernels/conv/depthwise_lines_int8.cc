@@ -29,7 +29,8 @@ bool HasLines(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
          lines->accepts(y.filter, y.stride, shape.output_channels);
 }
 
-// What lines depend on beside the filter and the table.
+// Serialises the parameters of lines other than the filter and the table: input zero point, scale
+// factors and bias.
 std::string ParametersOfLines(const ConvData& data, const ConvTensors& tensors) {
   const auto channels = static_cast<size_t>(data.shape.output_channels);
   const int32_t zero_point = data.scaling.input_zero_point();

@@ -3,9 +3,9 @@
 // Sums of products of int16 for x86-64 with AVX2. Everything is in the unnamed namespace, and no
 // inline function of a shared header is used.
 //
-// vpmaddwd adds the products of two pairs in 32 bits. The sum is in [-2147418112, 2^31]; 2^31, of
-// four factors of -2^15, wraps. With 2^31 - 1 added, modulo 2^32, it is a number without a sign in
-// 32 bits, of which even and odd lanes are added separately in 64 bits.
+// vpmaddwd adds the products of two pairs in 32 bits. The sum is in [-2147418112, 2^31]; 2^31, from
+// four factors of -2^15, wraps. Adding 2^31 - 1 modulo 2^32 makes it an unsigned 32-bit
+// number; even and odd lanes are then accumulated separately in 64 bits.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__)
@@ -33,14 +33,14 @@ struct Sum {
   }
 };
 
-// What a lane of `additions` has too much.
+// Total bias in a sum of `additions` biased 32-bit values.
 inline int64_t Bias(int64_t additions) { return additions * 0x7fffffff; }
 
 inline void Store(__m256i from, int64_t* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), from);
 }
 
-// Four columns, of which the last may be the same one.
+// Processes four columns; entries of `b` may repeat the last column.
 void DotColumns(const DotsS16& dots, const int16_t* const (&b)[kColumns], int64_t* out) {
   Sum sums[kColumns];
   const int64_t whole = dots.depth / kStep * kStep;
@@ -81,8 +81,8 @@ void OfColumns(const DotsS16& dots) {
   }
 }
 
-// Two rows of 16 columns at a time, whose values are interleaved: pairs of one column. `count` of
-// the columns exist.
+// Interleaves two rows of 16 columns at a time, so that vpmaddwd multiplies pairs of one column.
+// `count` of the columns exist.
 void SumRows(const DotsS16& dots, int first, int count) {
   const auto bytes = static_cast<size_t>(count) * sizeof(int16_t);
   int16_t rows[2][kStep] = {};
@@ -105,7 +105,7 @@ void SumRows(const DotsS16& dots, int first, int count) {
     sums[0].Add(a, _mm256_unpacklo_epi16(x, y));
     sums[1].Add(a, _mm256_unpackhi_epi16(x, y));
   }
-  // Of 16 columns, those in the lower halves of 128 bits come first.
+  // sums[0] holds columns 0 to 3 and 8 to 11 (vpunpcklwd), sums[1] holds the others.
   int64_t lanes[2][2][4];
   for (int half = 0; half < 2; ++half) {
     Store(sums[half].even, lanes[half][0]);

@@ -57,9 +57,9 @@ class ChannelScaling {
   // The sum of one channel as a step of the output.
   int32_t Requantize(Arithmetic arithmetic, int32_t sum, int channel) const;
 
-  // The same for int16 inputs, rounded once. In the reference arithmetic by TensorFlow Lite's
-  // recipe: sums are either of 32 bits (`wide` false; they wrap), or of 64 bits and scaled with a
-  // multiplier of 15 bits, which is a step off.
+  // Requantises the sum of one channel for int16 inputs, rounding once. The reference arithmetic
+  // follows TensorFlow Lite: sums either have 32 bits (`wide` false; they wrap), or have 64 bits
+  // and a multiplier of 15 bits, which is a step off.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
   // As Requantize for tiles of int8 or uint8 outputs, the latter as int8 with 128 less: what to

@@ -106,7 +106,7 @@ void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first
   }
 }
 
-// The same for columns that lie side by side, in runs of four.
+// Packs int8 columns that are adjacent in memory, in runs of four. XORs every value with `flip`.
 void PackWidePanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
   constexpr int kRun = 4;

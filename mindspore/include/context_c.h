@@ -62,9 +62,9 @@ MS_API char* MSDeviceInfoGetProviderDevice(const MSDeviceInfoHandle device_info)
 // kMSDeviceTypeInvalid for NULL.
 MS_API MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info);
 
-// Of CPU and GPU: half precision may be used. A GPU's library that declares the option `precision`
-// is created with `auto`; of the CPU it is kept for delegates. Of others it is logged and nothing
-// happens.
+// Allows half precision on a CPU or GPU. A GPU's library that declares the option `precision` is
+// created with `auto`; for the CPU the flag is only stored, for delegates to read. For other
+// devices the call logs an error and changes nothing.
 MS_API void MSDeviceInfoSetEnableFP16(MSDeviceInfoHandle device_info, bool is_fp16);
 MS_API bool MSDeviceInfoGetEnableFP16(const MSDeviceInfoHandle device_info);
 

@@ -3,8 +3,8 @@
 // A delegate of MindSpore's shape as a TfLiteDelegate. In Prepare the delegate edits a list of
 // kernels; each of its own becomes one node by one call of ReplaceNodeSubsetsWithDelegateKernels,
 // so that a run stays one kernel whatever its neighbours are. The node owns the kernel.
-// Interpreters on several threads may share an adapter: what an application builds belongs to its
-// thread, and what the adapter keeps has a mutex.
+// Interpreters on several threads may share an adapter: objects that are built during Prepare
+// belong to the calling thread, and a mutex guards the adapter's state.
 #ifndef DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 #define DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 
@@ -36,7 +36,8 @@ class Adapter {
   MSStatus Init();
   bool declined() const { return init_state_ == InitState::kDeclined; }
 
-  // What the delegate says of the nodes of `context`. Texts are valid until the thread's next call.
+  // Queries the delegate's support status for the nodes of `context`. Texts are valid until the
+  // next call on the same thread.
   MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
 
   // The code of the newest failure of the delegate or one of its kernels, and what failed; Success
@@ -53,9 +54,9 @@ class Adapter {
   static TfLiteRegistration RegistrationOf(const char* name);
   // The init of a node: takes the kernel that the calling thread applies.
   void* MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params);
-  // False for subgraphs that the delegate leaves.
+  // Returns false for subgraphs that are not offered to the delegate.
   bool Offers(const TfLiteContext* context);
-  // The name, in memory of the adapter's: the runtime keeps the pointer.
+  // Stores a copy of the name, since the runtime keeps the pointer, and returns it.
   const char* KeepName(const std::string& name);
   TfLiteStatus Prepare(TfLiteContext* context);
   MSStatus Build(DeputyMSGraph* graph);

@@ -21,7 +21,7 @@ def index(value, name):
 
 def extents(shape):
     """A shape as a list of numbers of 32 bits; OverflowError for one that is larger."""
-    # As objects: numpy turns large integers of a list into floats.
+    # numpy turns large integers of a list into floats; an array of objects keeps them.
     size = shape if isinstance(shape, np.ndarray) else np.asarray(shape, object)
     if size.ndim != 1:
         raise ValueError(f'Shape should be 1D instead of {size.ndim}.')
