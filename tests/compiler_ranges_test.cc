@@ -76,8 +76,8 @@ void ExpectResults(const Graph& graph, const std::vector<std::vector<float>>& in
 
 // ---- Which values stay float32 ------------------------------------------------------------------
 
-// Whether a value that `make` computes of two values [1, 2, 2, 4] stays float32. Both come from
-// convolutions and are stored as float16 themselves.
+// Returns true if the value that `make` computes from two values [1, 2, 2, 4] stays float32. Both
+// come from convolutions and are stored as float16 themselves.
 bool StaysWide(const std::function<ValueId(GraphMaker*, ValueId, ValueId)>& make) {
   GraphMaker m;
   const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4), b = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
@@ -122,7 +122,7 @@ TEST(HalfRanges, ordinary_operations_become_float16) {
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Unary(kExpm1, a)))) << "of ELU, below 0";
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Conv3x3(m->Binary(kMul, a, b), 4, 1))));
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Add(Softmax{}, {a}, m->ShapeOf(a)))));
-  // A norm: x times a reciprocal that was made of its squares.
+  // Normalisation: x times the reciprocal root of its mean square.
   EXPECT_FALSE(StaysWide(DEPUTY_OF(
       m->Binary(kMul, a, m->Unary(kRsqrt, Reduced(m, ReduceKind::kMean, m->Binary(kMul, a, a)))))));
 }
@@ -170,7 +170,7 @@ TEST(HalfRanges, known_bounds_decide) {
   EXPECT_TRUE(stays(6, 1e-5)) << "6e-5 is not";
 }
 
-// float16 has no digits for integers beyond 2048, whatever their scale.
+// float16 cannot represent all integers beyond 2048, whatever their scale.
 TEST(HalfRanges, integers_keep_their_digits) {
   const auto stays = [](TfLiteType type) -> bool {
     GraphMaker m;
@@ -186,7 +186,8 @@ TEST(HalfRanges, integers_keep_their_digits) {
   EXPECT_TRUE(stays(kTfLiteInt32));
 }
 
-// A scale behind a stored value, or a filter, tells that the value is as far out the other way.
+// A large factor after a stored value, or in a filter, implies that the value is small, and vice
+// versa.
 TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
   for (const float factor : {1e5F, 1e-5F}) {
     GraphMaker m;
@@ -220,7 +221,8 @@ TEST(HalfRanges, a_view_is_stored_as_its_source) {
 
 // ---- Which scales are folded into weights -------------------------------------------------------
 
-// The number of scales folded of factor * conv(x), or conv(factor * x), with weights of one size.
+// Returns the number of scales folded in factor * conv(x), or in conv(factor * x) if `before`; all
+// weights equal `weight`.
 int Folded(bool before, TfLiteType storage, float factor, float weight, float addend = 0) {
   GraphMaker m;
   ValueId x = m.Conv3x3(m.Input({1, 3, 3, 4}), 4);  // a value that is stored
@@ -335,7 +337,7 @@ TEST(RangeResults, softmax_of_a_masked_row) {
   ExpectResults(m.graph, {{0, 0, 0, 0}, {1, 1, 1, 1}}, {0.25, 0.25, 0.25, 0.25});
 }
 
-// Integers of 16 bits that are moved as reals, once they are made of reals and turned back.
+// 16-bit integers that are cast from reals, transposed, and cast back.
 TEST(RangeResults, moved_integers_keep_their_digits) {
   GraphMaker m;
   Expression to, back;

@@ -133,8 +133,8 @@ class RangeModel {
   std::vector<int32_t> outputs_;
 };
 
-// What RangeModel computes of images of equal elements, by output; the first element of each and
-// the factor that follows from row to row are enough to compare all.
+// Expected first element of each output of RangeModel, for images whose elements all equal x or z.
+// Other elements equal the first, except those of the running sum, which grow from row to row.
 std::vector<double> Expected(double x, double z) {
   return {x,
           x / std::sqrt(x * x + 1e-12),

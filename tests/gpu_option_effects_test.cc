@@ -24,7 +24,7 @@
 namespace deputy::gpu_cl::gpu_option_effects_test {
 namespace {
 
-// What a delegate did in one life with one model.
+// Observed effects of one delegate that is created, applied to one model and invoked.
 struct Seen {
   std::string error;  // of its creation
   int nodes = 0, partitions = 0;
@@ -58,7 +58,7 @@ class GpuOptionEffectsTest : public SpiedDeviceTest {
       : folder_(testing::TempDir() + "gpu_options_" + std::to_string(getpid())) {}
   ~GpuOptionEffectsTest() override { std::filesystem::remove_all(folder_); }
 
-  // A folder with an entry of 2 MB that nobody has used for long.
+  // Recreates the cache directory with one stale entry of 2 MB.
   void RenewFolder() const {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for convolutions and what follows them, and for windows of one channel.
+// Kernels for convolutions with their epilogues, and for windows of one channel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST_P(GpuConvolutions, convolutions_of_all_sizes) {
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
 }
 
-// What follows a convolution: bounds, another tensor, numbers per channel, a curve, another type.
+// Epilogues: bounds, a second tensor, values per channel, an activation, a type conversion.
 TEST_P(GpuConvolutions, epilogues_of_convolutions) {
   GraphMaker g;
   for (const ConvRow& row : {kConvs[0], kConvs[1], kConvs[2], kConvs[8]}) {

@@ -37,7 +37,7 @@ std::string ValueOf(const ms_schema::Primitive& primitive, const char* name) {
   return text + "]";
 }
 
-// "name=value ...", in the order of the alphabet.
+// "name=value ...", sorted by name.
 std::string TextOf(const ms_schema::Primitive& primitive) {
   std::vector<std::string> names = primitive.attributes();
   std::sort(names.begin(), names.end());
@@ -70,7 +70,7 @@ std::string AttributesOf(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-// What the C functions say of the primitives of a model.
+// Results of the C functions for the primitive of a model's first node.
 struct Facts {
   int32_t type = 0, builtin_code = 0, version = 0;
   std::string type_name, custom_name, bytes;
@@ -437,7 +437,7 @@ TEST(MindSporeAttributes, pictures) {
             "block_size=4");
 }
 
-// By the numbers of MindSpore's data types.
+// Types are given as numbers of MindSpore's data types.
 TEST(MindSporeAttributes, types) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinCast, {{{2}, kTfLiteInt32}}, {{{2}, kTfLiteFloat32}}),
             "dst_t=43 src_t=34");

@@ -234,7 +234,7 @@ TEST(MindSporeContext, settings_come_back_and_reach_the_delegate) {
   EXPECT_EQ(context->GetThreadAffinityMode(), 0);
 }
 
-// What a delegate of TensorFlow Lite's shape finds in the interpreter's context.
+// Returns recommended_num_threads as a TfLiteDelegate reads it from the interpreter's context.
 int ThreadsOfInterpreter(const std::shared_ptr<mindspore::Context>& context) {
   int threads = -1;
   TfLiteDelegate delegate = {};
@@ -260,7 +260,7 @@ TEST(MindSporeContext, threads_are_the_interpreters) {
   EXPECT_EQ(ThreadsOfInterpreter(CpuContext()), std::thread::hardware_concurrency() > 32 ? 4 : 2);
 }
 
-// What a device's library is created with, and with which model it runs, is in the recorder's log.
+// Returns the recorder's log: the options with which a device's library is created, and its model.
 std::vector<std::string> CreatedFor(const std::shared_ptr<mindspore::DeviceInfoContext>& device,
                                     const std::string& library) {
   const std::string log = testing::TempDir() + "mindspore_devices_" + std::to_string(getpid());
@@ -288,7 +288,7 @@ TEST(MindSporeContext, provider_is_the_library_that_is_loaded) {
       testing::IsEmpty());
 }
 
-// A library that declares the option gets it.
+// The option is passed to a library that declares it.
 TEST(MindSporeContext, frequency_is_an_option_of_the_device) {
   for (const int frequency : {1, 3, 4}) {
     const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();

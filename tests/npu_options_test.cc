@@ -28,7 +28,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-// What a delegate with some options did with a model of three partitions of 1, 2 and 1 nodes.
+// Observed effects of a delegate with given options on a model of three partitions of 1, 2 and 1
+// nodes.
 struct Seen {
   std::vector<std::string> calls;  // of the device
   int partitions = 0;
@@ -155,7 +156,7 @@ TEST_F(NpuOptionsTest, cache_dir) {
   EXPECT_EQ(files(folder_), 0U);
 }
 
-// Through the library, which exports the texts.
+// Loads the delegate as a library, which exports the description.
 TEST_F(NpuOptionsTest, describe) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();

@@ -53,7 +53,7 @@ TEST_F(PluginReport, facts_come_from_the_plugin_and_states_from_both_sides) {
   EXPECT_EQ(result.report.tune_ns, -1);
   EXPECT_EQ(result.report.cache_hits, 2);
   EXPECT_EQ(result.report.cache_misses, 1);
-  // An option without effect that nobody has set is a default.
+  // An option that has no effect and was not set is reported as a default.
   EXPECT_THAT(result.uses, ElementsAre("ops=0,18 given", "log= default", "groups= default",
                                        "fast=true ignored nothing is fast", "threads=2 given",
                                        "scale=1.0 default"));

@@ -38,7 +38,7 @@ std::vector<float> Infer(TestInterpreter* interpreter, const std::vector<float>&
   return interpreter->Get<float>(0);
 }
 
-// What LiteRT with XNNPACK returns.
+// Expected values are results of LiteRT with XNNPACK.
 TEST(ResizeWithBothOptions, aligns_the_corners) {
   TestInterpreter wider(Resize(true, 3, 5));
   EXPECT_THAT(Infer(&wider, {0, 10, 30}), ElementsAre(0, 5, 10, 20, 30));

@@ -30,7 +30,7 @@ const float* DataOf(const TfLiteInterpreter* interpreter, int tensor) {
       TfLiteTensorData(TfLiteInterpreterGetTensor(interpreter, tensor)));
 }
 
-// One more interpreter of a model, which may go before it.
+// Owns another interpreter of a model.
 class Another {
  public:
   explicit Another(const TfLiteModel* model)
@@ -168,7 +168,7 @@ TEST_P(SharedConstants, are_released_with_the_last_interpreter) {
   TfLiteModelDelete(model);
 }
 
-// A client may write to a constant. Only its own interpreter notices.
+// A client may write to a constant; the change is visible to its own interpreter only.
 TEST_P(SharedConstants, are_copied_before_a_client_writes) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
@@ -189,7 +189,7 @@ TEST_P(SharedConstants, are_copied_before_a_client_writes) {
   EXPECT_EQ(*DataOf(third.get(), kWeights), computed.value);
 }
 
-// Functions of common.h on such a tensor: none frees what is shared.
+// Functions of common.h do not free the shared data of a tensor.
 TEST_P(SharedConstants, are_not_freed_by_functions_on_tensors) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
@@ -212,7 +212,7 @@ TEST_P(SharedConstants, are_not_freed_by_functions_on_tensors) {
 INSTANTIATE_TEST_SUITE_P(, SharedConstants, testing::ValuesIn(kComputed),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// One buffer, two tensors: their scales make different constants of it.
+// Tensors with one buffer but different scales do not share a constant.
 TEST(SharedConstant, depends_on_scales) {
   ModelBuilder m;
   const uint32_t buffer = m.AddBuffer(std::vector<uint8_t>(64, 6));
@@ -287,7 +287,7 @@ TEST(SharedConstant, depends_on_sparsity) {
   }
 }
 
-// Tables read weights in different orders; what they are packed from is the same.
+// Kernel tables pack the same weights in different orders.
 TEST(SharedConstant, is_packed_for_each_table_of_kernels) {
   const CpuKernels *const generic = FindCpu("generic"), *const avx2 = FindCpu("avx2");
   if (avx2 == nullptr) GTEST_SKIP() << "needs AVX2";
@@ -328,7 +328,7 @@ TEST(SharedConstant, is_not_written_by_a_delegate_that_claims_its_node) {
   EXPECT_THAT(Infer(t.get()), Each(16.0f));
 }
 
-// What is shared stays usable while delegates come, go at a resize, and come again.
+// Shared constants stay usable while delegates are applied, undone by a resize, and redone.
 TEST(SharedConstant, survives_delegates_of_other_nodes) {
   ModelBuilder m;
   m.AddTensor(kTfLiteFloat32, {8, 8}, "w");

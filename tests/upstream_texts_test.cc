@@ -57,7 +57,8 @@ std::vector<uint8_t> Add() {
   return m.Finish();
 }
 
-// What the client's reporter gets while `use` has an interpreter, or null if there is none.
+// Returns the texts that the client's reporter receives while an interpreter is created and passed
+// to `use`, as null if its creation fails.
 std::string TextsOf(const std::vector<uint8_t>& bytes, bool selected_ops, int threads,
                     const std::function<void(TfLiteInterpreter*)>& use) {
   std::string texts;

@@ -66,7 +66,7 @@ bool IsLimit(std::string_view setting) {
                      [&](const auto& names) { return names.first == setting; });
 }
 
-// What the user says of an option counts more.
+// Inserts the settings before the user's own options, which override them.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
                             const DeputyPluginInfo& info, LoadedDelegate* loaded) {
   for (const auto& setting : settings) {
@@ -75,7 +75,7 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
       return IsNameOf(setting.first, each.name);
     });
     if (declared == end) {
-      // Others are wishes of the command, not of its user.
+      // Other settings are defaults of the command, not flags of the user; they are dropped.
       if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
       continue;
     }

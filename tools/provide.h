@@ -24,7 +24,7 @@ struct DelegateRequest {
 // The provider of --delegate.
 inline constexpr const char* kGivenLibrary = "library";
 
-// How many nodes and partitions delegates may take; 0: the delegate's own choice.
+// Maximum number of partitions of a delegate, minimum number of nodes in each; 0: its default.
 struct PartitionLimits {
   int max_partitions = 0, min_nodes = 0;
 };

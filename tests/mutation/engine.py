@@ -21,9 +21,9 @@ if command -v ccache > /dev/null; then
 fi
 exec "$@"
 '''
-# What scripts run, besides what their own names say.
+# Build targets of every test script, besides those that command() adds by the name of the script.
 SCRIPT_TARGETS = ['deputy_tool', 'test_plugins', 'tensorflowlite_c', 'command']
-# What programs of tests open by path.
+# Build targets whose outputs test programs open by path.
 EXAMPLES = ['conv_mean_delegate', 'mindspore_delegate', 'mindspore_plugin', 'softmax_delegate']
 BUILD_SECONDS = 1800
 

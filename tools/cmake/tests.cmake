@@ -231,8 +231,8 @@ add_test(NAME conformance_test_2 COMMAND ${PROJECT_BINARY_DIR}/tests/conformance
 set_tests_properties(conformance_test_2 PROPERTIES ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 
-# What these two sample, for `ctest -C all` (`make test-all`): every operator case and golden row on the
-# targets of OpenCL, an entry each.
+# Runs every operator case and golden row on the targets of OpenCL, in one entry each, with `ctest
+# -C all` (`make test-all`); the two entries above run a sample of them.
 foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   foreach(part operator_case golden_row)
     set(name conformance_all_${target}_${part}s)
