@@ -44,8 +44,10 @@ class MakeRunTest(unittest.TestCase):
         path.chmod(0o755)
 
     def make(self, *arguments, **environment):
+        # make exports the variables of its command line, as those of `make asan`.
         variables = {key: value for key, value in os.environ.items()
-                     if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "V", "FAIL")}
+                     if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "V", "FAIL", "BUILD", "JOBS",
+                                    "SANITIZE", "TARGET", "CMAKE_ARGS", "CTEST_ARGS")}
         variables.update(environment, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
         return subprocess.run(["make", *arguments], cwd=self.folder / "source", env=variables,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
