@@ -51,6 +51,12 @@ class RunTests(unittest.TestCase):
         output = process.communicate(timeout=60)[0]
         return process.returncode, output
 
+    def test_no_recorded_test_takes_more_than_two_minutes(self):
+        rows = (SOURCE / 'tests' / 'durations.txt').read_text(encoding='utf-8').splitlines()
+        rows = [row.split() for row in rows if not row.startswith('#')]
+        self.assertGreater(len(rows), 200)
+        self.assertEqual([row for row in rows if int(row[1]) > 120], [])
+
     def test_prints_the_time_left_from_the_recorded_durations(self):
         self.write_tests(first='true', second='true')
         durations = pathlib.Path(self.folder, 'durations.txt')

@@ -23,7 +23,6 @@
 
 namespace deputy::conformance {
 
-// Finds its way into failures.
 static void PrintTo(const TargetRow& row, std::ostream* out) { *out << row.name; }
 
 namespace conformance_test {
@@ -130,35 +129,63 @@ std::set<std::string> ListedOperators(const std::string& library) {
   return listed;
 }
 
-class Conformance : public testing::TestWithParam<TargetRow> {
- protected:
-  void SetUp() override {
-    if (!IsHere(GetParam(), BuildPath("")))
-      GTEST_SKIP() << "this machine cannot run " << GetParam().name;
+// The reason why a target does not run here, empty if it does.
+std::string WhySkipped(const TargetRow& row) {
+  if (!IsHere(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
 #ifdef __SANITIZE_ADDRESS__
-    if (GetParam().threads > 2) GTEST_SKIP() << "takes long; two threads run";
-    if (GetParam().name == std::string("nnapi")) {
-      GTEST_SKIP() << "its stand-in takes minutes; nnapi_test runs it";
-    }
-#endif
-    if (!GetParam().on_device) return;
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
-#endif
-    const std::string problem =
-        conformance::WhyNotHere(BuildPath(GetParam().library), GetParam().options);
-    if (!problem.empty()) GTEST_SKIP() << problem;
+  if (row.threads > 2) return "takes long; two threads run";
+  if (row.name == std::string("nnapi")) return "its stand-in takes minutes; nnapi_test runs it";
+  if (row.on_device) {
+    return "takes too long under a sanitizer, where the delegate's own tests run";
   }
-  const Target target_ = MakeTarget(GetParam(), BuildPath(""));
+#endif
+  if (!row.on_device) return "";
+  return conformance::WhyNotHere(BuildPath(row.library), row.options);
+}
+
+// The operator cases of one target. Those of a target that compiles a program for each case are
+// split over several tests, which ctest runs at a time.
+struct CasesOfTarget {
+  TargetRow row;
+  size_t part, parts;
 };
 
-TEST_P(Conformance, every_operator_case_agrees) {
+void PrintTo(const CasesOfTarget& cases, std::ostream* out) { *out << cases.row.name; }
+
+std::vector<CasesOfTarget> CasesOfTargets() {
+  std::vector<CasesOfTarget> all;
+  for (const TargetRow& row : TargetRows()) {
+    const size_t parts = row.on_device && !row.rarely ? 4 : 1;
+    for (size_t part = 0; part < parts; ++part) all.push_back({row, part, parts});
+  }
+  return all;
+}
+
+std::string NameOfCases(const testing::TestParamInfo<CasesOfTarget>& info) {
+  const auto& [row, part, parts] = info.param;
+  std::string name = row.name;
+  if (row.threads > 1) name += "_on_" + std::to_string(row.threads) + "_threads";
+  if (parts > 1) name += "_" + std::to_string(part + 1) + "of" + std::to_string(parts);
+  return name;
+}
+
+class ConformanceOfCases : public testing::TestWithParam<CasesOfTarget> {
+ protected:
+  void SetUp() override {
+    const std::string reason = WhySkipped(GetParam().row);
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_P(ConformanceOfCases, every_operator_case_agrees) {
+  const auto& [row, part, parts] = GetParam();
+  const Target target = MakeTarget(row, BuildPath(""));
+  const size_t step = StepOfCases(row) * parts;
   Tally tally;
   std::set<std::string> ran;  // operators
-  const size_t step = StepOfCases(GetParam());
-  for (const DeputyArithmetic arithmetic : ArithmeticsOf(target_)) {
-    for (size_t i = 0; i < Cases().cases().size(); i += step) {
-      const Verdict verdict = Cases().Check(i, target_, arithmetic);
+  for (const DeputyArithmetic arithmetic : ArithmeticsOf(target)) {
+    for (size_t i = part; i < Cases().cases().size(); i += step) {
+      const Verdict verdict = Cases().Check(i, target, arithmetic);
       const std::string& name = Cases().cases()[i].name;
       if (verdict.kind == Kind::kAgrees) ran.insert(name.substr(0, name.find(' ')));
       tally.Add(verdict);
@@ -166,11 +193,22 @@ TEST_P(Conformance, every_operator_case_agrees) {
   }
   tally.Print("cases");
   EXPECT_EQ(tally.count(Kind::kDiffers), 0);
-  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(GetParam().least_cases, step));
-  if (GetParam().all_listed) {
-    EXPECT_THAT(ran, testing::IsSupersetOf(ListedOperators(BuildPath(GetParam().library))));
+  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(row.least_cases, step));
+  if (row.all_listed) {
+    EXPECT_THAT(ran, testing::IsSupersetOf(ListedOperators(BuildPath(row.library))));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(On, ConformanceOfCases, testing::ValuesIn(CasesOfTargets()), NameOfCases);
+
+class Conformance : public testing::TestWithParam<TargetRow> {
+ protected:
+  void SetUp() override {
+    const std::string reason = WhySkipped(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+  const Target target_ = MakeTarget(GetParam(), BuildPath(""));
+};
 
 TEST_P(Conformance, every_golden_row_agrees) {
   const std::map<std::string, Target> targets = Targets();

@@ -21,7 +21,7 @@ NEVER = re.compile(r'^(bench_all_test|headers_test|install_test|languages_test|l
 # file's own name leads to.
 FOLDERS = (
     ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test', [CASES + 'compiled*']),
-    ('gpu_cl/', r'gpu_.*', [CASES + 'gpu', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),
+    ('gpu_cl/', r'gpu_.*', [CASES + 'gpu_?of4', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),
     ('npu_stub/', r'npu_.*', [CASES + 'npu_stub']),
     ('mindspore/', r'mindspore_.*|ms_.*', []),
     ('bridges/cpu/', r'cpu_delegate_test', [CASES + 'cpu']),

@@ -224,20 +224,24 @@ endforeach()
 
 include(tools/cmake/mindspore_tests.cmake)
 
-# By far the longest test: in two entries, which may run at a time.
+# The longest test, in four entries that run at a time. The entry of the first is registered already.
 set_tests_properties(conformance_test PROPERTIES ENVIRONMENT
-                     "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
-add_test(NAME conformance_test_2 COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test)
-set_tests_properties(conformance_test_2 PROPERTIES ENVIRONMENT
-                     "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
+                     "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=0")
+foreach(shard 1 2 3)
+  math(EXPR number "${shard} + 1")
+  add_test(NAME conformance_test_${number} COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test)
+  set_tests_properties(conformance_test_${number} PROPERTIES ENVIRONMENT
+                       "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
+endforeach()
 
 # Runs every operator case and golden row on the targets of OpenCL, in one entry each, with `ctest
-# -C all` (`make test-all`); the two entries above run a sample of them.
+# -C all` (`make test-all`); the entries above run a sample of them.
 foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   foreach(part operator_case golden_row)
     set(name conformance_all_${target}_${part}s)
+    set(filter "*every_${part}_agrees/${target}")
     add_test(NAME ${name} CONFIGURATIONS all COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test
-             --gtest_filter=On/Conformance.every_${part}_agrees/${target})
+             "--gtest_filter=${filter}:${filter}_?of4")
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
   endforeach()
 endforeach()
@@ -286,10 +290,10 @@ endforeach()
 # Long, and no other on a bare Debian: `make fresh` leaves them to `make test`. Eight of the GPU compile
 # hundreds of programs, half of all tests' time where no cache has them; its other tests stay, which need
 # the same packages.
-set(long_tests certify_test conformance_test conformance_test_2 gpu_every_fault_test gpu_faults_test
-               gpu_kernels_test gpu_products_test gpu_program_test gpu_storage_test gpu_tune_test
-               gpu_windows_test headers_test large_graph_test model_fuzz operator_sweep steps_run_test
-               thread_pool_test)
+set(long_tests certify_test conformance_test conformance_test_2 conformance_test_3 conformance_test_4
+               gpu_every_fault_test gpu_faults_test gpu_kernels_test gpu_products_test gpu_program_test
+               gpu_storage_test gpu_tune_test gpu_windows_test headers_test large_graph_test model_fuzz
+               operator_sweep steps_run_test thread_pool_test)
 foreach(name IN LISTS long_tests)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY LABELS long)
