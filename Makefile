@@ -106,11 +106,17 @@ TIDY_PLAIN_FOLDERS ?= kernels|tools|tests/(cases|conformance|plugins|fuzz)
 SIZE_LIMIT       := 3310000
 SMALL_SIZE_LIMIT := 2560000
 ## check    format, Python scripts, include rules, symbols, size, clang-tidy, what clang warns of
-.PHONY: check check-format check-scripts check-includes check-symbols check-size check-tidy check-clang
+.PHONY: check check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
 check: setup-check
-	@$(MAKE) check-format check-scripts check-includes check-symbols check-size check-tidy check-clang
+	@$(MAKE) check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
+check-english:
+	tools/check_english.py --self-test
+	tools/check_english.py
+	@# The commits of a branch; a shallow clone or main itself has none.
+	base=$$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD) && \
+	  tools/check_english.py --subjects $$base..HEAD
 check-scripts: export PYTHONDONTWRITEBYTECODE = 1
 check-scripts:
 	tools/check_scripts.py --self-test
