@@ -11,7 +11,7 @@
 namespace deputy::compiler {
 namespace {
 
-// A region's loops, those that write farthest apart first.
+// Returns the region's loops by decreasing target stride.
 std::vector<CopyLoop> ByTarget(const CopyRegion& region) {
   std::vector<CopyLoop> loops = Simplify(region).loops;
   std::sort(loops.begin(), loops.end(),
@@ -19,8 +19,8 @@ std::vector<CopyLoop> ByTarget(const CopyRegion& region) {
   return loops;
 }
 
-// The loops of `inner` are the digits of an element's place in what it has written. Each loop of
-// `outer` counts in one digit, or is cut into several that do.
+// Treats an index into the output of `inner` as a number in a mixed radix: each loop of `inner` is
+// one digit. A loop of `outer` advances one digit, or is split into several loops that do.
 class Composition {
  public:
   Composition(const CopyRegion& outer, const CopyRegion& inner)
@@ -35,7 +35,7 @@ class Composition {
     }
   }
 
-  // False if the loop does not fit the digits.
+  // Returns false if the loop is not a sequence of steps in single digits.
   bool Add(CopyLoop loop) {
     std::vector<CopyLoop> cut;  // innermost first
     while (loop.extent > 1) {
@@ -45,7 +45,7 @@ class Composition {
     return true;
   }
 
-  // Whether no digit is carried into the next one.
+  // Returns whether no digit overflows into the next one.
   bool StaysWithinDigits() const {
     for (size_t i = 0; i < digits_.size(); ++i) {
       if (least_[i] < 0 || most_[i] >= digits_[i].extent) return false;
@@ -56,7 +56,8 @@ class Composition {
   CopyRegion Take() { return Simplify(std::move(result_)); }
 
  private:
-  // The digit whose weight divides a stride and is the largest that does; none: the end.
+  // Returns the digit with the largest weight that divides the stride, or digits_.size() if there
+  // is none.
   size_t DigitOf(int64_t stride) const {
     size_t i = 0;
     while (i < digits_.size() && (std::abs(stride) < digits_[i].to_stride ||
@@ -66,7 +67,7 @@ class Composition {
     return i;
   }
 
-  // Cuts a loop's innermost steps off, as many as one digit has.
+  // Splits off the innermost part of a loop: as many iterations as one digit holds.
   bool CutOff(CopyLoop* loop, std::vector<CopyLoop>* cut) {
     if (loop->from_stride == 0) {
       cut->push_back(*loop);
@@ -89,7 +90,7 @@ class Composition {
   }
 
   std::vector<CopyLoop> digits_;
-  std::vector<int64_t> least_, most_;  // of each digit, over all loops
+  std::vector<int64_t> least_, most_;  // min and max of each digit, over all loops
   CopyRegion result_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of copies.
+// Composition of two copies into one.
 #ifndef DEPUTY_COMPILER_COMPOSE_H_
 #define DEPUTY_COMPILER_COMPOSE_H_
 
@@ -11,15 +11,16 @@
 
 namespace deputy::compiler {
 
-// Whether a region writes every element of an output of `count` elements.
+// Returns whether the region writes every element of an output of `count` elements.
 bool WritesAll(const CopyRegion& region, int64_t count);
 
-// Whether it writes them in the order in which it reads all of an input that is as large.
+// Returns whether the region writes elements in the order in which it reads them, covering all of
+// an input of `count` elements.
 bool KeepsOrder(const CopyRegion& region, int64_t count);
 
-// `outer` reads what `inner` has written, which is `count` elements, all of them. The region that
-// reads what `inner` reads: its input is that of `inner`. Nothing if that is no nest of loops, or
-// not seen to be one.
+// Composes two copies: `outer` reads the `count` elements that `inner` has written, all of them.
+// The result reads the input of `inner` directly and writes what `outer` writes. Returns nullopt if
+// the composition is not a single nest of loops, or is not recognised as one.
 std::optional<CopyRegion> Composed(const CopyRegion& outer, const CopyRegion& inner, int64_t count);
 
 }  // namespace deputy::compiler

@@ -9,7 +9,7 @@
 namespace deputy::compiler {
 namespace {
 
-// By operand: its type; none for those that are not used.
+// Returns the type of each operand; kTfLiteNoType for unused ones.
 std::vector<TfLiteType> OperandTypes(const Computation& computation) {
   std::vector<TfLiteType> types(computation.inputs.size(), kTfLiteNoType);
   for (const ScalarNode& node : computation.expression.nodes()) {
@@ -18,14 +18,15 @@ std::vector<TfLiteType> OperandTypes(const Computation& computation) {
   return types;
 }
 
-// Collects the operands of a computation that is put together.
+// Builds a computation and assigns operand numbers to its inputs.
 class Builder {
  public:
   explicit Builder(std::vector<ValueId> first_inputs = {}) {
     result_.inputs = std::move(first_inputs);
   }
 
-  // The nodes for the operands of `from`, -1 for those that are not used or are `left_out`.
+  // Returns the nodes for the operands of `from`; -1 for unused ones and for those equal to
+  // `left_out`.
   std::vector<int> AddOperands(const Computation& from, ValueId left_out) {
     const std::vector<TfLiteType> types = OperandTypes(from);
     std::vector<int> nodes(types.size(), -1);
@@ -84,7 +85,7 @@ bool TakesEpilogue(const Operation& operation) {
 }
 
 Computation Tidied(const Computation& computation) {
-  // Again behind it: what was simplified away may have been the only use of an operand.
+  // Compacts again after simplifying, which may have removed the only use of an operand.
   Computation result = Compacted(computation);
   result.expression = Simplified(result.expression);
   return Compacted(result);
@@ -92,7 +93,8 @@ Computation Tidied(const Computation& computation) {
 
 Computation Inlined(const Computation& outer, ValueId value, const Computation& inner) {
   Builder builder;
-  // The operands in the order in which they are read: those of the inner one where it is put.
+  // Numbers the operands in the order in which they are read; those of `inner` come where `value`
+  // was.
   const auto place = std::find(outer.inputs.begin(), outer.inputs.end(), value);
   Computation before{outer.expression, outer.inputs};
   std::fill(before.inputs.begin() + (place - outer.inputs.begin()), before.inputs.end(), value);

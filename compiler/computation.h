@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An expression together with the values that are its operands: what element-wise operations and
-// epilogues have in common, and how one is put into another.
+// An expression together with the values that are its operands: the common representation of
+// element-wise operations and epilogues, with inlining of one into another.
 #ifndef DEPUTY_COMPILER_COMPUTATION_H_
 #define DEPUTY_COMPILER_COMPUTATION_H_
 
@@ -11,7 +11,7 @@
 
 namespace deputy::compiler {
 
-// Stands among the inputs for the element that an epilogue is applied to.
+// Placeholder input: the element that an epilogue is applied to.
 inline constexpr ValueId kElement = -2;
 
 struct Computation {
@@ -19,24 +19,26 @@ struct Computation {
   std::vector<ValueId> inputs;  // by operand
 };
 
-// What an element-wise operation computes.
+// Returns the expression and inputs of an element-wise operation.
 Computation ComputationOf(const Operation& elementwise);
-// An operation's epilogue, whose operand 0 is kElement; of type `type` if there is none.
+// Returns an operation's epilogue with kElement as operand 0; the identity on `type` if there is
+// none.
 Computation EpilogueOf(const Operation& operation, TfLiteType type);
 
-// Whether a back end can compute an epilogue of what the operation makes: only large ones.
+// Returns whether a back end can fuse an epilogue into the operation. True for convolutions, pools,
+// products, reductions and softmax only.
 bool TakesEpilogue(const Operation& operation);
 
-// The outer one with the inner one in place of the operands that are `value`. Equal inputs become
-// one, those that are not used go, and the expression is simplified.
+// Returns `outer` with `inner` substituted for the operands that are `value`. Equal inputs are
+// merged, unused ones are removed, and the expression is simplified.
 Computation Inlined(const Computation& outer, ValueId value, const Computation& inner);
-// The same without another one in it.
+// Merges equal inputs, removes unused ones and simplifies the expression.
 Computation Tidied(const Computation& computation);
 
-// Makes it the operation's epilogue. kElement is among the inputs.
+// Sets the operation's epilogue. `computation` must have kElement among its inputs.
 void SetEpilogue(const Computation& computation, Operation* operation);
 
-// How many nodes compute something: all but operands and constants.
+// Returns the number of nodes that compute something: all except operands and constants.
 int WorkOf(const Expression& expression);
 
 }  // namespace deputy::compiler

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the regions of Copy operations.
+// Construction and simplification of the regions of Copy operations.
 #ifndef DEPUTY_COMPILER_COPY_H_
 #define DEPUTY_COMPILER_COPY_H_
 
@@ -11,19 +11,20 @@
 
 namespace deputy::compiler {
 
-// The same nest with as few loops as possible: loops of one step go, and neighbours become one
-// where the outer one goes on where the inner one ends. With an extent of 0 there is one such loop.
+// Returns the same nest with the fewest loops: removes loops of one iteration and joins
+// neighbouring loops where the outer one continues where the inner one ends. A region with an
+// extent of 0 becomes a single loop of extent 0.
 CopyRegion Simplify(CopyRegion region);
 
-// A box of an input that becomes a box of the output: from `from_start` and `to_start` on,
-// `extents` along each axis, in steps of `from_steps` in the input. Axis n of the box is axis
-// axes[n] of the input.
+// A box of an input that is copied to a box of the output. It begins at `from_start` in the input
+// and `to_start` in the output, has `extents` elements along each axis, and advances by
+// `from_steps` in the input. Axis n of the box is axis axes[n] of the input.
 struct Box {
   int input = 0;
   Shape extents;
   std::vector<int> from_start, to_start;
-  std::vector<int> from_steps;  // empty: 1
-  std::vector<int> axes;        // empty: the same order
+  std::vector<int> from_steps;  // step along each axis; empty: 1
+  std::vector<int> axes;        // empty: the axes in their order
 };
 CopyRegion RegionOf(const Box& box, const Shape& from, const Shape& to);
 

@@ -40,7 +40,7 @@ std::string WindowText(const Window& window) {
 
 std::string AxisText(int axis) { return " axis " + std::to_string(axis); }
 
-// What an operation's kind says beyond its name.
+// Formats the parameters of an operation's kind.
 struct Parameters {
   std::string operator()(const Elementwise& kind) const { return " " + ToText(kind.expression); }
   std::string operator()(const View&) const { return ""; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph as text, for people and for tests.
+// Graphs as text, for people and for tests.
 #ifndef DEPUTY_COMPILER_DUMP_H_
 #define DEPUTY_COMPILER_DUMP_H_
 
@@ -10,11 +10,11 @@
 
 namespace deputy::compiler {
 
-// One line per input, operation and output:
+// Returns one line per input, operation and output:
 //   input %0 FLOAT32[1,4] 'x'
 //   %2 = elementwise(%0, %1) max((a + b), 0) FLOAT32[1,4] 'y'  # node 0
 //   output %2
-// Constants are written as %1{FLOAT32[4]}. An epilogue follows behind "then".
+// Constants are written as %1{FLOAT32[4]}. An epilogue is appended after "then".
 std::string ToText(const Graph& graph);
 
 }  // namespace deputy::compiler

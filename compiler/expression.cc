@@ -15,15 +15,15 @@ struct OpRow {
   const char* name;
   int arguments;
   const char* infix;  // null: written as a function
-  // Its result, rounded to the type afterwards; null where it has none for such types, or none that
-  // follows from two arguments of the type.
+  // The result before it is rounded to the type; null if the operation is undefined for such types,
+  // or if its result is not a function of two arguments of that type.
   Real real;
   Whole whole;
 };
 
 constexpr auto kKeep = [](int64_t a, int64_t) { return a; };
 
-// Wraps as two's complement does.
+// Wraps around as two's complement does.
 constexpr auto kWrap = [](uint64_t value) { return static_cast<int64_t>(value); };
 
 double FloorMod(double a, double b) {
@@ -31,7 +31,7 @@ double FloorMod(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Nothing is divided by zero: the result is then 0.
+// Division by zero yields 0.
 int64_t Divide(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return b == -1 ? kWrap(0 - static_cast<uint64_t>(a)) : a / b;
@@ -58,7 +58,7 @@ int64_t WholePower(int64_t base, int64_t exponent) {
 
 template <typename T>
 T SignOf(T a) {
-  return a > 0 ? T{1} : a < 0 ? T{-1} : a;  // a number that is none stays so
+  return a > 0 ? T{1} : a < 0 ? T{-1} : a;  // returns NaN for NaN
 }
 
 // In the order of ScalarOp.
@@ -135,7 +135,7 @@ bool Same(const ScalarNode& a, const ScalarNode& b) {
          a.constant.real == b.constant.real;
 }
 
-// Writes an expression. What several nodes read is written once, behind the rest.
+// Formats an expression. Nodes that have several consumers are written once, after the expression.
 class Writer {
  public:
   explicit Writer(const Expression& expression)
@@ -194,7 +194,7 @@ class Writer {
   }
 
   const Expression& expression_;
-  std::vector<int> readers_;  // by node
+  std::vector<int> readers_;  // number of consumers, by node
 };
 
 // ---- Evaluation ---------------------------------------------------------------------------------

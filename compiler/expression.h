@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed for one element from the elements of some operands: a small graph of scalar
-// operations. A chain of element-wise operators is one expression, and so is what follows a
-// convolution or a product before its result is stored.
+// Expressions: small graphs of scalar operations that compute one element of a result from the
+// elements of some operands. A chain of element-wise operators is one expression, and so is the
+// epilogue of a convolution or a product.
 #ifndef DEPUTY_COMPILER_EXPRESSION_H_
 #define DEPUTY_COMPILER_EXPRESSION_H_
 
@@ -17,22 +17,23 @@
 namespace deputy::compiler {
 
 enum class ScalarOp : uint8_t {
-  kOperand,   // the element of an operand
+  kOperand,   // an element of an operand
   kConstant,  // a number
-  kCast,      // the argument in another type; to whole numbers towards zero, clamped to the type,
-              // of which NaN is the largest
+  // The argument converted to another type. Conversion to an integer rounds towards zero, clamps to
+  // the type's range, and converts NaN to the largest value.
+  kCast,
   // One argument.
   kAbs,
   kNeg,
   kSign,
   kFloor,
   kCeil,
-  kRoundEven,  // halves to the even neighbour
-  kRoundAway,  // halves away from zero
+  kRoundEven,  // ties to the even neighbour
+  kRoundAway,  // ties away from zero
   kSqrt,
   kRsqrt,
   kExp,
-  kExpm1,  // exp(x) - 1, exact near 0
+  kExpm1,  // exp(x) - 1, accurate near 0
   kLog,
   kSin,
   kCos,
@@ -47,7 +48,7 @@ enum class ScalarOp : uint8_t {
   kDiv,
   kFloorDiv,
   kFloorMod,
-  kMax,  // a > b ? a : b, which says what becomes of NaN
+  kMax,  // a > b ? a : b, which defines the result for NaN
   kMin,  // a < b ? a : b
   kPow,
   kAtan2,
@@ -62,45 +63,46 @@ enum class ScalarOp : uint8_t {
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  // Three arguments: where the first, a bool, is true the second, else the third.
+  // Three arguments: the second where the first, a bool, is true, else the third.
   kSelect,
 };
 
-// Name in dumps, and how many arguments it takes.
+// Name in dumps, and number of arguments.
 const char* ScalarOpName(ScalarOp op);
 int ArgumentCount(ScalarOp op);
-// Whether it can be applied to arguments of the type: there is no square root of whole numbers.
+// Returns whether the operation is defined for arguments of the type; for example, there is no
+// square root of integers.
 bool TakesType(ScalarOp op, TfLiteType type);
 
 struct ScalarNode {
   ScalarOp op = ScalarOp::kOperand;
-  TfLiteType type = kTfLiteFloat32;  // of the result
-  int arguments[3] = {-1, -1, -1};   // earlier nodes
-  int operand = -1;                  // of kOperand
-  Number constant;                   // of kConstant
+  TfLiteType type = kTfLiteFloat32;  // type of the result
+  int arguments[3] = {-1, -1, -1};   // indices of earlier nodes; -1: unused
+  int operand = -1;                  // number of the operand, for kOperand
+  Number constant;                   // value, for kConstant
 };
 
 class Expression {
  public:
-  // Each returns the number of the new node, or of an equal one that is there already.
+  // Each function returns the index of the new node, or of an equal node that exists already.
   int Operand(int operand, TfLiteType type);
   int Constant(TfLiteType type, double value);
   int Cast(int argument, TfLiteType type);
   int Apply(ScalarOp op, int a, int b = -1, int c = -1);
 
-  // The nodes in an order in which arguments come first; the last one is the result.
+  // The nodes in topological order; the last one is the result.
   std::span<const ScalarNode> nodes() const { return nodes_; }
   bool empty() const { return nodes_.empty(); }
   TfLiteType type_of(int node) const { return nodes_[static_cast<size_t>(node)].type; }
   TfLiteType result_type() const { return nodes_.back().type; }
-  // One more than the largest operand.
+  // Largest operand number plus one.
   int operand_count() const;
 
-  // Makes `node` the result: nodes it does not need go.
+  // Makes `node` the result and removes nodes that it does not need.
   void SetResult(int node);
 
-  // Appends another expression's nodes, with nodes of this one in place of its operands. Returns
-  // the number of its result.
+  // Appends the nodes of another expression, with `operands`, nodes of this one, in place of its
+  // operands. Returns the index of its result.
   int Append(const Expression& other, std::span<const int> operands);
 
  private:
@@ -109,11 +111,11 @@ class Expression {
   std::vector<ScalarNode> nodes_;
 };
 
-// "max(min(a, 6), 0)": operands are named a, b, c, … in their order. What is read more than once is
-// written once: "($2 * $2) where $2 = (a + b)".
+// Formats an expression, for example "max(min(a, 6), 0)". Operands are named a, b, c, … in their
+// order. A node that is read more than once is written once: "($2 * $2) where $2 = (a + b)".
 std::string ToText(const Expression& expression);
 
-// The result for one element. The plain way: see reference.h.
+// Evaluates the expression for one element. Reference implementation; see reference.h.
 Number Evaluate(const Expression& expression, std::span<const Number> operands);
 
 }  // namespace deputy::compiler

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Bounds as they are after a result was rounded to the type; none where they are no numbers.
+// Rounds the bounds to the type, as the result is; replaces NaN bounds by infinities.
 Facts Rounded(TfLiteType type, Facts facts) {
   facts.least = std::isnan(facts.least) ? -kInfinity : Stored(type, {facts.least, 0}).real;
   facts.most = std::isnan(facts.most) ? kInfinity : Stored(type, {facts.most, 0}).real;
@@ -36,12 +36,12 @@ Facts OfCast(TfLiteType type, const Facts& a) {
   if (type == kTfLiteBool) return facts;
   if (IsFloat(type)) {
     facts = a;
-    // What is too small for the type becomes a zero.
+    // Underflow to the type yields a zero of the same sign.
     facts.may_be_negative_zero = a.may_be_negative_zero || (!a.whole && a.least < 0);
     return Rounded(type, facts);
   }
   if (a.may_be_nan || std::isnan(a.least)) return facts;
-  // Whole numbers wrap where they do not fit.
+  // An integer out of range wraps around.
   if (a.whole && (a.least < facts.least || a.most > facts.most)) return facts;
   facts.least = std::clamp(std::trunc(a.least), facts.least, facts.most);
   facts.most = std::clamp(std::trunc(a.most), facts.least, facts.most);
@@ -54,7 +54,7 @@ Facts OfRounding(const Facts& a) {
   return facts;
 }
 
-// A sum; a difference with the second one negated.
+// A sum. For a difference, callers negate the second operand.
 Facts OfSum(TfLiteType type, const Facts& a, const Facts& b) {
   Facts facts{a.least + b.least, a.most + b.most, a.may_be_nan || b.may_be_nan, false,
               a.whole && b.whole};
@@ -84,7 +84,7 @@ Facts OfProduct(TfLiteType type, const Facts& a, const Facts& b) {
   return Rounded(type, facts);
 }
 
-// a > b ? a : b. What is no number loses on the left and wins on the right.
+// a > b ? a : b. A NaN on the left yields b; a NaN on the right is returned.
 Facts OfMax(const Facts& a, const Facts& b) {
   Facts facts{std::max(a.least, b.least), std::max(a.most, b.most), b.may_be_nan, false,
               a.whole && b.whole};
@@ -119,7 +119,7 @@ Facts OfAbs(const Facts& a) {
   return {least, most, a.may_be_nan, false, a.whole};
 }
 
-// Of nodes of floating-point types.
+// Facts of nodes of floating-point types.
 Facts OfReal(const ScalarNode& node, const Facts& a, const Facts& b) {
   switch (node.op) {
     case ScalarOp::kAbs:

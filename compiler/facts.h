@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a scalar node's result whatever the operands are.
+// Properties of a scalar node's result that hold for all operands: bounds, NaN, negative zero.
 #ifndef DEPUTY_COMPILER_FACTS_H_
 #define DEPUTY_COMPILER_FACTS_H_
 
@@ -12,17 +12,17 @@
 namespace deputy::compiler {
 
 struct Facts {
-  double least = 0, most = 0;  // a bound that is nearly right for whole numbers beyond 2^53
+  double least = 0, most = 0;  // inclusive bounds; approximate for integers beyond 2^53
   bool may_be_nan = false;
   bool may_be_negative_zero = false;
-  bool whole = false;  // no fraction
+  bool whole = false;  // has no fractional part
 };
 
-// Of anything that has the type.
+// Facts that hold for every value of the type.
 Facts FactsOfType(TfLiteType type);
-// Of a node, given those of the nodes before it.
+// Facts of a node, derived from those of the nodes before it.
 Facts FactsOf(const ScalarNode& node, std::span<const Facts> earlier);
-// Of the result.
+// Facts of the expression's result.
 Facts FactsOf(const Expression& expression);
 
 }  // namespace deputy::compiler

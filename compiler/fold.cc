@@ -14,7 +14,7 @@ constexpr size_t kFreeBytesInAll = size_t{256} << 20;
 constexpr int64_t kMaxSteps = 100'000'000;
 constexpr int64_t kFreeStepsInAll = 1'000'000'000;
 
-// How many elements of the inputs meet in one of the output.
+// Number of input elements that are combined into one output element.
 struct StepsPerElement {
   const Graph& graph;
   const Operation& operation;
@@ -43,7 +43,7 @@ struct StepsPerElement {
   }
 };
 
-// The bytes of an operation's inputs and outputs.
+// Total bytes of a list of values.
 size_t BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
   size_t bytes = 0;
   for (ValueId id : ids) bytes += graph.value(id).bytes();

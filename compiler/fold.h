@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed while a graph is made and not each time it runs: within bounds, as a model of a
-// few bytes could ask for gigabytes and hours.
+// Constant folding, with limits on memory and time: a model of a few bytes could otherwise require
+// gigabytes and hours.
 #ifndef DEPUTY_COMPILER_FOLD_H_
 #define DEPUTY_COMPILER_FOLD_H_
 
@@ -13,18 +13,18 @@
 
 namespace deputy::compiler {
 
-// Whether so many bytes of contents may be added to those that the graph keeps: in all no more than
-// 256 MiB and 16 times what the model's constants have.
+// Returns whether `bytes` of contents may be added to those that the graph keeps. The limit on
+// their sum is 256 MiB plus 16 times the bytes of the model's constants.
 bool MayKeep(const Graph& graph, size_t bytes);
 
-// What the reference takes for an operation, roughly: elements read, and those written as often as
-// each takes elements of an input. INT64_MAX where it would be more.
+// Returns an estimate of the reference implementation's work on an operation: number of elements
+// read, plus elements written times input elements per output element. Saturates at INT64_MAX.
 int64_t StepsOf(const Graph& graph, const Operation& operation);
 
-// Computes an operation whose inputs are all constants, epilogue included: the contents of its
-// outputs. False if one is no constant, if a value makes no sense, or if it costs too much: more
-// than 1 MiB and four times the inputs' bytes, or too many steps, alone or with all that was
-// computed before. The price does not depend on the rest of the graph.
+// Computes an operation, epilogue included, whose inputs are all constants, and returns the
+// contents of its outputs. Returns false if an input is not constant, if a value is invalid, or if
+// folding exceeds a limit: outputs of more than 1 MiB and four times the inputs' bytes, or too many
+// steps, in this operation or in total. Takes time independent of the rest of the graph.
 bool Fold(Graph* graph, const Operation& operation,
           std::vector<std::vector<std::byte>>* out_contents);
 

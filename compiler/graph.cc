@@ -38,7 +38,8 @@ std::string FindValueFault(const Graph& graph) {
   return "";
 }
 
-// Whether a value of the type may be what an expression makes: float32 may be rounded to float16.
+// Returns whether a value of type `type` can store results of type `made`: float32 may be rounded
+// to float16.
 bool Stores(TfLiteType type, TfLiteType made) {
   return type == made || (type == kTfLiteFloat16 && made == kTfLiteFloat32);
 }
@@ -138,7 +139,7 @@ ValueId Graph::AddValue(TfLiteType type, Shape shape, std::string name) {
 ValueId Graph::AddConstant(TfLiteType type, Shape shape, std::vector<std::byte> contents,
                            std::string name) {
   const ValueId id = AddValue(type, std::move(shape), std::move(name));
-  // Contents of nothing have an address, too: a constant is told by it.
+  // A non-null address identifies a constant, so empty contents need one, too.
   if (contents.empty()) contents.reserve(1);
   kept_bytes += contents.size();
   value(id).owned = std::make_shared<const std::vector<std::byte>>(std::move(contents));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A partition of a model as values and operations of our own: fewer kinds of operations than
-// TensorFlow Lite has operators, each with all of its parameters resolved. Contents are dense, in
-// row-major order; images are [batch, height, width, channels].
+// Intermediate representation of a partition: values and operations. It has fewer kinds of
+// operations than TensorFlow Lite has operators, each with all of its parameters resolved. Contents
+// are dense, in row-major order; images are [batch, height, width, channels].
 //
-// A graph is plain data, copyable, and knows no device. Import makes it, passes change it, a back
-// end reads it.
+// A graph is plain, copyable data and independent of any device. The importer creates it, passes
+// transform it, and a back end translates it.
 #ifndef DEPUTY_COMPILER_GRAPH_H_
 #define DEPUTY_COMPILER_GRAPH_H_
 
@@ -25,26 +25,26 @@ namespace deputy::compiler {
 
 using Shape = std::vector<int>;
 
-// INT64_MAX where it would be more.
+// Saturates at INT64_MAX.
 int64_t ElementCount(const Shape& shape);
-// An extent as a shape can hold it: what is too large becomes one that does not fit.
+// Converts an extent to int; one that is too large becomes a value that FitsIndex rejects.
 int ClampedExtent(int64_t extent);
 
-// Limits of every value of a graph. An element's number and the sum of two fit an int, which is
-// what devices count with.
+// Limits of every value of a graph. An element's index, and the sum of two indices, fit in an int,
+// the index type of devices.
 inline constexpr int64_t kMaxElements = int64_t{1} << 30;
 inline constexpr size_t kMaxAxes = 32;
-// Whether a shape stays below them: no extent is negative, and with 1 in place of 0 the product is
-// no more than kMaxElements.
+// Returns whether a shape is within the limits: no extent is negative, and the product, with 1 in
+// place of 0, is at most kMaxElements.
 bool FitsIndex(const Shape& shape);
-// "[2,3]"
+// Formats a shape, for example "[2,3]".
 std::string ToText(const Shape& shape);
-// How many elements lie between neighbours along each axis.
+// Distance, in elements, between neighbours along each axis.
 std::vector<int64_t> Strides(const Shape& shape);
 
 // ---- Values -------------------------------------------------------------------------------------
 
-// real = scale * (stored - zero_point). A scale of 0: not quantised.
+// real = scale * (stored - zero_point). A scale of 0 means not quantised.
 struct Quantization {
   float scale = 0;
   int zero_point = 0;
@@ -59,29 +59,29 @@ struct Value {
   TfLiteType type = kTfLiteNoType;
   Shape shape;
   Quantization quantization;
-  std::string name;                 // of the tensor it was, for dumps and reports
-  int tensor = -1;                  // the model's tensor; -1: made by a pass
+  std::string name;                 // name of the model's tensor, for dumps and reports
+  int tensor = -1;                  // index of the model's tensor; -1: created by a pass
   const std::byte* data = nullptr;  // contents of a constant, else null
-  std::shared_ptr<const std::vector<std::byte>> owned;  // what `data` points into, if the graph's
+  std::shared_ptr<const std::vector<std::byte>> owned;  // storage of `data` if the graph owns it
 
   bool constant() const { return data != nullptr; }
   size_t bytes() const { return static_cast<size_t>(ElementCount(shape)) * ElementBytes(type); }
-  // An element of a constant.
+  // Returns an element of a constant.
   Number At(int64_t index) const { return LoadElement(type, data, index); }
 };
 
 // ---- Operations ---------------------------------------------------------------------------------
 
-// The result of an expression whose operands are the inputs; each is broadcast to the output's
-// shape: axes are matched from the last, and an extent of 1 repeats.
+// Evaluates an expression whose operands are the inputs. Inputs are broadcast to the output's
+// shape: axes are aligned at the last one, and an extent of 1 is repeated.
 struct Elementwise {
   Expression expression;
 };
 
-// The input's contents in another shape.
+// Reinterprets the input's contents in another shape.
 struct View {};
 
-// A nest of loops that copies elements of one input to the output: for all i_d below extent_d,
+// One loop of a nest that copies elements of an input to the output. For all i_d below extent_d,
 //   output[to + sum i_d * to_stride_d] = input[from + sum i_d * from_stride_d].
 struct CopyLoop {
   int64_t extent = 1;
@@ -91,7 +91,7 @@ struct CopyLoop {
   friend bool operator==(const CopyLoop&, const CopyLoop&) = default;
 };
 struct CopyRegion {
-  int input = 0;  // which of the operation's inputs
+  int input = 0;  // index among the operation's inputs
   int64_t from = 0;
   int64_t to = 0;
   std::vector<CopyLoop> loops;  // outermost first
@@ -99,14 +99,15 @@ struct CopyRegion {
   friend bool operator==(const CopyRegion&, const CopyRegion&) = default;
 };
 
-// Regions of inputs; no element is written twice. What no region writes is `fill`.
+// Copies regions of the inputs; no element is written twice. Elements that no region writes are set
+// to `fill`.
 struct Copy {
   std::vector<CopyRegion> regions;
   Number fill;
 };
 
-// A window that moves over height and width. Padding is what lies before the first and behind the
-// last row or column.
+// A window that moves over height and width. top, left, bottom and right are the padding before the
+// first and after the last row or column.
 struct Window {
   int height = 1, width = 1;
   int stride_y = 1, stride_x = 1;
@@ -114,36 +115,36 @@ struct Window {
   int top = 0, left = 0, bottom = 0, right = 0;
 };
 
-// Inputs: image, filter [out channels, height, width, channels / groups], bias [out channels] or
-// none.
+// Inputs: image, filter [out channels, height, width, channels / groups], optional bias [out
+// channels].
 struct Conv2d {
   Window window;
   int groups = 1;
 };
 
-// Inputs: image, filter [1, height, width, channels * multiplier], bias or none. Output channel
-// c * multiplier + m comes from channel c.
+// Inputs: image, filter [1, height, width, channels * multiplier], optional bias. Output channel
+// c * multiplier + m is computed from channel c.
 struct DepthwiseConv2d {
   Window window;
   int multiplier = 1;
 };
 
-// Inputs: image, filter [out channels, height, width, channels], bias or none. Each pixel of the
-// image spreads over a window of the output; top and left are cut off there.
+// Inputs: image, filter [out channels, height, width, channels], optional bias. Each pixel of the
+// image is added to a window of the output; top and left are the rows and columns cropped there.
 struct TransposedConv2d {
   Window window;
 };
 
 enum class PoolKind : uint8_t { kMax, kAverage, kL2 };
 
-// Padding counts for none of them: an average is over the pixels that are there.
+// Padding is ignored: an average is over the pixels within the image.
 struct Pool2d {
   PoolKind kind = PoolKind::kMax;
   Window window;
 };
 
-// Inputs: a [..., m, k], b [..., k, n], bias [n] or none; transposed ones have their last two axes
-// exchanged. The leading axes are broadcast.
+// Inputs: a [..., m, k], b [..., k, n], optional bias [n]. Transposed factors have their last two
+// axes exchanged. The leading axes are broadcast.
 struct MatMul {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -151,48 +152,50 @@ struct MatMul {
 
 enum class ReduceKind : uint8_t { kSum, kMean, kProd, kMax, kMin, kAny, kAll };
 
-// Over the axes in the mask (bit 0: the first axis), which keep an extent of 1.
+// Reduces the axes in the mask (bit 0: the first axis); they keep an extent of 1.
 struct Reduce {
   ReduceKind kind = ReduceKind::kSum;
   uint32_t axes = 0;
 };
 
-// Over the last axis: exp(beta * x) / sum, or its logarithm.
+// Computes exp(beta * x) / sum over the last axis, or its logarithm.
 struct Softmax {
   float beta = 1;
   bool log = false;
 };
 
-// The index of the largest or smallest value along an axis, which goes; the first among equals.
+// Index of the largest or smallest value along an axis, which is removed; the first of equal
+// values.
 struct ArgReduce {
   bool largest = true;
   int axis = 0;
 };
 
-// Sums of all elements along an axis up to each.
+// Running sum along an axis.
 struct CumulativeSum {
   int axis = 0;
   bool exclusive = false;
   bool reverse = false;
 };
 
-// Two outputs: the k largest along the last axis, in falling order, and their int32 indices.
+// Two outputs: the k largest elements along the last axis, in descending order, and their int32
+// indices.
 struct TopK {};
 
-// Inputs: values, indices (int32 or int64). An index takes the place of an axis behind the first
-// batch_axes, which values and indices share. An index out of range is an error of the model.
+// Inputs: values, indices (int32 or int64). The axes of the indices replace axis `axis` of the
+// values, except for the first batch_axes axes, which values and indices share. An index out of
+// range is an error of the model.
 struct Gather {
   int axis = 0;
   int batch_axes = 0;
 };
 
-// Inputs: indices, the value where it is on, the value where it is off. The output has one axis
-// more.
+// Inputs: indices, on value, off value. The output has one more axis than the indices.
 struct OneHot {
   int axis = 0;
 };
 
-// Pixels of the input at scaled coordinates.
+// Samples the input at scaled coordinates.
 struct Resize {
   bool bilinear = false;
   bool align_corners = false;
@@ -205,39 +208,39 @@ using OperationKind =
 
 struct Operation {
   OperationKind kind;
-  std::vector<ValueId> inputs;  // kNoValue where an optional one is left out
+  std::vector<ValueId> inputs;  // kNoValue for an omitted optional input
   std::vector<ValueId> outputs;
-  // What becomes of each element of the first output before it is stored: operand 0 is the element,
-  // operand n is epilogue_inputs[n - 1], broadcast to the output's shape. Empty: nothing.
+  // Applied to each element of the first output before it is stored. Operand 0 is the element,
+  // operand n is epilogue_inputs[n - 1], broadcast to the output's shape. Empty: no epilogue.
   Expression epilogue;
   std::vector<ValueId> epilogue_inputs;
-  int node = -1;  // the model's node that it came from, the last one where several were fused
+  int node = -1;  // index of the model's node; the last one if several were fused
 
   ValueId output() const { return outputs.front(); }
 };
 
-// "conv_2d" and the like.
+// Name of the kind, for example "conv_2d".
 const char* KindName(const OperationKind& kind);
 
 // ---- The graph ----------------------------------------------------------------------------------
 
 struct Graph {
-  std::deque<Value> values;           // references to them hold while others are added
-  std::vector<Operation> operations;  // each after those that make its inputs
-  std::vector<ValueId> inputs;        // in the order of the partition
+  std::deque<Value> values;  // a deque, so that references stay valid when values are added
+  std::vector<Operation> operations;  // in topological order
+  std::vector<ValueId> inputs;        // in the order of the partition's inputs
   std::vector<ValueId> outputs;
-  // In which type the reals that the graph makes and its filters will be stored: passes keep them
-  // in its range. float16: UseHalfStorage follows.
+  // Storage type of the real values that the graph computes and of its filters. Passes keep numbers
+  // in its range. If it is float16, the caller runs UseHalfStorage after the passes.
   TfLiteType real_storage = kTfLiteFloat32;
-  size_t model_bytes = 0;  // contents of constants that are the model's
-  size_t kept_bytes = 0;   // contents that were added, whether or not they are still needed
-  int64_t fold_steps = 0;  // what has been computed of constants
+  size_t model_bytes = 0;  // total size of the model's constants
+  size_t kept_bytes = 0;   // contents that were added, in use or not
+  int64_t fold_steps = 0;  // steps spent on constant folding so far (StepsOf)
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
 
   ValueId AddValue(TfLiteType type, Shape shape, std::string name = "");
-  // A constant whose contents the graph keeps.
+  // Adds a constant whose contents the graph owns.
   ValueId AddConstant(TfLiteType type, Shape shape, std::vector<std::byte> contents,
                       std::string name = "");
   template <typename T>
@@ -247,18 +250,19 @@ struct Graph {
   }
 };
 
-// Every value that an operation reads: inputs and epilogue inputs that are not left out.
+// Returns every value that an operation reads: inputs and epilogue inputs that are present.
 std::vector<ValueId> ReadValues(const Operation& operation);
 
-// By value: the operation that makes it, -1 for inputs and constants.
+// Returns the producer of each value as an operation index; -1 for inputs and constants.
 std::vector<int> Producers(const Graph& graph);
-// By value: how many operations read it (twice if as two inputs), graph outputs counted as one.
+// Returns the number of uses of each value: one per operation input that reads it, and one if it is
+// a graph output.
 std::vector<int> UseCounts(const Graph& graph);
 
-// What is wrong with a graph: an id out of range, a value used before it is made or made twice, a
-// shape that does not fit (FitsIndex), an expression with an operand too many, contents or a view
-// of another size than the shape's. Empty: nothing. Every pass leaves a graph of which this says
-// nothing.
+// Validates a graph. Returns "" or a description of the first fault: an id out of range, a value
+// used before it is computed or computed twice, a shape beyond the limits (FitsIndex), an
+// expression with an operand that is not an input, or contents or a view whose size differs from
+// the shape's. Every pass must leave a valid graph.
 std::string FindFault(const Graph& graph);
 
 }  // namespace deputy::compiler

@@ -25,8 +25,8 @@ constexpr double kMaxWhole = 0x1p11;
 // bound is known or the magnitude is unknown.
 struct Range {
   double gain = 1;
-  double bound = kInfinity;  // on the magnitude
-  double steps = 0;          // of a scaled integer: the largest magnitude of the integer; 0: none
+  double bound = kInfinity;  // upper bound on the magnitude
+  double steps = 0;          // largest magnitude of the integer, for a scaled integer; else 0
   bool is_unknown = false;   // may be much larger than an ordinary value
   bool is_reciprocal = false;
   bool is_constant = false;
@@ -81,7 +81,7 @@ Range OfProduct(const Range& a, const Range& b) {
   return Unknown();
 }
 
-// `least` is a lower bound of the divisor.
+// `least` is a lower bound on the divisor.
 Range OfQuotient(const Range& a, const Range& b, double least) {
   if (b.is_constant) return b.bound == 0 ? Unknown() : Scaled(a, 1 / b.bound);
   if (least > 0 && std::isfinite(least)) return Scaled(a, 1 / least);
@@ -277,7 +277,7 @@ class Analysis {
   std::vector<bool> Run() {
     for (const Operation& operation : graph_.operations) Derive(operation);
     for (auto at = graph_.operations.rbegin(); at != graph_.operations.rend(); ++at) Demand(*at);
-    // A view has the memory of its source.
+    // A view shares the memory of its source.
     for (const Operation& operation : graph_.operations) {
       if (!std::holds_alternative<View>(operation.kind)) continue;
       wide_[At(operation.output())] = wide_[At(operation.inputs[0])];
@@ -304,7 +304,7 @@ class Analysis {
   // Merges the ranges of all inputs that hold data; a Copy's fill value counts as another input.
   Range OfInputs(const Operation& operation) {
     Range range = RangeOf(operation.inputs[0]);
-    // The other inputs of these are indices and sizes.
+    // The other inputs of Gather are indices.
     const bool has_one = std::holds_alternative<Gather>(operation.kind);
     for (size_t i = 1; i < operation.inputs.size() && !has_one; ++i) {
       range = OfEither(range, RangeOf(operation.inputs[i]), false);
@@ -359,8 +359,8 @@ class Analysis {
     if (id != kNoValue) demanded_[At(id)] = wide_[At(id)] = true;
   }
 
-  // Makes the operands wide that an expression scales to or from unusual magnitudes, or all of them
-  // if `all`. Operand 0 is kNoValue where it is not stored.
+  // Marks as wide the operands that an expression scales to or from unusual magnitudes, or all
+  // operands if `all`. An entry of `inputs` is kNoValue for an operand that is not stored.
   void DemandOperands(const Expression& expression, const std::vector<ValueId>& inputs, bool all) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == kNoValue || graph_.value(inputs[i]).constant()) continue;
@@ -380,7 +380,7 @@ class Analysis {
     return !range.is_unknown && !range.is_reciprocal && !range.is_bounded() && !FitsHalf(range);
   }
 
-  // Makes the inputs of an operation wide where the model relies on their unusual magnitudes.
+  // Marks the inputs of an operation as wide if the model relies on their unusual magnitudes.
   void Demand(const Operation& operation) {
     const bool all = demanded_[At(operation.output())];
     if (const auto* kind = std::get_if<Elementwise>(&operation.kind)) {

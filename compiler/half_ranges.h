@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Estimates of magnitudes, to decide which results float16 can store. Convolutions, products of
-// matrices and the inputs of the graph count as ordinary values, which the model's author accepts
-// as float16; magnitudes of all other values are derived from these.
+// Estimates of magnitudes, to decide which results float16 can store. Results of convolutions and
+// matrix products, and the inputs of the graph, count as ordinary values, which the model's author
+// accepts as float16; the magnitudes of all other values are derived from these.
 #ifndef DEPUTY_COMPILER_HALF_RANGES_H_
 #define DEPUTY_COMPILER_HALF_RANGES_H_
 
@@ -12,21 +12,23 @@
 
 namespace deputy::compiler {
 
-// Largest finite and smallest normal float16. Below the latter, numbers lose their digits.
+// Largest finite and smallest normal float16. Numbers below the latter lose precision.
 inline constexpr double kLargestHalf = 65504;
 inline constexpr double kSmallestNormalHalf = 0x1p-14;
 
-// Returns true if float16 can store a constant: each element is finite there, and the largest
-// one is normal. The rounding errors of smaller elements are then below that of the largest one.
+// Returns true if float16 can store a constant: each element is finite there, and the largest one
+// is normal. The rounding errors of smaller elements are then below that of the largest one.
 bool HoldsInHalf(const Value& constant);
 
 // Returns for each value whether it has to stay float32, because as float16 it might overflow,
-// underflow, or lose digits of an integer. These are
+// underflow, or lose digits of an integer. Such values are
 // - sums, means and products along axes, and running sums,
 // - products of two values, powers, exponentials, reciprocals, and values scaled by more than 2^10
-//   in either direction, unless bounds are known within which float16 is exact enough,
-// - stored values that a later operation scales by as much, and inputs of filters that float16
-//   cannot store: such factors compensate for unusual magnitudes.
+//   in
+// either direction, unless bounds are known within which float16 is exact enough,
+// - stored values that a later operation scales by such a factor, and inputs of operations whose
+//   filters
+// float16 cannot store: such factors compensate for unusual magnitudes.
 std::vector<bool> FindWideValues(const Graph& graph);
 
 }  // namespace deputy::compiler

@@ -15,7 +15,7 @@ auto Tables() {
                     QuantizeRows(), ReduceRows(),      ShapeRows(),  SliceRows()};
 }
 
-// A custom operator is told by its name.
+// Custom operators are identified by name.
 const ImportRow* FindRow(const TfLiteRegistration& registration) {
   for (const auto& rows : Tables()) {
     for (const ImportRow& row : rows) {
@@ -62,12 +62,12 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
   return import.refusal();
 }
 
-// The tensors become the graph's outputs; those that share a value, or are inputs or constants, get
-// one of their own.
+// Makes the values of `tensors` the graph's outputs. A value that is an input, a constant or
+// already an output is copied by a view, so that each output has a value of its own.
 void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
   Graph& graph = *state.graph;
   const std::vector<int> producers = Producers(graph);
-  std::vector<bool> taken(producers.size(), false);  // is an output already
+  std::vector<bool> taken(producers.size(), false);  // already an output
   for (int i = 0; i < tensors.size; ++i) {
     ValueId id = state.values.at(tensors.data[i]);
     const bool made = producers[static_cast<size_t>(id)] >= 0 && !taken[static_cast<size_t>(id)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a partition to a graph. The plain answer to "can it be compiled?" is the import itself:
-// there is one piece of code per operator, and it either adds operations or says why not.
+// Translation of a partition to a graph. The import also decides whether a node is supported: each
+// operator has one function, which either adds operations or returns a refusal.
 #ifndef DEPUTY_COMPILER_IMPORT_H_
 #define DEPUTY_COMPILER_IMPORT_H_
 
@@ -16,13 +16,14 @@
 
 namespace deputy::compiler {
 
-// Why a node of the graph cannot be compiled; nothing if it can. It looks at tensors and
-// parameters as they are now and keeps nothing. If it can be, `out_work`, which may be null, is
-// what the node has to do.
+// Returns the reason why a node of the graph cannot be compiled, or nullopt if it can. Reads
+// tensors and parameters as they are now and keeps no state. On success `out_work`, which may be
+// null, receives the node's work.
 std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const TfLiteNode& node,
                                  const TfLiteRegistration& registration, Work* out_work = nullptr);
 
-// An operator that Import() knows, up to a version; what its nodes are like decides the rest.
+// An operator that Import() supports, up to a version, if types, shapes and parameters of the node
+// allow it.
 struct ImportedOperator {
   const char* name;
   TfLiteBuiltinOperator code;
@@ -30,9 +31,9 @@ struct ImportedOperator {
 };
 std::vector<ImportedOperator> ImportedOperators();
 
-// The nodes of a partition, for the shapes that its inputs have now. The shapes of all other values
-// are inferred, whatever the tensors say. Constants point into the model's memory. The graph's
-// inputs are the partition's without its constants, its outputs the partition's.
+// Imports the nodes of a partition for the current shapes of its inputs. The shapes of all other
+// values are inferred; those of the tensors are ignored. Constants point into the model's memory.
+// The graph's inputs are the partition's except constants; its outputs are the partition's.
 std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,
                               Graph* out_graph);
 

@@ -11,10 +11,10 @@ namespace {
 
 // ---- Windows ------------------------------------------------------------------------------------
 
-// Pixels along an axis, with what padding adds: sums of a few such numbers fit an int.
+// Upper bound on pixels along an axis, padding included; sums of a few such numbers fit in an int.
 constexpr int64_t kMaxReach = 1 << 28;
 
-// The number of places of a window along an axis, and what has to be added before and behind.
+// Number of window positions along an axis, and padding before and after the image.
 struct Places {
   int64_t count = 0, before = 0, behind = 0;
   bool fits = false;
@@ -30,7 +30,8 @@ Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride,
   return {count, added / 2, added - added / 2, farthest <= kMaxReach};
 }
 
-// Fills in what padding adds; false, after a refusal, for a window that has no place.
+// Computes the padding and the number of output rows and columns. Returns false, after a refusal,
+// if the window has no position.
 bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Window* window,
            int* out_height, int* out_width) {
   const bool sound = window->height > 0 && window->width > 0 && window->stride_y > 0 &&
@@ -62,8 +63,8 @@ bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Windo
   return true;
 }
 
-// Leaves out what of a pool's window lies outside of the image at every place, where it counts for
-// nothing: a window may be said to be far larger than any image.
+// Crops the part of a pool's window that lies outside of the image at every position and so does
+// not contribute. A model may declare a window far larger than any image.
 void CutWindow(int extent, int places, int stride, int* size, int* before, int* behind) {
   const int unused_before = std::max(*before - (places - 1) * stride, 0);
   const int unused_behind = std::max(*size - *before - extent, 0);
@@ -74,8 +75,8 @@ void CutWindow(int extent, int places, int stride, int* size, int* before, int* 
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// What all convolutions check of image and filter, by their numbers among the inputs. The filter's
-// output channels are along `axis`.
+// Checks the image and filter inputs of any convolution; `image` and `filter` are input numbers.
+// The filter's output channels are along `axis`.
 bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
   for (int n : {image, filter}) {
     if (!node->CheckReal(n) || !node->CheckRank(n, 4, 4)) return false;
@@ -87,7 +88,7 @@ bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
     return node->RefuseInput(filter, kDeputyReasonType,
                              "a quantised filter, whose image is quantised as it runs");
   }
-  // TensorFlow Lite does not look at it.
+  // TensorFlow Lite ignores this zero point.
   if (type == kTfLiteInt16 && node->input_tensor(filter).params.zero_point != 0) {
     return node->RefuseInput(filter, kDeputyReasonQuantization, "a zero point, for an INT16 image");
   }
@@ -100,7 +101,7 @@ bool CheckBias(NodeImport* node, int image, int bias, int channels) {
   return node->CheckBias(bias, !IsFloat(node->input_tensor(image).type), channels);
 }
 
-// A quantised bias is in steps of the image's scale times the filter's.
+// The unit of a quantised bias is the image's scale times the filter's.
 ValueId BiasOf(NodeImport* node, int image, int filter, int bias) {
   int axis;
   std::vector<double> scales = node->Scales(filter, &axis);
@@ -161,12 +162,12 @@ bool ImportDepthwise(NodeImport* node) {
   return FinishForward(node, conv, node->params<TfLiteDepthwiseConvParams>(), 3);
 }
 
-// Which inputs of a transposed convolution are what.
+// Input numbers of a transposed convolution.
 struct TransposedInputs {
   int image, filter, bias;
 };
 
-// The window's places are those of the image, and what it covers is the output.
+// The window has one position per pixel of the image, and covers pixels of the output.
 bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& out,
                       const TfLiteTransposeConvParams& params) {
   const Shape filter = node->shape(node->Input(inputs.filter));
@@ -197,10 +198,10 @@ bool ImportTransposeConv(NodeImport* node) {
   return FinishTransposed(node, {2, 1, 3}, out, node->params<TfLiteTransposeConvParams>());
 }
 
-// MediaPipe's custom operator: its options are the first bytes of the parameters of TRANSPOSE_CONV,
-// and the size of its output follows from them.
+// MediaPipe's custom operator: its options are the leading bytes of the parameters of
+// TRANSPOSE_CONV, and the size of its output follows from them.
 bool ImportTransposeBias(NodeImport* node) {
-  int options[3];  // padding, stride across, stride down
+  int options[3];  // padding, horizontal stride, vertical stride
   if (!node->CheckInputs(3, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
   if (node->options().size() < sizeof options) {
     return node->Refuse(kDeputyReasonParameter, "options: expected %zu bytes, found %zu",
@@ -279,7 +280,7 @@ bool ImportResizeBilinear(NodeImport* node) {
   return node->SetRealOutput(0, node->Add(resize, {node->Real(0)}, kTfLiteFloat32, shape));
 }
 
-// Moves what is stored.
+// Moves stored values without converting them.
 bool ImportResizeNearest(NodeImport* node) {
   Shape shape;
   if (!ReadSize(node, &shape)) return false;

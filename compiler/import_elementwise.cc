@@ -12,16 +12,16 @@ namespace {
 
 using enum ScalarOp;
 
-// Integers that are what they look like; the smaller types stand for reals.
+// Integers that represent themselves. Smaller integer types represent quantised reals.
 bool IsPlainInteger(TfLiteType type) {
   return type == kTfLiteInt32 || type == kTfLiteInt64 || type == kTfLiteUInt32;
 }
 
-// Whether an operator is computed on the integers that are stored. CheckReal has been called where
-// not.
+// Returns whether an operator computes on the stored integers. If not, the caller must have called
+// CheckReal.
 bool ComputesIntegers(NodeImport* node) { return IsPlainInteger(node->input_tensor(0).type); }
 
-// The number that an input stands for.
+// Returns the number that an input represents: the stored integer or the dequantised real.
 ValueId NumberInput(NodeImport* node, int n) {
   return ComputesIntegers(node) ? node->Input(n) : node->Real(n);
 }
@@ -43,7 +43,7 @@ bool CheckNumbers(NodeImport* node, int count) {
 
 // ---- One input ----------------------------------------------------------------------------------
 
-// A function of the first input, as nodes of an expression.
+// A function of the first input: appends nodes to an expression and returns its result.
 using Function = int (*)(Expression*, int x);
 
 template <Function function>
@@ -54,7 +54,7 @@ bool ImportReal(NodeImport* node) {
   return node->SetRealOutput(0, node->AddElementwise(std::move(expression), {node->Real(0)}));
 }
 
-// A curve, which TensorFlow Lite interpolates for int16 in a table of its own.
+// A transcendental function. For int16, TensorFlow Lite interpolates in a lookup table.
 template <Function function>
 bool ImportCurve(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
@@ -74,7 +74,7 @@ bool ImportRealOp(NodeImport* node) {
   return ImportReal<&Apply<op>>(node);
 }
 
-// Of negative numbers it is an error in quantised types, which a device could not report.
+// In quantised types, negative arguments are an error, which a device cannot report.
 template <ScalarOp op>
 bool ImportRoot(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckType(0, {kTfLiteFloat32, kTfLiteFloat16})) {
@@ -94,7 +94,7 @@ bool ImportNumberOp(NodeImport* node) {
   return SetNumberOutput(node, node->AddUnary(op, NumberInput(node, 0)));
 }
 
-// TensorFlow Lite has it for these alone, and takes no scale into account.
+// TensorFlow Lite supports these types only, and ignores scales.
 bool ImportNeg(NodeImport* node) {
   if (!node->CheckInputs(1, 1) ||
       !node->CheckType(0, {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt32, kTfLiteInt64})) {
@@ -134,7 +134,7 @@ int HardSwish(Expression* e, int x) {
   return e->Apply(kMul, x, e->Apply(kMul, gate, FloatConstant(e, 1.0 / 6)));
 }
 
-// x/2 (1 + erf(x / sqrt(2))), or an approximation by tanh.
+// x/2 (1 + erf(x / sqrt(2))), or its approximation by tanh.
 bool ImportGelu(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
@@ -196,8 +196,8 @@ bool ImportArithmetic(NodeImport* node) {
   return CheckNumbers(node, 2) && FinishBinary(node, op, node->params<Params>().activation);
 }
 
-// Where a divisor of zero is an error of the model, which a device could not report, it has to be
-// known.
+// Requires a constant divisor where a zero would be an error of the model, which a device cannot
+// report.
 bool CheckDivisor(NodeImport* node, bool floats_too) {
   if (!CheckNumbers(node, 2)) return false;
   const Value& divisor = node->value(node->Input(1));
@@ -263,8 +263,8 @@ bool ImportPrelu(NodeImport* node) {
   return node->SetRealOutput(0, node->AddElementwise(std::move(e), {node->Real(0), node->Real(1)}));
 }
 
-// Comparisons, and the larger or smaller of two: of what is stored. Numbers of different scales
-// TensorFlow Lite compares in a rounding of its own, or as if they had one.
+// Comparisons, maximum and minimum, on stored values. For inputs of different scales TensorFlow
+// Lite rounds in its own way or ignores the scales, so these are refused.
 template <ScalarOp op>
 bool ImportStored(NodeImport* node) {
   if (!node->CheckInputs(2, 2) || !node->CheckType(1, {node->input_tensor(0).type})) return false;
@@ -296,7 +296,7 @@ bool ImportBits(NodeImport* node) {
   return CheckBits(node) && node->SetOutput(0, node->AddBinary(op, node->Input(0), node->Input(1)));
 }
 
-// By at least no bit and at most all but one.
+// The shift is clamped to 0 … bits of the type - 1.
 bool ImportRightShift(NodeImport* node) {
   const TfLiteType type = node->input_tensor(0).type;
   if (!CheckBits(node)) return false;
@@ -308,13 +308,13 @@ bool ImportRightShift(NodeImport* node) {
   return node->SetOutput(0, node->AddElementwise(std::move(e), {node->Input(0), node->Input(1)}));
 }
 
-// Where all are single elements TensorFlow Lite leaves the output the shape that the file gives it.
+// If all inputs are single elements, TensorFlow Lite keeps the output shape from the model file.
 bool CheckSingle(NodeImport* node, const Shape& result) {
   if (ElementCount(result) != 1 || node->OutputShape(0) == result) return true;
   return node->Refuse(kDeputyReasonShape, "single elements whose output has axes of its own");
 }
 
-// Of what is stored: both choices are of the output's type and scale.
+// Selects among stored values: both choices have the output's type and scale.
 bool FinishSelect(NodeImport* node, ValueId condition) {
   const TfLiteType type = node->input_tensor(1).type;
   if (!node->CheckType(0, {kTfLiteBool}) || !node->CheckType(2, {type})) return false;
@@ -336,7 +336,8 @@ bool ImportSelectV2(NodeImport* node) {
   return CheckSingle(node, result) && FinishSelect(node, node->Input(0));
 }
 
-// A condition with one axis chooses whole rows; else it has the shape of the choices, or is one.
+// A condition with one axis selects whole rows; otherwise it has the shape of the choices, or one
+// element.
 bool ImportSelect(NodeImport* node) {
   if (!node->CheckInputs(3, 3)) return false;
   ValueId condition = node->Input(0);

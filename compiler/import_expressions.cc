@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the import of many operators appends to expressions.
+// Conversions and activations that several operators append to expressions.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ int AppendQuantize(Expression* expression, int node, TfLiteType type, Quantizati
   node = expression->Apply(ScalarOp::kDiv, node, number(quantization.scale));
   node = expression->Apply(ScalarOp::kRoundAway, node);
   node = expression->Apply(ScalarOp::kAdd, node, number(quantization.zero_point));
-  // Written so that what is no number becomes the smallest, too.
+  // The comparison is written so that NaN becomes the smallest value.
   const int smallest = number(static_cast<double>(SmallestOf(type)));
   node = expression->Apply(ScalarOp::kSelect, expression->Apply(ScalarOp::kLess, smallest, node),
                            node, smallest);
@@ -42,7 +42,7 @@ int AppendDequantize(Expression* expression, int node, Quantization quantization
 }
 
 int AppendActivation(Expression* expression, int node, TfLiteFusedActivation activation) {
-  // With the bound first, what is no number stays so.
+  // With the bound as first argument, NaN is preserved.
   const auto at_least = [&](double bound, int x) {
     return expression->Apply(ScalarOp::kMax, expression->Constant(kTfLiteFloat32, bound), x);
   };
@@ -59,7 +59,7 @@ int AppendActivation(Expression* expression, int node, TfLiteFusedActivation act
       return clamp(-1, 1);
     case kTfLiteActRelu6:
       return clamp(0, 6);
-    default:  // TensorFlow Lite's kernels pass over most of the others
+    default:  // TensorFlow Lite's kernels ignore most of the others
       return -1;
   }
 }

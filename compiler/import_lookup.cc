@@ -43,7 +43,7 @@ bool ImportGather(NodeImport* node) {
 
 // ---- GATHER_ND ----------------------------------------------------------------------------------
 
-// One number of each tuple [..., depth] of indices.
+// Returns component `column` of each tuple in `tuples`, which has the shape [..., depth].
 ValueId TupleColumn(NodeImport* node, ValueId tuples, int column) {
   const Shape from = node->shape(tuples);
   Shape to = from;
@@ -59,8 +59,8 @@ ValueId TupleColumn(NodeImport* node, ValueId tuples, int column) {
   return type == kTfLiteInt16 ? node->AddCast(indices, kTfLiteInt32) : indices;
 }
 
-// What tuples of indices count up to, where the axes that they are about are one. How far an index
-// leads along an axis is looked up, so that one that is out of range is an error of that axis.
+// Converts tuples of indices to indices into the flattened `axes`. Each component is multiplied by
+// its stride through a lookup table, so that an index out of range is detected per axis.
 ValueId FlatIndices(NodeImport* node, ValueId tuples, const Shape& axes) {
   if (axes.size() == 1) return TupleColumn(node, tuples, 0);
   const std::vector<int64_t> strides = Strides(axes);
@@ -78,7 +78,7 @@ ValueId FlatIndices(NodeImport* node, ValueId tuples, const Shape& axes) {
   return sum;
 }
 
-// A lookup along the axes that the tuples are about, as one.
+// A Gather along the indexed axes, flattened into one.
 bool ImportGatherNd(NodeImport* node) {
   if (!node->CheckInputs(2, 2) || !node->CheckType(1, {kTfLiteInt16, kTfLiteInt32, kTfLiteInt64})) {
     return false;
@@ -95,7 +95,7 @@ bool ImportGatherNd(NodeImport* node) {
   const int64_t count = ElementCount(axes);
   if (ElementCount(shape) == 0)
     return node->RefuseInput(0, kDeputyReasonShape, "it has nothing to pick from");
-  // The tables of FlatIndices are no longer than this.
+  // Upper bound on the length of the tables of FlatIndices.
   constexpr int kLongestAxis = 1 << 20;
   if (depth > 1 && *std::max_element(axes.begin(), axes.end()) > kLongestAxis) {
     return node->RefuseInput(0, kDeputyReasonShape, "expected axes of %d elements at most",

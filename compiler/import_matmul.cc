@@ -8,8 +8,8 @@
 namespace deputy::compiler {
 namespace {
 
-// Float inputs with quantised weights: TensorFlow Lite quantises the inputs as it runs, with
-// results of its own.
+// Refuses float inputs with quantised weights: TensorFlow Lite quantises such inputs at run time,
+// with different results.
 bool CheckFactors(NodeImport* node) {
   for (int n : {0, 1}) {
     if (!node->CheckReal(n)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that move elements to other places.
+// Operators that move elements without computing on them.
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -14,7 +14,7 @@ namespace {
 
 using Ints = std::vector<int>;
 
-// The first input with its axes in another order.
+// Permutes the axes of the first input.
 ValueId AddTranspose(NodeImport* node, ValueId from, const Ints& axes) {
   const Shape shape = node->shape(from);
   Shape to;
@@ -42,7 +42,7 @@ bool ImportTranspose(NodeImport* node) {
 
 // ---- Joining and splitting ----------------------------------------------------------------------
 
-// What a tensor with another scale stores for the same number.
+// Converts an input's stored values to the scale of the output.
 ValueId Requantized(NodeImport* node, int n) {
   const TfLiteType type = node->output_tensor(0).type;
   if (node->InputQuantization(n) == node->OutputQuantization(0)) return node->Input(n);
@@ -51,7 +51,7 @@ ValueId Requantized(NodeImport* node, int n) {
   return node->AddElementwise(std::move(e), {node->Real(n)});
 }
 
-// The inputs one behind the other along an axis that all have.
+// Concatenates the inputs along an axis that all of them have.
 ValueId AddJoined(NodeImport* node, const std::vector<ValueId>& parts, int axis) {
   const auto along = static_cast<size_t>(axis);
   Shape to = node->shape(parts[0]);
@@ -233,12 +233,12 @@ bool ImportPadV2(NodeImport* node) {
   return FinishPad(node, fill.At(0));
 }
 
-// A stretch of an axis of the output, and where it comes from.
+// A range along an axis of the output, and the range of the input that it is copied from.
 struct Stretch {
   int to = 0, extent = 0, from = 0, step = 1;
 };
 
-// The regions of all combinations of stretches, one of each axis.
+// Returns the regions of all combinations of stretches, one from each axis.
 std::vector<CopyRegion> Combine(const std::vector<std::vector<Stretch>>& axes, const Shape& from,
                                 const Shape& to) {
   std::vector<Box> boxes(1);
@@ -262,11 +262,11 @@ std::vector<CopyRegion> Combine(const std::vector<std::vector<Stretch>>& axes, c
   return regions;
 }
 
-// The padding is the contents in the mirror, with the edge itself (symmetric) or without.
+// The padding mirrors the contents, with (symmetric) or without (reflect) the edge element.
 bool ImportMirrorPad(NodeImport* node) {
   Ints before;
   Shape to;
-  // Each axis has three stretches: too many axes would have too many regions.
+  // Each axis has up to three stretches, so the number of regions is exponential in the rank.
   if (!node->CheckInputs(2, 2) || !node->CheckRank(0, 0, 8) || !ReadPadding(node, &before, &to)) {
     return false;
   }
@@ -288,7 +288,7 @@ bool ImportMirrorPad(NodeImport* node) {
       0, node->Add(Copy{Combine(axes, shape, to), {}}, {from}, node->value(from).type, to));
 }
 
-// Every axis is two: how often, and the contents.
+// Each axis becomes two loops: over repetitions and over contents.
 bool ImportTile(NodeImport* node) {
   Ints times;
   if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &times)) return false;
@@ -302,7 +302,7 @@ bool ImportTile(NodeImport* node) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     to.push_back(ClampedExtent(int64_t{times[axis]} * shape[axis]));
   }
-  // An axis that is empty may be repeated as often as one likes.
+  // An empty axis may have any repetition count, so the counts are checked, too.
   if (!node->CheckResult(to) || !node->CheckResult(times)) return false;
   const std::vector<int64_t> from_strides = Strides(shape), to_strides = Strides(to);
   CopyRegion region;
@@ -329,7 +329,7 @@ bool ImportReverse(NodeImport* node) {
     box.from_start[along] = std::max(shape[along] - 1, 0);
     box.from_steps[along] = -1;
   }
-  // The kernel refuses what TensorFlow Lite reverses wrongly.
+  // TensorFlow Lite computes wrong results for other axes, and the CPU kernel refuses them.
   const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
   if (axes.size() != wanted.size() || !adjacent) {
     return node->Refuse(kDeputyReasonParameter, "axes that are not adjacent, each once");
@@ -340,7 +340,7 @@ bool ImportReverse(NodeImport* node) {
 
 // ---- Space, depth and batch ---------------------------------------------------------------------
 
-// A view, its axes in another order, and a view again.
+// Adds a view as `split`, a permutation of its axes, and a view as `to`.
 ValueId AddShuffle(NodeImport* node, ValueId from, const Shape& split, const Ints& axes,
                    const Shape& to) {
   return node->AddView(AddTranspose(node, node->AddView(from, split), axes), to);
@@ -354,7 +354,7 @@ bool ImportSpaceToDepth(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "block size %d", block);
   }
   const int height = s[1] / block, width = s[2] / block;
-  // Of an image with rows and columns the block is no more than these.
+  // For an image that is not empty, the block size is at most its height and width.
   if (!node->CheckResult({block, block, s[3]})) return false;
   return node->SetOutput(
       0, AddShuffle(node, node->Input(0), {s[0], height, block, width, block, s[3]},
@@ -391,7 +391,7 @@ bool ReadBlocks(NodeImport* node, Ints* out_blocks, Ints* out_pairs) {
   return true;
 }
 
-// [batch, rows, columns, …] with a border -> [blocks * batch, rows / block, columns / block, …].
+// Maps a padded [batch, rows, columns, …] to [blocks * batch, rows / block, columns / block, …].
 bool ImportSpaceToBatch(NodeImport* node) {
   Ints blocks, pairs;
   if (!ReadBlocks(node, &blocks, &pairs)) return false;

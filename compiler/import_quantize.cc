@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE: the tensors' types say what becomes of the values. DENSIFY.
+// QUANTIZE and DEQUANTIZE, whose conversions follow from the tensors' types, and DENSIFY.
 #include "compiler/node_import.h"
 
 namespace deputy::compiler {
@@ -11,7 +11,7 @@ bool ImportConversion(NodeImport* node) {
   return node->SetRealOutput(0, node->Real(0));
 }
 
-// Of constants alone, so that nothing is left to do.
+// Supports constant inputs only; they are expanded at import.
 bool ImportDensify(NodeImport* node) {
   if (node->input_count() > 1) return node->Refuse(kDeputyReasonOther, "more than one input");
   return node->SetOutput(0, node->Dense(0));

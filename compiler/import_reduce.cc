@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions, and what is computed along an axis.
+// Reductions, and operators that compute along an axis.
 #include <algorithm>
 
 #include "compiler/node_import.h"
@@ -14,7 +14,7 @@ bool IsPlainInteger(TfLiteType type) { return type == kTfLiteInt32 || type == kT
 
 // ---- Reductions ---------------------------------------------------------------------------------
 
-// The axes of the second input, as a mask.
+// Reads the second input as a mask of axes.
 bool ReadAxes(NodeImport* node, uint32_t* out_axes) {
   std::vector<int> axes;
   if (!node->ReadInts(1, &axes)) return false;
@@ -60,7 +60,7 @@ bool ImportSum(NodeImport* node) {
   return FinishReduce(node, kind, integers);
 }
 
-// The product of quantised numbers TensorFlow Lite rounds at every step.
+// Quantised inputs are refused: TensorFlow Lite rounds their product after every factor.
 bool ImportProd(NodeImport* node) {
   if (!node->CheckInputs(2, 2) ||
       !node->CheckType(0, {kTfLiteFloat32, kTfLiteInt32, kTfLiteInt64})) {
@@ -69,7 +69,7 @@ bool ImportProd(NodeImport* node) {
   return FinishReduce(node, ReduceKind::kProd, true);
 }
 
-// Of what is stored, which keeps its scale.
+// Reduces stored values; the output keeps their scale.
 template <ReduceKind kind>
 bool ImportExtreme(NodeImport* node) {
   if (!node->CheckInputs(2, 2)) return false;
@@ -99,7 +99,7 @@ bool ImportSoftmax(NodeImport* node) {
 
 bool ImportLogSoftmax(NodeImport* node) { return FinishSoftmax(node, {1, true}); }
 
-// x / the root of the sum of squares, or 1e-6 where that is less.
+// x / max(sqrt(sum of squares), 1e-6).
 bool ImportL2Normalization(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0) || !node->CheckRank(0, 1, 8)) return false;
   if (node->params<TfLiteL2NormParams>().activation != kTfLiteActNone) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that give contents another shape, or compute shapes and constants.
+// Operators that change the shape of their input, or compute shapes and constants.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace deputy::compiler {
 namespace {
 
-// One extent of -1 is what the others leave.
+// Resolves one extent of -1 to the remaining factor of the element count.
 bool ResolveShape(NodeImport* node, std::vector<int> wanted, Shape* out_shape) {
   const int64_t count = ElementCount(node->shape(node->Input(0)));
   const auto open = std::find(wanted.begin(), wanted.end(), -1);
@@ -26,7 +26,7 @@ bool ResolveShape(NodeImport* node, std::vector<int> wanted, Shape* out_shape) {
   return true;
 }
 
-// The shape is the second input or, without it, a parameter, where [0] means a scalar.
+// The shape is the second input or, if there is none, a parameter, where [0] denotes a scalar.
 bool ImportReshape(NodeImport* node) {
   if (!node->CheckInputs(1, 2)) return false;
   std::vector<int> wanted;
@@ -123,7 +123,7 @@ bool ImportBroadcastTo(NodeImport* node) {
   return node->SetOutput(0, node->AddBroadcast(node->Input(0), wanted));
 }
 
-// From start on in steps, below the limit.
+// Numbers from start in steps of delta, up to the limit, which is excluded.
 bool ImportRange(NodeImport* node) {
   if (!node->CheckInputs(3, 3)) return false;
   const TfLiteType type = node->input_tensor(0).type;

@@ -37,16 +37,16 @@ bool ImportSlice(NodeImport* node) {
 
 bool Bit(int mask, size_t n) { return n < 31 && (mask >> n & 1) != 0; }
 
-// One axis of the input: where it starts, in which steps, and how many there are.
+// Selected elements along one axis of the input: first index, step, and count.
 struct Stretch {
   int start = 0, step = 1, extent = 0;
 };
 
-// An entry of the three vectors; nothing where its mask says so.
+// One entry of the begin, end and strides vectors; nullopt if its mask bit ignores the value.
 struct Entry {
   std::optional<int64_t> begin, end;
   int64_t step = 1;
-  bool end_is_length = false;  // the end counts from where it starts
+  bool end_is_length = false;  // `end` is relative to the start
 };
 
 Stretch Resolve(const Entry& entry, int64_t extent) {
@@ -59,12 +59,12 @@ Stretch Resolve(const Entry& entry, int64_t extent) {
   const int64_t stop =
       entry.end ? clamped(*entry.end + (entry.end_is_length ? start : 0)) : (up ? highest : lowest);
   const int64_t count = (stop - start + entry.step + (up ? -1 : 1)) / entry.step;
-  // Of one element there is no next one: its step may be any.
+  // With a single element the step is irrelevant; 1 keeps it small.
   return {static_cast<int>(start), count > 1 ? static_cast<int>(entry.step) : 1,
           static_cast<int>(std::max<int64_t>(count, 0))};
 }
 
-// Reads the masks from the first axis to the last.
+// Applies the masks from the first axis to the last.
 class StridedSlice {
  public:
   StridedSlice(NodeImport* node, Shape shape, Ints begin, Ints end, Ints steps)
@@ -90,12 +90,12 @@ class StridedSlice {
     return true;
   }
 
-  // The boxes' extents, before axes go or are added, and after.
+  // The box's extents, before axes are removed or added, and after.
   const Box& box() const { return box_; }
   const Shape& result() const { return result_; }
 
  private:
-  // How many of the input's axes the entries behind the n-th speak of.
+  // Number of input axes that the entries after the n-th refer to.
   size_t AxesLeftBehind(size_t n) const {
     size_t count = 0;
     for (size_t i = n + 1; i < begin_.size(); ++i) {
@@ -134,7 +134,7 @@ class StridedSlice {
       if (extent == 0 || entry.begin.value_or(0) >= extent) {
         return node_->Refuse(kDeputyReasonParameter, "index %d of axis %zu", begin_[n], axis);
       }
-      // Before the first element there is the first, as TensorFlow Lite has it.
+      // An index before the first element selects the first, as in TensorFlow Lite.
       Take({std::max(stretch.start, 0), 1, 1});
       return true;
     }
@@ -147,7 +147,7 @@ class StridedSlice {
   const TfLiteStridedSliceParams& params_;
   const Shape shape_;
   const Ints begin_, end_, steps_;
-  bool ellipsis_ = false;  // there was one: another is an ordinary entry
+  bool ellipsis_ = false;  // an ellipsis occurred; a further one is an ordinary entry
   Box box_;
   Shape result_;
 };
@@ -173,8 +173,8 @@ bool ImportStridedSlice(NodeImport* node) {
 
 // ---- DYNAMIC_UPDATE_SLICE -----------------------------------------------------------------------
 
-// What lies around a box, as boxes: along each axis what is before and what is behind, as wide as
-// the box along the axes before that one.
+// Partitions the space around a box into boxes: along each axis the parts before and after the box,
+// with the box's extents along the earlier axes.
 std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Shape& whole) {
   std::vector<CopyRegion> regions;
   Ints corner(whole.size(), 0);

@@ -6,7 +6,7 @@
 namespace deputy::compiler {
 namespace {
 
-// By value: whether it is an input or an output of the graph.
+// Marks the values that are inputs (if `inputs`) or outputs (if `outputs`) of the graph.
 std::vector<bool> OfClient(const Graph& graph, bool inputs, bool outputs) {
   std::vector<bool> of_client(graph.values.size(), false);
   for (ValueId id : graph.inputs) of_client[static_cast<size_t>(id)] = inputs;
@@ -21,7 +21,7 @@ void Extend(Lifetime* lifetime, int step) {
   lifetime->last = std::max(lifetime->last, step);
 }
 
-// Which values' memory a value uses, without their lifetimes.
+// Returns the value whose memory each value uses, without lifetimes.
 std::vector<ValueId> FindStorage(const Graph& graph) {
   std::vector<ValueId> storage(graph.values.size(), kNoValue);
   std::vector<bool> taken = OfClient(graph, true, false);

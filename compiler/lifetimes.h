@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From when to when a graph's values need memory, and which of them need none of their own.
+// Lifetimes of a graph's values, and aliasing of values that share memory.
 #ifndef DEPUTY_COMPILER_LIFETIMES_H_
 #define DEPUTY_COMPILER_LIFETIMES_H_
 
@@ -10,8 +10,8 @@
 
 namespace deputy::compiler {
 
-// Both are numbers of operations, inclusive. Inputs of the graph are there from the first one on,
-// outputs up to the last.
+// First and last operation, both inclusive, during which memory is in use. Inputs of the graph live
+// from the first operation on, outputs until the last.
 struct Lifetime {
   int first = 0;
   int last = -1;
@@ -20,20 +20,20 @@ struct Lifetime {
   friend bool operator==(const Lifetime&, const Lifetime&) = default;
 };
 
-// By value.
+// Both vectors are indexed by value.
 struct Lifetimes {
-  // The value whose memory it uses: itself, or what it is a view of. kNoValue for constants, and
-  // for values that nobody makes.
+  // Value whose memory it uses: itself, or the source of a view. kNoValue for constants, and for
+  // values that no operation computes.
   std::vector<ValueId> storage;
-  // Of the memory, where it is the value's own; else empty.
+  // Lifetime of the memory if the value owns it; else empty.
   std::vector<Lifetime> of_storage;
 
   friend bool operator==(const Lifetimes&, const Lifetimes&) = default;
 };
 
-// A view shares its source's memory, with two exceptions, which a back end copies: views of
-// constants, and views that are an output of the graph while their source's memory is the client's
-// already, because it is an input or another output.
+// A view shares the memory of its source, with two exceptions, which a back end copies: views of
+// constants, and views that are a graph output while the memory of their source is already the
+// client's, because the source is an input or another output.
 Lifetimes FindLifetimes(const Graph& graph);
 
 }  // namespace deputy::compiler

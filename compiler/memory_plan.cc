@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals are placed one after the other, each into the smallest gap between those that overlap
-// it in time. Which order of placing is best depends on the graph, so three are tried.
+// Best-fit placement of intervals in arenas: each interval goes into the smallest gap between those
+// that overlap it in time. The best order of placement depends on the graph, so three orders are
+// tried.
 #include "compiler/memory_plan.h"
 
 #include <algorithm>
@@ -13,17 +14,19 @@
 namespace deputy::compiler {
 namespace {
 
-// Beyond so many, one order alone is tried, of which only intervals that are still alive count.
+// Maximum number of requests for which all orders are tried. Beyond it, requests are placed in the
+// order of their beginning only: finished intervals can be dropped there, so that each placement
+// compares with live intervals only.
 constexpr size_t kMostForAllOrders = 4096;
 
 struct Request {
-  size_t bytes = 0;  // rounded; 0 where none is needed
+  size_t bytes = 0;  // rounded up to the alignment; 0: no memory needed
   int first = 0, last = 0;
   size_t number = 0;
 };
 using Requests = std::vector<Request>;
 
-// False if they or their sum overflow, or one is larger than a block.
+// Returns false if a size or the sum overflows, or if one is larger than a block.
 bool Round(std::span<const Interval> intervals, size_t alignment, size_t max_block,
            Requests* out_requests) {
   size_t sum = 0;
@@ -49,10 +52,10 @@ bool IsLarger(const Request& a, const Request& b) {
   return a.bytes != b.bytes ? a.bytes > b.bytes : IsBefore(a, b);
 }
 
-// How much is alive when a request begins, by request, in the order of their beginnings; of those
-// that begin at one step, the last one sees all.
+// Live bytes at the beginning of each request, for requests in order of beginning. Of several that
+// begin at one step, the last one's entry includes all of them.
 std::vector<size_t> Breadths(const Requests& in_order) {
-  std::vector<std::pair<int, size_t>> ends;  // a heap: the next one to end is in front
+  std::vector<std::pair<int, size_t>> ends;  // min-heap by end
   const auto later = [](const auto& a, const auto& b) { return a.first > b.first; };
   std::vector<size_t> breadths(in_order.size());
   size_t alive = 0;
@@ -70,10 +73,12 @@ std::vector<size_t> Breadths(const Requests& in_order) {
   return breadths;
 }
 
-// All that is alive at the densest step, the largest first; then at the next densest one.
+// Orders requests by breadth: all that are live at the step with most live bytes, largest first;
+// then those of the next such step.
 Requests ByBreadth(const Requests& in_order) {
   const std::vector<size_t> breadths = Breadths(in_order);
-  std::vector<size_t> steps(in_order.size());  // by a request that begins there
+  // A step is represented by the index of a request that begins at it.
+  std::vector<size_t> steps(in_order.size());
   std::iota(steps.begin(), steps.end(), size_t{0});
   std::stable_sort(steps.begin(), steps.end(),
                    [&](size_t a, size_t b) { return breadths[a] > breadths[b]; });
@@ -102,10 +107,10 @@ struct Placed {
 
 struct Block {
   size_t bytes = 0;
-  std::vector<Placed> placed;  // by offset
+  std::vector<Placed> placed;  // ordered by offset
 };
 
-// A place within a block: in a gap of so many bytes, or at the end, where the block grows.
+// A candidate position in a block: in a gap of `gap` bytes, or at the end, where the block grows.
 struct Choice {
   int block = 0;
   size_t offset = 0;
@@ -117,7 +122,7 @@ struct Choice {
   }
 };
 
-// The best place in one block, which may have to grow.
+// Returns the best position in one block, which may have to grow.
 Choice ChooseIn(const Block& block, const Request& request) {
   size_t free_from = 0;
   std::optional<Choice> best;
@@ -152,7 +157,7 @@ class Placing {
     return {choice.block, choice.offset};
   }
 
-  // Forgets what is over before a step: nothing that is to come begins earlier.
+  // Drops intervals that end before `step`; requires that no later request begins before it.
   void Forget(int step) {
     for (Block& block : blocks_) {
       std::erase_if(block.placed, [step](const Placed& placed) { return placed.last < step; });
@@ -172,7 +177,7 @@ class Placing {
       Choice choice = ChooseIn(blocks_[i], request);
       choice.block = static_cast<int>(i);
       const bool fits = choice.offset + request.bytes <= max_block_;
-      // A block that can grow is better than another one.
+      // Growing an existing block is preferred to adding one.
       const bool is_new = static_cast<size_t>(best.block) == blocks_.size();
       if (fits && (is_new || choice.IsBetterThan(best))) best = choice;
     }

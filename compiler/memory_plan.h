@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes to places in memory: a pure function of sizes and intervals.
+// Assigns memory to lifetimes: a pure function of sizes and intervals.
 #ifndef DEPUTY_COMPILER_MEMORY_PLAN_H_
 #define DEPUTY_COMPILER_MEMORY_PLAN_H_
 
@@ -11,7 +11,7 @@
 
 namespace deputy::compiler {
 
-// Memory that is needed from step `first` to step `last`, both inclusive; none where last < first.
+// Memory that is needed from step `first` to step `last`, both inclusive; none if last < first.
 struct Interval {
   size_t bytes = 0;
   int first = 0;
@@ -26,16 +26,17 @@ struct Place {
 };
 
 struct MemoryPlan {
-  std::vector<Place> places;        // by interval; the first byte where nothing is needed
-  std::vector<size_t> block_bytes;  // multiples of the alignment
-  size_t total_bytes = 0;           // of all blocks
-  size_t lower_bound = 0;           // the most bytes needed at one step: no plan is smaller
-  const char* order = "";           // in which the intervals were placed: see memory_plan.cc
+  std::vector<Place> places;        // by interval; block 0, offset 0 for empty ones
+  std::vector<size_t> block_bytes;  // sizes of the blocks, multiples of the alignment
+  size_t total_bytes = 0;           // sum over all blocks
+  size_t lower_bound = 0;  // maximum over the steps of the bytes needed; no plan is smaller
+  const char* order = "";  // name of the order in which intervals were placed; see memory_plan.cc
 };
 
-// Offsets are multiples of `alignment`, a power of two, and so are sizes in the plan; no block is
-// larger than `max_block`. Intervals that overlap share no byte. The smallest of several plans.
-// False, and nothing written, if an interval is larger than a block may be or sizes overflow.
+// Computes several plans and returns the smallest. Offsets and sizes in the plan are multiples of
+// `alignment`, a power of two; no block is larger than `max_block`. Intervals that overlap in time
+// share no byte. Returns false, and writes nothing, if an interval exceeds max_block or sizes
+// overflow.
 bool PlanMemory(std::span<const Interval> intervals, size_t alignment, size_t max_block,
                 MemoryPlan* out_plan);
 

@@ -17,7 +17,7 @@ namespace {
 
 std::string Format(const char* format, va_list args) {
   char text[400];
-  // The analyzer takes the caller's list for uninitialised where it follows two callers.
+  // The analyzer reports `args` as uninitialised when it inlines two callers.
   vsnprintf(text, sizeof text, format, args);  // NOLINT(clang-analyzer-valist.Uninitialized)
   return text;
 }
@@ -44,7 +44,7 @@ bool IsQuantizedType(TfLiteType type) {
 
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
-// What a shape beyond the limits is refused with.
+// Describes how a shape exceeds the limits, for a refusal.
 std::string Limits(const Shape& shape) {
   if (shape.size() > kMaxAxes) {
     return "expected at most " + std::to_string(kMaxAxes) + " axes, found " +
@@ -53,7 +53,7 @@ std::string Limits(const Shape& shape) {
   return "expected at most " + std::to_string(kMaxElements) + " elements, found " + ToText(shape);
 }
 
-// The index along `axis` of an element of a tensor of that shape.
+// Returns the index along `axis` of the element `index` of a tensor of that shape.
 size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
   const int64_t stride = Strides(shape)[static_cast<size_t>(axis)];
   return static_cast<size_t>(index / stride % shape[static_cast<size_t>(axis)]);
@@ -105,7 +105,7 @@ bool NodeImport::CheckInputs(int least, int most) {
     if (ElementBytes(input.type) == 0) {
       return RefuseInput(n, kDeputyReasonType, "found type %s", TypeName(input.type));
     }
-    // Their values are numbered in the order of the inputs.
+    // Reading an input numbers its value, so that values are in the order of the inputs.
     const Value& stored = value(Input(n));
     if (!FitsIndex(stored.shape)) {
       return RefuseInput(n, kDeputyReasonShape, "%s", Limits(stored.shape).c_str());
@@ -495,7 +495,7 @@ bool NodeImport::SetOutput(int n, ValueId id) {
     return Refuse(kDeputyReasonType, "tensor %d '%s': expected %s, found %s", index, NameOf(to),
                   TypeName(value(id).type), TypeName(to.type));
   }
-  // A tensor of its own for each: one value may be what several tensors hold.
+  // One value may be held by several tensors; it keeps the name of the first one.
   Value& value = state_->graph->value(id);
   if (value.tensor < 0) {
     value.tensor = index;

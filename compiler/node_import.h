@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the import of one operator works with. Each import_<family>.cc is a table of operators with
-// a function each, which reads a node, checks it, adds operations, and sets the node's outputs; or
-// refuses, in which case what it has added counts for nothing.
+// Support for importing one operator. Each import_<family>.cc has a table of operators and their
+// import functions. A function reads a node, checks it, adds operations and sets the node's
+// outputs; or it refuses the node, and the operations that it added are discarded.
 #ifndef DEPUTY_COMPILER_NODE_IMPORT_H_
 #define DEPUTY_COMPILER_NODE_IMPORT_H_
 
@@ -28,11 +28,11 @@ struct ImportRow {
   const char* name;
   TfLiteBuiltinOperator code;
   int max_version;
-  bool (*import)(NodeImport*);  // false: refused
-  bool moves = false;           // stored values: all of its tensors need one scale
+  bool (*import)(NodeImport*);  // returns false after a refusal
+  bool moves = false;           // moves stored values, so all tensors must have the same scale
 };
 
-// The tables.
+// Tables of the operator families.
 std::span<const ImportRow> ConvRows();
 std::span<const ImportRow> ElementwiseRows();
 std::span<const ImportRow> LookupRows();
@@ -43,14 +43,14 @@ std::span<const ImportRow> ReduceRows();
 std::span<const ImportRow> ShapeRows();
 std::span<const ImportRow> SliceRows();
 
-// The state of an import, for all nodes of a partition.
+// State of an import, shared by all nodes of a partition.
 struct ImportState {
   TfLiteContext* context = nullptr;
   Graph* graph = nullptr;
-  // Only to find out whether it works: contents of constants are not converted.
+  // Only checks for support: contents of constants are not converted.
   bool check_only = false;
-  std::map<int, ValueId> values;  // by tensor
-  std::map<int, ValueId> reals;   // by tensor: its values as float32
+  std::map<int, ValueId> values;  // values as stored, by tensor
+  std::map<int, ValueId> reals;   // values as float32, by tensor
 };
 
 class NodeImport {
@@ -58,17 +58,17 @@ class NodeImport {
   NodeImport(ImportState* state, const char* name, int node_index, const TfLiteNode& node)
       : state_(state), name_(name), node_index_(node_index), node_(node) {}
 
-  // ---- The node ----
+  // ---- Properties of the node ----
 
   int input_count() const { return node_.inputs->size; }
   int output_count() const { return node_.outputs->size; }
-  // An optional one may be left out, or not be there at all.
+  // False for an optional input that is omitted, by index -1 or by a shorter list.
   bool has_input(int n) const { return n < input_count() && node_.inputs->data[n] >= 0; }
   const TfLiteTensor& input_tensor(int n) const { return tensor(node_.inputs->data[n]); }
   const TfLiteTensor& output_tensor(int n) const { return tensor(node_.outputs->data[n]); }
-  // The shape that an output's tensor has so far: what the file says.
+  // Shape of an output's tensor as declared by the model file.
   Shape OutputShape(int n) const;
-  // Its options. Of a node that has none, which is refused then, zeros.
+  // Options of a builtin operator. If the node has none, refuses it and returns zeros.
   template <typename Params>
   const Params& params() {
     static constexpr Params kNone = {};
@@ -77,96 +77,100 @@ class NodeImport {
     return kNone;
   }
 
-  // Of a custom operator.
+  // Options of a custom operator.
   std::span<const char> options() const {
     if (node_.custom_initial_data == nullptr || node_.custom_initial_data_size <= 0) return {};
     return {static_cast<const char*>(node_.custom_initial_data),
             static_cast<size_t>(node_.custom_initial_data_size)};
   }
 
-  // ---- Checks, which refuse: the first one counts ----
+  // ---- Checks: each returns false after a refusal; the first refusal is kept ----
 
   bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
-  // A refusal that names the tensor of an input.
+  // Refuses the node; the text begins with the tensor of input `n`.
   bool RefuseInput(int n, DeputyReason reason, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
-  // The first `least` inputs are there, and no more than `most`; every tensor has a shape within
-  // the limits (FitsIndex), and a constant has its contents.
+  // Checks that there are `least` to `most` inputs, the first `least` of them present; that every
+  // tensor's shape is within the limits (FitsIndex); and that constants have contents.
   bool CheckInputs(int least, int most);
-  // The type of an input is one of those.
+  // Checks that the type of an input is one of `types`.
   bool CheckType(int n, std::initializer_list<TfLiteType> types);
-  // An input has values that Real can read: float32, float16, or integers with one scale.
+  // Checks that Real can read an input: float32, float16, or integers with one scale.
   bool CheckReal(int n);
-  // An input has one scale, or one for each slice along `axis`: what a bias counts on. -1: one.
+  // Checks that an input has one scale, or one per slice along `axis`, as biases require. An axis
+  // of -1 requires one scale.
   bool CheckScaleAxis(int n, int axis);
-  // The first output has the scale of the first input, which operators count on that move values.
+  // Checks that the first output has the scale of the first input, for operators that move values.
   bool CheckSameScale();
-  // Every tensor with the first output's type and a scale has the same one.
+  // Checks that every quantised tensor with the first output's type has the same scale.
   bool CheckOneScale();
-  // So many axes.
+  // Checks that an input has `least` to `most` axes.
   bool CheckRank(int n, int least, int most);
-  // The input is a constant of int32 or int64.
+  // Reads an input, which must be a constant of int32 or int64.
   bool ReadInts(int n, std::vector<int>* out_values);
-  // A bias of float32 or, where the other inputs are quantised, a constant of int32 or int64; of so
-  // many values. One that is left out is fine.
+  // Checks a bias of `channels` elements: float32, or a constant of int32 or int64 if the other
+  // inputs are quantised. An omitted bias is valid.
   bool CheckBias(int n, bool quantized, int channels);
-  // A shape that is about to be made is within the limits. To be called before strides are computed
-  // of it; that values are is seen to by Add.
+  // Checks that a result's shape is within the limits. Must be called before strides of the shape
+  // are computed; Add checks the shapes of the values that it adds.
   bool CheckResult(const Shape& shape);
-  // A negative axis counts from the end; out of range is refused.
+  // Resolves an axis, where negative ones count from the end; refuses one out of range.
   bool ReadAxis(int64_t axis, size_t rank, int* out_axis);
 
   // ---- Values ----
 
   const Value& value(ValueId id) const { return state_->graph->value(id); }
   const Shape& shape(ValueId id) const { return value(id).shape; }
-  // The value of an input as it is stored; kNoValue where it is left out.
+  // Returns an input's value as it is stored; kNoValue if the input is omitted.
   ValueId Input(int n);
-  // The values that an input means, as float32: the input itself, cast, or dequantised.
+  // Returns the numbers that an input represents as float32: the input itself, cast, or
+  // dequantised.
   ValueId Real(int n);
-  // An int32 or int64 constant as float32, each element times the scale for its place; float32 as
-  // it is.
+  // Returns an int32 or int64 constant as float32, each element multiplied by the scale of its
+  // channel; float32 is returned unchanged.
   ValueId RealBias(int n, std::span<const double> scales);
-  // Of a tensor with one scale; none for other types than int8, uint8 and int16.
+  // Scale and zero point of a tensor with one scale; none for types other than int8, uint8 and
+  // int16.
   Quantization InputQuantization(int n) const { return QuantizationOf(input_tensor(n)); }
   Quantization OutputQuantization(int n) const { return QuantizationOf(output_tensor(n)); }
-  // The scales of an input: one, or one for each slice along `*out_axis`.
+  // The scales of an input: one, or one per slice along `*out_axis`.
   std::vector<double> Scales(int n, int* out_axis) const;
   ValueId Constant(TfLiteType type, Shape shape, std::span<const double> numbers);
-  // A sparse constant as a dense one; kNoValue, after a refusal, for any other input.
+  // Expands a sparse constant; returns kNoValue, after a refusal, for any other input.
   ValueId Dense(int n);
 
   // ---- Adding operations ----
 
-  // With one output. Constants alone are computed at once. After a refusal, or for a shape beyond
-  // the limits, which is one, nothing is added: the value has as many axes, of extent 1.
+  // Adds an operation with one output. Operations on constants are folded immediately. After a
+  // refusal, or if the shape is beyond the limits, which refuses the node, nothing is added: the
+  // result is a value of the same rank with extents of 1.
   ValueId Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type, Shape shape);
-  // With several; nothing is computed now.
+  // Adds an operation with several outputs; it is not folded.
   std::vector<ValueId> AddMany(OperationKind kind, std::vector<ValueId> inputs,
                                const std::vector<std::pair<TfLiteType, Shape>>& outputs);
-  // The shape is what those of the inputs are broadcast to; kNoValue, after a refusal, if they do
-  // not fit.
+  // Adds an element-wise operation; the inputs are broadcast. Returns kNoValue, after a refusal, if
+  // their shapes are incompatible.
   ValueId AddElementwise(Expression expression, const std::vector<ValueId>& inputs);
   ValueId AddUnary(ScalarOp op, ValueId a);
   ValueId AddBinary(ScalarOp op, ValueId a, ValueId b);
   ValueId AddCast(ValueId a, TfLiteType type);
-  // The same contents in another shape, which has as many elements.
+  // Adds a view with another shape of the same element count.
   ValueId AddView(ValueId a, Shape shape);
-  // Repeated to a shape that it can be broadcast to.
+  // Repeats a value to a shape that it can be broadcast to.
   ValueId AddBroadcast(ValueId a, const Shape& shape);
-  // float32 -> float32. kNoValue, after a refusal, for an activation that there is not.
+  // Applies an activation to float32. Returns kNoValue, after a refusal, if it is not supported.
   ValueId AddActivation(ValueId a, TfLiteFusedActivation activation);
 
   // ---- Outputs ----
 
-  // The value is what the tensor stores; its type is the tensor's.
+  // Sets an output to a value as stored; the value must have the tensor's type.
   bool SetOutput(int n, ValueId id);
-  // The float32 value is what the tensor means: it is quantised or cast to the tensor's type.
+  // Sets an output to a float32 value, which is quantised or cast to the tensor's type.
   bool SetRealOutput(int n, ValueId id);
 
-  // Nothing: none so far.
+  // The first refusal; nullopt if there is none.
   const std::optional<Refusal>& refusal() const { return refusal_; }
-  // How many times an output was set.
+  // Number of calls that set an output.
   int outputs_set() const { return outputs_set_; }
 
  private:
@@ -177,7 +181,7 @@ class NodeImport {
   ValueId ValueOf(int tensor_index);
   ValueId RealConstant(int n);
   ValueId Dequantized(int n, ValueId stored);
-  // So many bytes may be added to the contents that the graph keeps.
+  // Checks that `bytes` of contents may be added to those that the graph keeps.
   bool CheckKept(size_t bytes);
   ValueId AddUnknown(TfLiteType type, size_t axes);
 
@@ -189,15 +193,15 @@ class NodeImport {
   int outputs_set_ = 0;
 };
 
-// What shapes are broadcast to; false if they do not fit.
+// Computes the shape that both shapes are broadcast to; returns false if they are incompatible.
 bool BroadcastShapes(const Shape& a, const Shape& b, Shape* out_shape);
 
-// Appends what turns a float32 node into a stored number of the type: divided by the scale, halves
-// rounded away from zero, plus the zero point, clamped. The type of the result is `type`.
+// Appends the quantisation of a float32 node to `type`: divides by the scale, rounds halves away
+// from zero, adds the zero point and clamps. The result has the type `type`.
 int AppendQuantize(Expression* expression, int node, TfLiteType type, Quantization quantization);
-// Appends what turns a stored number into the float32 that it means.
+// Appends the dequantisation of a stored number to float32.
 int AppendDequantize(Expression* expression, int node, Quantization quantization);
-// Appends a fused activation; -1 for one that there is not.
+// Appends a fused activation; returns -1 if it is not supported.
 int AppendActivation(Expression* expression, int node, TfLiteFusedActivation activation);
 
 }  // namespace deputy::compiler

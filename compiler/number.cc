@@ -11,7 +11,7 @@
 namespace deputy::compiler {
 namespace {
 
-// IEEE 754 binary16: one sign bit, five of the exponent, ten of the fraction.
+// IEEE 754 binary16: one sign bit, five exponent bits, ten fraction bits.
 float FromHalf(uint16_t half) {
   const int exponent = (half >> 10) & 0x1f, fraction = half & 0x3ff;
   float magnitude;
@@ -26,7 +26,7 @@ float FromHalf(uint16_t half) {
   return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// To the nearest, halves to even.
+// Rounds to nearest, ties to even.
 uint16_t ToHalf(float value) {
   const auto sign = static_cast<uint16_t>((std::bit_cast<uint32_t>(value) >> 16) & 0x8000);
   const float magnitude = std::fabs(value);
@@ -37,7 +37,7 @@ uint16_t ToHalf(float value) {
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
   const int unit = std::max(exponent - 11, -24);
   const auto units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  // A carry out of the fraction raises the exponent by itself.
+  // A carry out of the fraction increments the exponent.
   return static_cast<uint16_t>(sign | (((unit + 24) << 10) + units));
 }
 

@@ -18,21 +18,22 @@ struct Number {
 };
 
 bool IsFloat(TfLiteType type);
-// "FLOAT32": as TfLiteTypeGetName, which a delegate cannot count on.
+// Name of a type, for example "FLOAT32". Same as TfLiteTypeGetName, which may be missing from the
+// runtime that loads a delegate.
 const char* TypeName(TfLiteType type);
-// Bytes of one element; 0 for types that the compiler does not compute with.
+// Bytes of one element; 0 for types that the compiler does not support.
 size_t ElementBytes(TfLiteType type);
-// The range of a whole type; of uint64 the part that fits.
+// Range of an integer type; for uint64, the part that int64_t can represent.
 int64_t SmallestOf(TfLiteType type);
 int64_t LargestOf(TfLiteType type);
 
 Number LoadElement(TfLiteType type, const std::byte* contents, int64_t index);
-// Rounds floats to the type; whole numbers fit or wrap.
+// Rounds floating-point numbers to the type; integers out of range wrap around.
 void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t index);
 
-// A number as it would be read from memory of the type after it was stored there.
+// Returns the number as it would be read back after storing it with the type.
 Number Stored(TfLiteType type, Number number);
-// The number nearest to `value` that the type has; whole types cut the fraction off.
+// Returns the number of the type nearest to `value`; integer types truncate the fraction.
 Number NumberOf(TfLiteType type, double value);
 
 }  // namespace deputy::compiler

@@ -8,7 +8,7 @@
 namespace deputy::compiler {
 namespace {
 
-// By number, as TensorFlow Lite's schema spells them.
+// Indexed by builtin code; spelled as in TensorFlow Lite's schema.
 constexpr const char* kNames[] = {
     "ADD",
     "AVERAGE_POOL_2D",

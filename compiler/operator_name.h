@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of operators for reports: a delegate gets their numbers alone.
+// Names of operators for reports: a delegate receives only their builtin codes.
 #ifndef DEPUTY_COMPILER_OPERATOR_NAME_H_
 #define DEPUTY_COMPILER_OPERATOR_NAME_H_
 
@@ -8,7 +8,7 @@
 
 namespace deputy::compiler {
 
-// "CONV_2D"; the number itself where there is no such operator.
+// Name such as "CONV_2D"; the number as text if there is no such operator.
 std::string OperatorName(int builtin_code);
 
 }  // namespace deputy::compiler

@@ -10,7 +10,7 @@ namespace {
 
 using ContentsOfOutputs = std::vector<std::vector<std::byte>>;
 
-// Constants take the place of the outputs; an output of the graph becomes a view of one.
+// Replaces the outputs by constants; an output of the graph becomes a view of its constant.
 void ReplaceOutputs(const Operation& operation, ContentsOfOutputs contents, Rewrite* rewrite) {
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
     const ValueId id = operation.outputs[i];

@@ -9,14 +9,14 @@
 namespace deputy::compiler {
 namespace {
 
-// More than a back end has loops for.
+// Upper bound on the loops of a region that back ends accept.
 constexpr size_t kMaxLoops = 8;
 
 int64_t CountOf(const Rewrite& rewrite, ValueId id) {
   return ElementCount(rewrite.value(id).shape);
 }
 
-// The region that reads what the maker of its input reads, if that is a copy itself.
+// If the region's input is produced by a copy, makes the region read the copy's input directly.
 bool ReadThrough(const Rewrite& rewrite, CopyRegion* region, std::vector<ValueId>* inputs) {
   const ValueId from = (*inputs)[static_cast<size_t>(region->input)];
   const Operation* producer = rewrite.Producer(from);
@@ -30,7 +30,7 @@ bool ReadThrough(const Rewrite& rewrite, CopyRegion* region, std::vector<ValueId
   return true;
 }
 
-// Inputs that no region reads go; those that are the same become one.
+// Removes inputs that no region reads, and merges equal ones.
 void TidyInputs(Operation* operation) {
   std::vector<ValueId> inputs;
   std::unordered_map<ValueId, int> numbers;
@@ -60,8 +60,9 @@ bool IsIdentity(const Rewrite& rewrite, const Operation& operation) {
   return CountOf(rewrite, from) == count && KeepsOrder(regions[0], count);
 }
 
-// Whether an element-wise operation may as well be applied to what a copy reads, as a copy that
-// only changes the order of elements: it meets the maker of these there, and the copy what follows.
+// Returns whether an element-wise operation can be applied before the copy that it reads, because
+// the copy only permutes elements. This lets it fuse with the producer of the copy's input, and the
+// copy with its own consumers.
 bool MayGoBefore(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind) || operation.inputs.size() != 1) {
     return false;
@@ -71,7 +72,7 @@ bool MayGoBefore(const Rewrite& rewrite, const Operation& operation) {
   const Copy* copy = producer == nullptr ? nullptr : std::get_if<Copy>(&producer->kind);
   if (copy == nullptr || copy->regions.size() != 1 || !rewrite.OnlyHere(id)) return false;
   const Value &from = rewrite.value(id), &to = rewrite.value(operation.output());
-  // Larger elements are better made behind it.
+  // An operation that widens the elements is better applied after the copy.
   return from.shape == to.shape && ElementBytes(to.type) <= ElementBytes(from.type) &&
          CountOf(rewrite, producer->inputs[0]) == CountOf(rewrite, id) &&
          WritesAll(copy->regions[0], CountOf(rewrite, id));
@@ -86,7 +87,7 @@ void AddBefore(Operation operation, Rewrite* rewrite) {
   rewrite->Add(std::move(copy));
 }
 
-// A copy as it is merged with what made its input. True if something changed.
+// Merges a copy with the producer of its input. Returns true if something changed.
 bool Merge(const Rewrite& rewrite, Operation* operation) {
   const bool changed = Compose(rewrite, operation);
   if (!IsIdentity(rewrite, *operation)) return changed;

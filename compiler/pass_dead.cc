@@ -7,7 +7,7 @@
 namespace deputy::compiler {
 namespace {
 
-// Every list of values in a graph.
+// Calls `function` for every list of values in a graph.
 template <typename Function>
 void ForLists(Graph* graph, const Function& function) {
   function(&graph->inputs);

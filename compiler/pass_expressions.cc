@@ -25,7 +25,7 @@ bool Same(const Computation& a, const Computation& b) {
                     [](const ScalarNode& x, const ScalarNode& y) { return Same(x, y); });
 }
 
-// A number that an expression can hold: one element, and no integer beyond what a double has.
+// Returns whether a value can be embedded in an expression: one element, and exact as a double.
 bool IsNumber(const Value& value) {
   if (!value.constant() || ElementCount(value.shape) != 1) return false;
   return IsFloat(value.type) || std::abs(static_cast<double>(value.At(0).whole)) < 0x1p53;
@@ -67,7 +67,8 @@ bool SimplifyEpilogue(const Graph& graph, Operation* operation) {
   if (operation->epilogue.empty()) return false;
   const Computation before = EpilogueOf(*operation, kTfLiteNoType);
   const Computation after = Simpler(graph, before);
-  // What an epilogue applies to has to be told by it.
+  // An epilogue must keep the operand for its element, from which the type of the operation's own
+  // result is read.
   if (std::find(after.inputs.begin(), after.inputs.end(), kElement) == after.inputs.end()) {
     return false;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed without being stored in between: chains of element-wise operations, and what
-// becomes of the result of a large operation. Nothing is computed in another order.
+// Fusion: merges chains of element-wise operations, and turns element-wise operations into
+// epilogues of large operations, so that intermediate results are not stored. The order of
+// evaluation is unchanged.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +20,7 @@ bool IsElementwise(const Operation* operation) {
 
 // ---- Element-wise operations --------------------------------------------------------------------
 
-// So little that it may as well be computed twice.
+// Cheap enough to be computed twice.
 bool IsCheap(const Expression& expression) {
   const auto nodes = expression.nodes();
   const auto is_curve = [](const ScalarNode& node) {
@@ -47,7 +48,8 @@ class ElementwiseFusion {
   }
 
  private:
-  // By value: whether an operation reads it that is not element-wise and of the same shape.
+  // Marks the values that are read by an operation other than an element-wise one of the same
+  // shape.
   static std::vector<bool> OtherReaders(const Graph& graph) {
     std::vector<bool> others(graph.values.size(), false);
     for (const Operation& operation : graph.operations) {
@@ -61,7 +63,7 @@ class ElementwiseFusion {
     return others;
   }
 
-  // Whether reading what a producer reads costs no more than reading its result.
+  // Returns whether reading the producer's inputs costs no more than reading its result.
   bool ReadsNoMore(const Operation& producer) const {
     const Value& made = rewrite_.value(producer.output());
     int large = 0;
@@ -73,7 +75,7 @@ class ElementwiseFusion {
     return large <= 1;
   }
 
-  // Whether it will be an epilogue, and then be computed once for all of its readers.
+  // Returns whether the producer will become an epilogue, which is computed once for all consumers.
   bool WillBeEpilogue(const Operation& producer) const {
     return std::any_of(producer.inputs.begin(), producer.inputs.end(), [&](ValueId id) {
       const Operation* maker = rewrite_.Producer(id);
@@ -81,7 +83,7 @@ class ElementwiseFusion {
     });
   }
 
-  // Whether a value may be computed where `reader` reads it.
+  // Returns whether a value may be recomputed inside its consumer `reader`.
   bool MayInline(ValueId id, const Operation& reader) const {
     const Operation* producer = rewrite_.Producer(id);
     if (!IsElementwise(producer)) return false;
@@ -92,7 +94,7 @@ class ElementwiseFusion {
            !WillBeEpilogue(*producer);
   }
 
-  // Puts one producer into the operation; false if there is none to put.
+  // Inlines one producer into the operation; returns false if none qualifies.
   bool FuseOne(Operation* operation) {
     const Computation outer = ComputationOf(*operation);
     for (ValueId id : operation->inputs) {
@@ -113,8 +115,9 @@ class ElementwiseFusion {
 
 // ---- Epilogues ----------------------------------------------------------------------------------
 
-// The input of an element-wise operation into whose maker's epilogue it may go; the one that was
-// made last, so that the others are there. kNoValue: none.
+// Returns the input of an element-wise operation into whose producer's epilogue the operation may
+// be fused. Of several the one produced last, so that the other inputs are available; kNoValue if
+// none.
 ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
   ValueId element = kNoValue;
   const Operation* last = nullptr;
@@ -122,7 +125,8 @@ ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
     const Operation* producer = rewrite.Producer(id);
     if (producer == nullptr || !TakesEpilogue(*producer) || !rewrite.OnlyHere(id)) continue;
     if (rewrite.value(id).shape != rewrite.value(operation.output()).shape) continue;
-    // Both point into what is added one behind the other.
+    // Both pointers refer to elements of Rewrite's vector of added operations, which is in plan
+    // order.
     if (last != nullptr && producer < last) continue;
     element = id;
     last = producer;

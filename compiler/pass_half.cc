@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Half precision for what is stored: products and sums are computed from it as before.
+// Half-precision storage: values are stored as float16; products and sums are still accumulated in
+// float32.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -13,12 +14,12 @@
 namespace deputy::compiler {
 namespace {
 
-// By value: whether it lies where the type is not for the graph to choose, as an input or an output
-// of it, or in the memory of one that does. A view has its source's memory.
+// Marks the values whose type is fixed because they are inputs or outputs of the graph, or share
+// the memory of one: a view uses its source's memory.
 std::vector<bool> FindBoundary(const Graph& graph) {
   std::vector<size_t> root(graph.values.size());
   std::iota(root.begin(), root.end(), size_t{0});
-  // Sources come before their views.
+  // The source of a view precedes it.
   for (const Operation& operation : graph.operations) {
     if (!std::holds_alternative<View>(operation.kind)) continue;
     root[static_cast<size_t>(operation.output())] = root[static_cast<size_t>(operation.inputs[0])];
@@ -43,12 +44,12 @@ ValueId HalfConstant(Graph* graph, ValueId id) {
   return graph->AddConstant(kTfLiteFloat16, source.shape, std::move(contents), source.name);
 }
 
-// The filters, of which there may be many; biases and other constants are few.
+// Float16 copies of the filters, each made once. Filters are the bulk of the constants.
 class Filters {
  public:
   explicit Filters(Graph* graph) : graph_(*graph), halves_(graph->values.size(), kNoValue) {}
 
-  // True where the operation's filter is another value now.
+  // Replaces the operation's filter; returns true if it changed.
   bool Replace(Operation* operation) {
     constexpr size_t kFilter = 1;
     if (!HasFilter(*operation)) return false;
@@ -69,7 +70,7 @@ class Filters {
   }
 
   Graph& graph_;
-  std::vector<ValueId> halves_;  // by value; itself where float16 does not hold it
+  std::vector<ValueId> halves_;  // by value; the value itself if float16 cannot hold it
 };
 
 }  // namespace

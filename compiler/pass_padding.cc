@@ -18,7 +18,7 @@ struct Border {
   int top, left, bottom, right;
 };
 
-// What a copy puts around an image, if that is all it does.
+// Returns the border that a copy adds around an image; nullopt if the copy does anything else.
 std::optional<Border> BorderOf(const Rewrite& rewrite, const Operation& operation) {
   const auto* copy = std::get_if<Copy>(&operation.kind);
   if (copy == nullptr || copy->regions.size() != 1) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Border> BorderOf(const Rewrite& rewrite, const Operation& operatio
   return Border{top, left, to[1] - top - from[1], to[2] - left - from[2]};
 }
 
-// The least that an element of a value can be, as far as the operation that makes it tells.
+// Returns a lower bound on the elements of a value, derived from its producer.
 double LeastOf(const Rewrite& rewrite, ValueId id) {
   const Operation* producer = rewrite.Producer(id);
   if (producer == nullptr) return -INFINITY;
@@ -43,11 +43,11 @@ double LeastOf(const Rewrite& rewrite, ValueId id) {
   return expression.empty() ? -INFINITY : FactsOf(expression).least;
 }
 
-// Whether every window reaches into the image: one that does not would have no maximum.
+// Returns whether every window overlaps the image; a window that does not would have no maximum.
 bool AllReach(int extent, int before, int window, int dilation, int stride, int outputs) {
   const int first_end = -before + (window - 1) * dilation;
   const int last_start = -before + (outputs - 1) * stride;
-  // With gaps between its rows a window may step over a small image.
+  // With a dilation, a window may skip a small image between its rows.
   return dilation == 1 && first_end >= 0 && last_start < extent;
 }
 
@@ -82,7 +82,7 @@ bool Merge(const Rewrite& rewrite, Operation* operation) {
   const double fill = std::get<Copy>(padding->kind).fill.real;
   const ValueId image = padding->inputs[0];
   const bool is_pool = std::holds_alternative<Pool2d>(operation->kind);
-  // The padding of a convolution is of zeros, that of a pool counts for nothing.
+  // Convolutions pad with zeros; pools ignore padding.
   if (is_pool ? !IsMaximumKept(rewrite, *operation, merged, image, fill) : fill != 0) return false;
   *window = merged;
   operation->inputs[0] = image;

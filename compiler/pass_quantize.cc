@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where integers are made of reals and soon turned back, values can stay real in between, if both
-// expressions meet. This pass brings them together; fusing them, and leaving the integer out, is
-// the work of others.
+// Where integers are computed from reals and soon converted back, values can stay real in between,
+// if both conversions become adjacent. This pass moves them next to each other; other passes fuse
+// them and remove the integer.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -14,12 +14,12 @@
 namespace deputy::compiler {
 namespace {
 
-// How many values are looked at on the way back through copies and views.
+// Maximum number of values visited when tracing back through copies and views.
 constexpr int kMostLooks = 32;
-// How many operations on one value are compared with a new one.
+// Maximum number of earlier operations on one value that a new one is compared with.
 constexpr size_t kMostReaders = 8;
 
-// One integer in, one real out, of the same shape.
+// Element-wise, from one integer input to one real output of the same shape.
 bool IsDequantize(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind) || operation.inputs.size() != 1) {
     return false;
@@ -34,8 +34,9 @@ bool IsMovement(const Operation& operation) {
          std::holds_alternative<Copy>(operation.kind);
 }
 
-// Whether a value is an integer made of a real, at once or before it was moved. Looks at as many
-// values as `*looks` says, which it counts down: there may be many ways back.
+// Returns whether a value is an integer that was computed from a real, directly or before copies
+// and views. `*looks` is the remaining budget of visited values; the number of paths may be
+// exponential.
 bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* looks) {
   const Operation* producer = rewrite.Producer(id);
   if (producer == nullptr || --*looks < 0) return false;
@@ -77,7 +78,7 @@ class Joining {
   }
 
  private:
-  // The value that the same operation on the same input has made already; kNoValue: none.
+  // Returns the result of an equal operation on the same input; kNoValue if there is none.
   ValueId Known(const Operation& operation) const {
     const auto readers = readers_.find(operation.inputs[0]);
     if (readers == readers_.end()) return kNoValue;
@@ -95,7 +96,7 @@ class Joining {
     if (readers.size() < kMostReaders) readers.push_back(operation.output());
   }
 
-  // True if something else was added.
+  // Returns true if the operation was replaced by another one.
   bool AddDequantize(Operation* operation) {
     const ValueId known = Known(*operation);
     if (known != kNoValue && !rewrite_.IsOutput(operation->output())) {
@@ -115,7 +116,7 @@ class Joining {
     return false;
   }
 
-  // The real value of what `operation` would be applied to.
+  // Returns the real value of `id`, computed by the expression of `operation`.
   ValueId Dequantized(const Operation& operation, ValueId id) {
     Operation alone = operation;
     alone.inputs = {id};
@@ -129,7 +130,7 @@ class Joining {
     return result;
   }
 
-  // Moves reals instead of integers.
+  // Adds the movement `moved` on reals instead of integers, with `operation` before it.
   void AddBefore(const Operation& operation, Operation moved) {
     const Expression& expression = std::get<Elementwise>(operation.kind).expression;
     if (auto* copy = std::get_if<Copy>(&moved.kind)) {
@@ -142,7 +143,8 @@ class Joining {
   }
 
   Rewrite rewrite_;
-  std::map<ValueId, std::vector<ValueId>> readers_;  // what was made of a value, of those noted
+  // Outputs of the noted operations, by their input
+  std::map<ValueId, std::vector<ValueId>> readers_;
 };
 
 }  // namespace

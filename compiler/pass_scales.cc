@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // With constants c and d per channel, c * conv(x) + d is a convolution with other weights and
-// another bias, and so is conv(c * x + d), unless the image is padded: behind its edge there is 0
-// and not d. Neither is done where a product of a constant and a weight leaves the range of the
-// type in which weights are stored, nor, if x is stored as float16, where c * x may fit and x does
-// not.
+// another bias, and so is conv(c * x + d), unless the image is padded: padding is 0 and not d.
+// Neither is applied if a product of a constant and a weight leaves the range of the type in which
+// weights are stored, nor, if x is stored as float16, where c * x may fit and x does not.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,7 +20,7 @@
 namespace deputy::compiler {
 namespace {
 
-// scale * x + offset, each by channel: the last axis of x.
+// scale * x + offset, with one scale and offset per channel (the last axis of x).
 struct Affine {
   std::vector<double> scale, offset;
 
@@ -64,7 +63,8 @@ MaybeAffine Combine(ScalarOp op, const Affine& a, const Affine& b) {
   return result;
 }
 
-// What an operand is, of an operation that is to be affine in the value `x`.
+// Returns operand `id` as an affine function of the value `x`; nullopt if it is neither x nor a
+// constant per channel.
 MaybeAffine AffineOfOperand(const Rewrite& rewrite, ValueId id, ValueId x, size_t channels) {
   if (id == x) return Affine{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
   const Value& value = rewrite.value(id);
@@ -79,7 +79,7 @@ MaybeAffine AffineOfOperand(const Rewrite& rewrite, ValueId id, ValueId x, size_
   return result;
 }
 
-// What an element-wise operation makes of the value `x`.
+// Returns an element-wise operation as an affine function of the value `x`.
 MaybeAffine AffineOf(const Rewrite& rewrite, const Operation& operation, ValueId x) {
   const auto channels = static_cast<size_t>(rewrite.value(x).shape.back());
   std::vector<Affine> nodes;
@@ -102,7 +102,7 @@ MaybeAffine AffineOf(const Rewrite& rewrite, const Operation& operation, ValueId
   return nodes.back().IsFinite() ? MaybeAffine(nodes.back()) : std::nullopt;
 }
 
-// The one input that is no constant, of an element-wise operation that changes no shape.
+// Returns the only non-constant input of an element-wise operation that keeps its shape.
 ValueId VariableInput(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind)) return kNoValue;
   ValueId variable = kNoValue;
@@ -120,7 +120,7 @@ ValueId VariableInput(const Rewrite& rewrite, const Operation& operation) {
 
 // ---- Weights ------------------------------------------------------------------------------------
 
-// Which channels an element of the weights connects.
+// The channels that an element of the weights connects.
 struct Channels {
   size_t in, out;
 };
@@ -151,7 +151,7 @@ ChannelsOf OfProduct(const Value& b, bool transposed) {
   };
 }
 
-// None for operations without weights, or with weights that are no constants.
+// Returns a null function if the operation has no weights or they are not constant.
 ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);
@@ -176,7 +176,7 @@ std::vector<double> NumbersOf(const Value& value) {
   return numbers;
 }
 
-// Zeros where there is none.
+// Returns zeros if there is no bias.
 std::vector<double> BiasOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() > 2 && operation.inputs[2] != kNoValue) {
     return NumbersOf(rewrite.value(operation.inputs[2]));
@@ -193,8 +193,8 @@ ValueId AddFloats(Rewrite* rewrite, const Shape& shape, const std::vector<double
   return id;
 }
 
-// The range of normal numbers of the type in which weights are stored, and the largest magnitude
-// that the type rounds to zero.
+// Range of normal numbers of the type in which weights are stored, and the largest magnitude that
+// the type rounds to zero.
 struct WeightRange {
   explicit WeightRange(TfLiteType type) {
     if (type != kTfLiteFloat16) return;
@@ -216,7 +216,7 @@ struct WeightRange {
   double vanishing = 0x1p-150;
 };
 
-// Weights and bias of an operation, both of them scaled and moved by the constants of a channel.
+// Weights and bias of an operation with the constants of each channel folded in.
 class FoldedWeights {
  public:
   FoldedWeights(const Rewrite& rewrite, const Operation& operation)
@@ -253,7 +253,7 @@ class FoldedWeights {
     return true;
   }
 
-  // A bias stays float32.
+  // Biases are stored as float32.
   bool BiasFits() const {
     return std::all_of(bias_.begin(), bias_.end(), [](double bias) {
       return std::fabs(bias) <= std::numeric_limits<float>::max();
@@ -276,7 +276,7 @@ void SetWeights(const FoldedWeights& folded, Rewrite* rewrite, Operation* operat
   operation->inputs[2] = AddFloats(rewrite, {static_cast<int>(bias.size())}, bias, name);
 }
 
-// ---- Behind -------------------------------------------------------------------------------------
+// ---- After the operation ------------------------------------------------------------------------
 
 bool FoldBehind(Rewrite* rewrite, const Operation& elementwise) {
   const ValueId x = VariableInput(*rewrite, elementwise);
@@ -296,13 +296,14 @@ bool FoldBehind(Rewrite* rewrite, const Operation& elementwise) {
   return true;
 }
 
-// ---- Before -------------------------------------------------------------------------------------
+// ---- Before the operation -----------------------------------------------------------------------
 
 bool StaysInside(int extent, int before, int window, int dilation, int stride, int outputs) {
   return before <= 0 && (outputs - 1) * stride - before + (window - 1) * dilation < extent;
 }
 
-// Whether every weight meets every channel's offset the same number of times in each output.
+// Returns whether, in each output, every weight is multiplied with every channel's offset equally
+// often; then the offsets fold into the bias.
 bool TakesOffsets(const Rewrite& rewrite, const Operation& operation) {
   const Shape& in = rewrite.value(operation.inputs[0]).shape;
   const Shape& out = rewrite.value(operation.output()).shape;
@@ -317,7 +318,7 @@ bool TakesOffsets(const Rewrite& rewrite, const Operation& operation) {
          StaysInside(in[2], w->left, w->width, w->dilation_x, w->stride_x, out[2]);
 }
 
-// Whether the last axis of the image or the left factor is what weights are summed over.
+// Returns whether weights are summed over the last axis of the image or of the left factor.
 bool SumsOverChannels(const Operation& operation) {
   if (std::holds_alternative<TransposedConv2d>(operation.kind)) return false;
   const auto* product = std::get_if<MatMul>(&operation.kind);

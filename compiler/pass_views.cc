@@ -9,14 +9,14 @@
 namespace deputy::compiler {
 namespace {
 
-// What a value is a view of, null if it is none.
+// Returns the source of a view; null if the value is not a view.
 const ValueId* SourceOf(const Rewrite& rewrite, ValueId id) {
   const Operation* producer = rewrite.Producer(id);
   const bool is_view = producer != nullptr && std::holds_alternative<View>(producer->kind);
   return is_view ? &producer->inputs[0] : nullptr;
 }
 
-// Instead of views it reads what they are views of.
+// Makes the operation read the sources of views instead of the views.
 bool ReadSources(const Rewrite& rewrite, Operation* operation) {
   bool changed = false;
   for (ValueId& id : operation->inputs) {
@@ -28,7 +28,7 @@ bool ReadSources(const Rewrite& rewrite, Operation* operation) {
   return changed;
 }
 
-// Adds a view, or what there is instead of it. True if something changed.
+// Adds a view, or its replacement. Returns true if something changed.
 bool AddView(Operation view, Rewrite* rewrite) {
   const bool skipped = ReadSources(*rewrite, &view);
   const ValueId from = view.inputs[0], to = view.output();
@@ -49,14 +49,14 @@ bool AddView(Operation view, Rewrite* rewrite) {
 
 // ---- Element-wise operations before views -------------------------------------------------------
 
-// An element-wise operation, of which it is asked whether it may as well be applied behind a view
-// that it reads: to what that is a view of.
+// Moves an element-wise operation before a view that it reads: the operation is applied to the
+// source of the view, and a view of its result takes its place.
 class BehindView {
  public:
   BehindView(Operation operation, Rewrite* rewrite)
       : operation_(std::move(operation)), rewrite_(rewrite), shape_(ShapeOf(operation_.output())) {}
 
-  // True if it was added behind, and a view in its place; else the operation itself was.
+  // Adds the moved operation and a view, and returns true; or adds the operation unchanged.
   bool Add() {
     const ValueId view = ChooseView();
     if (view == kNoValue || !FitsAll(view)) {
@@ -79,13 +79,15 @@ class BehindView {
  private:
   const Shape& ShapeOf(ValueId id) const { return rewrite_->value(id).shape; }
 
-  // Whether the operation could be the epilogue of what makes a value with so many readers.
+  // Returns whether the operation could be the epilogue of the producer of `id`, a value with
+  // `readers` uses.
   bool CouldFollow(ValueId id, int readers) const {
     const Operation* producer = rewrite_->Producer(id);
     return producer != nullptr && TakesEpilogue(*producer) && rewrite_->uses(id) == readers;
   }
 
-  // A view of the output's shape, of something whose epilogue the operation could be if possible.
+  // Returns an input that is a view of the output's shape, preferably one whose source's producer
+  // could take the operation as its epilogue.
   ValueId ChooseView() {
     ValueId any = kNoValue;
     bool follows = false;
@@ -97,7 +99,7 @@ class BehindView {
       if (any == kNoValue || (could_follow && !is_wanted_)) any = id;
       is_wanted_ |= could_follow;
     }
-    // It is where it should be already.
+    // No move is needed if the operation can already be an epilogue.
     is_wanted_ &= !follows;
     return any;
   }
@@ -112,14 +114,14 @@ class BehindView {
     });
   }
 
-  // One element for each place along the last axis, which the view keeps.
+  // One element per channel along the last axis, which the view keeps.
   bool IsByChannel(ValueId id, const Shape& behind) const {
     const Shape& shape = ShapeOf(id);
     return !shape.empty() && !behind.empty() && shape.back() == behind.back() &&
            ElementCount(shape) == shape.back();
   }
 
-  // What takes an input's place.
+  // Returns the input of the moved operation that corresponds to `id`.
   ValueId Behind(ValueId id, const Shape& behind) {
     const ValueId* source = SourceOf(*rewrite_, id);
     Shape shape = ShapeOf(id);
@@ -135,7 +137,7 @@ class BehindView {
 
   Operation operation_;
   Rewrite* const rewrite_;
-  const Shape shape_;  // of the output
+  const Shape shape_;  // shape of the output
   bool is_wanted_ = false;
 };
 
@@ -144,7 +146,7 @@ bool AddInPlaceOf(Operation operation, Rewrite* rewrite) {
   if (std::holds_alternative<Elementwise>(operation.kind) && operation.epilogue.empty()) {
     return BehindView(std::move(operation), rewrite).Add();
   }
-  // A copy counts elements; axes are nothing to it.
+  // A copy addresses elements by linear index, so the shape of its input is irrelevant.
   const bool changed =
       std::holds_alternative<Copy>(operation.kind) && ReadSources(*rewrite, &operation);
   rewrite->Add(std::move(operation));

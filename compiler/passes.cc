@@ -8,7 +8,7 @@ namespace {
 
 constexpr PassRow kPasses[] = {
     {"remove_dead", &RemoveDead},
-    // Each may make work for those before it: they are run in turn.
+    // Each of these passes may create work for earlier ones, so they are repeated in rounds.
     {"fold_constants", &FoldConstants},
     {"simplify_expressions", &SimplifyExpressions},
     {"merge_views", &MergeViews},
@@ -16,13 +16,13 @@ constexpr PassRow kPasses[] = {
     {"merge_padding", &MergePadding},
     {"join_quantization", &JoinQuantization},
     {"fold_scales", &FoldScales},
-    // Behind those that look for single element-wise operations.
+    // After the passes that match single element-wise operations.
     {"fuse_elementwise", &FuseElementwise},
     {"fuse_epilogues", &FuseEpilogues},
 };
 constexpr size_t kFirstInTurn = 1, kFirstFusing = 8;
 
-// Far more than any chain of passes needs; that it ends is not left to them.
+// Upper bound on the rounds, far above what any model needs: guarantees termination.
 constexpr int kMostRounds = 10;
 
 void RunInTurn(std::span<const PassRow> passes, Graph* graph, int* changes) {

@@ -37,8 +37,8 @@ void ApplyEpilogue(const Expression& epilogue, const std::vector<Contents>& extr
 
 bool IsHalf(const Contents& contents) { return contents.type() == kTfLiteFloat16; }
 
-// Whether an operation takes its operands as they are: none is float16, or it does not look into
-// them and all are of one type.
+// Returns whether the operation can be computed without widening: no operand is float16, or it
+// moves elements of one type without interpreting them.
 template <typename Kind>
 bool TakesHalf(const Kind&, const Operands& operands) {
   constexpr bool kMoves =
@@ -50,7 +50,7 @@ bool TakesHalf(const Kind&, const Operands& operands) {
          std::none_of(operands.outputs.begin(), operands.outputs.end(), IsHalf);
 }
 
-// Contents in float32 of others in float16.
+// A float32 copy of contents in float16.
 class Widened {
  public:
   explicit Widened(const Contents& half) : half_(half) {
@@ -72,7 +72,7 @@ class Widened {
   std::vector<std::byte> bytes_;
 };
 
-// Computes with float32 in place of float16.
+// Computes with float32 copies of the float16 operands.
 template <typename Kind>
 bool ComputeWidened(const Kind& kind, Operands operands, std::string* out_error) {
   std::deque<Widened> inputs, outputs;
@@ -89,7 +89,7 @@ bool ComputeWidened(const Kind& kind, Operands operands, std::string* out_error)
   return true;
 }
 
-// Contents of all values while a graph is computed.
+// Contents of all values during the evaluation of a graph.
 class Run {
  public:
   explicit Run(const Graph& graph) : graph_(graph), made_(graph.values.size()) {
@@ -129,7 +129,7 @@ class Run {
   }
 
  private:
-  // The type of what an operation computes, which its epilogue may change.
+  // Type of the operation's result before the epilogue, which may change it.
   static TfLiteType TypeBefore(const Operation& operation) {
     for (const ScalarNode& node : operation.epilogue.nodes()) {
       if (node.op == ScalarOp::kOperand && node.operand == 0) return node.type;
@@ -150,8 +150,9 @@ class Run {
   }
 
   const Graph& graph_;
-  std::vector<const std::byte*> data_;        // by value
-  std::vector<std::vector<std::byte>> made_;  // by value; one byte more, so that none is null
+  std::vector<const std::byte*> data_;  // by value
+  // By value; one byte longer than the value, so that data() is not null.
+  std::vector<std::vector<std::byte>> made_;
 };
 
 }  // namespace
@@ -185,7 +186,7 @@ bool Compute(const Elementwise& kind, const Operands& operands, std::string*) {
 
 bool Compute(const View&, const Operands& operands, std::string*) {
   const Contents& output = operands.outputs[0];
-  // Contents of nothing need have no address.
+  // An empty output may have a null address, which memcpy must not get.
   if (output.count() == 0) return true;
   memcpy(output.bytes(), operands.inputs[0].bytes(),
          static_cast<size_t>(output.count()) * ElementBytes(output.type()));
@@ -216,7 +217,7 @@ bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
 
 bool ComputeConstant(const Graph& graph, const Operation& operation,
                      std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error) {
-  // In a graph of its own: the price does not depend on the rest of the graph.
+  // In a graph of its own, so that the cost is independent of the rest of the graph.
   Graph alone;
   Operation copy = operation;
   for (auto* ids : {&copy.inputs, &copy.epilogue_inputs, &copy.outputs}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes a graph the plain way, element by element. What constants are folded with, and what
-// every pass and every back end is compared with; nothing here is fast.
+// Reference implementation: computes a graph element by element. Used for constant folding, and as
+// the expected result for passes and back ends; not optimised.
 #ifndef DEPUTY_COMPILER_REFERENCE_H_
 #define DEPUTY_COMPILER_REFERENCE_H_
 
@@ -14,7 +14,7 @@
 
 namespace deputy::compiler {
 
-// The contents of a value while a graph is computed.
+// The contents of a value during the evaluation of a graph.
 class Contents {
  public:
   Contents() = default;
@@ -29,7 +29,7 @@ class Contents {
 
   Number At(int64_t index) const { return LoadElement(type_, data_, index); }
   void Set(int64_t index, Number number) const { StoreElement(type_, number, data_, index); }
-  // For values of type float32.
+  // Requires the type float32.
   float* floats() const { return reinterpret_cast<float*>(data_); }
   std::byte* bytes() const { return data_; }
 
@@ -39,14 +39,14 @@ class Contents {
   std::byte* data_ = nullptr;
 };
 
-// What an operation reads and writes. Inputs that are left out are not present.
+// Inputs and outputs of an operation. Omitted inputs are not present().
 struct Operands {
   std::vector<Contents> inputs;
   std::vector<Contents> outputs;
 };
 
-// One operation, without its epilogue. False if a value that it reads makes no sense (an index out
-// of range); `*out_error` then says what.
+// Computes one operation without its epilogue. Returns false if a value that it reads is invalid
+// (an index out of range), and sets `*out_error`.
 bool Compute(const Elementwise& kind, const Operands& operands, std::string* out_error);
 bool Compute(const View& kind, const Operands& operands, std::string* out_error);
 bool Compute(const Copy& kind, const Operands& operands, std::string* out_error);
@@ -68,13 +68,14 @@ bool Compute(const Resize& kind, const Operands& operands, std::string* out_erro
 // which it is broadcast.
 int64_t BroadcastIndex(const Shape& from, const Shape& to, int64_t index);
 
-// Computes all operations in their order, those on float16 with float32 in between. `inputs` are
-// the contents of the graph's inputs;
-// `*out_outputs` get those of its outputs. False with a text as above.
+// Computes all operations in their order; those on float16 are computed in float32. `inputs` are
+// the contents of the graph's inputs, `*out_outputs` receives those of its outputs. Returns false
+// and sets `*out_error` as Compute does.
 bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
                   std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error);
 
-// One operation whose inputs are all constants, epilogue included: the contents of its outputs.
+// Computes one operation, epilogue included, whose inputs are all constants; returns the contents
+// of its outputs.
 bool ComputeConstant(const Graph& graph, const Operation& operation,
                      std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error);
 

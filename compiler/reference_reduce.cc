@@ -10,7 +10,7 @@
 namespace deputy::compiler {
 namespace {
 
-// An axis of a value: `outer` times `extent` elements, `inner` apart.
+// An axis of a value: `outer` * `inner` rows of `extent` elements at a distance of `inner`.
 struct Axis {
   Axis(const Shape& shape, int axis) {
     for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
@@ -20,7 +20,8 @@ struct Axis {
   int64_t outer = 1, extent = 1, inner = 1;
 };
 
-// function(index of the first element, distance to the next) for every row along the axis.
+// Calls function(index of first element, distance of elements, row number) for every row along the
+// axis.
 template <typename Function>
 void ForRows(const Axis& axis, const Function& function) {
   for (int64_t o = 0; o < axis.outer; ++o) {

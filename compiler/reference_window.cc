@@ -10,7 +10,7 @@
 namespace deputy::compiler {
 namespace {
 
-// A place in an image.
+// An image with access to its elements.
 struct Image {
   explicit Image(const Contents& contents)
       : batches(contents.extent(0)),
@@ -28,7 +28,7 @@ struct Image {
   float* data;
 };
 
-// function(batch, y, x) for every pixel.
+// Calls function(batch, y, x) for every pixel.
 template <typename Function>
 void ForPixels(const Image& image, const Function& function) {
   for (int b = 0; b < image.batches; ++b) {
@@ -38,8 +38,8 @@ void ForPixels(const Image& image, const Function& function) {
   }
 }
 
-// function(input y, input x, window y, window x) for what the window of an output pixel covers of
-// the image.
+// Calls function(input y, input x, window y, window x) for the pixels of the image that the window
+// of an output pixel covers.
 template <typename Function>
 void ForWindow(const Window& window, const Image& image, int y, int x, const Function& function) {
   for (int wy = 0; wy < window.height; ++wy) {
@@ -91,7 +91,7 @@ bool Compute(const DepthwiseConv2d& kind, const Operands& operands, std::string*
   return true;
 }
 
-// The window of an input pixel covers the outputs that it is added to.
+// The window of an input pixel covers the outputs that it contributes to.
 bool Compute(const TransposedConv2d& kind, const Operands& operands, std::string*) {
   const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
   std::vector<double> sums(static_cast<size_t>(operands.outputs[0].count()));
@@ -138,7 +138,7 @@ bool Compute(const Pool2d& kind, const Operands& operands, std::string*) {
 
 namespace {
 
-// Where a pixel of the output lies among those of the input, along one axis.
+// Returns the coordinate in the input, along one axis, of output pixel `place`.
 float SourcePlace(const Resize& kind, int place, int in, int out) {
   const bool corners = kind.align_corners && out > 1;
   const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -154,7 +154,7 @@ int NearestPlace(const Resize& kind, int place, int in, int out) {
   return std::clamp(static_cast<int>(rounded), 0, in - 1);
 }
 
-// The two pixels between which a place lies, and how far it is from the first.
+// The two neighbouring pixels of a coordinate, and its distance from the lower one.
 struct Between {
   Between(const Resize& kind, int place, int in, int out) {
     const float source = SourcePlace(kind, place, in, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why something cannot be compiled.
+// The reason why something cannot be compiled.
 #ifndef DEPUTY_COMPILER_REFUSAL_H_
 #define DEPUTY_COMPILER_REFUSAL_H_
 
@@ -12,7 +12,7 @@ namespace deputy::compiler {
 
 struct Refusal {
   DeputyReason reason = kDeputyReasonOther;
-  std::string text;  // "ADD: tensor 3 'x': expected FLOAT32, found STRING"
+  std::string text;  // for example "ADD: tensor 3 'x': expected FLOAT32, found STRING"
 };
 
 }  // namespace deputy::compiler

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a pass changes a graph: it takes the operations out one after the other, in their order, and
-// adds each again, another in its place, or none. Producers and uses are kept up to date, so that a
-// pass is linear in the graph.
+// Rewriting of a graph by a pass: the pass takes operations out in their order, and adds each
+// again, another one in its place, or none. Producers and use counts are kept up to date, so a pass
+// takes linear time.
 #ifndef DEPUTY_COMPILER_REWRITE_H_
 #define DEPUTY_COMPILER_REWRITE_H_
 
@@ -15,31 +15,31 @@ namespace deputy::compiler {
 
 class Rewrite {
  public:
-  // Borrows the graph, which has no operations until Finish.
+  // Borrows the graph, whose list of operations is empty until Finish.
   explicit Rewrite(Graph* graph);
 
-  // Takes the next operation out; false behind the last.
+  // Takes the next operation out; returns false at the end.
   bool Next(Operation* out_operation);
   void Add(Operation operation);
-  // Adds an operation whose one output is a new value.
+  // Adds an operation with one output, a new value, and returns that value.
   ValueId Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type, Shape shape,
               int node);
-  // In all operations that are still to come, `by` takes the place of a value, which is no output
-  // of the graph.
+  // Replaces a value by another one in all operations that Next has not yet returned. The value
+  // must not be an output of the graph.
   void Replace(ValueId id, ValueId by);
-  // The operation that makes a value makes another one in its place.
+  // Renames the output `from` of an added operation to `to`.
   void RenameOutput(ValueId from, ValueId to);
-  // Takes back the operation that makes a value and was added before.
+  // Removes the added operation that produces a value and returns it.
   Operation TakeBack(ValueId id);
 
-  // The added operation that makes a value; null for inputs and constants. Valid until the next
-  // Add.
+  // Returns the added operation that produces a value; null for inputs and constants. Valid until
+  // the next Add.
   const Operation* Producer(ValueId id) const;
-  // How many operations other than those taken out read a value; one more for an output of the
-  // graph.
+  // Number of uses of a value by operations that are not taken out at present; an output of the
+  // graph counts as one more.
   int uses(ValueId id) const { return uses_[static_cast<size_t>(id)]; }
   bool IsOutput(ValueId id) const { return is_output_[static_cast<size_t>(id)]; }
-  // Nobody else needs a value that the operation taken out reads.
+  // Returns whether the operation taken out is the only consumer of a value that it reads.
   bool OnlyHere(ValueId id) const { return uses(id) == 0; }
 
   Graph& graph() { return *graph_; }
@@ -47,8 +47,8 @@ class Rewrite {
   const Value& value(ValueId id) const { return graph_->value(id); }
 
   void CountChange() { ++changes_; }
-  // Puts the operations back, without those whose results nobody needs. Returns the changes
-  // counted.
+  // Puts the operations back, without those whose results are unused. Returns the number of
+  // changes.
   int Finish();
 
  private:
@@ -57,11 +57,11 @@ class Rewrite {
   void Count(const Operation& operation, int by);
 
   Graph* const graph_;
-  std::vector<Operation> taken_;  // the operations as they were
+  std::vector<Operation> taken_;  // the original operations
   size_t next_ = 0;
-  std::vector<Operation> added_;  // without outputs: taken back
-  // By value.
-  std::vector<int> producers_;  // in added_
+  std::vector<Operation> added_;  // those without outputs have been removed again
+  // Indexed by value.
+  std::vector<int> producers_;  // index in added_
   std::vector<int> uses_;
   std::vector<bool> is_output_;
   std::vector<ValueId> replaced_by_;

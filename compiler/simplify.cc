@@ -12,10 +12,10 @@ namespace {
 
 using enum ScalarOp;
 
-// No rule: the node stays.
+// No rule applies: the node stays.
 constexpr int kNone = -1;
 
-// Whole numbers up to which the type has all.
+// Returns the integer up to which the type represents all integers.
 double ExactUpTo(TfLiteType type) {
   switch (type) {
     case kTfLiteFloat16:
@@ -27,7 +27,7 @@ double ExactUpTo(TfLiteType type) {
   }
 }
 
-// Builds an expression node by node; every node is replaced by a simpler one where there is one.
+// Builds an expression node by node, replacing each node by a simpler one if a rule applies.
 class Simplifier {
  public:
   int Add(const ScalarNode& node, const int* arguments) {
@@ -54,7 +54,7 @@ class Simplifier {
   bool Is(int n, ScalarOp op) const { return node(n).op == op; }
   int Argument(int n, int i) const { return node(n).arguments[i]; }
 
-  // A constant of either kind that equals a number; a zero is a positive one.
+  // Returns whether a node is a constant equal to a number; distinguishes 0 from -0.
   bool IsNumber(int n, double number) const {
     if (!IsConstant(n)) return false;
     if (!IsFloat(type(n))) return static_cast<double>(node(n).constant.whole) == number;
@@ -85,7 +85,7 @@ class Simplifier {
     return is_known(a) && is_known(b) && is_known(c) ? Folded(made) : made;
   }
 
-  // A node whose arguments are constants.
+  // Evaluates a node whose arguments are constants.
   int Folded(int n) {
     Expression alone = result_;
     alone.SetResult(n);
@@ -124,7 +124,7 @@ class Simplifier {
     }
   }
 
-  // -0 + 0 is 0, so a zero can be left out only where there is no -0.
+  // -0 + 0 is 0, so adding 0 can be removed only if the other term is never -0.
   int SimplerSum(int a, int b) {
     const auto is_nothing = [this](int zero, int other) {
       return IsNumber(zero, -0.0) || (IsNumber(zero, 0) && !facts(other).may_be_negative_zero);
@@ -132,7 +132,7 @@ class Simplifier {
     return is_nothing(b, a) ? a : is_nothing(a, b) ? b : kNone;
   }
 
-  // Times the reciprocal, where that is exact: of powers of two.
+  // Multiplies by the reciprocal if it is exact, that is, for powers of two.
   int SimplerQuotient(int a, int b) {
     if (IsNumber(b, 1)) return a;
     if (!IsConstant(b) || type(b) != kTfLiteFloat32) return kNone;
@@ -153,12 +153,13 @@ class Simplifier {
   double Bound(int n) const {
     return IsFloat(type(n)) ? node(n).constant.real : static_cast<double>(node(n).constant.whole);
   }
-  // Whether `inner` is the tighter of two bounds; equal ones may differ by the sign of zero.
+  // Returns whether `inner` is the tighter of two bounds. Equal bounds may differ in the sign of
+  // zero.
   static bool IsTighter(ScalarOp op, double inner, double outer) {
     return op == kMax ? inner > outer : inner < outer;
   }
 
-  // Which of a node's arguments is a constant, with which it bounds the other; -1: none.
+  // Returns which argument of a max or min is a constant bound on the other one; -1 if none is.
   int BoundPlace(int n, ScalarOp op) const {
     if (!Is(n, op)) return -1;
     return IsConstant(Argument(n, 0)) ? 0 : IsConstant(Argument(n, 1)) ? 1 : -1;
@@ -169,7 +170,7 @@ class Simplifier {
     if (IsConstant(a) == IsConstant(b)) return kNone;
     const int place = IsConstant(a) ? 0 : 1;
     const int constant = place == 0 ? a : b, x = place == 0 ? b : a;
-    // Integers beyond 2^53 cannot be compared as doubles.
+    // Integers beyond 2^53 cannot be compared as doubles; the limit leaves a margin.
     if (std::isnan(Bound(constant)) || std::fabs(Bound(constant)) > 0x1p52) return kNone;
     if (IsMet(op, x, Bound(constant))) return x;
     const int inner = BoundPlace(x, op);
@@ -177,14 +178,14 @@ class Simplifier {
     return OrderedBounds(op, place, constant, x);
   }
 
-  // Whether x is within the bound by itself.
+  // Returns whether the value of x is known to satisfy the bound.
   bool IsMet(ScalarOp op, int x, double bound) const {
     const Facts& known = facts(x);
     if (known.may_be_nan || (bound == 0 && known.may_be_negative_zero)) return false;
     return op == kMax ? known.least >= bound : known.most <= bound;
   }
 
-  // max(5, max(3, x)): the tighter of both.
+  // max(5, max(3, x)): keeps the tighter bound.
   int OneBound(ScalarOp op, int place, int constant, int x) {
     const int inner = Argument(x, place);
     if (Bound(inner) == Bound(constant)) return inner == constant ? x : kNone;
@@ -193,7 +194,7 @@ class Simplifier {
     return place == 0 ? Apply(op, constant, rest) : Apply(op, rest, constant);
   }
 
-  // max(0, min(6, x)) as min(6, max(0, x)), so that bounds of one kind meet.
+  // Rewrites max(0, min(6, x)) as min(6, max(0, x)), so that bounds of one kind become adjacent.
   int OrderedBounds(ScalarOp op, int place, int constant, int x) {
     if (op != kMax || place != 0 || BoundPlace(x, kMin) != 0) return kNone;
     const int most = Argument(x, 0);
@@ -203,7 +204,7 @@ class Simplifier {
 
   // ---- Choices and casts ----
 
-  // b < a ? a : b is max(a, b), which says the same of NaN.
+  // b < a ? a : b is max(a, b), NaN included.
   int SimplerChoice(int condition, int a, int b) {
     if (a == b) return a;
     if (IsConstant(condition)) return node(condition).constant.whole != 0 ? a : b;
@@ -215,7 +216,8 @@ class Simplifier {
     return kNone;
   }
 
-  // x of type `to`, cast to another type and back.
+  // x of type `to`, cast to another type and back, is x if the other type represents all its
+  // values.
   int CastBack(int a, TfLiteType to) {
     if (!Is(a, kCast) || type(Argument(a, 0)) != to) return kNone;
     const int x = Argument(a, 0);
@@ -233,7 +235,7 @@ class Simplifier {
   }
 
   Expression result_;
-  std::vector<Facts> facts_;  // of its nodes
+  std::vector<Facts> facts_;  // by node of result_
 };
 
 }  // namespace
@@ -242,7 +244,7 @@ Expression Simplified(const Expression& expression) {
   Simplifier simplifier;
   std::vector<int> numbers;
   for (const ScalarNode& node : expression.nodes()) {
-    // Whole constants that no double holds.
+    // Integer constants that double cannot represent.
     const bool is_huge = node.op == ScalarOp::kConstant && !IsFloat(node.type) &&
                          (node.constant.whole >= 1LL << 53 || node.constant.whole <= -(1LL << 53));
     if (is_huge) return expression;

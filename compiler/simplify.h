@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Algebra of scalar expressions that changes no bit of any result, signs of zeros and what becomes
-// of NaN included: x * 1, clamps within clamps, a number that is rounded and then again, an integer
-// that is made and turned back at once.
+// Algebraic simplification of scalar expressions. Preserves every bit of the results, including
+// signs of zeros and NaN: removes x * 1, nested clamps, repeated rounding, and integers that are
+// converted back immediately.
 #ifndef DEPUTY_COMPILER_SIMPLIFY_H_
 #define DEPUTY_COMPILER_SIMPLIFY_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime may hand on what a file says without a look at it, so nothing is trusted here.
+// A runtime may pass a file's sparsity parameters on unchecked, so everything is validated here.
 #include "compiler/sparse.h"
 
 #include <span>
@@ -42,7 +42,7 @@ class Expansion {
   }
 
  private:
-  // The order names every dimension once, those of the block behind the others.
+  // The order must name every dimension once, the dimensions of blocks after the others.
   std::string CheckOrder() const {
     const size_t rank = shape_.size();
     if (levels_.size() != rank + blocks_.size() || order_.size() != levels_.size()) {
@@ -61,8 +61,8 @@ class Expansion {
     return "";
   }
 
-  // How many indices each dimension has, and how far apart their elements are. A block cuts a
-  // dimension into pieces of its size.
+  // Computes the number of indices of each dimension and the distance of their elements. A block
+  // splits a dimension into pieces of its size.
   std::string FindPitches() {
     const size_t rank = shape_.size();
     extents_.assign(shape_.begin(), shape_.end());
@@ -142,7 +142,7 @@ class Expansion {
   const Shape& shape_;
   const int64_t count_;
   std::vector<int64_t> extents_, pitches_;  // by dimension
-  std::vector<int64_t> places_;             // by node of the level
+  std::vector<int64_t> places_;             // element positions, by node of the current level
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Arithmetic {
   double made() const { return CountOf(graph, operation.output()); }
   static Work Macs(double macs) { return {.macs = macs}; }
   static Work Steps(double steps) { return {.steps = steps}; }
-  // Of a filter [out channels, height, width, channels]: what one of its output channels has.
+  // Elements of a filter [out channels, height, width, channels] per output channel.
   double filter() const {
     const Shape& shape = input(1);
     return static_cast<double>(ElementCount({shape[1], shape[2], shape[3]}));
@@ -71,7 +71,7 @@ struct Arithmetic {
   }
   Work operator()(const Conv2d&) const { return Macs(made() * filter()); }
   Work operator()(const DepthwiseConv2d& kind) const { return Macs(made() * Pixels(kind.window)); }
-  // Every pixel of the image spreads over a window of every output channel.
+  // Every pixel of the image is added to a window of every output channel.
   Work operator()(const TransposedConv2d&) const {
     const Shape& shape = input(1);
     return Macs(read() * static_cast<double>(ElementCount({shape[0], shape[1], shape[2]})));
@@ -87,7 +87,7 @@ struct Arithmetic {
   Work operator()(const CumulativeSum&) const { return Steps(read()); }
   Work operator()(const TopK&) const { return Steps(read()); }
   Work operator()(const Resize& kind) const { return Steps(made() * (kind.bilinear ? 8 : 1)); }
-  // What only moves: View, Copy, Gather, OneHot.
+  // Operations that only move elements: View, Copy, Gather, OneHot.
   template <typename Kind>
   Work operator()(const Kind&) const {
     return {};
@@ -96,7 +96,7 @@ struct Arithmetic {
 
 bool IsView(const Operation& operation) { return std::holds_alternative<View>(operation.kind); }
 
-// Reads of it no more than it writes.
+// Returns whether the operation reads only the part of its input that it writes.
 bool ReadsWhatItNeeds(const Operation& operation) {
   return std::holds_alternative<Gather>(operation.kind) ||
          std::holds_alternative<Copy>(operation.kind);
@@ -136,8 +136,8 @@ std::vector<Work> WorkOfOperations(const Graph& graph) {
 std::vector<Work> WorkOfNodes(const Graph& graph) {
   std::vector<Work> works;
   std::map<int, size_t> place_of_node;
-  std::vector<int> maker(graph.values.size(), -1);  // by value: the node
-  std::set<std::pair<int, ValueId>> entered;        // what a node has read of others, once
+  std::vector<int> maker(graph.values.size(), -1);  // node that produces the value, by value
+  std::set<std::pair<int, ValueId>> entered;        // values counted as read by a node
   std::vector<bool> left(graph.values.size(), false);
   const auto leave = [&](ValueId id) {
     const int node = maker[static_cast<size_t>(id)];

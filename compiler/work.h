@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much there is to do in a graph: what back ends estimate times from. Numbers are double, as
-// they are only compared with each other.
+// Amount of work in a graph, from which back ends estimate execution times. Numbers are double,
+// since they are only compared with each other.
 #ifndef DEPUTY_COMPILER_WORK_H_
 #define DEPUTY_COMPILER_WORK_H_
 
@@ -12,27 +12,28 @@
 namespace deputy::compiler {
 
 struct Work {
-  double macs = 0;        // multiply-adds of products and convolutions
-  double steps = 0;       // other scalar operations; a transcendental function counts for ten
-  double bytes = 0;       // read and written, each value once
-  int operations = 0;     // those that compute or move something: views do not
-  bool bytewise = false;  // of a node: it reads int8 or uint8, which a CPU computes with as such
+  double macs = 0;     // multiply-adds of products and convolutions
+  double steps = 0;    // other scalar operations; a transcendental function counts as ten
+  double bytes = 0;    // bytes read and written, each value once
+  int operations = 0;  // operations that compute or move something; views do not count
+  // The node reads int8 or uint8, which a CPU computes with directly. Set for nodes only.
+  bool bytewise = false;
 
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-// Of one operation, epilogue included.
+// Work of one operation, epilogue included.
 Work WorkOf(const Graph& graph, const Operation& operation);
 
-// Of every operation that is no view, in their order.
+// Work of every operation except views, in their order.
 std::vector<Work> WorkOfOperations(const Graph& graph);
 
-// Of every node of the model that has operations in the graph, in the order of the first: as one
-// operation each, whose bytes are of the values that enter and leave the node. A node of views
-// alone has nothing to do.
+// Work of every model node that has operations in the graph, in the order of their first operation.
+// Each node counts as one operation; its bytes are those of the values that enter and leave it. A
+// node that consists of views has no work.
 std::vector<Work> WorkOfNodes(const Graph& graph);
 
-// Bytes of the graph's inputs and outputs.
+// Total bytes of the graph's inputs and outputs.
 double BorderBytes(const Graph& graph);
 
 }  // namespace deputy::compiler
