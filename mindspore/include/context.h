@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings of a model: threads, devices, delegate. Plain data until Model::Build, which checks them
-// and takes a copy; a context may serve several models.
+// Settings of a model: threads, devices, delegate. A context is plain data; Model::Build checks and
+// copies it, so one context may serve several models.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_CONTEXT_H_
 #define DEPUTY_MINDSPORE_INCLUDE_CONTEXT_H_
 
@@ -17,7 +17,8 @@ namespace mindspore {
 
 class Delegate;
 
-// A device. Three kinds exist, below.
+// A device on which a model may run. The three kinds are CPUDeviceInfo, GPUDeviceInfo and
+// KirinNPUDeviceInfo.
 class DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext> {
  public:
   DeviceInfoContext() = default;
@@ -27,11 +28,12 @@ class DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext>
 
   virtual enum DeviceType GetDeviceType() const = 0;
 
-  // Null for another kind of device.
+  // Returns null if this device is not a T.
   template <class T>
   std::shared_ptr<T> Cast();
 
-  // For GPU and KirinNPU: the delegate library (context_c.h).
+  // Name of the delegate library, used for GPU and KirinNPU; see MSDeviceInfoSetProvider in
+  // context_c.h.
   void SetProvider(const std::string& provider) { provider_ = provider; }
   std::string GetProvider() const { return provider_; }
   void SetProviderDevice(const std::string& device) { provider_device_ = device; }
@@ -72,7 +74,8 @@ class KirinNPUDeviceInfo : public DeviceInfoContext {
   enum DeviceType GetDeviceType() const override { return kType; }
   void SetEnableFP16(bool enable) { enable_fp16_ = enable; }
   bool GetEnableFP16() const { return enable_fp16_; }
-  // 1 low power, 2 balanced, 3 high performance (default), 4 extreme; Build refuses other numbers.
+  // 1 low power, 2 balanced, 3 high performance (default), 4 extreme. Model::Build rejects other
+  // values.
   void SetFrequency(int frequency) { frequency_ = frequency; }
   int GetFrequency() const { return frequency_; }
 
@@ -90,12 +93,12 @@ std::shared_ptr<T> DeviceInfoContext::Cast() {
 
 class Context {
  public:
-  // 0, the default, lets the runtime choose.
+  // Number of threads. 0, the default, lets the runtime choose.
   void SetThreadNum(int32_t count) { thread_count_ = count; }
   int32_t GetThreadNum() const { return thread_count_; }
   void SetInterOpParallelNum(int32_t count) { inter_op_parallel_ = count; }
   int32_t GetInterOpParallelNum() const { return inter_op_parallel_; }
-  // 0 none, 1 big cores, 2 middle and little cores; other numbers become 0.
+  // Affinity mode: 0 none, 1 big cores, 2 middle and little cores. Other values are replaced by 0.
   void SetThreadAffinity(int mode) { affinity_mode_ = mode >= 0 && mode <= 2 ? mode : 0; }
   void SetThreadAffinity(const std::vector<int>& cores) { cores_ = cores; }
   int GetThreadAffinityMode() const { return affinity_mode_; }
@@ -103,18 +106,19 @@ class Context {
   void SetEnableParallel(bool parallel) { parallel_ = parallel; }
   bool GetEnableParallel() const { return parallel_; }
 
-  // One to three devices, the first one first.
+  // Devices in order of priority. Model::Build requires one to three.
   std::vector<std::shared_ptr<DeviceInfoContext>>& MutableDeviceInfo() { return devices_; }
   const std::vector<std::shared_ptr<DeviceInfoContext>>& GetDeviceInfo() const { return devices_; }
 
-  // Null: none. The delegate lives at least as long as the models that are built with it.
+  // Delegate of models that are built with this context; null for none. The delegate must outlive
+  // these models.
   void SetDelegate(const std::shared_ptr<Delegate>& delegate) { delegate_ = delegate; }
   std::shared_ptr<Delegate> GetDelegate() const { return delegate_; }
   void set_delegate(const std::shared_ptr<Delegate>& delegate) { delegate_ = delegate; }
   std::shared_ptr<Delegate> get_delegate() const { return delegate_; }
 
-  // Ours: a delegate of TensorFlow Lite's for the same plan, behind the one above. The caller owns
-  // it and deletes it after the models.
+  // Deputy extension: adds a TensorFlow Lite delegate, which is applied after the delegate above.
+  // The caller owns it and must delete it after the models.
   void AddTfLiteDelegate(struct TfLiteDelegate* delegate) { tflite_delegates_.push_back(delegate); }
   const std::vector<struct TfLiteDelegate*>& tflite_delegates() const { return tflite_delegates_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element types of MindSpore Lite's C API, with the original's numbers.
+// Element types of MindSpore Lite's C API, with MindSpore's values.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_DATA_TYPE_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_DATA_TYPE_C_H_
 

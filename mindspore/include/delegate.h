@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates of MindSpore Lite's shape, in C++: derive from Delegate, walk the kernels in Build, and
-// Replace runs of them by kernels of your own. examples/mindspore_delegate.cc is a whole one.
+// Delegates with MindSpore Lite's interface, in C++. Derive a class from Delegate, iterate over the
+// kernels in Build, and replace runs of them by kernels of your own with DelegateModel::Replace.
+// examples/mindspore_delegate.cc is a complete example.
 //
 //     mindspore::Status Build(mindspore::DelegateModel<schema::Primitive>* model) override {
 //       auto from = model->BeginKernelIterator();
@@ -40,7 +41,8 @@ using KernelIter = std::vector<kernel::Kernel*>::iterator;
 
 namespace detail {
 
-// A kernel of the model, as a delegate sees it. The runtime has its own to run.
+// A kernel of the model, as presented to a delegate. It cannot be executed: the runtime executes
+// the model's operators with its own kernels.
 class InnerKernel : public kernel::Kernel {
  public:
   InnerKernel(const DeputyMSKernel* original, const schema::Primitive* primitive,
@@ -62,7 +64,7 @@ class InnerKernel : public kernel::Kernel {
 
 inline kernel::Kernel* KernelOf(void* user_data) { return static_cast<kernel::Kernel*>(user_data); }
 
-// The functions of the C API for a kernel of a delegate's.
+// C API function table that forwards to the virtual functions of a delegate's kernel.
 inline const DeputyMSKernelFunctions& KernelFunctions() {
   static const DeputyMSKernelFunctions functions = {
       sizeof(DeputyMSKernelFunctions),
@@ -84,11 +86,11 @@ inline const DeputyMSKernelFunctions& KernelFunctions() {
 
 }  // namespace detail
 
-// The graph, as a list of kernels in the order of execution. Valid during Delegate::Build only.
+// The graph, as a list of kernels in execution order. Valid during Delegate::Build only.
 template <typename T>
 class DelegateModel {
  public:
-  // For the runtime.
+  // Called by the runtime.
   DelegateModel(DeputyMSGraph* graph, const Context* context)
       : graph_(graph),
         inputs_(detail::ToTensors(DeputyMSGraphInputs(graph))),
@@ -105,7 +107,7 @@ class DelegateModel {
   }
   DelegateModel(const DelegateModel&) = delete;
   DelegateModel& operator=(const DelegateModel&) = delete;
-  // Frees kernels that were not handed over.
+  // Frees the kernels that Commit did not pass to the runtime.
   ~DelegateModel() {
     for (kernel::Kernel* kernel : kernels_) {
       if (!IsInner(kernel)) owned_.push_back(kernel);
@@ -115,19 +117,19 @@ class DelegateModel {
     for (kernel::Kernel* kernel : owned_) delete kernel;
   }
 
-  // Iterators of a vector: Replace invalidates them.
+  // Iterators over a std::vector: Replace invalidates them.
   KernelIter BeginKernelIterator() { return kernels_.begin(); }
   KernelIter EndKernelIterator() { return kernels_.end(); }
 
-  // The operator of a kernel of the model; null for a delegate's own.
+  // Returns the operator of one of the model's kernels; null for a delegate's kernel.
   const T* GetPrimitive(kernel::Kernel* kernel) const {
     const auto found = primitive_of_.find(kernel);
     return found == primitive_of_.end() ? nullptr : found->second;
   }
 
-  // Puts `graph_kernel` in the place of [from, end) and returns the position behind it. The model
-  // owns it from now on. A wrong range changes nothing, frees the kernel, returns the end, and
-  // fails the build.
+  // Replaces the kernels [from, end) by `graph_kernel`, which the model then owns, and returns the
+  // position after it. An invalid range leaves the list unchanged, frees the kernel, returns the
+  // end and makes the build fail.
   KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* graph_kernel) {
     if (from < kernels_.begin() || from >= end || end > kernels_.end() || graph_kernel == nullptr) {
       failed_ = true;
@@ -147,9 +149,9 @@ class DelegateModel {
     return kernels_.insert(kernels_.erase(from, end), graph_kernel) + 1;
   }
 
-  // The list itself, to be rewritten freely: every kernel of the model stays in it or is replaced
-  // by one new kernel, whose inputs() and outputs() say by which; and what a kernel reads is made
-  // before it.
+  // The list itself, for arbitrary edits. Each kernel of the model must stay in the list or be
+  // replaced by exactly one new kernel; inputs() and outputs() of a new kernel determine which
+  // kernels it replaces. Each kernel must come after the producers of its inputs.
   std::vector<kernel::Kernel*>* nodes() { return &kernels_; }
 
   const std::vector<MSTensor>& inputs() const { return inputs_; }
@@ -158,14 +160,14 @@ class DelegateModel {
     return static_cast<SchemaVersion>(DeputyMSGraphSchemaVersion(graph_));
   }
 
-  // For Delegate::Explain: the delegate does not take this kernel of the model. `reason` is a
-  // DeputyReason of deputy/deputy_plugin.h from 1 to 99.
+  // Used in Delegate::Explain: states that the delegate does not support this kernel of the model.
+  // `reason` is a DeputyReason of deputy/deputy_plugin.h from 1 to 99.
   void Refuse(kernel::Kernel* kernel, int32_t reason, const std::string& text) {
     if (!IsInner(kernel)) return;
     DeputyMSGraphRefuse(graph_, OriginalOf(kernel), reason, text.c_str());
   }
 
-  // For the runtime: hands the list over.
+  // Called by the runtime: passes the list to it.
   Status Commit() {
     if (failed_) {
       return {kLiteParamInvalid, "Replace: a range that is not in the list, or no kernel"};
@@ -195,7 +197,7 @@ class DelegateModel {
       }
       entries.push_back(entry);
     }
-    kernels_.clear();  // the runtime frees them, also if it refuses the list
+    kernels_.clear();  // the runtime frees them, even if it rejects the list
     return detail::ToStatus(DeputyMSGraphSetKernels(graph_, entries.data(), entries.size()));
   }
 
@@ -212,14 +214,15 @@ class DelegateModel {
   std::vector<std::unique_ptr<T>> primitives_;
   std::vector<std::unique_ptr<kernel::Kernel>> inner_;
   std::vector<kernel::Kernel*> kernels_;
-  std::map<kernel::Kernel*, const T*> primitive_of_;  // of the model's kernels
+  std::map<kernel::Kernel*, const T*> primitive_of_;  // key: kernel of the model
   std::map<const kernel::Kernel*, std::vector<const DeputyMSKernel*>> replaced_;
-  std::vector<kernel::Kernel*> owned_;  // replaced themselves
+  std::vector<kernel::Kernel*> owned_;  // replaced by later kernels
   bool failed_ = false;
 };
 
-// A third-party engine. Its settings live in the object. One may serve several models, on several
-// threads: Init, Build and Explain are called one at a time, kernels of different models are not.
+// A third-party engine, whose settings are members of the derived class. One object may serve
+// several models on several threads: calls of Init, Build and Explain are serialised, calls of
+// kernels of different models are not.
 class Delegate {
  public:
   Delegate() = default;
@@ -227,22 +230,24 @@ class Delegate {
   Delegate& operator=(const Delegate&) = delete;
   virtual ~Delegate() = default;
 
-  // Called once per Model::Build, before the model is read. kLiteNotSupport: the model runs without
-  // the delegate; other failures fail the build.
+  // Called once per Model::Build, before the model is read. After kLiteNotSupport the model runs
+  // without the delegate; other failures make the build fail.
   virtual Status Init() = 0;
-  // Replaces kernels. A failure fails the build.
+  // Replaces kernels. A failure makes the build fail.
   virtual Status Build(DelegateModel<schema::Primitive>* model) = 0;
 
-  // Ours. True: kernels cannot be resized; after a resize Build is called again instead of ReSize.
+  // Deputy extension. True if kernels cannot be resized: after a resize the runtime calls Build
+  // again instead of ReSize.
   virtual bool StaticShapes() const { return false; }
-  // Ours, for reports: calls model->Refuse for each kernel that Build would not replace, and
-  // changes nothing. False: the delegate does not say. Called before Build, where the host asks.
+  // Deputy extension, for reports: calls model->Refuse for each kernel that Build would not
+  // replace, and does not change the list. Returns false if the delegate does not report its
+  // support. Called before Build, and only if the host requests a report.
   virtual bool Explain(DelegateModel<schema::Primitive>* /*model*/) { return false; }
 };
 
-// The tensors that cross the boundary of the run [from, end): what it reads and neither makes nor
-// finds among the constants, and what it makes for kernels outside or for the graph's outputs. In
-// the order in which they occur, each once.
+// The tensors that cross the boundary of the run [from, end). Inputs are read by the run and
+// neither computed in it nor constant. Outputs are computed by the run and read by other kernels,
+// or are outputs of the graph. Each tensor is listed once, in order of its first occurrence.
 struct Boundary {
   std::vector<MSTensor> inputs;
   std::vector<MSTensor> outputs;
@@ -278,7 +283,7 @@ inline Boundary FindBoundary(DelegateModel<schema::Primitive>* model, KernelIter
 
 namespace detail {
 
-// What stands behind the C API's user_data of a delegate.
+// Object to which `user_data` of the C API's delegate struct points.
 struct DelegateState {
   std::shared_ptr<Delegate> delegate;
   std::shared_ptr<Context> context;  // may be null
@@ -301,7 +306,7 @@ struct DelegateState {
   }
 };
 
-// The struct of the C API for a delegate; its release frees the state.
+// Returns the C API's struct for a delegate. Its `release` frees the DelegateState.
 inline DeputyMSDelegate ToC(const std::shared_ptr<Delegate>& delegate,
                             const std::shared_ptr<Context>& context) {
   DeputyMSDelegate c = {};
@@ -318,8 +323,9 @@ inline DeputyMSDelegate ToC(const std::shared_ptr<Delegate>& delegate,
 
 }  // namespace detail
 
-// The delegate for an interpreter of libdeputy, beside others in one plan (delegate_c.h). Deleted
-// by DeputyMSDelegateDeleteTfLite, after the interpreter. Null on failure.
+// Creates a TensorFlow Lite delegate for an interpreter of libdeputy, which may have further
+// delegates (DeputyMSDelegateCreateTfLite in delegate_c.h). The caller deletes it with
+// DeputyMSDelegateDeleteTfLite after the interpreter. Returns null on failure.
 inline struct TfLiteDelegate* ToTfLiteDelegate(const std::shared_ptr<Delegate>& delegate) {
   const DeputyMSDelegate c = detail::ToC(delegate, nullptr);
   struct TfLiteDelegate* result = DeputyMSDelegateCreateTfLite(&c);

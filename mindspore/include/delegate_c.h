@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What MindSpore Lite's C API lacks and Deputy adds: delegates of MindSpore's shape in plain C, the
-// texts of failures, and a door to the interpreter. The C++ layer (delegate.h) stands on it.
+// Functions that Deputy adds to MindSpore Lite's C API: delegates with MindSpore's interface in
+// plain C, error messages, and access to the interpreter. The C++ layer (delegate.h) is built on
+// them.
 //
-// Structs start with their size, as those of deputy/deputy.h: the caller sets it, and fields that
-// it does not have count as zero. Functions of a delegate return a status as int: 0, or a negative
-// code of status_c.h, such as -7 for "not supported". Exceptions that leave them count as -1.
+// Structs start with their size, like those of deputy/deputy.h. The caller sets it; fields beyond
+// it are treated as zero. Functions of a delegate return a status as int: 0, or a negative code of
+// status_c.h, such as -7 for "not supported". An exception that leaves such a function is treated
+// as -1.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_DELEGATE_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_DELEGATE_C_H_
 
@@ -21,14 +23,14 @@ struct TfLiteDelegate;
 struct TfLiteInterpreter;
 
 // ------------------------------------------------------------------------------------------------
-// Texts
+// Error messages and log
 // ------------------------------------------------------------------------------------------------
 
-// The text of the newest failure on the calling thread, "" if there was none. It holds until the
-// next one.
+// Returns the message of the latest failure on the calling thread, "" if there was none. The
+// pointer is valid until the next failure on this thread.
 MS_API const char* DeputyMSLastError(void);
 
-// How bad a line of the log is.
+// Severity of a log message.
 typedef enum DeputyMSLogLevel {
   kDeputyMSLogDebug = 0,
   kDeputyMSLogInfo = 1,
@@ -37,25 +39,27 @@ typedef enum DeputyMSLogLevel {
   kDeputyMSLogNone = 4
 } DeputyMSLogLevel;
 
-// Sends lines of the log to `sink`, which may be called from any thread; NULL, the default, drops
-// them. `user_data` must live until then. Lines below the level are not made; the default level is
-// Warning. Any thread.
+// Sets the function that receives log messages. It may be called from any thread. NULL, the
+// default, discards messages. `user_data` must stay valid until the sink is replaced. Messages
+// below the level are not formatted; the default level is Warning. Both functions may be called
+// from any thread.
 MS_API void DeputyMSSetLogSink(void (*sink)(void* user_data, DeputyMSLogLevel level,
                                             const char* text),
                                void* user_data);
 MS_API void DeputyMSSetLogLevel(DeputyMSLogLevel level);
 
-// Writes a line, as the library does. For delegates.
+// Logs a message through the same sink as the library. Intended for delegates.
 MS_API void DeputyMSLog(DeputyMSLogLevel level, const char* text);
 
-// "not supported" for kMSStatusLiteNotSupport, and so on. Static string.
+// Returns a description of the status, such as "not supported" for kMSStatusLiteNotSupport. The
+// string is static.
 MS_API const char* DeputyMSStatusText(MSStatus status);
 
 // ------------------------------------------------------------------------------------------------
 // Tensors
 // ------------------------------------------------------------------------------------------------
 
-// Quantisation. One entry is for the whole tensor, several are for its channels.
+// Quantisation parameters. A tensor has one entry, or one per channel.
 typedef struct DeputyMSQuantParam {
   int32_t bit_num;
   int32_t zero_point;
@@ -64,53 +68,57 @@ typedef struct DeputyMSQuantParam {
   double max;
 } DeputyMSQuantParam;
 
-// Adds a reference and returns the handle; a tensor of the caller's is freed with its last one.
+// DeputyMSTensorRetain adds a reference and returns the handle. DeputyMSTensorRelease removes one;
+// removing the last reference frees a tensor that the caller created.
 MS_API MSTensorHandle DeputyMSTensorRetain(MSTensorHandle tensor);
 MS_API void DeputyMSTensorRelease(MSTensorHandle tensor);
 
 // True for a constant of the model.
 MS_API bool DeputyMSTensorIsConst(MSTensorHandle tensor);
 
-// Writes at most `capacity` entries and returns how many there are.
+// Writes at most `capacity` entries and returns the number of entries that exist.
 MS_API size_t DeputyMSTensorGetQuantParams(MSTensorHandle tensor, DeputyMSQuantParam* params,
                                            size_t capacity);
 
 // ------------------------------------------------------------------------------------------------
-// What a delegate sees while it builds
+// The graph, as presented to a delegate during `build`
 // ------------------------------------------------------------------------------------------------
 
-// The main graph: a list of kernels in the order of execution. It is valid during `build` only, and
-// so are kernels and primitives. Tensors hold as long as one kernel of the delegate's.
+// The main graph: a list of kernels in execution order. The graph, its kernels and its primitives
+// are valid during `build` only. Tensors are valid while at least one kernel of the delegate
+// exists.
 typedef struct DeputyMSGraph DeputyMSGraph;
-// One kernel of the list.
+// A kernel of the list.
 typedef struct DeputyMSKernel DeputyMSKernel;
-// The operator of a kernel and its attributes, as MindSpore names and numbers them.
+// The operator of a kernel and its attributes, with MindSpore's names and values.
 typedef struct DeputyMSPrimitive DeputyMSPrimitive;
 
-// What the runtime calls of a delegate's kernel. All get the kernel's `user_data`. Those that may
-// be NULL say so.
+// Functions of a delegate's kernel, which the runtime calls with the kernel's `user_data`. A
+// function is required unless its comment says that it may be NULL.
 typedef struct DeputyMSKernelFunctions {
   // sizeof(DeputyMSKernelFunctions).
   size_t struct_size;
-  // Once, after all replacements: constants have data, other tensors have none yet. May be NULL.
+  // Called once, after all replacements. Constants have data, other tensors have none yet. May be
+  // NULL.
   int (*prepare)(void* user_data);
-  // Once per inference: inputs have data, and so have outputs that others read.
+  // Called once per inference. Inputs have data; outputs that other kernels read have memory.
   int (*execute)(void* user_data);
-  // When shapes of inputs have changed: sets those of the outputs with MSTensorSetShape. The code
-  // -501 postpones that to `execute`. NULL: `infer_shape` is called, and without that, shapes of
-  // outputs do not change.
+  // Called when shapes of inputs have changed; sets the shapes of the outputs with
+  // MSTensorSetShape. Status -501 postpones this to `execute`. If NULL, `infer_shape` is called
+  // instead; if both are NULL, the shapes of the outputs do not change.
   int (*resize)(void* user_data);
-  // As `resize`, where that is NULL. May be NULL.
+  // Same contract as `resize`; used only if `resize` is NULL. May be NULL.
   int (*infer_shape)(void* user_data);
-  // The kernel reads or writes another tensor from now on. For runtimes that move kernels between
-  // graphs; Deputy does not call them. May be NULL.
+  // Replaces a tensor that the kernel reads or writes. For runtimes that move kernels between
+  // graphs; Deputy does not call these functions. May be NULL.
   int (*set_input)(void* user_data, MSTensorHandle tensor, size_t index);
   int (*set_output)(void* user_data, MSTensorHandle tensor, size_t index);
-  // Frees the kernel. Called once, in every case. May be NULL.
+  // Frees the kernel. Called exactly once, also if the replacement fails. May be NULL.
   void (*release)(void* user_data);
 } DeputyMSKernelFunctions;
 
-// Number of kernels in the list, and one of them; NULL if out of range. A Replace changes both.
+// Returns the number of kernels in the list, or one of them; NULL if out of range. A replacement
+// changes both.
 MS_API size_t DeputyMSGraphKernelCount(const DeputyMSGraph* graph);
 MS_API const DeputyMSKernel* DeputyMSGraphKernelAt(const DeputyMSGraph* graph, size_t index);
 
@@ -118,43 +126,44 @@ MS_API const DeputyMSKernel* DeputyMSGraphKernelAt(const DeputyMSGraph* graph, s
 MS_API MSTensorHandleArray DeputyMSGraphInputs(const DeputyMSGraph* graph);
 MS_API MSTensorHandleArray DeputyMSGraphOutputs(const DeputyMSGraph* graph);
 
-// Generation of the schema: 0, the current one.
+// Returns the generation of the schema. 0 is the current one.
 MS_API int32_t DeputyMSGraphSchemaVersion(const DeputyMSGraph* graph);
 
-// Name of a kernel, its type ("Conv2DFusion"; "NONE" for delegates' kernels), its tensors; absent
-// optional inputs are left out. The graph owns them.
+// Name, type and tensors of a kernel. The type is MindSpore's ("Conv2DFusion"), or "NONE" for a
+// delegate's kernel. The arrays omit absent optional inputs. The graph owns all results.
 MS_API const char* DeputyMSKernelName(const DeputyMSKernel* kernel);
 MS_API const char* DeputyMSKernelTypeName(const DeputyMSKernel* kernel);
 MS_API MSTensorHandleArray DeputyMSKernelInputs(const DeputyMSKernel* kernel);
 MS_API MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel);
 
-// The operator of a kernel of the model; NULL for kernels of delegates.
+// Returns the operator of one of the model's kernels; NULL for a delegate's kernel.
 MS_API const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
                                                           const DeputyMSKernel* kernel);
 
-// Number of the operator in MindSpore's schema, 191 (Custom) for one that it does not have; its
-// name; the number and the version in TensorFlow Lite's, and the custom operator's name or "".
+// Type and TypeName: the operator's value and name in MindSpore's schema, 191 and "Custom" if it is
+// not in that schema. BuiltinCode and Version: code and version in TensorFlow Lite's schema.
+// CustomName: name of a custom operator, otherwise "".
 MS_API int32_t DeputyMSPrimitiveType(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveTypeName(const DeputyMSPrimitive* primitive);
 MS_API int32_t DeputyMSPrimitiveBuiltinCode(const DeputyMSPrimitive* primitive);
 MS_API int32_t DeputyMSPrimitiveVersion(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveCustomName(const DeputyMSPrimitive* primitive);
 
-// Kinds of attributes.
+// Types of attributes.
 typedef enum DeputyMSAttributeKind {
-  kDeputyMSAttributeInt = 0,  // one or several
+  kDeputyMSAttributeInt = 0,  // one value or several
   kDeputyMSAttributeFloat = 1,
   kDeputyMSAttributeBool = 2,
   kDeputyMSAttributeBytes = 3
 } DeputyMSAttributeKind;
 
-// The attributes by number, for dumps. NULL and -1 if out of range.
+// Access to the attributes by index, for dumps. Out of range, the name is NULL and the kind is -1.
 MS_API size_t DeputyMSPrimitiveAttributeCount(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveAttributeName(const DeputyMSPrimitive* primitive, size_t index);
 MS_API int32_t DeputyMSPrimitiveAttributeKindOf(const DeputyMSPrimitive* primitive, size_t index);
 
-// An attribute by name. -302 (invalid attribute) if there is none of that name and kind; the
-// out-parameters are then unchanged. Arrays belong to the primitive.
+// Returns an attribute by name. The status is -302 (invalid attribute) if no attribute has this
+// name and kind; the out-parameters are then unchanged. The primitive owns returned arrays.
 MS_API MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char* name,
                                         int64_t* out_value);
 MS_API MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char* name,
@@ -166,42 +175,42 @@ MS_API MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, con
 MS_API MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, const char* name,
                                           const void** out_bytes, size_t* out_size);
 
-// Replaces the kernels [from, end) by one kernel of the delegate's, which the runtime owns from now
-// on, whatever happens. `name` is copied. `next`, which may be NULL, gets the position behind the
-// new kernel: from + 1. A range that is empty or out of bounds, or holds another delegate's node,
-// leaves the list as it is, frees the kernel and returns -3; and then the build fails.
+// Replaces the kernels [from, end) by one kernel of the delegate. The runtime owns the new kernel
+// in every case, also after a failure. `name` is copied. `next`, which may be NULL, receives the
+// position after the new kernel: from + 1. A range that is empty, out of bounds, or contains a node
+// of another delegate leaves the list unchanged, frees the kernel and returns -3; the build then
+// fails.
 MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
                                      const DeputyMSKernelFunctions* functions, void* user_data,
                                      const char* name, size_t* next);
 
-// An entry of a list that is written afresh: a kernel that stays, or a new one.
+// An entry of a list for DeputyMSGraphSetKernels: a kernel that stays, or a new one.
 typedef struct DeputyMSKernelEntry {
   // sizeof(DeputyMSKernelEntry).
   size_t struct_size;
-  // A kernel of the list that stays. Then the rest is not read.
+  // A kernel of the list that stays. If it is set, the fields below are ignored.
   const DeputyMSKernel* original;
-  // A new kernel, as for DeputyMSGraphReplace.
+  // A new kernel, with the parameters of DeputyMSGraphReplace.
   const DeputyMSKernelFunctions* functions;
   void* user_data;
   const char* name;
-  // The kernels it stands for. None: they are found from the tensors below, from the outputs back
-  // to the inputs.
+  // The kernels that the new kernel replaces. If the array is empty, they are found by following
+  // the producers from `outputs` back to `inputs`.
   const DeputyMSKernel* const* replaced;
   size_t replaced_count;
   MSTensorHandleArray inputs;
   MSTensorHandleArray outputs;
 } DeputyMSKernelEntry;
 
-// Writes the whole list afresh. Every kernel of the model must be in it once, or be replaced by
-// exactly one new kernel, and each entry must come behind those whose outputs it reads; else the
-// list stays as it is, -3 is returned, and the build fails. New kernels belong to the runtime from
-// now on, in every case.
+// Replaces the whole list. Each kernel of the model must occur in it once or be replaced by exactly
+// one new kernel, and each entry must come after the producers of its inputs. Otherwise the list is
+// unchanged, -3 is returned, and the build fails. The runtime owns the new kernels in every case.
 MS_API MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
                                         size_t count);
 
-// Says that the delegate does not take a kernel of the model, and why, for `explain`: a
-// DeputyReason of deputy/deputy_plugin.h from 1 to 99 and a text, which may be NULL and is copied.
-// The last word on a kernel counts.
+// Called in `explain`: states that the delegate does not support a kernel of the model. `reason` is
+// a DeputyReason of deputy/deputy_plugin.h from 1 to 99; `text` may be NULL and is copied. A later
+// call for the same kernel overrides an earlier one.
 MS_API MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel,
                                     int32_t reason, const char* text);
 
@@ -211,56 +220,59 @@ MS_API MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* 
 
 enum { DEPUTY_MS_DELEGATE_ABI_VERSION = 1 };
 
-// Flags of a delegate.
+// Values of DeputyMSDelegate.flags.
 enum {
-  // Its kernels cannot be resized: a resize frees them, and `build` is called again.
+  // The delegate's kernels cannot be resized: a resize frees them, and `build` is called again.
   kDeputyMSDelegateStaticShapes = 1
 };
 
-// A delegate. The struct is copied; all functions get `user_data`. `init`, `build` and `explain` of
-// one delegate are called one at a time, from any thread that builds a model with it; kernels of
-// different models may run on several threads meanwhile.
+// A delegate. The struct is copied, and all functions receive `user_data`. Calls of `init`, `build`
+// and `explain` of one delegate are serialised, but may come from any thread that builds a model
+// with it. Kernels of different models may run concurrently.
 typedef struct DeputyMSDelegate {
   // sizeof(DeputyMSDelegate).
   size_t struct_size;
   // DEPUTY_MS_DELEGATE_ABI_VERSION.
   uint32_t abi_version;
-  // Flags.
+  // Bits of kDeputyMSDelegate* above.
   uint32_t flags;
-  // The delegate's own.
+  // Passed to all functions; the runtime does not access it.
   void* user_data;
-  // Called once per MSModelBuild, before the model is read. -7: the model runs without the
-  // delegate. Other codes fail the build. `context` may be NULL. May be NULL.
+  // Called once per MSModelBuild, before the model is read. After -7 the model runs without the
+  // delegate; other failures make the build fail. `context` may be NULL. The function may be NULL.
   int (*init)(void* user_data, MSContextHandle context);
-  // Looks at the graph and replaces kernels. A code other than 0 fails the build.
+  // Reads the graph and replaces kernels. A status other than 0 makes the build fail.
   int (*build)(void* user_data, DeputyMSGraph* graph);
   // Frees the delegate, after the last of its kernels. May be NULL.
   void (*release)(void* user_data);
-  // For reports, before `build`: calls DeputyMSGraphRefuse for each kernel that the delegate does
-  // not take, and replaces none. -7, or NULL: it does not say.
+  // For reports, called before `build`: calls DeputyMSGraphRefuse for each kernel that the delegate
+  // does not support, and does not change the list. If the function is NULL or returns -7, the
+  // delegate does not report its support.
   int (*explain)(void* user_data, DeputyMSGraph* graph);
 } DeputyMSDelegate;
 
-// The delegate of models built with this context; NULL: none. A context has one at most: another
-// one replaces it. On failure (-2, -3) `release` is not called.
+// Sets the delegate of models that are built with this context; NULL removes it. A context has at
+// most one, and a second call replaces it. After a failure (-2, -3) `release` is not called.
 MS_API MSStatus DeputyMSContextSetDelegate(MSContextHandle context,
                                            const DeputyMSDelegate* delegate);
 
-// Adds a delegate of TensorFlow Lite's, applied behind the one above, in the same plan. The caller
-// owns it and deletes it after the models.
+// Adds a TensorFlow Lite delegate, which is applied after the one above. The caller owns it and
+// must delete it after the models.
 MS_API MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context,
                                                  struct TfLiteDelegate* delegate);
 
-// The same delegate for an interpreter of libdeputy: `init` is called once, when it is applied
-// first; `build` for each subgraph, each time that it is applied. The inputs and outputs of a graph
-// are in the order of their numbers here. NULL for a struct that is not one. The caller owns it and
-// deletes it after the interpreter, which calls `release`.
+// Creates a TensorFlow Lite delegate for an interpreter of libdeputy. `init` is called once, when
+// it is applied for the first time; `build` is called for each subgraph, each time it is applied.
+// DeputyMSGraphInputs and DeputyMSGraphOutputs then return tensors in order of their indices.
+// Returns NULL if the struct is invalid. The caller owns the result and deletes it after the
+// interpreter; the deletion calls `release`.
 MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate);
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 
-// What such a delegate says of the nodes of `context`, as get_support of DeputyDelegatePlugin, by
-// its `explain`. The texts are valid until the calling thread's next call. -7 if it does not say;
-// other codes are those of `init` and `explain`.
+// Queries the support status of the nodes of `context`, as get_support of DeputyDelegatePlugin
+// does, through the delegate's `explain`. The texts are valid until the next call on the calling
+// thread. Returns -7 if the delegate does not report its support; other codes come from `init` and
+// `explain`.
 MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
                                            struct TfLiteContext* context,
                                            struct DeputySupportAnswer* answer);
@@ -269,7 +281,7 @@ MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
 // Models
 // ------------------------------------------------------------------------------------------------
 
-// As MSKernelCallBackC, with the caller's own pointer.
+// Like MSKernelCallBackC, with a pointer of the caller.
 typedef bool (*DeputyMSKernelCallBack)(void* user_data, const MSTensorHandleArray inputs,
                                        const MSTensorHandleArray outputs,
                                        const MSCallBackParamC kernel_info);
@@ -277,8 +289,9 @@ MS_API MSStatus DeputyMSModelPredict(MSModelHandle model, const MSTensorHandleAr
                                      MSTensorHandleArray* outputs, DeputyMSKernelCallBack before,
                                      DeputyMSKernelCallBack after, void* user_data);
 
-// The interpreter of a model that is built, for the functions of deputy/deputy.h that tell who runs
-// what; NULL otherwise. It belongs to the model and must not be changed.
+// Returns the interpreter of a model that is built, for the functions of deputy/deputy.h that
+// report which delegate runs which node; otherwise NULL. The model owns it, and callers must not
+// modify it.
 MS_API const struct TfLiteInterpreter* DeputyMSModelGetInterpreter(const MSModelHandle model);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts of MindSpore Lite's C API, with the original's numbers. The runtime's own is NHWC.
+// Tensor layouts of MindSpore Lite's C API, with MindSpore's values. The runtime itself uses NHWC.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_FORMAT_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_FORMAT_C_H_
 

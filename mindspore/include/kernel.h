@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel: one operator of the model, or a delegate's own that stands for a run of them.
+// A kernel: one operator of the model, or a delegate's kernel that replaces a run of operators.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_KERNEL_H_
 #define DEPUTY_MINDSPORE_INCLUDE_KERNEL_H_
 
@@ -20,8 +20,8 @@ class Context;
 
 namespace kernel {
 
-// A delegate derives its kernels from this, with a null primitive and context. After
-// DelegateModel::Replace the runtime owns them.
+// Base class of a delegate's kernels, which are constructed with a null primitive and context.
+// After DelegateModel::Replace the runtime owns them.
 class Kernel {
  public:
   Kernel() = default;
@@ -37,11 +37,11 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
 
-  // Once, after all replacements; only constants have data.
+  // Called once, after all replacements. Only constants have data.
   virtual int Prepare() = 0;
-  // Once per Predict.
+  // Called once per Predict.
   virtual int Execute() = 0;
-  // When shapes of inputs have changed: sets those of the outputs.
+  // Called when shapes of inputs have changed; sets the shapes of the outputs.
   virtual int ReSize() = 0;
   virtual int InferShape() { return lite::RET_NOT_SUPPORT; }
 

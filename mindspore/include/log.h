@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MS_LOG(WARNING) << "text": one line for the log of delegate_c.h (DeputyMSSetLogSink).
+// The macro MS_LOG: MS_LOG(WARNING) << "text" logs one message through the sink of
+// DeputyMSSetLogSink (delegate_c.h).
 #ifndef DEPUTY_MINDSPORE_INCLUDE_LOG_H_
 #define DEPUTY_MINDSPORE_INCLUDE_LOG_H_
 
@@ -10,7 +11,7 @@
 
 namespace mindspore::detail {
 
-// Collects a line, and writes it when it is destroyed.
+// Collects a message and logs it in the destructor.
 class LogLine {
  public:
   explicit LogLine(DeputyMSLogLevel level) : level_(level) {}

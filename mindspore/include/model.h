@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model of MindSpore Lite's C++ API: a .tflite or .ms file, loaded and run. One thread at a time
-// is inside; others wait.
+// A model of MindSpore Lite's C++ API: loads a .tflite or .ms file and runs it. Calls from several
+// threads are serialised.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 #define DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 
@@ -25,8 +25,8 @@ class Model {
   Model& operator=(const Model&) = delete;
   ~Model() { MSModelDestroy(&model_); }
 
-  // From memory, which may be freed afterwards, or from a file. After a failure the model may be
-  // built again.
+  // Loads a model from memory, which may be freed afterwards, or from a file. After a failure Build
+  // may be called again.
   Status Build(const void* data, size_t size, ModelType type,
                const std::shared_ptr<Context>& context = nullptr) {
     return BuildWith(context, [&](MSContextHandle handle) {
@@ -40,7 +40,7 @@ class Model {
     });
   }
 
-  // New shapes for all inputs; after a failure the former ones are in force.
+  // Sets the shapes of all inputs. After a failure the previous shapes are restored.
   Status Resize(const std::vector<MSTensor>& inputs,
                 const std::vector<std::vector<int64_t>>& dims) {
     std::vector<MSShapeInfo> shapes(dims.size());
@@ -54,7 +54,8 @@ class Model {
         MSModelResize(model_, detail::ToArray(&handles), shapes.data(), shapes.size()));
   }
 
-  // One inference. `outputs` gets the model's own tensors. A callback that returns false is logged.
+  // Runs one inference. `outputs` receives the model's own tensors. A callback that returns false
+  // is logged.
   Status Predict(const std::vector<MSTensor>& inputs, std::vector<MSTensor>* outputs,
                  const MSKernelCallBack& before = nullptr,
                  const MSKernelCallBack& after = nullptr) {
@@ -70,7 +71,7 @@ class Model {
 
   std::vector<MSTensor> GetInputs() const { return detail::ToTensors(MSModelGetInputs(model_)); }
   std::vector<MSTensor> GetOutputs() const { return detail::ToTensors(MSModelGetOutputs(model_)); }
-  // A null handle where there is none of that name.
+  // The functions by name return a null handle if the model has no tensor of that name.
   MSTensor GetInputByTensorName(const std::string& name) const {
     return MSTensor(MSModelGetInputByTensorName(model_, name.c_str()));
   }
@@ -83,13 +84,14 @@ class Model {
     return names;
   }
 
-  // Whether models of this type load on this device.
+  // Returns whether models of this type load on this device.
   static bool CheckModelSupport(enum DeviceType device, ModelType type) {
     return (device == kCPU || device == kGPU || device == kKirinNPU) &&
            (type == kMindIR || type == kMindIR_Lite);
   }
 
-  // Ours: the interpreter, for the functions of deputy/deputy.h that tell who runs what.
+  // Deputy extension: the interpreter, for the functions of deputy/deputy.h that report which
+  // delegate runs which node.
   const struct TfLiteInterpreter* interpreter() const {
     return DeputyMSModelGetInterpreter(model_);
   }
@@ -124,7 +126,7 @@ class Model {
     MSContextHandle handle = MSContextCreate();
     Fill(context, handle);
     const MSStatus status = build(handle);
-    MSContextDestroy(&handle);  // unless the model has taken it over
+    MSContextDestroy(&handle);  // no effect if the model owns it now
     return detail::ToStatus(status);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models of MindSpore Lite's C API: load, run, resize. Training and what only micro-controllers
-// have returns kMSStatusLiteNotSupport, 0 or NULL. The text of a failure is DeputyMSLastError()
-// (delegate_c.h). Calls on one model from several threads run one after the other.
+// Models of MindSpore Lite's C API: load, run, resize. Functions for training and for
+// micro-controllers return kMSStatusLiteNotSupport, 0 or NULL. DeputyMSLastError() (delegate_c.h)
+// returns the message of a failure. Calls on one model from several threads are serialised.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_MODEL_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_MODEL_C_H_
 
@@ -16,8 +16,8 @@ extern "C" {
 
 #define MS_MAX_SHAPE_NUM 32
 
-// Tensors. Where a function returns one, array and handles belong to the model and hold until it is
-// built again or destroyed.
+// An array of tensors. If a function returns one, the model owns the array and the handles, which
+// are valid until the model is built again or destroyed.
 typedef struct MSTensorHandleArray {
   size_t handle_num;
   MSTensorHandle* handle_list;
@@ -28,76 +28,78 @@ typedef struct MSShapeInfo {
   int64_t shape[MS_MAX_SHAPE_NUM];
 } MSShapeInfo;
 
-// A node: its name, and its type as MindSpore calls it. A delegate's kernel has its own name and
-// the type "NONE". Both hold during the callback.
+// A node: its name, and its type in MindSpore's terms. A delegate's kernel has its own name and the
+// type "NONE". Both strings are valid during the callback.
 typedef struct MSCallBackParamC {
   char* node_name;
   char* node_type;
 } MSCallBackParamC;
 
-// Called before or after a node. Arrays and handles hold until the model is built again or
-// destroyed. False is logged, and the inference goes on.
+// Called before or after a node. Arrays and handles are valid until the model is built again or
+// destroyed. A result of false is logged, and the inference continues.
 typedef bool (*MSKernelCallBackC)(const MSTensorHandleArray inputs,
                                   const MSTensorHandleArray outputs,
                                   const MSCallBackParamC kernel_Info);
 
-// An empty model. NULL if memory is short.
+// Creates an empty model. Returns NULL if out of memory.
 MS_API MSModelHandle MSModelCreate(void);
 
 // Frees a model with its context and sets the handle to NULL.
 MS_API void MSModelDestroy(MSModelHandle* model);
 
-// Of micro-controllers: nothing, and 0.
+// For micro-controllers, not supported: the first has no effect, the second returns 0.
 MS_API void MSModelSetWorkspace(MSModelHandle model, void* workspace, size_t workspace_size);
 MS_API size_t MSModelCalcWorkspaceSize(MSModelHandle model);
 
-// Loads a model from memory, which may be freed afterwards: a .tflite file, or a .ms file. The
-// model takes the context over, also when it fails; after a failure it may be built again.
+// Loads a .tflite or .ms model from memory, which may be freed afterwards, or from a file. The
+// model takes ownership of the context, also if the build fails. After a failure it may be built
+// again.
 MS_API MSStatus MSModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
                              MSModelType model_type, const MSContextHandle model_context);
 MS_API MSStatus MSModelBuildFromFile(MSModelHandle model, const char* model_path,
                                      MSModelType model_type, const MSContextHandle model_context);
 
-// New shapes for all inputs. After a failure the former shapes are in force.
+// Sets the shapes of all inputs. After a failure the previous shapes are restored.
 MS_API MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs,
                               MSShapeInfo* shape_infos, size_t shape_info_num);
 
-// One inference. Inputs are the model's own tensors or the caller's, in the model's order, with
-// type and size of the model's. `outputs`, which may be NULL, gets the model's.
+// Runs one inference. Inputs are the model's own tensors or the caller's, in the model's order,
+// with the type and size of the model's. `outputs`, which may be NULL, receives the model's
+// tensors.
 MS_API MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
                                MSTensorHandleArray* outputs, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
 
-// kMSStatusLiteNotSupport.
+// Not supported: these functions return kMSStatusLiteNotSupport.
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);
 MS_API MSStatus MSModelExportWeight(const MSModelHandle model, const char* export_path);
 
-// Empty for a model that is not built.
+// The arrays are empty if the model is not built.
 MS_API MSTensorHandleArray MSModelGetInputs(const MSModelHandle model);
 MS_API MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model);
 
-// NULL where there is none of that name.
+// Return NULL if the model has no tensor of that name.
 MS_API MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model,
                                                   const char* tensor_name);
 MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model,
                                                    const char* tensor_name);
 
 // ------------------------------------------------------------------------------------------------
-// Training: not supported. The names are there so that programs link.
+// Training: not supported. The functions exist so that programs link.
 // ------------------------------------------------------------------------------------------------
 
-// NULL.
+// Returns NULL.
 MS_API MSTrainCfgHandle MSTrainCfgCreate(void);
 MS_API void MSTrainCfgDestroy(MSTrainCfgHandle* train_cfg);
 MS_API char** MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t* num);
 MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char** loss_name, size_t num);
-// kMSKO0.
+// Returns kMSKO0.
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
 
-// kMSStatusLiteNotSupport; the context stays the caller's.
+// Return kMSStatusLiteNotSupport. The caller keeps the ownership of the context.
 MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
                                   MSModelType model_type, const MSContextHandle model_context,
                                   const MSTrainCfgHandle train_cfg);
@@ -108,12 +110,12 @@ MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char* model
 MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before,
                           const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
-// 0.
+// Returns 0.
 MS_API float MSModelGetLearningRate(MSModelHandle model);
-// Empty.
+// Returns an empty array.
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
-// False.
+// Returns false.
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier,
                                          float lr, float momentum);

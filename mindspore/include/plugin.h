@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate of MindSpore's shape as a plug-in: a library that Deputy, and every other host of
-// TensorFlow Lite's external delegates, opens at run time. It links libdeputy_mindspore, and one of
-// its sources has
+// Builds a delegate plug-in, a library that Deputy and other hosts of TensorFlow Lite's external
+// delegates load at run time, from a delegate with MindSpore's interface. The library links
+// libdeputy_mindspore, and one of its sources contains
 //
 //     static std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
 //                                                      std::string* error) {
 //       return std::make_shared<MyDelegate>(options.Int("threads"));
 //     }
 //     static const DeputyPluginOption kOptions[] = {
-//         {"threads", kDeputyOptionInt, 0, "1", "How many threads work."}};
+//         {"threads", kDeputyOptionInt, 0, "1", "Number of threads."}};
 //     static const mindspore::PluginDescription kPlugin = {"mine", "1.0", "Me", kOptions, 1, Make};
 //     MINDSPORE_DELEGATE_PLUGIN(kPlugin)
 //
-// examples/mindspore_plugin.cc is a whole one.
+// examples/mindspore_plugin.cc is a complete example.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_
 #define DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_
 
@@ -29,10 +29,11 @@
 
 namespace mindspore {
 
-// The options that a host has given, with the defaults of the others. Values are of their types.
+// The options that the host passes, and the defaults of the others. Each value conforms to the type
+// of its option.
 class PluginOptions {
  public:
-  // An option of the description, by name; "" and 0 for others.
+  // Return an option of the description by name; "" or 0 for an unknown name.
   std::string Text(const std::string& name) const {
     const auto found = values_.find(name);
     return found == values_.end() ? "" : found->second;
@@ -43,7 +44,7 @@ class PluginOptions {
   double Float(const std::string& name) const { return std::strtod(Text(name).c_str(), nullptr); }
   bool Bool(const std::string& name) const { return Text(name) == "true" || Text(name) == "1"; }
 
-  // For the runtime. "" or what is wrong with the option.
+  // Called by the runtime. Returns "" or the reason why the value is invalid.
   std::string Set(const DeputyPluginOption& option, const std::string& value) {
     values_[option.name] = value;
     if (option.type == kDeputyOptionString) return "";
@@ -68,27 +69,27 @@ class PluginOptions {
   std::map<std::string, std::string> values_;
 };
 
-// What a library says of itself. All of it lives as long as the process.
+// Description of a plug-in library. It must be valid for the lifetime of the process.
 struct PluginDescription {
-  // Short name, version and maker, as users see them.
+  // Short name, version and vendor, as shown to users.
   const char* name;
   const char* version;
   const char* vendor;
   const DeputyPluginOption* options;
   size_t option_count;
-  // A new delegate. Null where there cannot be one, with the reason in `error`. May throw.
+  // Creates a delegate. Returns null on failure, with the reason in `error`. May throw.
   std::shared_ptr<Delegate> (*create)(const PluginOptions& options, std::string* error);
-  // Calls `callback` for each operator that the delegates take, for tables of support. Null: the
-  // plug-in does not say. May throw.
+  // Calls `callback` for each operator that the delegates support, for support tables. Null if the
+  // plug-in does not provide the list. May throw.
   void (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data) = nullptr;
-  // Name of the device and what is computed in, for reports. Null: unknown.
+  // Name of the device and precision of the computation, for reports. Null if unknown.
   const char* device = nullptr;
   const char* precision = nullptr;
 };
 
 namespace detail {
 
-// The functions that a library exports for its one description.
+// The functions that a library exports for its description.
 template <const PluginDescription& kDescription>
 struct PluginDoors {
   static TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
@@ -181,7 +182,8 @@ struct PluginDoors {
 
 }  // namespace mindspore
 
-// The library's doors: `description` is a static const mindspore::PluginDescription.
+// Defines the library's exported functions. `description` is a static const
+// mindspore::PluginDescription.
 #define MINDSPORE_DELEGATE_PLUGIN(description)                                                     \
   extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {                         \
     return mindspore::detail::PluginDoors<description>::Describe();                                \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator of a kernel: its number in MindSpore's schema, and its attributes by name. It is
-// made from the model's, whatever its format, and holds during Delegate::Build.
+// The operator of a kernel: its value in MindSpore's schema, and its attributes by name. It is
+// created from the model's operator, independently of the file format, and is valid during
+// Delegate::Build.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_SCHEMA_H_
 #define DEPUTY_MINDSPORE_INCLUDE_SCHEMA_H_
 
@@ -18,7 +19,7 @@ enum SchemaVersion : int { SCHEMA_INVALID = -1, SCHEMA_CUR = 0, SCHEMA_V0 = 1 };
 
 namespace schema {
 
-// Numbers of the operators that occur.
+// Values of the operators that occur in models, from MindSpore's schema.
 enum PrimitiveType : int {
   PrimitiveType_NONE = 0,
   PrimitiveType_Abs = 1,
@@ -113,12 +114,12 @@ class Primitive {
     return static_cast<PrimitiveType>(DeputyMSPrimitiveType(primitive_));
   }
   std::string type_name() const { return DeputyMSPrimitiveTypeName(primitive_); }
-  // TensorFlow Lite's number, version and custom name.
+  // Code, version and custom name in TensorFlow Lite's schema.
   int builtin_code() const { return DeputyMSPrimitiveBuiltinCode(primitive_); }
   int version() const { return DeputyMSPrimitiveVersion(primitive_); }
   std::string custom_name() const { return DeputyMSPrimitiveCustomName(primitive_); }
 
-  // Names of the attributes.
+  // Returns the names of the attributes.
   std::vector<std::string> attributes() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < DeputyMSPrimitiveAttributeCount(primitive_); ++i) {
@@ -132,7 +133,7 @@ class Primitive {
     }
     return false;
   }
-  // An attribute, or `otherwise` where there is none of that name and kind.
+  // Return an attribute, or `otherwise` if no attribute has this name and kind.
   int64_t GetInt(const char* name, int64_t otherwise = 0) const {
     DeputyMSPrimitiveGetInt(primitive_, name, &otherwise);
     return otherwise;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status codes of MindSpore Lite's C++ API, with the original's numbers. Kernels return ints
-// (RET_OK), delegates and models return Status; both have the same bits.
+// Status codes of MindSpore Lite's C++ API, with MindSpore's values. Kernels return ints (RET_OK),
+// delegates and models return Status; both have the same bits.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_STATUS_H_
 #define DEPUTY_MINDSPORE_INCLUDE_STATUS_H_
 
@@ -51,8 +51,8 @@ enum StatusCode : uint32_t {
   kLiteOutputParamInvalid = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-700)),
 };
 
-// A code with a text. There is no implicit way from an int: `return RET_OK` from a function that
-// returns Status does not compile, `return kSuccess` does.
+// A status code with a description. An int does not convert to it implicitly: in a function that
+// returns Status, `return RET_OK` does not compile and `return kSuccess` does.
 class Status {
  public:
   Status() = default;
@@ -97,7 +97,7 @@ class Status {
   std::string file_;
 };
 
-// What the functions of a kernel return.
+// Codes that the functions of a kernel return.
 namespace lite {
 using STATUS = int;
 constexpr int RET_OK = 0;
@@ -124,7 +124,7 @@ constexpr int RET_INPUT_PARAM_INVALID = -600;
 }  // namespace lite
 
 namespace detail {
-// The status of a call of the C API, with its text.
+// Converts the status of a C API call, and adds its error message.
 inline Status ToStatus(MSStatus status) {
   if (status == kMSStatusSuccess) return kSuccess;
   return {static_cast<StatusCode>(static_cast<uint32_t>(status)), DeputyMSLastError()};

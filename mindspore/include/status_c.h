@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status codes of MindSpore Lite's C API, with the original's numbers. A code of MindSpore Lite has
-// the bits of its negative int: (int32_t)kMSStatusLiteNotSupport is -7, RET_NOT_SUPPORT.
+// Status codes of MindSpore Lite's C API, with MindSpore's values. A code of MindSpore Lite has the
+// bits of its negative int: (int32_t)kMSStatusLiteNotSupport is -7, RET_NOT_SUPPORT.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_STATUS_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_STATUS_C_H_
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// First digit of a code: the component it comes from.
+// First hexadecimal digit of a code: the component that reports it.
 __extension__ enum MSCompCode {
   kMSCompCodeCore = 0x00000000,
   kMSCompCodeMD = 0x10000000,
@@ -20,7 +20,7 @@ __extension__ enum MSCompCode {
 
 __extension__ typedef enum MSStatus {
   kMSStatusSuccess = 0,
-  // General: -1 to -12.
+  // General errors: -1 to -12.
   kMSStatusLiteError = 0xFFFFFFFF,
   kMSStatusLiteNullptr = 0xFFFFFFFE,
   kMSStatusLiteParamInvalid = 0xFFFFFFFD,
@@ -33,23 +33,23 @@ __extension__ typedef enum MSStatus {
   kMSStatusLiteFileError = 0xFFFFFFF6,
   kMSStatusLiteServiceDeny = 0xFFFFFFF5,
   kMSStatusLiteModelRebuild = 0xFFFFFFF4,
-  // The executor: -100 to -102.
+  // Errors of the executor: -100 to -102.
   kMSStatusLiteOutOfTensorRange = 0xFFFFFF9C,
   kMSStatusLiteInputTensorError = 0xFFFFFF9B,
   kMSStatusLiteReentrantError = 0xFFFFFF9A,
-  // The graph: -200.
+  // Errors of the graph: -200.
   kMSStatusLiteGraphFileError = 0xFFFFFF38,
-  // Nodes: -300 to -303.
+  // Errors of nodes: -300 to -303.
   kMSStatusLiteNotFindOp = 0xFFFFFED4,
   kMSStatusLiteInvalidOpName = 0xFFFFFED3,
   kMSStatusLiteInvalidOpAttr = 0xFFFFFED2,
   kMSStatusLiteOpExecuteFailure = 0xFFFFFED1,
-  // Tensors: -400.
+  // Errors of tensors: -400.
   kMSStatusLiteFormatError = 0xFFFFFE70,
-  // Inference of shapes: -500 and -501.
+  // Errors of shape inference: -500 and -501.
   kMSStatusLiteInferError = 0xFFFFFE0C,
   kMSStatusLiteInferInvalid = 0xFFFFFE0B,
-  // The caller's arguments: -600.
+  // Invalid arguments of the caller: -600.
   kMSStatusLiteInputParamInvalid = 0xFFFFFDA8
 } MSStatus;
 

@@ -93,15 +93,15 @@ struct QuantParam {
   double max = 0;
 };
 
-// A handle: copies are the same tensor, and == compares tensors, not contents. A null handle equals
-// nullptr; its members return nothing.
+// A reference to a tensor: copies refer to the same tensor, and == compares references, not
+// contents. A null handle equals nullptr; its getters return empty values.
 class MSTensor {
  public:
   MSTensor() = default;
   MSTensor(std::nullptr_t) {}  // NOLINT: implicit, as the original
-  // A further reference to a tensor of the C API.
+  // Adds a reference to a tensor of the C API.
   explicit MSTensor(MSTensorHandle handle) : handle_(DeputyMSTensorRetain(handle)) {}
-  // A tensor of the caller's; the data, which may be null, is copied.
+  // Creates a tensor with a copy of the data, which may be null.
   MSTensor(const std::string& name, DataType type, const std::vector<int64_t>& shape,
            const void* data, size_t size)
       : handle_(MSTensorCreate(name.c_str(), static_cast<MSDataType>(type), shape.data(),
@@ -114,8 +114,8 @@ class MSTensor {
   }
   ~MSTensor() { DeputyMSTensorRelease(handle_); }
 
-  // New tensors, released by DestroyTensorPtr; null on failure. The first copies the data, the
-  // second reads it where it is.
+  // Create tensors, which the caller frees with DestroyTensorPtr; null on failure. CreateTensor
+  // copies the data, CreateRefTensor uses it in place.
   static MSTensor* CreateTensor(const std::string& name, DataType type,
                                 const std::vector<int64_t>& shape, const void* data,
                                 size_t size) noexcept {
@@ -132,7 +132,7 @@ class MSTensor {
     return tensor;
   }
   static void DestroyTensorPtr(MSTensor* tensor) noexcept { delete tensor; }
-  // A deep copy.
+  // Returns a deep copy.
   MSTensor* Clone() const {
     MSTensorHandle copy = handle_ == nullptr ? nullptr : MSTensorClone(handle_);
     if (copy == nullptr) return nullptr;
@@ -166,12 +166,12 @@ class MSTensor {
     return result;
   }
 
-  // Null until there is memory. In Build only constants have data.
+  // Returns null while the tensor has no memory. During Delegate::Build only constants have data.
   std::shared_ptr<const void> Data() const {
     const void* data = handle_ == nullptr ? nullptr : MSTensorGetData(handle_);
     return {data, [](const void*) {}};
   }
-  // Allocates where there is no memory.
+  // Allocates memory if there is none.
   void* MutableData() { return handle_ == nullptr ? nullptr : MSTensorGetMutableData(handle_); }
 
   void SetTensorName(const std::string& name) { MSTensorSetName(handle_, name.c_str()); }
@@ -184,7 +184,7 @@ class MSTensor {
   void SetFormat(mindspore::Format format) {
     MSTensorSetFormat(handle_, static_cast<MSFormat>(format));
   }
-  // The tensor reads `data`, which stays the caller's.
+  // Makes the tensor use `data`, which the caller still owns.
   void SetData(void* data, bool /*own_data*/ = false) { MSTensorSetData(handle_, data); }
 
   MSTensorHandle handle() const { return handle_; }
@@ -197,7 +197,7 @@ class MSTensor {
   MSTensorHandle handle_ = nullptr;
 };
 
-// What callbacks are told of a node.
+// Description of a node, passed to callbacks.
 struct MSCallBackParam {
   std::string node_name;
   std::string node_type;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kinds of models and devices, and the handles of MindSpore Lite's C API. Names and numbers are the
-// original's. Every handle is an opaque pointer; tensor_c.h, context_c.h and model_c.h say who owns
-// what.
+// Kinds of models and devices, and the handles of MindSpore Lite's C API. Names and values are
+// MindSpore's. Each handle is an opaque pointer; tensor_c.h, context_c.h and model_c.h define its
+// ownership.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_TYPES_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_TYPES_C_H_
 
@@ -28,13 +28,13 @@ typedef void* MSDeviceInfoHandle;
 typedef void* MSModelHandle;
 typedef void* MSTrainCfgHandle;
 
-// What a model's bytes are. MindIR stands for every file that is supported.
+// Format of a model. MindIR covers all supported file formats.
 __extension__ typedef enum MSModelType {
   kMSModelTypeMindIR = 0,
   kMSModelTypeInvalid = 0xFFFFFFFF
 } MSModelType;
 
-// Devices of a context.
+// Device types for MSDeviceInfoCreate.
 typedef enum MSDeviceType {
   kMSDeviceTypeCPU = 0,
   kMSDeviceTypeGPU = 1,
@@ -42,7 +42,7 @@ typedef enum MSDeviceType {
   kMSDeviceTypeInvalid = 100
 } MSDeviceType;
 
-// For training, which is not supported.
+// Used for training only, which is not supported.
 __extension__ typedef enum MSOptimizationLevel {
   kMSKO0 = 0,
   kMSKO2 = 2,
@@ -51,7 +51,7 @@ __extension__ typedef enum MSOptimizationLevel {
   kMSKOPTIMIZATIONTYPE = 0xFFFFFFFF
 } MSOptimizationLevel;
 
-// For the export of trained models, which is not supported.
+// Used for the export of trained models only, which is not supported.
 __extension__ typedef enum MSQuantizationType {
   kMSNO_QUANT = 0,
   kMSWEIGHT_QUANT = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See convert.h. The file is read and checked as a whole, then mapped node by node.
+// Reads and checks the whole file, then maps it node by node. See convert.h.
 #include "mindspore/ms/convert.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t kAlignment = 16;
 
-// What the result may take, with what it takes on the way: constants in sixteen times their size
-// (weights of 8 bits become 32, are reordered, and written), and a node's operators.
+// Memory limit of a conversion: kGrowth bytes per byte of the file (constants of 8 bits become 32
+// bits, are permuted and written), plus kBytesPerNode for the operators of a node.
 constexpr size_t kGrowth = 16, kBytesPerNode = 4096, kLeastBytes = 1 << 20;
 constexpr size_t kGreatestFile = (size_t{1} << 31) - (size_t{1} << 26);
 
@@ -40,7 +40,7 @@ Table MakeTable() {
   return table;
 }
 
-// Of graphs that are there to be trained, not run.
+// True for primitives that occur in training graphs only.
 bool IsTraining(std::string_view name) {
   constexpr std::string_view kParts[] = {"Grad", "Adam", "Loss", "CrossEntropy", "SGD", "Momentum"};
   return std::any_of(std::begin(kParts), std::end(kParts), [name](std::string_view part) {
@@ -93,7 +93,7 @@ bool MapModel(const Model& model, Writer* writer, std::vector<uint8_t>* out, std
   for (const uint32_t input : model.inputs) inputs.push_back(mapping.OfTensor(input));
   for (const Node& node : model.nodes) {
     mapping.Start(node);
-    // A node that is mapped although something has failed is refused as well.
+    // A mapping function may return true although an earlier call has failed: failed() covers that.
     if (!MapNode(table, &mapping) || mapping.failed()) return mapping.Fail(kTooLarge);
   }
   for (const uint32_t output : model.outputs) outputs.push_back(mapping.OfTensor(output));

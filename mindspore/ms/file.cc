@@ -16,7 +16,7 @@ namespace deputy::ms {
 namespace {
 
 constexpr size_t kIdentifierEnd = 8;
-// Offsets of a FlatBuffer have 31 bits.
+// FlatBuffer offsets have 31 bits.
 constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
 
 class Descriptor {
@@ -42,7 +42,7 @@ const char* KindOf(mode_t mode) {
   return "a device";
 }
 
-// False at the end of the file as well, with errno 0.
+// Returns false on an error, or at the end of the file, where errno is set to 0.
 bool ReadFully(int file, char* to, size_t size) {
   for (size_t done = 0; done < size;) {
     const ssize_t count = read(file, to + done, size - done);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations: those that TensorFlow Lite has, fused or as operators, and those composed of others.
+// Activations: fused into the preceding operator, as an operator of TensorFlow Lite, or composed of
+// several operators.
 #include <cmath>
 
 #include "mindspore/ms/mapping.h"
@@ -11,7 +12,7 @@ namespace {
 
 using file::Activation;
 
-// Activations of one operator without options.
+// Returns true if the activation is one operator of TensorFlow Lite without options.
 bool SingleOperator(Activation activation, Builtin* out) {
   switch (activation) {
     case Activation::RELU:
@@ -47,7 +48,7 @@ void Gelu(Mapping& m, int input, int output, bool approximate) {
   m.Op(Builtin::GELU, {input}, {output}, schema::CreateGeluOptions(m.fbb(), approximate));
 }
 
-// factor * (relu(x) + alpha * (exp(min(x, 0)) - 1))
+// Adds factor * (relu(x) + alpha * (exp(min(x, 0)) - 1)).
 bool ScaledElu(Mapping& m, int input, int output, float alpha, float factor) {
   if (!m.NeedsFloat32()) return false;
   const int below = m.Apply(Builtin::MINIMUM, {input, m.ConstFloat(0)});
@@ -68,7 +69,7 @@ void LeakyRelu(Mapping& m, int input, int output, float alpha) {
   m.Op(Builtin::LEAKY_RELU, {input}, {output}, schema::CreateLeakyReluOptions(m.fbb(), alpha));
 }
 
-// relu(x) + log(1 + exp(-|x|)), which does not overflow.
+// Adds relu(x) + log(1 + exp(-|x|)): softplus in a form that does not overflow.
 void Softplus(Mapping& m, int input, int output) {
   const int size = m.Apply(Builtin::ABS, {input});
   const int falling = m.Apply(Builtin::EXP, {m.Apply(Builtin::NEG, {size})});
@@ -76,7 +77,7 @@ void Softplus(Mapping& m, int input, int output) {
   m.Apply(Builtin::ADD, {m.Apply(Builtin::RELU, {input}), tail}, output);
 }
 
-// min(max(x, least), greatest)
+// Adds min(max(x, least), greatest).
 bool Clamp(Mapping& m, int input, int output, float least, float greatest) {
   if (!m.NeedsFloat32()) return false;
   if (!(least <= greatest)) {
@@ -121,13 +122,13 @@ bool MapElu(Mapping& m, Builtin) {
   return m.Read(&attributes) && Elu(m, m.In(0), m.Out(), attributes->alpha());
 }
 
-// The slope of every channel, [C], along the last axis.
+// The slopes have shape [C] and apply to the last axis.
 bool MapPrelu(Mapping& m, Builtin) {
   m.Op(Builtin::PRELU, {m.In(0), m.In(1)}, {m.Out()});
   return true;
 }
 
-// Bounds as attributes, or as inputs.
+// The bounds are inputs 1 and 2, or attributes.
 bool MapClip(Mapping& m, Builtin) {
   if (m.inputs() == 3) {
     m.Apply(Builtin::MINIMUM, {m.Apply(Builtin::MAXIMUM, {m.In(0), m.In(1)}), m.In(2)}, m.Out());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions and pooling. Channels are last whatever the attribute `format` says, as in MindSpore
-// Lite's own kernels, and their number is that of the weights: attributes that repeat it are wrong
-// in real files.
+// Convolutions and pooling. Channels are the last dimension regardless of the attribute `format`,
+// as in MindSpore Lite's own kernels. The number of channels comes from the weights, because the
+// attributes that repeat it are wrong in real files.
 //
-// Explicit padding becomes TensorFlow Lite's SAME only where the two are equal for every size of
-// the input, since callers may resize it; otherwise it is a PAD before a VALID window.
+// Explicit padding becomes TensorFlow Lite's SAME only if the two are equal for every input size,
+// since callers may resize the input; otherwise it becomes a PAD followed by a VALID window.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -20,7 +20,7 @@ using schema::Padding;
 
 constexpr int64_t kGreatestExtent = 1 << 20;
 
-// How a window moves over the image, heights first.
+// Parameters of a window that slides over the image; index 0 is the height, 1 the width.
 struct Window {
   int kernel[2], stride[2] = {1, 1}, dilation[2] = {1, 1};
   int before[2] = {0, 0}, after[2] = {0, 0};  // explicit padding
@@ -29,7 +29,7 @@ struct Window {
 
   int extent(int d) const { return (kernel[d] - 1) * dilation[d] + 1; }
   bool padded() const { return before[0] > 0 || after[0] > 0 || before[1] > 0 || after[1] > 0; }
-  // True when SAME pads like this, for every size of the image.
+  // True if SAME padding is equal to this padding for every image size.
   bool is_same(int d) const {
     const int all = extent(d) - 1;
     if (ceil && before[d] == 0 && after[d] == 0) {
@@ -39,7 +39,7 @@ struct Window {
   }
 };
 
-// Two numbers, or one for both; none leaves the default.
+// Reads two numbers, or one that applies to both axes. An empty list keeps the default.
 bool ReadPair(Mapping& m, const LongList* list, const char* name, int64_t least, int* out) {
   std::vector<int64_t> values;
   if (!m.List(list, name, 0, 2, &values)) return false;
@@ -51,7 +51,7 @@ bool ReadPair(Mapping& m, const LongList* list, const char* name, int64_t least,
   return true;
 }
 
-// up, down, left, right
+// Reads `pad_list`, in the order top, bottom, left, right.
 bool ReadPads(Mapping& m, const LongList* list, Window* out) {
   std::vector<int64_t> values;
   if (!m.List(list, "pad_list", 0, 4, &values)) return false;
@@ -77,7 +77,8 @@ bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
   return true;
 }
 
-// `pad_value`: a constant of the input's type; nothing for zero.
+// Adds a PAD, or a PADV2 with the constant `pad_value`, and returns the padded image. `more` adds
+// padding at the end of each axis.
 int Pad(Mapping& m, int input, const Window& window, const int (&more)[2],
         std::optional<int> pad_value) {
   const int32_t pads[] = {0,
@@ -102,7 +103,8 @@ int Pad(Mapping& m, int input, const Window& window, const int (&more)[2],
   return padded;
 }
 
-// The padding of a convolution; `input` becomes the padded image where it takes an operator.
+// Returns the padding of a convolution. If the padding requires a PAD, adds it and sets `input` to
+// the padded image.
 Padding PadConv(Mapping& m, const Window& window, int* input) {
   if (window.mode == file::PadMode::SAME) return Padding::SAME;
   if (window.mode == file::PadMode::VALID || !window.padded()) return Padding::VALID;
@@ -113,7 +115,8 @@ Padding PadConv(Mapping& m, const Window& window, int* input) {
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// The bias as it is, or zeros. That of quantised weights has the product of both scales.
+// Returns the bias tensor, or zeros if there is no bias. The scale of a quantised bias is the
+// product of the scales of input and weights.
 bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
   const bool integer = Mapping::IsQuantized(m.in(0)) && filter.has_scales();
   if (!integer) {
@@ -143,7 +146,8 @@ bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
   return true;
 }
 
-// The weights [out, height, width, in of a group] and what they say of the window.
+// Reads the weights [output channels, height, width, input channels per group] and the kernel size
+// from their shape.
 bool ReadFilter(Mapping& m, int channel_axis, Constant* filter, Window* window) {
   if (!m.Weight(1, channel_axis, filter)) return false;
   const std::vector<int32_t>& dims = filter->form.dims;
@@ -203,14 +207,14 @@ bool MapConv(Mapping& m, Builtin) {
   }
   int bias = 0;
   if (!Bias(m, filter, channels, &bias)) return false;
-  // CONV_2D takes its groups from the shapes.
+  // CONV_2D derives its groups from the shapes.
   if (groups > 1 && filter.form.dims[3] == 1) {
     return EmitDepthwise(m, *attributes, window, &filter, bias);
   }
   return EmitConv(m, *attributes, window, filter, bias);
 }
 
-// The whole transposed convolution without padding, then what the padding cuts off.
+// Adds a transposed convolution without padding, followed by a SLICE that removes the padding.
 bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, const int (&extra)[2],
                     const std::vector<int>& bias, int output) {
   const std::vector<int32_t>& image = m.in(0).dims;
@@ -263,7 +267,7 @@ bool ReadTransposed(Mapping& m, const file::ConvTransposeAttributes& attributes,
   return true;
 }
 
-// Weights [in, height, width, out].
+// The weights have the shape [in, height, width, out].
 bool MapConvTranspose(Mapping& m, Builtin) {
   const file::ConvTransposeAttributes* attributes = nullptr;
   Window window;
@@ -284,7 +288,7 @@ bool MapConvTranspose(Mapping& m, Builtin) {
     if (!Bias(m, filter, filter.form.dims[0], bias.data())) return false;
   }
   const file::Activation activation = attributes->activation();
-  // TRANSPOSE_CONV fuses in newer versions only.
+  // TRANSPOSE_CONV has a fused activation in later versions only.
   if (Mapping::IsNone(activation)) {
     return EmitTransposed(m, window, filter, extra, bias, m.Out());
   }
@@ -312,7 +316,7 @@ bool GlobalPool(Mapping& m, Builtin code, file::Activation activation) {
   return true;
 }
 
-// The least value of the input's type, as a constant; nothing for types that are not padded.
+// Adds a constant with the lowest value of the input's type; nothing for types without padding.
 std::optional<int> Lowest(Mapping& m) {
   const Tensor& image = m.in(0);
   uint8_t bytes[sizeof(float)] = {};
@@ -328,8 +332,9 @@ std::optional<int> Lowest(Mapping& m) {
                                 {bytes, ElementSize(image.type)});
 }
 
-// The average over a padded window counts the image's elements only: the sum's share is set right
-// by a constant, which holds for the file's size of the image.
+// Average pooling with padding: the average counts elements of the image only, whereas
+// AVERAGE_POOL_2D on a padded image counts the padding as well. A multiplication by constants
+// corrects the difference; the constants hold for the image size in the file.
 bool PaddedAverage(Mapping& m, const Window& window, const int (&more)[2],
                    file::Activation activation) {
   if (!m.NeedsFloat32() || !m.NeedsStatic(0)) return false;
@@ -388,7 +393,7 @@ bool MapPool(Mapping& m, Builtin code) {
   if (!window.padded() && !window.ceil) {
     return EmitPool(m, code, window, Padding::VALID, m.In(0), activation);
   }
-  // Rounding up is rounding down with stride - 1 more at the end.
+  // Rounding up the output size equals rounding down with stride - 1 more padding at the end.
   const int more[2] = {window.ceil ? window.stride[0] - 1 : 0,
                        window.ceil ? window.stride[1] - 1 : 0};
   if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, more, activation);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element by element: arithmetic, comparisons, functions of one value, conversions.
+// Element-wise operators: arithmetic, comparisons, unary functions, conversions.
 #include <cmath>
 
 #include "mindspore/ms/mapping.h"
@@ -9,7 +9,7 @@
 namespace deputy::ms {
 namespace {
 
-// The operator of the same name, without attributes.
+// Maps a primitive without attributes to one operator.
 bool MapPlain(Mapping& m, Builtin code) {
   std::vector<int> inputs = m.AllIn();
   m.Apply(code, inputs, m.Out());
@@ -43,14 +43,14 @@ bool MapReciprocal(Mapping& m, Builtin) {
   return true;
 }
 
-// scale * x + shift
+// Adds scale * x + shift; a scale of 1 and a shift of 0 add nothing.
 int Linear(Mapping& m, int value, float scale, float shift) {
   if (scale != 1) value = m.Apply(Builtin::MUL, {value, m.ConstFloat(scale)});
   if (shift != 0) value = m.Apply(Builtin::ADD, {value, m.ConstFloat(shift)});
   return value;
 }
 
-// base ^ (scale * x + shift), base -1 for e.
+// Maps base ^ (scale * x + shift); a base of -1 stands for e.
 bool MapExp(Mapping& m, Builtin) {
   const file::ExpAttributes* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
@@ -64,7 +64,7 @@ bool MapExp(Mapping& m, Builtin) {
   return true;
 }
 
-// (scale * x + shift) ^ y
+// Maps (scale * x + shift) ^ y.
 bool MapPow(Mapping& m, Builtin) {
   const file::PowAttributes* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
@@ -79,7 +79,7 @@ bool MapSelect(Mapping& m, Builtin) {
   return true;
 }
 
-// Where the condition holds, or a choice of two.
+// With one input: the indices of true elements. With three: an element-wise selection.
 bool MapWhere(Mapping& m, Builtin code) {
   if (m.inputs() == 3) return MapSelect(m, code);
   if (m.inputs() != 1) return m.Fail(Format("expected 1 or 3 inputs, found %zu", m.inputs()));
@@ -87,7 +87,7 @@ bool MapWhere(Mapping& m, Builtin code) {
   return true;
 }
 
-// The output's type says to what.
+// The type of the output tensor determines the conversion.
 bool MapCast(Mapping& m, Builtin) {
   m.Op(Builtin::CAST, {m.RawIn(0)}, {m.Out()});
   return true;
@@ -108,8 +108,8 @@ bool MapQuantCast(Mapping& m, Builtin) {
   return true;
 }
 
-// DetectionPostProcess and the file's own custom operators have no kernel here; a client or a
-// delegate may bring one.
+// DetectionPostProcess and custom operators of the file have no kernel in this library; the client
+// or a delegate may provide one.
 bool MapCustom(Mapping& m, Builtin) {
   const file::CustomAttributes* attributes = nullptr;
   if (!m.Read(&attributes)) return false;

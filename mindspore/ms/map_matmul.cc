@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products. FULLY_CONNECTED wants its weights as [out, in] and flattens all but the last
-// dimension of its input.
+// Matrix products. FULLY_CONNECTED requires weights of shape [out, in] and flattens all dimensions
+// of its input except the last.
 #include "mindspore/ms/mapping.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
 namespace {
 
-// The bias of quantised weights has the product of both scales.
+// The scale of a quantised bias is the product of the scales of input and weights.
 bool Bias(Mapping& m, const Constant& weights, int* out) {
   *out = -1;
   if (m.inputs() < 3) return true;
@@ -38,7 +38,8 @@ bool EmitFullyConnected(Mapping& m, const Constant& weights, bool keep_dims,
   });
 }
 
-// Weights [out, in]. `use_axis` flattens from `axis` on; else all but as many as there are inputs.
+// The weights have the shape [out, in]. With `use_axis` the input is flattened from `axis` on;
+// without it, all leading dimensions are flattened, so that the last extent equals `in`.
 bool MapFullConnection(Mapping& m, Builtin) {
   const file::FullConnectionAttributes* attributes = nullptr;
   Constant weights;
@@ -65,7 +66,7 @@ bool BatchMatmul(Mapping& m, const file::MatMulAttributes& attributes) {
       return true;
     }
     const int rank = Mapping::Rank(m.in(i));
-    // The scales of weights go with rows of the first, with columns of the second matrix.
+    // Scales of weights belong to the rows of the first matrix and the columns of the second.
     const int axis = transposed == (i == 0) ? rank - 1 : rank - 2;
     Constant constant;
     if (rank < 2) return m.FailInput(i, "expected rank 2 or more");

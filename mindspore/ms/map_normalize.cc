@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Normalisation: constants are folded where they are known, means and variances of the data are
-// composed of reductions. SOFTMAX and its kin work along the last axis; others are moved there.
+// Normalisation. Known means and variances are folded into constants; those of the data are
+// composed of reductions. SOFTMAX and LOG_SOFTMAX operate on the last axis: other axes are
+// transposed there.
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -12,7 +13,7 @@
 namespace deputy::ms {
 namespace {
 
-// The input `i` in the shape that broadcasts it along `axis` of a tensor of `rank` dimensions.
+// Reshapes input `i` so that it broadcasts along `axis` of a tensor with `rank` dimensions.
 bool AlongAxis(Mapping& m, size_t i, int axis, int rank, int* out) {
   const Tensor& factor = m.in(i);
   const int own = Mapping::Rank(factor);
@@ -30,7 +31,7 @@ bool AlongAxis(Mapping& m, size_t i, int axis, int rank, int* out) {
   return true;
 }
 
-// x * scale (+ offset), both along an axis.
+// Maps x * scale, optionally + offset, where scale and offset broadcast from an axis on.
 bool MapScale(Mapping& m, Builtin) {
   const file::ScaleAttributes* attributes = nullptr;
   int rank = 0, axis = 0, scale = 0, offset = 0;
@@ -51,7 +52,8 @@ bool MapScale(Mapping& m, Builtin) {
   });
 }
 
-// x * factor + shift per channel, from constants. Null `scale` and `offset` are ones and zeros.
+// Adds x * factor + shift with constants per channel. A null `scale` stands for ones, a null
+// `offset` for zeros.
 bool FoldedNorm(Mapping& m, const std::vector<float>* scale, const std::vector<float>* offset,
                 const std::vector<float>& mean, const std::vector<float>& variance, float epsilon) {
   const size_t channels = mean.size();
@@ -71,7 +73,7 @@ bool FoldedNorm(Mapping& m, const std::vector<float>* scale, const std::vector<f
   return true;
 }
 
-// x, scale, offset, mean, variance
+// Inputs: x, scale, offset, mean, variance.
 bool MapFusedBatchNorm(Mapping& m, Builtin) {
   const file::FusedBatchNormAttributes* attributes = nullptr;
   std::vector<float> scale, offset, mean, variance;
@@ -80,7 +82,7 @@ bool MapFusedBatchNorm(Mapping& m, Builtin) {
          FoldedNorm(m, &scale, &offset, mean, variance, attributes->epsilon());
 }
 
-// x, mean, variance
+// Inputs: x, mean, variance.
 bool MapBatchNorm(Mapping& m, Builtin) {
   const file::Epsilon* attributes = nullptr;
   std::vector<float> mean, variance;
@@ -99,7 +101,7 @@ struct ScaleAndOffset {
   int scale, offset;
 };
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset, or without the last two.
+// Adds (x - mean) / sqrt(variance + epsilon), followed by * scale + offset if `after` is given.
 void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon,
                  const std::optional<ScaleAndOffset>& after) {
   const int input = m.In(0), mean = Mean(m, input, axes);
@@ -116,7 +118,7 @@ void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon,
   m.Apply(Builtin::ADD, {m.Apply(Builtin::MUL, {unit, after->scale}), after->offset}, m.Out());
 }
 
-// x, scale, offset: over the image of every channel.
+// Inputs: x, scale, offset. Normalises over height and width, for each channel.
 bool MapInstanceNorm(Mapping& m, Builtin) {
   const file::Epsilon* attributes = nullptr;
   int rank = 0;
@@ -135,7 +137,7 @@ bool MapInstanceNorm(Mapping& m, Builtin) {
   return true;
 }
 
-// x, scale, offset: over the last dimensions.
+// Inputs: x, scale, offset. Normalises over the last dimensions, from begin_norm_axis on.
 bool MapLayerNorm(Mapping& m, Builtin) {
   const file::LayerNormAttributes* attributes = nullptr;
   int rank = 0, axis = 0, first = 0;
@@ -188,7 +190,8 @@ bool MapLrn(Mapping& m, Builtin) {
   return true;
 }
 
-// `emit(input, output)` works along the last axis; the axis is moved there and back.
+// Calls `emit(input, output)`, which adds an operator on the last axis. For another axis, adds
+// transpositions before and after it.
 template <typename Emit>
 bool AlongLastAxis(Mapping& m, int64_t given, Emit&& emit) {
   int rank = Mapping::Rank(m.in(0)), axis = 0;

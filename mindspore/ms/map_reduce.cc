@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and searches along axes.
+// Reductions and arg max, arg min and top-k along axes.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,8 @@ using file::ReduceMode;
 
 constexpr size_t kMaxAxes = 8;
 
-// From input 1: all axes if it is empty or missing; with reduce_to_end, from the one axis on.
+// Reads the axes from input 1. An empty or missing input selects all axes; `to_end` selects all
+// axes from the given one on.
 bool ReduceAxes(Mapping& m, bool to_end, std::vector<int32_t>* out) {
   int rank = 0;
   std::vector<int64_t> axes;
@@ -107,7 +108,7 @@ bool MapReduce(Mapping& m, Builtin) {
   return true;
 }
 
-// The positions of the greatest or least along an axis; out_max_value: their values.
+// Maps the positions of the maxima or minima along an axis; with out_max_value, their values.
 bool MapArg(Mapping& m, Builtin code) {
   const file::ArgAttributes* attributes = nullptr;
   int rank = 0, axis = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes: their changes, joining and splitting, moving dimensions, and tensors made from shapes.
+// Changes of shape, concatenation and splitting, transpositions, and tensors computed from shapes.
 #include <algorithm>
 #include <numeric>
 
@@ -20,7 +20,7 @@ bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
   return true;
 }
 
-// 0 copies the input's dimension, -1 is what is left.
+// In the shape, 0 copies the dimension of the input and -1 is derived from the element count.
 bool MapReshape(Mapping& m, Builtin) {
   if (!m.in(1).constant) {
     m.Op(Builtin::RESHAPE, {m.In(0), m.In(1)}, {m.Out()}, schema::CreateReshapeOptions(m.fbb()));
@@ -41,7 +41,7 @@ bool MapReshape(Mapping& m, Builtin) {
   return true;
 }
 
-// [outer, inner]: what lies before the axis, and from it on.
+// The output has the shape [outer, inner]: the dimensions before the axis, and those from it on.
 bool MapFlatten(Mapping& m, Builtin) {
   const file::AxisFromOne* attributes = nullptr;
   int rank = 0;
@@ -77,7 +77,7 @@ void ExpandDims(Mapping& m, int input, int axis, int output) {
        schema::CreateExpandDimsOptions(m.fbb()));
 }
 
-// The axes are those of the output.
+// The axes refer to the output.
 bool MapUnsqueeze(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> axes;
@@ -151,7 +151,7 @@ bool MapConcat(Mapping& m, Builtin) {
   return true;
 }
 
-// In parts of equal size, or of those given.
+// Splits into parts of equal size (SPLIT), or of the sizes given by the attribute (SPLIT_V).
 bool MapSplit(Mapping& m, Builtin) {
   const file::SplitAttributes* attributes = nullptr;
   std::vector<int64_t> values;
@@ -227,7 +227,7 @@ bool MapSpaceToDepth(Mapping& m, Builtin) {
   return true;
 }
 
-// Block and paddings (or crops) as inputs or as attributes.
+// The block and the paddings (or crops) are inputs or attributes.
 bool MapBlocks(Mapping& m, Builtin code) {
   const file::BlockAttributes* attributes = nullptr;
   std::vector<int64_t> values, pairs;
@@ -273,7 +273,7 @@ bool MapRank(Mapping& m, Builtin) {
   return true;
 }
 
-// value, shape
+// Inputs: value, shape.
 bool MapFill(Mapping& m, Builtin) {
   int rank = 0;
   if (!m.KnownRank(0, &rank)) return false;
@@ -289,7 +289,7 @@ bool MapFill(Mapping& m, Builtin) {
   return true;
 }
 
-// start, limit, delta as inputs or as attributes
+// Start, limit and delta are inputs or attributes.
 bool MapRange(Mapping& m, Builtin) {
   if (m.inputs() == 3) {
     m.Op(Builtin::RANGE, m.AllIn(), {m.Out()}, schema::CreateRangeOptions(m.fbb()));
@@ -313,7 +313,7 @@ bool MapRange(Mapping& m, Builtin) {
   return true;
 }
 
-// Backwards along the axes, all else in whole.
+// Reverses the given axes: a STRIDED_SLICE with stride -1.
 bool MapReverse(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> axes;
@@ -329,7 +329,7 @@ bool MapReverse(Mapping& m, Builtin) {
     strides[axis] = -1;
   }
   const int ends = m.ConstInts(std::vector<int32_t>(strides.size()));
-  const int all = (1 << rank) - 1;  // from one end to the other, whatever `ends` says
+  const int all = (1 << rank) - 1;  // masks all begins and ends: each axis is whole
   m.Op(Builtin::STRIDED_SLICE, {m.In(0), ends, ends, m.ConstInts(strides)}, {m.Out()},
        schema::CreateStridedSliceOptions(m.fbb(), all, all));
   return true;

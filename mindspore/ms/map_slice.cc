@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of tensors and their places: slices, padding, repetition, gathering, resizing.
+// Slicing, padding, tiling, broadcasting, gathering and resizing.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,7 +11,7 @@
 namespace deputy::ms {
 namespace {
 
-// Saturates: ends beyond every tensor are common.
+// Saturates to int32, because ends beyond the extent of any tensor are common.
 int32_t Clamped(int64_t value) {
   return static_cast<int32_t>(std::clamp(value, -kGreatestInt, kGreatestInt));
 }
@@ -28,7 +28,7 @@ bool Axes(Mapping& m, const std::vector<int64_t>& axes, int rank, std::vector<in
   return true;
 }
 
-// `values` at their axes, `rest` elsewhere.
+// Returns a list of length `rank` with `values` at the positions `axes` and `rest` elsewhere.
 std::vector<int32_t> Scattered(const std::vector<int64_t>& values, const std::vector<int>& axes,
                                int rank, int32_t rest) {
   std::vector<int32_t> full(static_cast<size_t>(rank), rest);
@@ -36,7 +36,7 @@ std::vector<int32_t> Scattered(const std::vector<int64_t>& values, const std::ve
   return full;
 }
 
-// x, begin, size
+// Inputs: x, begin, size.
 bool MapSlice(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> given, begin, size;
@@ -63,7 +63,7 @@ bool MapSlice(Mapping& m, Builtin) {
   return true;
 }
 
-// x, begin, end, strides; or x, begin, end, axes, strides, where the axes may be in any order.
+// Inputs: x, begin, end, strides; or x, begin, end, axes, strides, where the axes are in any order.
 bool MapStridedSlice(Mapping& m, Builtin) {
   const file::StridedSliceAttributes* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
@@ -98,7 +98,7 @@ bool MapStridedSlice(Mapping& m, Builtin) {
   if (std::any_of(masks, std::end(masks), [](int64_t mask) { return mask != 0; })) {
     return m.Fail("masks beside an input of axes");
   }
-  // Other axes are whole: their end counts as masked.
+  // Axes that are not listed stay whole: their end is masked.
   int whole = (1 << rank) - 1;
   for (const int axis : axes) whole &= ~(1 << axis);
   return emit(
@@ -107,7 +107,7 @@ bool MapStridedSlice(Mapping& m, Builtin) {
       whole);
 }
 
-// Pairs of before and after, from an input or an attribute.
+// Reads pairs of leading and trailing padding from an input or an attribute.
 bool ReadPaddings(Mapping& m, const file::PadAttributes& attributes, std::vector<int32_t>* out) {
   std::vector<int64_t> values;
   if (m.inputs() > 1) {
@@ -158,7 +158,7 @@ bool MapPad(Mapping& m, Builtin) {
   return true;
 }
 
-// How often, from input 1: for every dimension, or for those that the attribute names.
+// Input 1 has the number of repetitions, for every dimension or for those that the attribute lists.
 bool MapTile(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> given, times;
@@ -202,7 +202,7 @@ bool MapBroadcast(Mapping& m, Builtin) {
   return true;
 }
 
-// table, indices, axis
+// Inputs: table, indices, axis.
 bool MapGather(Mapping& m, Builtin) {
   std::vector<int64_t> values = {0};
   int rank = 0, axis = 0;
@@ -227,13 +227,13 @@ bool MapGatherNd(Mapping& m, Builtin) {
   return true;
 }
 
-// indices, updates, shape
+// Inputs: indices, updates, shape.
 bool MapScatterNd(Mapping& m, Builtin) {
   m.Op(Builtin::SCATTER_ND, m.AllIn(), {m.Out()}, schema::CreateScatterNdOptions(m.fbb()));
   return true;
 }
 
-// indices, depth, then on and off, or both in one: [off, on]
+// Inputs: indices, depth, then on and off values, or both in one tensor [off, on].
 bool MapOneHot(Mapping& m, Builtin) {
   const file::Axis* attributes = nullptr;
   if (!m.Read(&attributes) || !m.Within(attributes->axis(), "axis", -1, kMaxRank - 1)) return false;
@@ -261,8 +261,8 @@ bool MapOneHot(Mapping& m, Builtin) {
 
 // ---- Resizing -----------------------------------------------------------------------------------
 
-// Height and width: attributes, sizes in input 1, or scales there. With four values, those of
-// height and width are in the middle.
+// Reads the output height and width from the attributes, or from input 1, which has sizes or
+// scales. If input 1 has four values, height and width are the middle two.
 bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, std::vector<int64_t>* out) {
   *out = {attributes.new_height(), attributes.new_width()};
   if (m.inputs() > 1 && m.in(1).type == Type::kFloat32) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// See mapping.h.
 #include "mindspore/ms/mapping.h"
 
 #include <algorithm>
@@ -30,7 +28,7 @@ float HalfToFloat(uint16_t half) {
 
 size_t ElementCount(const Tensor& tensor) { return tensor.data.size() / ElementSize(tensor.type); }
 
-// The elements of one step along `axis`, and of the whole axis.
+// Number of elements per index of `axis`: the product of the dimensions after it.
 size_t InnerCount(const std::vector<int32_t>& dims, int axis) {
   size_t count = 1;
   for (size_t d = static_cast<size_t>(axis) + 1; d < dims.size(); ++d) count *= dims[d];
@@ -74,7 +72,8 @@ bool Mapping::IsQuantized(const Tensor& tensor) {
 bool Mapping::IsDecoded(const Tensor& tensor) const {
   return tensor.constant && out().type == Type::kFloat32 &&
          (tensor.type == Type::kFloat16 ||
-          (IsQuantized(tensor) && tensor.type != Type::kInt32));  // which are numbers, or indices
+          // int32 constants are plain integers, such as indices: they stay as they are.
+          (IsQuantized(tensor) && tensor.type != Type::kInt32));
 }
 
 TensorForm Mapping::FormOf(const Tensor& tensor) const {
@@ -93,7 +92,7 @@ int Mapping::OfTensor(uint32_t index, int channel_axis) {
   if (tensor.constant) {
     place = writer_->AddConstant(form, tensor.data);
   } else {
-    // Callers choose the open dimensions of inputs; all others follow from them.
+    // Callers choose the unknown dimensions of inputs; those of other tensors are inferred.
     if (is_input_[index]) form.dims = tensor.dims;
     place = writer_->AddTensor(form);
   }
@@ -133,7 +132,7 @@ bool Mapping::Forward(size_t input) {
     places_[output] = In(input);
     return true;
   }
-  // An output of the model keeps its name: it is a copy.
+  // An output of the model keeps its own tensor and name: add a copy of the input.
   const int shape = Temp({.type = Type::kInt32});
   const int value = In(input);
   Op(Builtin::SHAPE, {value}, {shape},
@@ -142,7 +141,7 @@ bool Mapping::Forward(size_t input) {
   return true;
 }
 
-// ---- What constants and attributes say ----------------------------------------------------------
+// ---- Constants and attributes -------------------------------------------------------------------
 
 bool Mapping::Ints(size_t i, size_t most, std::vector<int64_t>* out) {
   const Tensor& tensor = in(i);
@@ -177,7 +176,7 @@ bool Mapping::List(const LongList* list, const char* name, size_t least, size_t 
         Format("attribute %s: expected %zu to %zu values, found %zu", name, least, most, count));
   }
   out->clear();
-  // The verifier lets lists begin anywhere: no access by Get.
+  // The verifier does not check the alignment of lists, so that Get must not be used.
   for (size_t i = 0; i < count; ++i) {
     out->push_back(Load<int64_t>({list->Data(), count * sizeof(int64_t)}, i));
   }
@@ -252,9 +251,9 @@ bool Mapping::ToFloats(const Tensor& tensor, int axis, std::vector<float>* out) 
   return true;
 }
 
-// Where the scales of weights lie, mindspore_delegate.md 13.4: older files put them along axis 0
-// for the first operand, else 1; newer ones along axis 0. MatMul and deconvolutions ask for their
-// own.
+// Axis along which the scales of weights apply (mindspore_delegate.md 13.4). Files before version
+// 1.6 use axis 0 for the first operand and axis 1 for others; newer files use axis 0. MatMul and
+// transposed convolutions pass an axis of their own to Weight.
 int Mapping::WeightAxis(size_t i) const {
   const bool old = model_.version_major == 1 && model_.version_minor < 6;
   return old && i > 0 ? 1 : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See read.h. FlatBuffers' verifier bounds every offset; what tables say is bounded here. Tables
-// and lists of a hostile file may be shared, so that a small file describes a huge graph: all that
-// is copied out of it is counted against its size.
+// Reads .ms files, see read.h. FlatBuffers' verifier checks all offsets; this file checks the
+// contents of the tables. A malicious file may share tables and lists, so that a small file
+// describes a huge graph. Therefore all copied data is counted and limited to the size of the file.
 #include "mindspore/ms/read.h"
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kMaxDepth = 64;
 constexpr uint32_t kMaxTables = 4'000'000;
 constexpr int32_t kDefaultCount = 1'000'000;
-// Fewer bytes than any tensor or node of use takes in the file.
+// Lower bound on the size, in the file, of a table that describes a tensor or a node.
 constexpr size_t kLeastTable = 16;
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
@@ -42,7 +42,7 @@ class Reader {
   bool FailTensor(uint32_t index, const std::string& text) {
     return Fail(TensorText(*model_, index) + ": " + text);
   }
-  // Counts what is copied; false when it is more than the file can hold without sharing.
+  // Counts copied bytes. Fails if they exceed what the file can contain without sharing.
   bool Copy(size_t bytes) {
     copied_ += bytes;
     return copied_ <= bytes_.size() || Fail("the model describes more than its " +
@@ -67,7 +67,7 @@ class Reader {
   Model* const model_;
   std::string* const error_;
   size_t copied_ = 0;
-  std::vector<uint32_t> producer_;  // per tensor a position in model_->nodes, or kNone
+  std::vector<uint32_t> producer_;  // position in model_->nodes by tensor, or kNone
   std::vector<bool> is_input_;
 };
 
@@ -331,7 +331,8 @@ bool Reader::CheckConsumers() {
   return true;
 }
 
-// Kahn's algorithm; nodes that could run keep the order of the file.
+// Sorts the nodes topologically with Kahn's algorithm. Among nodes that are ready, the order of the
+// file is kept.
 bool Reader::SortNodes() {
   std::vector<Node>& nodes = model_->nodes;
   std::vector<std::vector<uint32_t>> consumers(nodes.size());

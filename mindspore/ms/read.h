@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A .ms file as plain structs that may be read without further checks: every index is in range,
-// every constant holds what its shape asks for, nodes are in an order in which they can run. The
-// structs point into the file's bytes.
+// A .ms file as plain structs that need no further checks: all indices are in range, constants have
+// the size that their shape requires, and nodes are sorted topologically. The structs point into
+// the file's bytes.
 #ifndef DEPUTY_MINDSPORE_MS_READ_H_
 #define DEPUTY_MINDSPORE_MS_READ_H_
 
@@ -21,10 +21,10 @@ struct MetaGraph;
 struct Primitive;
 }  // namespace file
 
-// The most dimensions that a tensor may have.
+// Maximum number of dimensions of a tensor.
 inline constexpr size_t kMaxRank = 8;
 
-// Element types by their number in the file.
+// Element types, with their values in the file.
 enum class Type : int {
   kUnknown = 0,
   kBool = 30,
@@ -41,16 +41,16 @@ enum class Type : int {
   kFloat64 = 44,
 };
 
-// Bytes of an element; 0 for a type that cannot be read.
+// Size of an element in bytes; 0 for a type that is not supported.
 size_t ElementSize(Type type);
 const char* TypeName(Type type);
 
-// Empty vectors: not quantised. One entry per tensor or per channel; which axis has the channels is
-// not in the file.
+// Quantisation parameters, one entry per tensor or per channel; empty if the tensor is not
+// quantised. The file does not state which axis has the channels.
 struct Quantization {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
-  std::vector<float> var_corr, mean_corr;  // of decoded weights: value * var + mean
+  std::vector<float> var_corr, mean_corr;  // correction of decoded weights: value * var + mean
 
   bool present() const { return !scale.empty(); }
 };
@@ -58,14 +58,14 @@ struct Quantization {
 struct Tensor {
   std::string_view name;
   Type type = Type::kUnknown;
-  bool has_dims = false;      // false: shape unknown, or a scalar if it is a constant
+  bool has_dims = false;      // false: unknown shape, or the scalar shape of a constant
   std::vector<int32_t> dims;  // -1: unknown
   bool channels_first = false;
   bool constant = false;
   std::span<const uint8_t> data;
   Quantization quantization;
 
-  // True if the shape is known to the last dimension; `constant` tensors always are.
+  // True if all dimensions are known, which holds for all constants.
   bool is_static() const;
 };
 
@@ -77,21 +77,22 @@ struct Node {
 };
 
 struct Model {
-  int version_major = 0, version_minor = 0;  // of the writer; 0, 0 where the file does not say
+  int version_major = 0, version_minor = 0;  // of the writer; 0, 0 if unknown
   std::string_view version;
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
   std::vector<uint32_t> inputs, outputs;
 };
 
-// Primitives by their name in the format.
+// Returns the name of a primitive in the schema.
 const char* PrimitiveName(int number);
-// "node 3 'name' Conv2DFusion"
+// Returns a description such as "node 3 'name' Conv2DFusion".
 std::string NodeText(const Node& node);
-// "tensor 4 'name'"
+// Returns a description such as "tensor 4 'name'".
 std::string TensorText(const Model& model, uint32_t index);
 
-// False, and why in `error`. `bytes` must be aligned to 16 bytes and outlive the model.
+// Returns false on failure, with the reason in `error`. `bytes` must be aligned to 16 bytes and
+// outlive the model.
 bool ReadModel(std::span<const uint8_t> bytes, const DeputyLimits& limits, Model* out_model,
                std::string* error);
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// See text.h.
 #include "mindspore/ms/text.h"
 
 #include <cstdarg>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of error messages. Names come from files: they are cut, and may hold any bytes.
+// Formats error messages. Names come from files and may contain any bytes; they are truncated.
 #ifndef DEPUTY_MINDSPORE_MS_TEXT_H_
 #define DEPUTY_MINDSPORE_MS_TEXT_H_
 
@@ -13,10 +13,10 @@ namespace deputy::ms {
 
 [[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...);
 
-// 'name', at most 80 bytes of it, without control characters.
+// Returns 'name' in quotes, truncated to 80 bytes, with control characters replaced.
 std::string Quoted(std::string_view name);
 
-// [1,2,3]
+// Returns a shape such as [1,2,3].
 std::string DimsText(const std::vector<int32_t>& dims);
 
 }  // namespace deputy::ms

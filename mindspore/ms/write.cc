@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See write.h. Tables are written as they are added.
+// Writes each table when it is added. See write.h.
 #include "mindspore/ms/write.h"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace deputy::ms {
 namespace {
 
-// More than a tensor, a node and their lists of ordinary length take.
+// Upper bounds on the size of a tensor, of a node, and of the lists per channel.
 constexpr size_t kTensorBytes = 160, kNodeBytes = 192, kChannelBytes = 16;
 constexpr uint32_t kSchemaVersion = 3;
 
-// The first version of an operator; kernels take those with newer parts in it.
+// Version 1 suffices, because the kernels accept newer features in it.
 int VersionOf(Builtin code) { return code == Builtin::BROADCAST_TO ? 2 : 1; }
 
 schema::TensorType SchemaType(Type type) {

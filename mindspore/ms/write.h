@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A .tflite file under construction: one subgraph, operators of their first version. What it may
-// grow to is bounded by what it is made of; beyond, nothing more is added, and `full` says so.
+// Builds a .tflite file with one subgraph and operators of version 1. The size of the file is
+// limited; beyond the limit nothing is added, and full() returns true.
 #ifndef DEPUTY_MINDSPORE_MS_WRITE_H_
 #define DEPUTY_MINDSPORE_MS_WRITE_H_
 
@@ -21,7 +21,8 @@ namespace deputy::ms {
 
 using Builtin = schema::BuiltinOperator;
 
-// What a tensor has beside its contents. `channel_axis` counts where there is a scale per channel.
+// Properties of a tensor except its contents. `channel_axis` applies if there is a scale per
+// channel.
 struct TensorForm {
   Type type = Type::kFloat32;
   std::vector<int32_t> dims = {};
@@ -32,19 +33,20 @@ struct TensorForm {
 
 class Writer {
  public:
-  // `limit`: greatest number of bytes.
+  // `limit` is the maximum number of bytes.
   explicit Writer(size_t limit) : limit_(limit) {}
 
-  // Counts bytes that will be added; false, and full from then on, if they are too many. Everything
-  // below does so by itself; whoever computes a constant does so before allocating it.
+  // Counts bytes that will be added. Returns false, and full() is true from then on, if they exceed
+  // the limit. The functions below call it themselves; a caller that computes a constant calls it
+  // before allocating memory.
   bool Reserve(size_t bytes);
   bool full() const { return full_; }
 
-  // No tensor: returned where one is refused. Loaders refuse a model that holds it.
+  // Index that is returned if a tensor is not added. Loaders reject a model that contains it.
   static constexpr int kNoTensor = std::numeric_limits<int>::min();
 
-  // The number of a new tensor; kNoTensor if the writer is full. A dimension of -1 is one that
-  // callers choose.
+  // Return the index of the new tensor, or kNoTensor if the writer is full. A dimension of -1 can
+  // be chosen by callers of the model.
   int AddTensor(const TensorForm& form);
   int AddConstant(const TensorForm& form, std::span<const uint8_t> bytes);
 
@@ -62,7 +64,7 @@ class Writer {
     AddNode(Builtin::CUSTOM, name, inputs, outputs, schema::BuiltinOptions::NONE, 0, options);
   }
 
-  // For tables of options.
+  // Builder for option tables.
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
   std::vector<uint8_t> Finish(const std::vector<int>& inputs, const std::vector<int>& outputs,

@@ -39,7 +39,7 @@ IntArray ArrayOfInts(const std::vector<int>& values) {
   return array;
 }
 
-// Until it is destroyed, views of the graph may do what a kernel may in this phase.
+// RAII guard: sets the current phase, which determines what views of the graph permit.
 class PhaseGuard {
  public:
   PhaseGuard(GraphTensors* tensors, Phase phase, const TfLiteNode* node) : tensors_(tensors) {
@@ -59,7 +59,7 @@ TfLiteStatus ResizeTo(TfLiteContext* context, int tensor, const std::vector<int>
   return context->ResizeTensor(context, &context->tensors[tensor], dims.release());
 }
 
-// ResizeTensor of the outputs comes later, in execute.
+// Marks the outputs as dynamic: the kernel's execute calls ResizeTensor for them.
 void MakeDynamic(TfLiteContext* context, const TfLiteIntArray* outputs) {
   for (int i = 0; i < outputs->size; ++i) {
     TfLiteTensor& tensor = context->tensors[outputs->data[i]];
@@ -69,8 +69,8 @@ void MakeDynamic(TfLiteContext* context, const TfLiteIntArray* outputs) {
   }
 }
 
-// Whether memory is planned for all of them, so that their shapes are known; dynamic tensors have
-// theirs when they are computed.
+// True if all tensors have planned memory, so that their shapes are known. Dynamic tensors count as
+// planned; their shapes are known once they are computed.
 bool AreAllocated(const TfLiteContext* context, const TfLiteIntArray* tensors) {
   for (int i = 0; i < tensors->size; ++i) {
     const TfLiteTensor& tensor = context->tensors[tensors->data[i]];
@@ -83,14 +83,14 @@ bool AreAllocated(const TfLiteContext* context, const TfLiteIntArray* tensors) {
 
 // ---- Node ---------------------------------------------------------------------------------------
 
-// The kernel behind a node of the delegate's.
+// A node of the interpreter that runs a kernel of the delegate.
 class Adapter::Node {
  public:
   Node(Adapter* adapter, std::shared_ptr<GraphTensors> tensors,
        std::unique_ptr<DelegateKernel> kernel)
       : adapter_(adapter), tensors_(std::move(tensors)), kernel_(std::move(kernel)) {}
 
-  // What it was built for, so that a change of it is seen.
+  // Records the input shapes for which the kernel was built, to detect changes.
   void SetBuiltFor(const TfLiteContext* context, const TfLiteDelegateParams& params) {
     inputs_ = ShapesOf(context, params.input_tensors);
     const bool is_dynamic = (params.delegate->flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
@@ -118,9 +118,9 @@ class Adapter::Node {
   }
 
  private:
-  // Applied to a graph that was not allocated, a delegate that takes dynamic tensors has seen the
-  // shapes of the file, which need not be those of the inputs by now. A kernel that cannot say
-  // better keeps them.
+  // A delegate that supports dynamic tensors may be applied before tensors are allocated. It then
+  // saw the shapes of the file, which may differ from the current ones. A kernel that cannot infer
+  // shapes keeps them.
   void InferOutputs(TfLiteContext* context, const TfLiteNode* node) {
     const int code = kernel_->Resize();
     if (code == CodeOf(kMSStatusLiteInferInvalid)) MakeDynamic(context, node->outputs);
@@ -131,7 +131,7 @@ class Adapter::Node {
     if (code == CodeOf(kMSStatusLiteInferInvalid)) {
       MakeDynamic(context, node->outputs);
     } else if (code != 0) {
-      // Back at the shapes that it can do, it is as good as before.
+      // The inputs have the last supported shapes again: restore the outputs for these.
       if (inputs == inputs_) return PutBackOutputs(context, node);
       resize_failed_ = true;
       return Failed(context, "ReSize", code);
@@ -158,17 +158,18 @@ class Adapter::Node {
 
   Adapter* const adapter_;
   const std::shared_ptr<GraphTensors> tensors_;
-  const std::unique_ptr<DelegateKernel> kernel_;  // goes before the tensors that it holds
+  const std::unique_ptr<DelegateKernel> kernel_;  // destroyed before tensors_, which it uses
   bool prepared_ = false;
   bool knows_shapes_ = true;
   bool resize_failed_ = false;
-  Shapes inputs_, outputs_;  // that it can do
+  Shapes inputs_, outputs_;  // the last shapes that the kernel supported
 };
 
 // ---- Pending ------------------------------------------------------------------------------------
 
-// RAII guard: the kernel that the calling thread hands to the init of the node it adds. The runtime
-// passes init nothing of the caller's, and other threads may apply the same adapter meanwhile.
+// RAII guard: passes a kernel to the init function of the node that the calling thread adds. The
+// runtime passes no pointer of the caller to init, and other threads may apply the same adapter
+// concurrently.
 struct Adapter::Pending {
   Pending(const Adapter* owner, std::shared_ptr<GraphTensors> of, std::unique_ptr<DelegateKernel> k)
       : adapter(owner), tensors(std::move(of)), kernel(std::move(k)), outer_(newest_) {
@@ -178,7 +179,8 @@ struct Adapter::Pending {
   Pending& operator=(const Pending&) = delete;
   ~Pending() { newest_ = outer_; }
 
-  // The kernel that `adapter` adds to `context`, or null: init has taken it, or there is none.
+  // Returns the guard whose kernel `adapter` adds to `context`; null if there is none or init has
+  // taken its kernel already.
   static Pending* OfThread(const Adapter* adapter, const TfLiteContext* context) {
     Pending* const newest = newest_;
     const bool matches = newest != nullptr && newest->adapter == adapter &&
@@ -297,7 +299,7 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
         Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });
     if (said != kMSStatusSuccess) return said;
   }
-  // Per thread: several threads may query one delegate.
+  // Per thread, because several threads may query one delegate.
   thread_local std::deque<std::string> texts;
   texts.clear();
   std::map<int, const DeputyMSKernel*> kernels;
@@ -359,7 +361,7 @@ TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel
                                                         &delegate_);
 }
 
-// What only the kernel's own nodes know has no memory of the runtime's.
+// Tensors that are internal to the kernel get no memory from the runtime.
 void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params) {
   Pending* const pending = Pending::OfThread(this, context);
   if (pending == nullptr) return TfLiteKernelInitFailed();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate of MindSpore's shape as a TfLiteDelegate. In Prepare the delegate edits a list of
-// kernels; each of its own becomes one node by one call of ReplaceNodeSubsetsWithDelegateKernels,
-// so that a run stays one kernel whatever its neighbours are. The node owns the kernel.
-// Interpreters on several threads may share an adapter: objects that are built during Prepare
-// belong to the calling thread, and a mutex guards the adapter's state.
+// Implements a TfLiteDelegate with a MindSpore delegate. In Prepare the delegate edits a list of
+// kernels. Each of its kernels becomes one node through a separate call of
+// ReplaceNodeSubsetsWithDelegateKernels, so that adjacent kernels are not merged. The node owns the
+// kernel. Interpreters on several threads may share an adapter: objects that are built during
+// Prepare belong to the calling thread, and a mutex guards the adapter's state.
 #ifndef DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 #define DEPUTY_MINDSPORE_SRC_ADAPTER_H_
 
@@ -24,7 +24,7 @@ namespace deputy::ms_api {
 
 class Adapter {
  public:
-  // `context` may be null. `main_only`: subgraphs after the first one that is offered are left.
+  // `context` may be null. With `main_only`, only the first subgraph is offered to the delegate.
   Adapter(std::shared_ptr<DelegateHolder> holder, MSContextHandle context, bool main_only);
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
@@ -32,7 +32,8 @@ class Adapter {
   TfLiteDelegate* delegate() { return &delegate_; }
   static Adapter* Of(const TfLiteDelegate* delegate);
 
-  // Calls the delegate's init, once, unless it fails. kMSStatusLiteNotSupport: it takes no part.
+  // Calls the delegate's init; further calls retry only after a failure. kMSStatusLiteNotSupport is
+  // no failure: the delegate is then not used.
   MSStatus Init();
   bool declined() const { return init_state_ == InitState::kDeclined; }
 
@@ -40,8 +41,8 @@ class Adapter {
   // next call on the same thread.
   MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
 
-  // The code of the newest failure of the delegate or one of its kernels, and what failed; Success
-  // since the last ForgetFailure.
+  // Returns the status of the latest failure of the delegate or its kernels; kMSStatusSuccess if
+  // there was none since the last ForgetFailure.
   MSStatus failure() const { return failure_; }
   void ForgetFailure() { failure_ = kMSStatusSuccess; }
 
@@ -52,7 +53,7 @@ class Adapter {
 
   static TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate);
   static TfLiteRegistration RegistrationOf(const char* name);
-  // The init of a node: takes the kernel that the calling thread applies.
+  // Creates a node from the kernel that the calling thread is adding.
   void* MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params);
   // Returns false for subgraphs that are not offered to the delegate.
   bool Offers(const TfLiteContext* context);
@@ -61,10 +62,11 @@ class Adapter {
   TfLiteStatus Prepare(TfLiteContext* context);
   MSStatus Build(DeputyMSGraph* graph);
   TfLiteStatus Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel);
-  // What the runtime would replace for these nodes: all in one node, a part of them, or otherwise.
+  // Result of a preview: the runtime would replace the nodes by one node, replace only some of
+  // them, or replace them by several nodes.
   enum class Cut { kWhole, kPartly, kTorn, kFailed };
   static Cut CutOf(TfLiteContext* context, const std::vector<int>& nodes);
-  // Notes and reports a failure of the delegate's.
+  // Records and reports a failure of the delegate.
   TfLiteStatus Report(TfLiteContext* context, MSStatus code, const std::string& text,
                       TfLiteStatus status);
 
@@ -73,12 +75,12 @@ class Adapter {
   const MSContextHandle context_;
   const bool main_only_;
 
-  std::atomic<InitState> init_state_ = InitState::kNotCalled;  // set under the holder's mutex
+  std::atomic<InitState> init_state_ = InitState::kNotCalled;  // modified under the holder's mutex
   std::atomic<MSStatus> failure_ = kMSStatusSuccess;
 
-  std::mutex mutex_;  // for what follows
+  std::mutex mutex_;  // guards the members below
   const TfLiteContext* main_ = nullptr;
-  std::set<std::string> names_;  // of kernels
+  std::set<std::string> names_;  // names of kernels
 };
 
 }  // namespace deputy::ms_api

@@ -15,7 +15,7 @@ constexpr size_t kMostDevices = 3;
 constexpr unsigned kManyCores = 32;
 constexpr int kBiggestAffinityMode = 2;
 
-// The struct of a client that was compiled with an older header, or a newer one.
+// Copies a struct of a client that may have been compiled with an older or newer header.
 template <typename Struct>
 Struct ReadStruct(const Struct* source) {
   Struct copy = {};
@@ -123,7 +123,7 @@ DeviceInfo* CheckedInfo(MSDeviceInfoHandle handle, const char* function) {
   return DeviceInfo::Of(handle);
 }
 
-// A text for the caller to free.
+// Returns a copy that the caller frees.
 char* CopyForCaller(const std::string& text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind contexts and device descriptions.
+// Implementation of contexts and device descriptions.
 #ifndef DEPUTY_MINDSPORE_SRC_CONTEXT_H_
 #define DEPUTY_MINDSPORE_SRC_CONTEXT_H_
 
@@ -30,7 +30,8 @@ struct DeviceInfo {
   std::string provider_device;
 };
 
-// A client's delegate struct with what its release needs; models share it with the context.
+// Copy of a client's delegate struct, which calls its release in the destructor. The context and
+// its models share it.
 class DelegateHolder {
  public:
   explicit DelegateHolder(const DeputyMSDelegate& delegate) : delegate_(delegate) {}
@@ -38,13 +39,13 @@ class DelegateHolder {
   DelegateHolder& operator=(const DelegateHolder&) = delete;
   ~DelegateHolder();
 
-  // What the client's struct says, in today's size; an empty pointer, with a failure, if it is
-  // none.
+  // Copies the client's struct into the current layout. Returns null and reports an error if the
+  // struct is invalid.
   static std::shared_ptr<DelegateHolder> Make(const DeputyMSDelegate* delegate);
 
   const DeputyMSDelegate& get() const { return delegate_; }
-  // Held while init, build or explain runs: they come one at a time. Recursive: build may build a
-  // model with the same delegate.
+  // Locked while init, build or explain runs, to serialise them. Recursive, because build may build
+  // a model with the same delegate.
   std::recursive_mutex& mutex() { return mutex_; }
 
  private:
@@ -52,20 +53,20 @@ class DelegateHolder {
   std::recursive_mutex mutex_;
 };
 
-// Shared by its handle and the models that were built with it.
+// A context; its handle and the models built with it share ownership.
 class Context {
  public:
   static Context* Of(MSContextHandle handle) { return static_cast<Context*>(handle); }
 
-  // For a model: the first one takes over the handle's reference.
+  // Called by models: the first one takes ownership of the handle's reference.
   void Adopt();
-  // For the handle: nothing once a model has adopted it.
+  // Destroy is called for the handle and has no effect once a model has adopted the context.
   void Destroy();
   void Release();
 
-  // What Build asks of a context: devices and their settings. Fails with a text.
+  // Checks devices and settings before a build. Reports an error if they are invalid.
   MSStatus Check() const;
-  // Threads for the interpreter.
+  // Number of threads for the interpreter.
   int32_t ThreadCount() const;
   bool HasDevice(MSDeviceType type) const;
 

@@ -22,7 +22,7 @@ std::vector<int> IndicesOf(const TfLiteIntArray* array) {
   return indices;
 }
 
-// Numbers of tensors that a client names by handles.
+// Returns the indices of tensors given by handles.
 std::vector<int> IndicesOf(const MSTensorHandleArray& handles) {
   std::vector<int> indices;
   for (size_t i = 0; i < handles.handle_num; ++i) {
@@ -126,9 +126,9 @@ TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
   return kTfLiteOk;
 }
 
-// Our runtime says which tensors are the graph's ends; of another one they are found: what is read
-// and not made; and what would leave the partitions if all nodes were replaced, which has the
-// graph's outputs even where nodes read them.
+// Finds the inputs and outputs of the graph. Deputy's runtime provides both. For another runtime
+// the inputs are tensors that are read and not computed. The outputs are those of the partitions
+// that a replacement of all nodes would produce: this includes graph outputs that nodes read.
 void DeputyMSGraph::FindEnds() {
   const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(tensors->context());
   const int* first = nullptr;
@@ -231,7 +231,7 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
   const auto first = list.erase(list.begin() + static_cast<ptrdiff_t>(from),
                                 list.begin() + static_cast<ptrdiff_t>(end));
   list.insert(first, entry);
-  // An earlier kernel of the delegate's that is replaced itself is freed.
+  // Free kernels of the delegate that this replacement has replaced.
   std::erase_if(fresh, [&range](const auto& old) {
     return std::find(range.begin(), range.end(), old.get()) != range.end();
   });
@@ -240,7 +240,7 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
 }
 
 MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count) {
-  // Kernels of an earlier list stay until the new one is accepted.
+  // Keep the kernels of an earlier list until the new one is accepted.
   const size_t old_fresh = fresh.size();
   std::vector<DeputyMSKernel*> new_list;
   MSStatus status = ReadEntries({entries, count}, &new_list);
@@ -255,7 +255,7 @@ MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count
   return kMSStatusSuccess;
 }
 
-// All new kernels are owned before anything is refused.
+// Takes ownership of all new kernels before it reports any error.
 MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                                     std::vector<DeputyMSKernel*>* out_list) {
   MSStatus status = kMSStatusSuccess;
@@ -277,7 +277,7 @@ MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries
   return status;
 }
 
-// Every kernel of the model is in the list once, or replaced by exactly one kernel.
+// Checks that each kernel of the model is in the list once or replaced by exactly one kernel.
 MSStatus DeputyMSGraph::CoverGone(const std::vector<DeputyMSKernel*>& new_list) {
   std::set<const DeputyMSKernel*> gone;
   for (const auto& original : originals) gone.insert(original.get());
@@ -309,7 +309,7 @@ MSStatus DeputyMSGraph::CoverGone(const std::vector<DeputyMSKernel*>& new_list) 
                 (*left.begin())->name.c_str());
 }
 
-// The kernels between the tensors that a new kernel says it writes and those that it reads.
+// Finds the kernels from the tensors that a new kernel writes back to those that it reads.
 MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
                                     const std::set<const DeputyMSKernel*>& gone) {
   std::set<int> nodes;
@@ -342,7 +342,7 @@ MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
   return kMSStatusSuccess;
 }
 
-// Each entry comes behind those that make what it reads.
+// Checks that each entry comes after the producers of its inputs.
 MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list) {
   std::set<const DeputyMSKernel*> done;
   for (const DeputyMSKernel* entry : new_list) {
@@ -368,7 +368,7 @@ MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list)
 
 namespace {
 
-// Functions of a client's struct, in today's size.
+// Copies a client's function table into the current layout.
 bool ReadFunctions(const DeputyMSKernelFunctions* functions, DeputyMSKernelFunctions* out) {
   if (functions == nullptr || functions->struct_size < offsetof(DeputyMSKernelFunctions, resize)) {
     return false;
@@ -439,14 +439,15 @@ MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel,
   if (graph == nullptr || kernel == nullptr) {
     return Fail(kMSStatusLiteNullptr, "Refuse: the graph or the kernel is NULL");
   }
-  constexpr int32_t kLastReason = 99;  // the others are the runtime's
+  constexpr int32_t kLastReason = 99;  // larger values are reserved for the runtime
   if (reason <= 0 || reason > kLastReason || kernel->node < 0) {
     return Fail(kMSStatusLiteParamInvalid,
                 "Refuse: expected a kernel of the model and a reason of 1 to %d, found '%s' and %d",
                 kLastReason, kernel->name.c_str(), reason);
   }
   return Guard([&] {
-    auto* own = const_cast<DeputyMSKernel*>(kernel);  // the graph's, of which clients have a view
+    // Clients have a const pointer to a kernel that the graph owns.
+    auto* own = const_cast<DeputyMSKernel*>(kernel);
     own->refusal = reason;
     own->refusal_text = text == nullptr ? "" : text;
     return kMSStatusSuccess;

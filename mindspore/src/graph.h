@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate sees of a subgraph while it builds: a list of kernels that it edits. Nothing here
-// changes the interpreter's graph; the adapter does, once the delegate has returned.
+// A subgraph as presented to a delegate during build: a list of kernels that the delegate edits.
+// The edits do not change the interpreter's graph; the adapter applies them after the delegate has
+// returned.
 #ifndef DEPUTY_MINDSPORE_SRC_GRAPH_H_
 #define DEPUTY_MINDSPORE_SRC_GRAPH_H_
 
@@ -18,7 +19,7 @@
 
 namespace deputy::ms_api {
 
-// A kernel of a delegate, owned by whoever holds this object.
+// Owns a kernel of a delegate, and calls its release in the destructor.
 class DelegateKernel {
  public:
   DelegateKernel(const DeputyMSKernelFunctions& functions, void* user_data, std::string name)
@@ -27,7 +28,7 @@ class DelegateKernel {
   DelegateKernel& operator=(const DelegateKernel&) = delete;
   ~DelegateKernel();
 
-  // Each returns the delegate's code; 0 where the delegate has no such function.
+  // Each returns the delegate's status; 0 if the delegate does not have the function.
   int Prepare() { return Call(functions_.prepare); }
   int Execute() { return Call(functions_.execute); }
   int Resize() {
@@ -36,7 +37,7 @@ class DelegateKernel {
 
   const std::string& name() const { return name_; }
 
-  // Numbers of the nodes it stands for, in the order of execution.
+  // Indices of the nodes that the kernel replaces, in execution order.
   std::vector<int> nodes;
 
  private:
@@ -47,15 +48,15 @@ class DelegateKernel {
   const std::string name_;
 };
 
-// What a view of the graph may do at the moment.
+// Phases, which determine what a view of the graph permits.
 enum class Phase {
   kBuild,    // constants have data
-  kPrepare,  // the same, and outputs of the kernel may be shaped
-  kExecute,  // all have data
+  kPrepare,  // constants have data, and shapes of the kernel's outputs may be set
+  kExecute,  // all tensors have data
   kIdle,     // shapes are fixed
 };
 
-// The tensors of a TfLiteContext. Lives as long as a kernel of the delegate.
+// The tensors of a TfLiteContext. They outlive the kernels of the delegate.
 class GraphTensors : public TensorSource {
  public:
   explicit GraphTensors(TfLiteContext* context) : context_(context), table_(this) {}
@@ -63,12 +64,12 @@ class GraphTensors : public TensorSource {
   TensorTable& table() { return table_; }
   TfLiteContext* context() const { return context_; }
 
-  // Until the next call: what may be done, and the node that does it.
+  // Sets the phase and the node that runs in it.
   void Enter(Phase phase, const TfLiteNode* node) {
     phase_ = phase;
     node_ = node;
   }
-  // From now on tensors `inner` have no memory of the runtime's.
+  // Declares tensors that are internal to a kernel: they get no memory from the runtime.
   void AddInner(const std::vector<int>& inner) { inner_.insert(inner.begin(), inner.end()); }
 
   TfLiteTensor* At(int index) override;
@@ -82,25 +83,25 @@ class GraphTensors : public TensorSource {
   Phase phase_ = Phase::kIdle;
   const TfLiteNode* node_ = nullptr;
   std::set<int> inner_;
-  TensorTable table_;  // the last: its tensors look at the rest
+  TensorTable table_;  // last, because its tensors use the other members
 };
 
 }  // namespace deputy::ms_api
 
 // A kernel of the list.
 struct DeputyMSKernel {
-  // Of the model: its node and operator. Of a delegate: -1 and null.
+  // The node and operator of a kernel of the model; -1 and null for a kernel of a delegate.
   int node = -1;
   std::unique_ptr<DeputyMSPrimitive> primitive;
-  // Of this delegate: the kernel, until the adapter takes it.
+  // The kernel, if it belongs to this delegate; null once the adapter has taken it.
   std::unique_ptr<deputy::ms_api::DelegateKernel> kernel;
   std::string name;
-  bool foreign = false;  // a node of another delegate's, which stays
-  // Why the delegate does not take it, a DeputyReason; 0: it has not said that.
+  bool foreign = false;  // a node of another delegate, which must stay
+  // Reason why the delegate does not support the kernel, a DeputyReason; 0 if none was reported.
   int32_t refusal = 0;
   std::string refusal_text;
-  // Numbers of its tensors without absent ones, and their views. Of this delegate's kernel: what it
-  // says, where it says so.
+  // Indices of its tensors without absent ones, and their views. For a kernel of this delegate: the
+  // tensors that it declares, if any.
   std::vector<int> input_indices, output_indices;
   std::vector<MSTensorHandle> inputs, outputs;
 };
@@ -109,21 +110,22 @@ struct DeputyMSGraph {
   explicit DeputyMSGraph(std::shared_ptr<deputy::ms_api::GraphTensors> graph_tensors)
       : tensors(std::move(graph_tensors)) {}
 
-  // Reads the plan. The context is in delegate mode.
+  // Reads the execution plan. The context must be in delegate mode.
   TfLiteStatus Load();
 
-  // The edits, which own the new kernels in every case. What goes wrong stays in `failure`.
+  // Edits of the list, which take ownership of the new kernels in every case. The first error is
+  // kept in `failure`.
   MSStatus Replace(size_t from, size_t end, std::unique_ptr<deputy::ms_api::DelegateKernel> kernel,
                    size_t* next);
   MSStatus SetList(const DeputyMSKernelEntry* entries, size_t count);
   MSStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   std::shared_ptr<deputy::ms_api::GraphTensors> tensors;
-  std::vector<std::unique_ptr<DeputyMSKernel>> originals;  // in the order of execution
-  std::vector<std::unique_ptr<DeputyMSKernel>> fresh;      // the delegate's own
-  std::vector<DeputyMSKernel*> list;                       // what is left, and what is new
+  std::vector<std::unique_ptr<DeputyMSKernel>> originals;  // in execution order
+  std::vector<std::unique_ptr<DeputyMSKernel>> fresh;      // kernels of the delegate
+  std::vector<DeputyMSKernel*> list;  // the current list: originals and new kernels
   std::vector<MSTensorHandle> inputs, outputs;
-  std::string failure;  // of the first edit that failed; "" if none did
+  std::string failure;  // of the first edit that failed; "" if none
 
  private:
   TfLiteStatus AddNode(int node_index);

@@ -73,7 +73,7 @@ void Log(DeputyMSLogLevel level, const char* format, ...) {
 }
 
 MSStatus Fail(MSStatus code, const char* format, ...) {
-  std::array<char, kTextSize> text;  // arguments may be the last text
+  std::array<char, kTextSize> text;  // separate buffer: arguments may point to last_error
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text.data(), text.size(), format, arguments);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's texts: the newest failure of each thread, and lines for a sink of the client's.
-// Nothing goes to stdout or stderr.
+// Error messages and log of the library: the latest failure of each thread, and messages for the
+// client's sink. Nothing is written to stdout or stderr.
 #ifndef DEPUTY_MINDSPORE_SRC_LOG_H_
 #define DEPUTY_MINDSPORE_SRC_LOG_H_
 
@@ -11,18 +11,18 @@
 
 namespace deputy::ms_api {
 
-// One line for the sink, as printf.
+// Sends a message to the sink; parameters as for printf.
 void Log(DeputyMSLogLevel level, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// Where a failure is born: becomes the thread's newest text and a line of the log. Returns `code`.
+// Reports a failure: sets the thread's latest error message and logs it. Returns `code`.
 MSStatus Fail(MSStatus code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// The status of a code that a delegate has returned, and back: the same bits.
+// Convert between the int that a delegate returns and a status; the bits are the same.
 inline MSStatus StatusOf(int code) { return static_cast<MSStatus>(static_cast<uint32_t>(code)); }
 inline int CodeOf(MSStatus status) { return static_cast<int>(static_cast<uint32_t>(status)); }
 
-// Runs `function` with no exception leaving it: memory that is short becomes `out_of_memory`, other
-// exceptions `otherwise`.
+// Calls `function` and catches all exceptions: returns `out_of_memory` after std::bad_alloc and
+// `otherwise` after any other exception.
 template <typename Result, typename Function>
 Result Contain(Result out_of_memory, Result otherwise, Function&& function) noexcept {
   try {
@@ -34,7 +34,7 @@ Result Contain(Result out_of_memory, Result otherwise, Function&& function) noex
   }
 }
 
-// As Contain, for functions that return a status.
+// Like Contain, for functions that return a status.
 template <typename Function>
 MSStatus Guard(Function&& function) noexcept {
   try {

@@ -16,9 +16,9 @@
 namespace deputy::ms_api {
 namespace {
 
-constexpr uint32_t kMindIRLite = 4;  // the C++ API's name for a file of MindSpore Lite
+constexpr uint32_t kMindIRLite = 4;  // kMindIR_Lite of the C++ API
 
-// A model of MindSpore's becomes a .tflite file in memory, and goes through the one loader.
+// Converts a .ms file to a .tflite file in memory.
 MSStatus ConvertMsFile(const std::vector<char>& ms, std::vector<char>* out_tflite) {
   std::string error;
   const auto* first = reinterpret_cast<const uint8_t*>(ms.data());
@@ -32,7 +32,7 @@ bool IsMs(const std::vector<char>& bytes) {
   return ms::IsMsModel({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
-// The delegate library of a device.
+// Returns the delegate library of a device.
 const char* LibraryOf(const DeviceInfo& device) {
   if (!device.provider.empty()) return device.provider.c_str();
   return device.type == kMSDeviceTypeGPU ? "libdeputy_gpu.so" : "libdeputy_npu_stub.so";
@@ -42,11 +42,11 @@ struct PluginDeleter {
   void operator()(DeputyPlugin* plugin) const { DeputyPluginRelease(plugin); }
 };
 
-// For calls whose failure goes to the log: its text is DeputyLastError.
+// Error reporter that discards messages, for calls whose failure is logged with DeputyLastError.
 void KeepQuiet(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
 
-// A device's settings as options of delegate libraries: the NPU's frequency, and half precision
-// where a GPU computes faster with it.
+// Converts a device's settings to options of delegate libraries: the frequency of an NPU, and
+// `auto` precision for a GPU, which uses half precision if it is faster.
 std::vector<std::pair<std::string, std::string>> SettingsOf(const DeviceInfo& device) {
   if (device.type == kMSDeviceTypeKirinNPU) {
     return {{"frequency", std::to_string(device.frequency)}};
@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> SettingsOf(const DeviceInfo& de
   return {};
 }
 
-// With those of the device's settings that its library declares.
+// Creates the delegate of a device, with those settings that its library declares as options.
 TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& device) {
   DeputyPluginInfo info = {};
   info.struct_size = sizeof info;
@@ -140,7 +140,7 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
   return BuildWith(std::move(bytes), is_ms ? nullptr : path);
 }
 
-// Takes the context over, whatever is wrong with the rest.
+// Takes ownership of the context first, also if the build fails later.
 MSStatus Model::CheckBuild(MSModelType type, MSContextHandle context) {
   if (interpreter_ != nullptr) return Fail(kMSStatusLiteModelRebuild, "Build: the model is built");
   if (context == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the context is NULL");
@@ -176,7 +176,7 @@ MSStatus Model::BuildSteps(Bytes bytes, const char* path) {
   return kMSStatusSuccess;
 }
 
-// The delegate's init comes before the model is read.
+// Creates the adapter and calls the delegate's init, which must precede the reading of the model.
 MSStatus Model::MakeAdapter() {
   if (context_->delegate == nullptr) return kMSStatusSuccess;
   adapter_ = std::make_unique<Adapter>(context_->delegate, context_.get(), true);
@@ -203,7 +203,7 @@ MSStatus Model::LoadModel(Bytes bytes, const char* path) {
     model_.reset(TfLiteModelCreateWithErrorReporter(bytes_.data(), bytes_.size(), reporter, this));
   }
   if (model_ != nullptr) return kMSStatusSuccess;
-  // The library's own text has details that texts of TensorFlow Lite's leave out.
+  // The library's own message has details that TensorFlow Lite's messages omit.
   const std::string known = DeputyLastError();
   const std::string& why = known.starts_with(reported_) ? known : reported_;
   return Fail(kMSStatusLiteGraphFileError, "Build: the model is refused: %s", why.c_str());
@@ -216,12 +216,13 @@ MSStatus Model::MakeInterpreter() {
   TfLiteInterpreterOptionsSetNumThreads(options.get(), context_->ThreadCount());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), ReportError, this);
   TfLiteInterpreterOptionsSetTelemetryProfiler(options.get(), &profiler_);
-  // A kernel's failure fails Predict, whatever the environment says.
+  // A failing kernel must fail Predict, regardless of the policy in the environment.
   DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyTfLite);
   reported_.clear();
   interpreter_.reset(TfLiteInterpreterCreate(model_.get(), options.get()));
   if (interpreter_ == nullptr) return FailedCall("the interpreter", kMSStatusLiteError);
-  // For the delegate to see shapes. A custom operator without a kernel may still find a delegate.
+  // The delegate needs shapes, therefore allocate now. A delegate may still claim a custom operator
+  // without a kernel.
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
   const bool may_be_claimed = status == kTfLiteUnresolvedOps &&
@@ -231,7 +232,7 @@ MSStatus Model::MakeInterpreter() {
       "Build", status == kTfLiteUnresolvedOps ? kMSStatusLiteNotFindOp : kMSStatusLiteInferError);
 }
 
-// The context's delegate, else that of a device; then those of TensorFlow Lite's shape.
+// Applies the context's delegate, or else that of a device, and then the TensorFlow Lite delegates.
 MSStatus Model::ApplyDelegates() {
   if (adapter_ != nullptr && !adapter_->declined()) {
     if (const MSStatus status = ApplyDelegate(adapter_->delegate()); status != kMSStatusSuccess) {
@@ -259,7 +260,7 @@ MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
   return FailedCall("Build", kMSStatusLiteError);
 }
 
-// A device without its library, or a library without its device, leaves the model to the CPU.
+// If the device or its library is not available, the model runs on the CPU.
 MSStatus Model::ApplyDeviceDelegate() {
   for (const MSDeviceType type : {kMSDeviceTypeKirinNPU, kMSDeviceTypeGPU}) {
     for (const auto& device : context_->devices) {
@@ -275,7 +276,7 @@ MSStatus Model::ApplyDeviceDelegate() {
   return kMSStatusSuccess;
 }
 
-// Without a CPU among the devices, no node may be left to it.
+// If the context has no CPU device, every node must run on a delegate.
 MSStatus Model::CheckPlacement() {
   if (context_->HasDevice(kMSDeviceTypeCPU)) return kMSStatusSuccess;
   const TfLiteInterpreter* interpreter = interpreter_.get();
@@ -323,7 +324,7 @@ void Model::Clear() {
 
 // ---- Callbacks ----------------------------------------------------------------------------------
 
-// Made when it is asked for first; nodes of delegates may be new after a resize.
+// Views are created on first use, because a resize may add nodes of delegates.
 const Model::NodeView& Model::ViewOf(int node) {
   const auto at = static_cast<size_t>(node);
   if (at >= views_.size()) views_.resize(at + 1);
@@ -381,7 +382,8 @@ MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* 
   running_ = true;
   const bool watched = callbacks.before != nullptr || callbacks.after != nullptr;
   callbacks_ = watched ? &callbacks : nullptr;
-  // Whoever reports each node keeps the interpreter from running several at once.
+  // A profiler that reports each node disables fusion in the interpreter: install it only if
+  // needed.
   profiler_.ReportBeginOpInvokeEvent = watched ? begin_event_ : nullptr;
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
   callbacks_ = nullptr;
@@ -477,8 +479,8 @@ TfLiteStatus Model::ResizeInputs(const std::vector<std::vector<int>>& shapes) {
   return TfLiteInterpreterAllocateTensors(interpreter_.get());
 }
 
-// A static delegate that could not be applied again for the new shapes is forgotten, and comes back
-// for the old ones.
+// Restores the previous shapes. A static delegate that failed for the new shapes was removed, and
+// must be applied again.
 void Model::RestoreShapes(const std::vector<std::vector<int>>& shapes) {
   views_.clear();
   const bool restored = ResizeInputs(shapes) == kTfLiteOk;
@@ -506,7 +508,7 @@ Model* CheckedModel(MSModelHandle handle, const char* function) {
   return Model::Of(handle);
 }
 
-// The callbacks of the C API, which have no pointer of the client's.
+// Callbacks of MSModelPredict, which have no user_data.
 struct PlainCallbacks {
   MSKernelCallBackC before, after;
 };

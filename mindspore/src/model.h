@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind an MSModelHandle: a model of libdeputy with its interpreter, and the delegate
-// of the context.
+// Implementation of MSModelHandle: a model of libdeputy with its interpreter and the context's
+// delegate.
 #ifndef DEPUTY_MINDSPORE_SRC_MODEL_H_
 #define DEPUTY_MINDSPORE_SRC_MODEL_H_
 
@@ -70,7 +70,7 @@ class Model {
   const TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
 
  private:
-  // A node as callbacks see it.
+  // A node as presented to callbacks.
   struct NodeView {
     std::string name, type;
     std::vector<MSTensorHandle> inputs, outputs;
@@ -92,7 +92,8 @@ class Model {
   void MakeViews();
   const NodeView& ViewOf(int node);
   void CallBack(DeputyMSKernelCallBack callback, int node);
-  // The status of a failed call of the interpreter: the delegate's code, if it was its failure.
+  // Reports a failed call of the interpreter and returns its status: the delegate's, if the
+  // delegate failed, otherwise `otherwise`.
   MSStatus FailedCall(const char* call, MSStatus otherwise);
   MSStatus CheckInput(size_t index, MSTensorHandle handle);
   MSStatus CopyInput(size_t index, MSTensorHandle handle);
@@ -102,14 +103,14 @@ class Model {
 
   std::recursive_mutex mutex_;
   bool running_ = false;
-  std::string reported_;  // by the interpreter, since the last call
+  std::string reported_;  // messages of the interpreter since the last call
   std::unique_ptr<Context, ModelDeleter> context_;
   Bytes bytes_;
   TfLiteTelemetryProfilerStruct profiler_ = {};
   decltype(profiler_.ReportBeginOpInvokeEvent) begin_event_ = nullptr;
-  const Callbacks* callbacks_ = nullptr;  // during an inference
+  const Callbacks* callbacks_ = nullptr;  // set during an inference
   std::vector<int> running_nodes_;
-  // In the order of making; they go the other way round.
+  // In order of construction, so that they are destroyed in the reverse order.
   std::unique_ptr<TfLiteModel, ModelDeleter> model_;
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<TfLiteDelegate, ModelDeleter> device_delegate_;

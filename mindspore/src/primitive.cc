@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One table: TensorFlow Lite's operator, MindSpore's number and name, and the function that reads
-// the attributes. An operator without a row is Custom (191) to MindSpore.
+// Converts TensorFlow Lite operators to MindSpore primitives. One table has, for each operator, the
+// value and name in MindSpore's schema and the function that reads the attributes. An operator
+// without a row becomes Custom (191).
 #include "mindspore/src/primitive.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 constexpr int kCustomType = 191;
 constexpr int kImageRank = 4;
 
-// A node whose attributes are read.
+// Node whose attributes are read.
 struct Source {
   const TfLiteContext* context;
   const TfLiteNode* node;
@@ -39,7 +40,7 @@ struct Source {
 
 using Reader = void (*)(const Source& source, DeputyMSPrimitive* out);
 
-// MindSpore's numbers.
+// Values in MindSpore's schema.
 enum ActivationType {
   kNone = 0,
   kRelu = 1,
@@ -90,20 +91,21 @@ int RankOf(const TfLiteTensor* tensor) {
   return tensor == nullptr || tensor->dims == nullptr ? 0 : tensor->dims->size;
 }
 
-// Zeros before and after an axis, which SAME implies.
+// Zero padding before and after an axis, as implied by SAME.
 struct Pads {
   int64_t before = 0;
   int64_t after = 0;
 };
 Pads PadsOf(TfLitePadding padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation) {
   if (padding != kTfLitePaddingSame || stride < 1) return {};
-  // Not the output's extent, which may be the file's while an input is resized already.
+  // Computed from the input's extent: after a resize of an input the output's may still be that of
+  // the file.
   const int64_t out = (in + stride - 1) / stride;
   const int64_t total = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
   return {total / 2, total - total / 2};
 }
 
-// Height and width.
+// Parameters of a window; index 0 is the height, 1 the width.
 struct Window {
   int64_t kernel[2], stride[2], dilation[2];
 };
@@ -127,7 +129,7 @@ void AddWindow(const Source& source, const Window& window, TfLitePadding padding
 
 void Nothing(const Source& /*source*/, DeputyMSPrimitive* /*out*/) {}
 
-// Conv2DFusion, of CONV_2D and DEPTHWISE_CONV_2D, which differ in group.
+// Conv2DFusion for CONV_2D and DEPTHWISE_CONV_2D, which differ in the number of groups.
 void AddConv(const Source& source, const Window& window, TfLitePadding padding, int64_t group,
              TfLiteFusedActivation activation, DeputyMSPrimitive* out) {
   AddWindow(source, window, padding, "stride", "pad_list", out);
@@ -195,7 +197,7 @@ void ReadMatMul(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("activation_type", kNone);
 }
 
-// ADD, SUB, MUL and DIV: the activation stands first in all of their structs.
+// ADD, SUB, MUL and DIV, each of which has its own parameter struct.
 void ReadArithmetic(const Source& source, DeputyMSPrimitive* out) {
   TfLiteFusedActivation activation = kTfLiteActNone;
   if (source.builtin_code == kTfLiteBuiltinAdd) {
@@ -258,7 +260,7 @@ void ReadReduce(const Source& source, DeputyMSPrimitive* out) {
   out->AddFloat("coeff", 1);
 }
 
-// The axis of ARG_MAX is its second input.
+// The axis is input 1 of ARG_MAX and ARG_MIN.
 void ReadArg(const Source& source, DeputyMSPrimitive* out) {
   const TfLiteTensor* axis = source.input(1);
   if (axis != nullptr && axis->allocation_type == kTfLiteMmapRo && axis->type == kTfLiteInt32 &&
@@ -314,7 +316,7 @@ void ReadStridedSlice(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("shrink_axis_mask", p.shrink_axis_mask);
 }
 
-// PAD, PADV2 and MIRROR_PAD: 0 constant, 1 reflect, 2 symmetric.
+// PAD, PADV2 and MIRROR_PAD. Modes: 0 constant, 1 reflect, 2 symmetric.
 void ReadPad(const Source& source, DeputyMSPrimitive* out) {
   int64_t mode = 0;
   if (source.builtin_code == kTfLiteBuiltinMirrorPad) {
@@ -371,7 +373,7 @@ void ReadPow(const Source& /*source*/, DeputyMSPrimitive* out) {
   out->AddFloat("shift", 0);
 }
 
-// The types of the tensors, by MindSpore's numbers.
+// Adds the types of input and output, as MindSpore's values.
 void ReadTypes(const Source& source, DeputyMSPrimitive* out) {
   if (source.input(0) != nullptr) out->AddInt("src_t", DataTypeOf(source.input(0)->type));
   if (source.output(0) != nullptr) out->AddInt("dst_t", DataTypeOf(source.output(0)->type));
@@ -384,7 +386,7 @@ struct Row {
   int type;
   const char* name;
   Reader read;
-  bool has_params;  // the reader looks at builtin_data
+  bool has_params;  // the reader accesses builtin_data
 };
 
 constexpr Row kRows[] = {

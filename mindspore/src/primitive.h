@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's operator as MindSpore describes it: number and name in its schema, and attributes by
-// name, made from TensorFlow Lite's options.
+// A node's operator as a MindSpore primitive: value and name in MindSpore's schema, and attributes
+// by name, derived from TensorFlow Lite's options.
 #ifndef DEPUTY_MINDSPORE_SRC_PRIMITIVE_H_
 #define DEPUTY_MINDSPORE_SRC_PRIMITIVE_H_
 
@@ -18,19 +18,19 @@ namespace deputy::ms_api {
 struct Attribute {
   const char* name;
   DeputyMSAttributeKind kind;
-  std::vector<int64_t> ints;  // of integers and bools
+  std::vector<int64_t> ints;  // for integers and booleans
   float number = 0;
   std::string bytes;
 };
 
-// "Conv2DFusion" for CONV_2D; "Custom" for what MindSpore does not have.
+// Returns a name such as "Conv2DFusion" for CONV_2D; "Custom" if MindSpore has no such operator.
 const char* TypeNameOf(int builtin_code);
 
 }  // namespace deputy::ms_api
 
-// What a DeputyMSPrimitive* points to.
+// Implementation of DeputyMSPrimitive.
 struct DeputyMSPrimitive {
-  // Reads the node's options. Tensors are read for their shapes.
+  // Reads the node's options, and the shapes of its tensors.
   DeputyMSPrimitive(const TfLiteContext& context, const TfLiteNode& node,
                     const TfLiteRegistration& registration);
 
@@ -38,7 +38,7 @@ struct DeputyMSPrimitive {
   void AddInt(const char* name, int64_t value) { Add(name, {value}); }
   void AddBool(const char* name, bool value);
   void AddFloat(const char* name, float value);
-  // Null if there is none of that name and kind.
+  // Returns null if no attribute has this name and kind.
   const deputy::ms_api::Attribute* Find(const char* name, DeputyMSAttributeKind kind) const;
 
   int32_t type = 0;

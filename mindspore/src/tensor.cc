@@ -33,7 +33,7 @@ constexpr TypeRow kTypes[] = {
     {kTfLiteFloat64, kMSDataTypeNumberTypeFloat64, 8},
 };
 
-// Number of elements; -1 if a dimension is negative or the number is too great.
+// Number of elements; -1 if a dimension is negative or the number overflows.
 int64_t Count(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (const int64_t dim : shape) {
@@ -42,8 +42,8 @@ int64_t Count(std::span<const int64_t> shape) {
   return count;
 }
 
-// MindSpore has no sparse tensors. Delegates are not shown the values of one, which are fewer than
-// its elements, nor a type to read them by.
+// MindSpore has no sparse tensors. The values of a sparse tensor, which are fewer than its
+// elements, and its type are hidden from delegates.
 bool IsSparse(const TfLiteTensor& tensor) { return tensor.sparsity != nullptr; }
 
 }  // namespace
@@ -207,13 +207,13 @@ using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The tensor of a handle; null, with a line in the log, for NULL.
+// Returns the tensor of a handle. For NULL reports an error and returns null.
 Tensor* CheckedTensor(MSTensorHandle handle, const char* function) {
   if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the tensor is NULL", function);
   return Tensor::Of(handle);
 }
 
-// Whether a tensor of that type and shape can hold `size` bytes.
+// True if `size` is the size in bytes of a tensor with this type and shape.
 bool Fits(MSDataType type, std::span<const int64_t> shape, size_t size) {
   const int64_t count = Count(shape);
   size_t bytes = 0;

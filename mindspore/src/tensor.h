@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind an MSTensorHandle: a tensor of the caller's, or a view of one in a graph.
+// Implementation of MSTensorHandle: a tensor of the caller, or a view of a tensor in a graph.
 #ifndef DEPUTY_MINDSPORE_SRC_TENSOR_H_
 #define DEPUTY_MINDSPORE_SRC_TENSOR_H_
 
@@ -18,10 +18,10 @@ namespace deputy::ms_api {
 
 MSDataType DataTypeOf(TfLiteType type);
 
-// Size of an element; 0 where it has none.
+// Size of an element in bytes; 0 for types without a fixed size.
 size_t ElementSize(MSDataType type);
 
-// Where views find their tensors: an interpreter, or the context of a delegate.
+// Provides the tensors for views: an interpreter, or the context of a delegate.
 class TensorSource {
  public:
   TensorSource() = default;
@@ -29,23 +29,23 @@ class TensorSource {
   TensorSource& operator=(const TensorSource&) = delete;
   virtual ~TensorSource() = default;
 
-  // The tensor; null if there is none of that number.
+  // Returns the tensor; null if the index is out of range.
   virtual TfLiteTensor* At(int index) = 0;
-  // The tensor has memory of the runtime's.
+  // True if the runtime provides the tensor's memory.
   virtual bool HasMemory(int index) = 0;
-  // Nobody but one kernel of a delegate knows the tensor, so that its memory is the view's.
+  // True if the tensor is internal to one kernel of a delegate, so that the view owns its memory.
   virtual bool IsInner(int index) = 0;
-  // False, with a report, if the shape cannot be changed now.
+  // Returns false and reports an error if the shape cannot be changed now.
   virtual bool SetShape(int index, std::span<const int64_t> shape) = 0;
-  // The caller may give memory for it.
+  // True if the caller may provide the tensor's memory.
   virtual bool TakesData(int index) = 0;
 };
 
 class Tensor {
  public:
-  // A tensor of the caller's.
+  // Creates a tensor that belongs to the caller.
   Tensor(std::string name, MSDataType type, std::vector<int64_t> shape);
-  // A view.
+  // Creates a view.
   Tensor(TensorSource* source, int index);
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
@@ -56,7 +56,7 @@ class Tensor {
   void Release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // A view whose graph is gone.
+  // Called when the graph of a view is destroyed.
   void Disconnect() { source_ = nullptr; }
 
   bool is_view() const { return is_view_; }
@@ -75,12 +75,12 @@ class Tensor {
   const void* data();
   void* mutable_data();
   bool set_data(void* data);
-  // Memory that the caller has given for a view; null if none.
+  // Memory that the caller has provided for a view; null if none.
   const void* given_data() const { return is_view_ ? borrowed_ : nullptr; }
   std::vector<DeputyMSQuantParam> quantization();
-  // A tensor of the caller's with the same contents; null if memory is short.
+  // Returns a copy that belongs to the caller; null if out of memory.
   std::unique_ptr<Tensor> Clone();
-  // Allocates memory and copies the bytes. False if memory is short.
+  // Allocates memory and copies the bytes. Returns false if out of memory.
   bool CopyIn(const void* bytes, size_t size);
 
  private:
@@ -100,13 +100,14 @@ class Tensor {
   std::string name_;
   MSDataType type_ = kMSDataTypeUnknown;
   MSFormat format_ = kMSFormatNHWC;
-  std::vector<int64_t> shape_;  // of a view: what was returned last, or of an inner tensor was set
+  // For a view: result of the last shape(), or the shape that was set for an internal tensor.
+  std::vector<int64_t> shape_;
   bool shape_is_set_ = false;
   void* borrowed_ = nullptr;
   std::unique_ptr<void, Free> memory_;
 };
 
-// The views of one graph, each made when it is asked for first, so that one tensor has one handle.
+// The views of one graph. Each is created on first use, so that a tensor has one handle.
 class TensorTable {
  public:
   explicit TensorTable(TensorSource* source) : source_(source) {}
@@ -114,17 +115,17 @@ class TensorTable {
   TensorTable& operator=(const TensorTable&) = delete;
   ~TensorTable();
 
-  // The view of a tensor, which the table owns.
+  // Returns the view of a tensor, which the table owns.
   MSTensorHandle Handle(int index);
-  // Views of all but the optional tensors that are absent.
+  // Returns the views of all tensors except absent optional ones.
   std::vector<MSTensorHandle> Handles(std::span<const int> indices);
 
  private:
   TensorSource* source_;
-  std::vector<Tensor*> tensors_;  // by number, null where nobody has asked
+  std::vector<Tensor*> tensors_;  // by tensor index; null before the first use
 };
 
-// The array as the C API hands it out.
+// Returns the array for the C API, without copying the handles.
 inline MSTensorHandleArray ArrayOf(const std::vector<MSTensorHandle>& handles) {
   return {handles.size(), const_cast<MSTensorHandle*>(handles.data())};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an inference runtime does not have: training, and the workspace of micro-controllers. The
-// functions exist so that programs link, and fail.
+// Functions that an inference runtime does not support: training, and the workspace of
+// micro-controllers. They exist so that programs link, and they report an error.
 #include "mindspore/src/log.h"
 
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
