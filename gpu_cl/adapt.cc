@@ -18,7 +18,7 @@ using compiler::Window;
 
 namespace {
 
-// A copy of a value in another shape, for an operation that will read it.
+// Returns a copy of `box` of `source` to a new value of shape `to`, which `reader` will read.
 Operation CopyFor(const Operation& reader, Graph* graph, ValueId source, const Shape& to,
                   const compiler::Box& box) {
   Operation copy;
@@ -29,7 +29,7 @@ Operation CopyFor(const Operation& reader, Graph* graph, ValueId source, const S
   return copy;
 }
 
-// Exchanges the last two axes.
+// Returns a copy that exchanges the last two axes.
 Operation Transposed(const Operation& reader, Graph* graph, ValueId source) {
   const Shape from = graph->value(source).shape;
   const size_t rank = from.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a graph looks like for kernels of vectors: copies where they let a product run in tiles.
+// Graph transformations for vectorised kernels: adds copies that let a product use the tiled
+// kernels.
 #ifndef DEPUTY_GPU_CL_ADAPT_H_
 #define DEPUTY_GPU_CL_ADAPT_H_
 
@@ -9,10 +10,11 @@
 
 namespace deputy::gpu_cl {
 
-// For options with vectors; other graphs stay as they are.
-// - The right side of a product is transposed beforehand, unless it is constant.
-// - For processors, images of few channels get their border beforehand: a window's row is then one
-//   piece of memory.
+// Transforms a graph if the options enable vectors; returns other graphs unchanged.
+// - A non-constant right side of a product is transposed before the product.
+// - For CPUs, images with few channels are padded before the convolution: each row of a window is
+//   then
+// contiguous in memory.
 compiler::Graph Adapted(compiler::Graph graph, const PlanOptions& options);
 
 }  // namespace deputy::gpu_cl

@@ -8,7 +8,7 @@ namespace deputy::gpu_cl {
 
 size_t BoundPlans::Keep(std::unique_ptr<Executor> executor, size_t limit) {
   executor->ForgetModel();
-  std::list<std::unique_ptr<Executor>> dropped;  // outside of the lock
+  std::list<std::unique_ptr<Executor>> dropped;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     kept_.push_front(std::move(executor));

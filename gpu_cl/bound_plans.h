@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executors of shapes that a model had before: when an input is resized back, what was bound to
-// buffers and kernels then is used again. They are found by what they compute, so that it does not
-// matter which interpreter had them.
+// Cache of executors for input shapes that a model had before: when an input is resized back, the
+// executor with its buffers and kernels is reused. Executors are found by what they compute,
+// regardless of the interpreter that released them.
 //
-// Threads: any number.
+// Thread-safe.
 #ifndef DEPUTY_GPU_CL_BOUND_PLANS_H_
 #define DEPUTY_GPU_CL_BOUND_PLANS_H_
 
@@ -19,17 +19,18 @@ namespace deputy::gpu_cl {
 
 class BoundPlans {
  public:
-  // Keeps it as the one that was used last, and drops those that were not used for longest beyond
-  // `limit`. Returns what these held on the device.
+  // Stores the executor as the most recently used one, and evicts the least recently used ones
+  // beyond `limit`. Returns the device bytes that the evicted ones held.
   size_t Keep(std::unique_ptr<Executor> executor, size_t limit);
-  // One that computes what `wanted`, which is not bound yet, would; null if there is none.
+  // Removes and returns an executor that computes the same as `wanted`, which need not be bound;
+  // null if there is none.
   std::unique_ptr<Executor> Take(const Executor& wanted);
-  // Drops all. Returns what they held on the device.
+  // Evicts all executors. Returns the device bytes that they held.
   size_t Clear();
 
  private:
   std::mutex mutex_;
-  std::list<std::unique_ptr<Executor>> kept_;  // the one used last in front
+  std::list<std::unique_ptr<Executor>> kept_;  // most recently used first
 };
 
 }  // namespace deputy::gpu_cl

@@ -6,7 +6,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// A handle is a positive int: 15 bits of generation above 16 of the place.
+// A handle is a positive int: the generation in 15 bits, above 16 bits of the slot index.
 constexpr int kPlaceBits = 16;
 constexpr int kGenerations = 1 << 15;
 constexpr size_t kPlaces = size_t{1} << kPlaceBits;
@@ -44,7 +44,7 @@ const BufferTable::Place* BufferTable::PlaceOf(TfLiteBufferHandle handle) const 
 bool BufferTable::Replace(TfLiteBufferHandle handle, std::shared_ptr<const DeviceBuffer> buffer) {
   const std::lock_guard lock(mutex_);
   if (PlaceOf(handle) == nullptr) return false;
-  // What was there goes with the argument.
+  // The old buffer is released with the argument, after the lock.
   std::swap(places_[IndexOf(handle)].buffer, buffer);
   return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the buffer handles of tensors stand for: places in memory of the device.
+// Table of the device memory that the buffer handles of tensors refer to.
 #ifndef DEPUTY_GPU_CL_BUFFER_TABLE_H_
 #define DEPUTY_GPU_CL_BUFFER_TABLE_H_
 
@@ -15,29 +15,29 @@
 
 namespace deputy::gpu_cl {
 
-// A range of a buffer, with a reference of its own to the buffer.
+// A range of a buffer. Holds a reference to the buffer.
 struct DeviceBuffer {
   ClMemory memory;
   size_t offset = 0;
   size_t bytes = 0;
-  // Whether the client brought it. Else it is the output of a partition, which every run of the
-  // partition writes again.
+  // True if the client provided it. Otherwise it is the output of a partition and overwritten by
+  // every run of the partition.
   bool of_client = false;
 };
 
-// Handles name a place in the table and its generation, so that a handle that was freed is known
-// as such, until 32767 others have had its place. Any thread.
+// A handle consists of a slot of the table and the slot's generation, so that a freed handle is
+// detected until its slot has been reused 32767 times. Thread-safe.
 class BufferTable {
  public:
-  // A handle for the buffer; kTfLiteNullBufferHandle if all 65536 places are taken.
+  // Returns a handle for the buffer; kTfLiteNullBufferHandle if all 65536 slots are in use.
   TfLiteBufferHandle Add(std::shared_ptr<const DeviceBuffer> buffer);
-  // Lets the handle stand for another buffer; null: for none, until the next call. False if it was
-  // freed or never given out.
+  // Binds the handle to another buffer, or with null to none, until the next call. Returns false if
+  // the handle is not valid.
   bool Replace(TfLiteBufferHandle handle, std::shared_ptr<const DeviceBuffer> buffer);
-  // Null if the handle stands for none, was freed or never given out.
+  // Returns null if the handle is bound to no buffer or is not valid.
   std::shared_ptr<const DeviceBuffer> Find(TfLiteBufferHandle handle) const;
   void Remove(TfLiteBufferHandle handle);
-  // Lets every handle that stands for the buffer stand for none.
+  // Unbinds every handle that refers to the buffer.
   void Forget(const DeviceBuffer* buffer);
 
  private:
@@ -47,7 +47,7 @@ class BufferTable {
     bool taken = false;
   };
 
-  // Null if the handle was freed or never given out. Under the mutex.
+  // Returns null if the handle is not valid (freed, or never returned by Add). Requires the mutex.
   const Place* PlaceOf(TfLiteBufferHandle handle) const;
 
   mutable std::mutex mutex_;

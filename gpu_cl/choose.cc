@@ -31,7 +31,7 @@ bool HasType(const TfLiteContext* context, const TfLiteNode& node,
   return false;
 }
 
-// Why the delegate leaves a node to the CPU.
+// Returns the reason why the delegate leaves a node to the CPU; nullopt if it supports the node.
 std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, int index,
                               compiler::Work* out_work) {
   TfLiteNode* node;
@@ -42,7 +42,7 @@ std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, in
   if (!gpu.options.quantized && HasType(context, *node, {kTfLiteInt8, kTfLiteUInt8})) {
     return Refusal{kDeputyReasonQuantization, "quantised models are switched off"};
   }
-  // Within one step of 65536 float32 is no longer exact enough for sums.
+  // Sums of INT16 products exceed float32's precision: a result may be off by a step of the scale.
   const bool product = registration->builtin_code == kTfLiteBuiltinBatchMatmul ||
                        registration->builtin_code == kTfLiteBuiltinFullyConnected ||
                        registration->builtin_code == kTfLiteBuiltinConv2d;
@@ -56,7 +56,7 @@ CostModel ModelFor(const GpuDelegate& gpu, const TfLiteContext* context) {
   return CostModelOf(gpu.context->device().profile, ClassOf(gpu), context->recommended_num_threads);
 }
 
-// The partitions that nodes would make; they hold until the next call.
+// Previews the partitions of a set of nodes. The result is valid until the next preview.
 TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
                      std::span<const TfLiteDelegateParams>* out_partitions) {
   TfLiteIntArray* wanted = MakeArray(nodes);
@@ -70,7 +70,8 @@ TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
   return status;
 }
 
-// What a partition gains; none if it cannot be imported, which shows when it is compiled.
+// Returns a partition's estimated gain; nullopt if it cannot be imported, which is reported when it
+// is compiled.
 std::optional<double> Gain(TfLiteContext* context, const CostModel& model,
                            const TfLiteDelegateParams& partition) {
   compiler::Graph graph;
@@ -78,7 +79,7 @@ std::optional<double> Gain(TfLiteContext* context, const CostModel& model,
   return GainNs(model, graph);
 }
 
-// The first `count` partitions of those that gain most, then of those with most nodes.
+// Returns the `count` partitions with the largest gain; ties are broken by the number of nodes.
 std::vector<size_t> BestFirst(const GpuDelegate& gpu, TfLiteContext* context,
                               std::span<const TfLiteDelegateParams> partitions, size_t count) {
   const CostModel model = ModelFor(gpu, context);
@@ -96,7 +97,7 @@ std::vector<size_t> BestFirst(const GpuDelegate& gpu, TfLiteContext* context,
   return order;
 }
 
-// Why a partition is left to the CPU; nothing if it is worth it, or nothing can be said of it.
+// Returns the reason why a partition is too slow; nullopt if its gain suffices or is unknown.
 std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
                              const TfLiteDelegateParams& partition) {
   const std::optional<double> gain = Gain(context, model, partition);
@@ -107,7 +108,7 @@ std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, con
   return Refusal{kDeputyReasonCost, text};
 }
 
-// Refuses the nodes of partitions that gain less than the options want.
+// Refuses the nodes of partitions whose gain is below the minimum of the options.
 TfLiteStatus RefuseSlow(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
                         std::vector<NodeChoice>* choices) {
   std::vector<int> nodes;

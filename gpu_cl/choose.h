@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes of a graph the delegate takes.
+// Selection of the nodes that the delegate claims.
 #ifndef DEPUTY_GPU_CL_CHOOSE_H_
 #define DEPUTY_GPU_CL_CHOOSE_H_
 
@@ -16,17 +16,17 @@ namespace deputy::gpu_cl {
 
 struct NodeChoice {
   int node = -1;
-  std::optional<compiler::Refusal> refusal;  // why it is left to the CPU; nothing: it is not
-  double device_ns = -1;                     // how long it is expected to take on the device
+  std::optional<compiler::Refusal> refusal;  // set if the node stays on the CPU
+  double device_ns = -1;                     // estimated time on the device; -1: unknown
 };
 
-// Looks at every node of a plan: whether it can be compiled, and where the options set a least
-// gain, whether its partition has it. `context` is in delegate mode.
+// Checks for every node of a plan whether it can be compiled and, if the options set a minimum
+// gain, whether its partition reaches it. `context` must be in delegate mode.
 TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::span<const int> plan,
                          std::vector<NodeChoice>* out_choices);
 
-// Leaves those of the partitions that are expected to gain most, as many as the options allow; of
-// the largest ones where that cannot be told.
+// Keeps the nodes of the partitions with the largest estimated gain, up to the number that the
+// options allow; where no gain can be estimated, of the partitions with most nodes.
 TfLiteStatus KeepBest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes);
 
 }  // namespace deputy::gpu_cl

@@ -13,7 +13,8 @@ struct ErrorName {
   const char* name;
 };
 
-// The second half is what OpenCL 2.x, extensions and drivers add; headers for 1.2 lack their names.
+// The second half are codes of OpenCL 2.x, extensions and drivers, which headers for 1.2 do not
+// name.
 constexpr ErrorName kErrorNames[] = {
 #define DEPUTY_CL_ERROR(name) \
   { name, #name }
@@ -86,7 +87,7 @@ constexpr ErrorName kErrorNames[] = {
     {-9999, "illegal access of an NVIDIA driver"},
 };
 
-// "" or what is wrong with the library.
+// Fills the table; returns "" or why the library is unusable.
 std::string FillTable(void* library, ClApi* api) {
   std::string missing;
 #define DEPUTY_CL_FIND(name) \
@@ -101,7 +102,7 @@ std::string FillTable(void* library, ClApi* api) {
   return missing.empty() ? "" : "it lacks the function " + missing;
 }
 
-// "" or what is wrong.
+// Opens a library and fills the table; returns "" or the reason of the failure.
 std::string OpenLibrary(const std::string& name, ClApi* api) {
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenCL as a table of function pointers. The library is opened when a delegate is created, never
-// linked: on a machine without OpenCL everything else still works. Headers of OpenCL are used for
-// types alone.
+// linked: on a machine without OpenCL everything else still works. OpenCL's headers are used for
+// types only.
 //
-// The table is passed to whoever needs it and is never a global. So a test may pass one with
-// functions of its own, which fail at a chosen call or count what is created and released.
+// The table is passed as a parameter and is never global, so that a test can pass its own
+// functions, which fail at a chosen call or count created and released objects.
 //
-// Threads: a table does not change once it is made. OpenCL's functions may be called from any
-// thread, but no two may set arguments of one kernel at the same time.
+// Threads: a table is immutable once filled. OpenCL's functions may be called from any thread, but
+// no two threads may set arguments of one kernel at the same time.
 #ifndef DEPUTY_GPU_CL_CL_API_H_
 #define DEPUTY_GPU_CL_CL_API_H_
 
@@ -25,7 +25,7 @@
 
 namespace deputy::gpu_cl {
 
-// The entry points of OpenCL 1.2 that a library must have, without their "cl".
+// The entry points of OpenCL 1.2 that a library must have, without the prefix "cl".
 #define DEPUTY_CL_REQUIRED(X) \
   X(GetPlatformIDs)           \
   X(GetPlatformInfo)          \
@@ -72,7 +72,7 @@ namespace deputy::gpu_cl {
   X(EnqueueUnmapMemObject)    \
   X(EnqueueNDRangeKernel)
 
-// Those that may be missing; they are null then.
+// Entry points that may be missing; their pointers are null then.
 #define DEPUTY_CL_OPTIONAL(X)               \
   X(GetExtensionFunctionAddressForPlatform) \
   X(CreateImage)                            \
@@ -87,10 +87,10 @@ namespace deputy::gpu_cl {
   X(SetEventCallback)                       \
   X(UnloadPlatformCompiler)
 
-// All of them: api.EnqueueNDRangeKernel(...) is clEnqueueNDRangeKernel(...). Two tables are equal
-// if they call the same functions.
+// The table: api.EnqueueNDRangeKernel(...) calls clEnqueueNDRangeKernel(...). Two tables are equal
+// if all of their pointers are equal.
 struct ClApi {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member has none
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name cannot be parenthesised
 #define DEPUTY_CL_MEMBER(name) decltype(&::cl##name) name = nullptr;
   DEPUTY_CL_REQUIRED(DEPUTY_CL_MEMBER)
   DEPUTY_CL_OPTIONAL(DEPUTY_CL_MEMBER)
@@ -99,8 +99,8 @@ struct ClApi {
   bool operator==(const ClApi&) const = default;
 };
 
-// How a call ended: a code of OpenCL, and what happened in words. Failures that are not OpenCL's
-// carry the code that fits best, so that a code alone tells success from failure.
+// Result of a call: OpenCL's error code and a description. Failures outside of OpenCL use the code
+// that fits best, so that the code alone distinguishes success from failure.
 struct [[nodiscard]] ClStatus {
   cl_int code = CL_SUCCESS;
   std::string text;
@@ -108,42 +108,42 @@ struct [[nodiscard]] ClStatus {
   bool ok() const { return code == CL_SUCCESS; }
 };
 
-// "CL_OUT_OF_RESOURCES (-5)"; codes without a name are "OpenCL error -77".
+// Formats an error code: "CL_OUT_OF_RESOURCES (-5)", or "OpenCL error -77" for one without a name.
 std::string ClErrorName(cl_int code);
-// "<call>: <name of code>", or success.
+// Returns success, or a failure with the text "<call>: <name of code>".
 ClStatus ClCall(const char* call, cl_int code);
-// Whether the code means that the context is of no use any more: after such a failure whoever made
-// the call poisons the shared context (device.h).
+// Returns whether the code means that the context is unusable. After such a failure the caller must
+// poison the shared context (device.h).
 bool IsDeviceLost(cl_int code);
-// Whether it means that less use of memory might help.
+// Returns whether the code means out of memory, so that using less memory may help.
 bool IsMemoryShort(cl_int code);
 
-// What a search for the library came to.
+// Result of a search for the OpenCL library.
 struct LoadedCl {
-  // Null if no library would do.
+  // Null if no usable library was found.
   std::shared_ptr<const ClApi> api;
-  // The library's name as it was opened.
+  // Name under which the library was opened.
   std::string library;
-  // Every name that was tried, with the reason why it would not do.
+  // Every name that was tried, with the reason why it was not used.
   std::string tried;
 };
 
-// Tries the names in their order. A library that was opened stays so until the process ends, even
-// if it would not do: drivers register handlers that run at exit. Any thread.
+// Tries the names in their order. An opened library stays open until the process ends, even if it
+// is unusable: drivers register handlers that run at exit. Thread-safe.
 LoadedCl LoadCl(std::span<const std::string> names);
-// Tries what the environment's DEPUTY_OPENCL_LIBRARY names, then where libraries of OpenCL usually
-// are. The value "none" is the way to have no OpenCL: nothing is tried.
+// Tries the library named by the environment variable DEPUTY_OPENCL_LIBRARY, else the usual names
+// of OpenCL libraries. The value "none" disables OpenCL: nothing is tried.
 LoadedCl LoadCl();
-// The names that the latter tries.
+// Returns the names that LoadCl() tries.
 std::vector<std::string> ClLibraryNames();
 
-// An object of OpenCL with one reference of its own, which is released through the table. The table
-// must outlive it. Movable; null if empty.
+// Owns one reference to an OpenCL object, which is released through the table. The table must
+// outlive it. Movable; null if empty.
 template <typename Handle, auto kRelease>
 class ClObject {
  public:
   ClObject() = default;
-  // Takes over the caller's reference.
+  // Takes ownership of the caller's reference.
   ClObject(const ClApi* api, Handle handle) : api_(api), handle_(handle) {}
   ~ClObject() { Reset(); }
   ClObject(ClObject&& other) noexcept
@@ -158,10 +158,10 @@ class ClObject {
 
   Handle get() const { return handle_; }
   explicit operator bool() const { return handle_ != nullptr; }
-  // Gives the reference to the caller.
+  // Transfers the reference to the caller.
   Handle Release() { return std::exchange(handle_, nullptr); }
   void Reset() {
-    // A failure to release leaves nothing to be done about it.
+    // The result is ignored: a failure to release cannot be handled.
     if (handle_ != nullptr) (api_->*kRelease)(std::exchange(handle_, nullptr));
   }
 

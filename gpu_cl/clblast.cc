@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRowMajor = 101, kNotTransposed = 111, kTransposed = 112;
 
-// The capability that CLBlast's database ends with.
+// Highest compute capability in CLBlast's database.
 constexpr uint32_t kLastNvidia = 89;
 
 bool Names(const DeviceProfile& profile, const char* part) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CLBlast, where it is installed: a library of products for OpenCL, opened when tuning asks for it
-// and never linked (it links OpenCL). Tuning may choose it for large products, on devices that it
-// has numbers for, where it measured faster than our own kernels.
+// CLBlast, a library of matrix products for OpenCL, if it is installed. It is opened when tuning
+// needs it and never linked (it links OpenCL itself). Tuning may choose it for large products, on
+// devices that its database covers, where it measured faster than our own kernels.
 #ifndef DEPUTY_GPU_CL_CLBLAST_H_
 #define DEPUTY_GPU_CL_CLBLAST_H_
 
@@ -23,13 +23,13 @@ using ClblastSgemm = int (*)(int layout, int a_transpose, int b_transpose, size_
                              size_t c_offset, size_t c_ld, cl_command_queue* queue,
                              cl_event* event);
 
-// A table beside ClApi; a test may pass one of its own.
+// Function table of CLBlast; a test may pass its own.
 struct ClblastApi {
   ClblastSgemm sgemm = nullptr;
 };
 
-// Dense matrices in row-major order: c [m, n] = a [m, k] b [k, n], where a transposed a is [k, m]
-// in memory and a transposed b [n, k].
+// Dense matrices in row-major order: c [m, n] = a [m, k] b [k, n]. A transposed a is stored as [k,
+// m], a transposed b as [n, k].
 struct ClblastProduct {
   int32_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
@@ -37,16 +37,17 @@ struct ClblastProduct {
   friend bool operator==(const ClblastProduct&, const ClblastProduct&) = default;
 };
 
-// Opens the library that DEPUTY_CLBLAST_LIBRARY names ("none": none), else libclblast.so.1; it
-// stays open, since it registers functions that run at the end of the process. Null without it, and
-// `out_tried` says why. Any thread.
+// Opens the library named by DEPUTY_CLBLAST_LIBRARY ("none" disables it), else libclblast.so.1. It
+// stays open, since it registers functions that run when the process ends. Returns null without it
+// and sets `out_tried` to the reason. Thread-safe.
 std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried);
 
-// Whether CLBlast has been tuned for devices of the kind: GPUs of AMD, Intel, ARM and Qualcomm, and
-// of NVIDIA up to compute capability 8.9. On others its numbers are guesses.
+// Returns whether CLBlast's database covers devices of this kind: GPUs of AMD, Intel, ARM and
+// Qualcomm, and of NVIDIA up to compute capability 8.9. On others it uses untuned defaults.
 bool IsKnownToClblast(const DeviceProfile& profile);
 
-// Enqueues the product. Its failure, exceptions included, is a code of OpenCL or of CLBlast.
+// Enqueues the product. A failure, exceptions included, is returned as a code of OpenCL or of
+// CLBlast.
 ClStatus EnqueueClblast(const ClblastApi& api, const ClblastProduct& product, cl_mem a, cl_mem b,
                         cl_mem c, cl_command_queue queue, cl_event* event);
 

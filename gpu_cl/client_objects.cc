@@ -8,7 +8,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// What a client's queue says of itself.
+// Properties of a client's queue.
 struct QueueFacts {
   cl_context context = nullptr;
   cl_device_id device = nullptr;
@@ -60,7 +60,8 @@ ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::st
   std::vector<Device> devices;
   ClStatus status = ListContextDevices(api, context, &devices);
   if (!status.ok()) return status;
-  // A wish of the environment's is about devices to make a context on.
+  // The environment's choice of a device does not apply: it is for contexts that the delegate
+  // creates.
   if (devices.size() != 1 || !wish.empty()) return ChooseDevice(devices, wish, out_device);
   *out_device = devices.front();
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of OpenCL that a client brings along.
+// OpenCL context and queue that a client provides.
 #ifndef DEPUTY_GPU_CL_CLIENT_OBJECTS_H_
 #define DEPUTY_GPU_CL_CLIENT_OBJECTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy::gpu_cl {
 
-// What a client brings; null where it leaves the choice to us.
+// The client's objects; null where the delegate creates its own.
 struct ClientObjects {
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
@@ -20,10 +20,10 @@ struct ClientObjects {
   bool any() const { return context != nullptr || queue != nullptr; }
 };
 
-// The client's context, with references of its own to it and to the queue. The device is that of
-// the queue, else the context's only one, else the one of them that `wish` names (see
-// ChooseDevice). A queue of another context or out of order is refused, and one without profiling
-// where `profiling` asks for it.
+// Adopts the client's context and queue, adding a reference to each. The device is that of the
+// queue, else the context's only device, else the one of its devices that `wish` names (see
+// ChooseDevice). Refuses a queue of another context, one with out-of-order execution, and one
+// without profiling if `profiling` requires it.
 ClStatus AdoptClientObjects(const std::shared_ptr<const ClApi>& api, const ClientObjects& client,
                             const std::string& wish, bool profiling,
                             std::shared_ptr<SharedContext>* out_context, ClQueue* out_queue);

@@ -15,7 +15,8 @@ using compiler::Value;
 
 namespace {
 
-// Goes through the nodes of an expression, each of which may be the next thing that happens to x.
+// Matches the nodes of an expression against x + added, max(low, x) and min(high, x), in their
+// order.
 class Matcher {
  public:
   Matcher(const Graph& graph, const Operation& operation)
@@ -33,7 +34,7 @@ class Matcher {
       if (!Apply(node)) return std::nullopt;
       x_ = static_cast<int>(i);
     }
-    // The last node is the result.
+    // The last node must be the result.
     if (!nodes_.empty() && x_ + 1 != static_cast<int>(nodes_.size())) return std::nullopt;
     return found_;
   }
@@ -44,7 +45,7 @@ class Matcher {
   bool Apply(const ScalarNode& node) {
     const int a = node.arguments[0], b = node.arguments[1];
     if (node.op == ScalarOp::kAdd) return (a == x_ && Adds(b)) || (b == x_ && Adds(a));
-    // The bound comes first: it is what decides what becomes of NaN.
+    // The bound must be the first argument, which makes max and min preserve NaN.
     if (b != x_ || Node(a).op != ScalarOp::kConstant) return false;
     const auto bound = static_cast<float>(Node(a).constant.real);
     is_bounded_ = true;

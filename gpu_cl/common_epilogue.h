@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What most layers do with their result: nothing, a bound (RELU, RELU6), a tensor that is added, or
-// both. One kernel does all of these, with the bounds and whether to add as arguments: a kernel
-// more costs some drivers a tenth of a second or more.
+// The most frequent epilogues: none, a bound (RELU, RELU6), an added tensor, or both. One kernel
+// serves all of them, with the bounds and the addition as arguments, because each further kernel
+// costs some drivers a tenth of a second or more to compile.
 #ifndef DEPUTY_GPU_CL_COMMON_EPILOGUE_H_
 #define DEPUTY_GPU_CL_COMMON_EPILOGUE_H_
 
@@ -13,15 +13,14 @@
 
 namespace deputy::gpu_cl {
 
-// x + added, then not below `low`, then not above `high`; what is no number stays that. Infinite
-// bounds change nothing.
+// min(max(x + added, low), high), where NaN stays NaN. Infinite bounds change nothing.
 struct CommonEpilogue {
-  compiler::ValueId added = compiler::kNoValue;  // of the output's shape, float32
+  compiler::ValueId added = compiler::kNoValue;  // shape of the output, float32
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 };
 
-// None where the operation's epilogue is something else, or its output no float32.
+// Returns nullopt if the operation's epilogue is a different one, or if its output is not float32.
 std::optional<CommonEpilogue> FindCommonEpilogue(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU's numbers, and those of the class for CPUs, fit the models of gpu.md on an AVX-512
-// machine; those of other devices come from data sheets, at a third of what they promise.
+// The rates of the CPU, and of the class for CPUs, are fitted to the models of gpu.md on an AVX-512
+// machine; those of other devices are a third of the peak rates in data sheets.
 #include "gpu_cl/cost.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Floats in a vector of a CPU of which nothing is known.
+// Vector width, in floats, assumed for an unknown CPU.
 constexpr double kUnknownWidth = 8;
 
-// Vectors in a nanosecond of a core.
+// Vector operations, and bytes, per nanosecond and core.
 constexpr double kCpuMacVectors = 3;
 constexpr double kCpuStepVectors = 1;
 constexpr double kCpuBytes = 16;
@@ -24,12 +24,12 @@ CostModel ForCpu(double units, double width) {
   return {{}, {units * width * 2.5, units * width / 2, units * 8, 2'000}, 10, 20'000};
 }
 
-// A unit has 128 lanes or so.
+// A compute unit has about 128 lanes.
 CostModel ForDiscreteGpu(double units) {
   return {{}, {units * 60, units * 60, 400, 4'000}, 12, 30'000};
 }
 
-// A unit has eight lanes or so; also what is taken for an unknown device.
+// A compute unit has about eight lanes. Also used for unknown devices.
 CostModel ForIntegratedGpu(double units) {
   return {{}, {units * 3, units * 3, 20, 6'000}, 8, 60'000};
 }
@@ -51,7 +51,7 @@ CostModel ForDevice(const DeviceProfile& profile, DeviceClass device_class) {
 
 CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, int threads) {
   CostModel model = ForDevice(profile, device_class);
-  // A device that is a CPU is most likely the one that the runtime computes on.
+  // A CPU device is most likely the CPU that the runtime computes on.
   const bool same = profile.kind == DeviceKind::kCpu && profile.float_width > 0;
   const double width = same ? profile.float_width : kUnknownWidth;
   const double cores = std::max(threads, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long work is expected to take on the device and on the CPU, and what a partition gains. Rough
-// numbers per class of device, which tell a worthwhile partition from one that is not; none is a
-// promise.
+// Cost model: estimated times on the device and on the CPU, and the gain of a partition. The
+// numbers are rough, per class of device; they separate worthwhile partitions from others and are
+// not predictions.
 #ifndef DEPUTY_GPU_CL_COST_H_
 #define DEPUTY_GPU_CL_COST_H_
 
@@ -12,31 +12,32 @@
 
 namespace deputy::gpu_cl {
 
-// What is done in a nanosecond, and what an operation takes besides.
+// Throughput per nanosecond, and fixed time per operation.
 struct Rates {
   double macs = 1;
   double steps = 1;
   double bytes = 1;
   double launch_ns = 0;
-  double bytewise = 1;  // how many times as fast int8 is
+  double bytewise = 1;  // speed-up of int8 over float32
 };
 
 struct CostModel {
   Rates cpu;
   Rates device;
-  double border_bytes = 1;  // between host and device, in a nanosecond
-  double submit_ns = 0;     // of every run of a partition
+  double border_bytes = 1;  // throughput between host and device per nanosecond
+  double submit_ns = 0;     // time per run of a partition
 };
 
-// For kernels of a class on a device, against a CPU with so many threads (below 1: one).
+// Returns the model for kernels of a class on a device, against a CPU with `threads` threads
+// (values below 1 count as 1).
 CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, int threads);
 
-// Arithmetic and memory overlap: the slower of both counts.
+// Estimated time; arithmetic and memory access overlap, so the larger of the two counts.
 double TimeNs(const Rates& rates, const compiler::Work& work);
 
-// What a partition is expected to save, from its graph as it was imported: the nodes' time on the
-// CPU, less that of the operations that the passes leave on the device, of the copies over the
-// border, and of submitting it. Negative: the CPU is faster.
+// Returns what a partition is expected to save, given its graph as imported: the nodes' time on the
+// CPU, minus the time of the operations that remain after the passes on the device, of transfers
+// between host and device, and of submission. Negative if the CPU is faster.
 double GainNs(const CostModel& model, const compiler::Graph& imported);
 
 }  // namespace deputy::gpu_cl

@@ -20,7 +20,7 @@
 
 namespace deputy::gpu_cl {
 
-// The runtime frees arrays that it is given with free(); null if memory is short.
+// Returns an array that the runtime frees with free(); null if out of memory.
 TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   auto* array =
       static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int)));
@@ -51,9 +51,10 @@ bool StoresHalf(const GpuDelegate& gpu) {
 
 namespace {
 
-// Tensors that `nodes` make and that only they read can stay on the device between two partitions.
-// What nobody reads is an output of the graph, which `outputs_too` leaves there as well (an output
-// that is read besides is copied by the runtime in the end).
+// Determines which outputs of `nodes` can stay on the device between two partitions: tensors that
+// only `nodes` read. A tensor without consumers is an output of the graph; with `outputs_too` it
+// stays on the device as well, even if it is also read. The runtime copies such an output at the
+// end.
 TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
                       const std::vector<int>& nodes, bool outputs_too) {
   const std::set<int> taken(nodes.begin(), nodes.end());
@@ -79,9 +80,9 @@ TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
   return roles;
 }
 
-// A graph to which it is applied once more was resized, or allocated anew; so are the executors
-// worth keeping that it will give up next. Graphs are never forgotten one by one: another may come
-// to lie where one was, which only costs memory.
+// Records graphs. A graph to which the delegate is applied again was resized or reallocated, so the
+// executors that it releases next are worth keeping. Entries are not removed one by one: if another
+// graph later has the same address, that only costs memory.
 void NoteGraph(const TfLiteContext* context, GpuDelegate* gpu) {
   constexpr size_t kMany = 1000;
   const std::lock_guard lock(gpu->mutex);
@@ -121,11 +122,11 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 }  // namespace
 
-// ---- Life ---------------------------------------------------------------------------------------
+// ---- Creation and destruction -------------------------------------------------------------------
 
 namespace {
 
-// Finds the context to work in, and the client's queue if there is one.
+// Finds or creates the context, and adopts the client's queue if there is one.
 ClStatus Open(const std::shared_ptr<const ClApi>& api, const Options& options, GpuDelegate* gpu) {
   const std::string forked = StartDrivers();
   if (!forked.empty()) return {CL_DEVICE_NOT_AVAILABLE, forked};
@@ -155,11 +156,11 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
   }
   gpu->options = options;
   if (!options.cache_dir.empty()) {
-    // Without its folder the delegate works all the same.
+    // The cache is optional: a failure to open it is only reported.
     const auto bytes = static_cast<uint64_t>(options.cache_max_mb) << 20;
     gpu->cache = ProgramCache::Open(options.cache_dir, bytes, &gpu->cache_problem);
   }
-  std::string tried;  // without CLBlast everything is there all the same
+  std::string tried;  // ignored: CLBlast is optional
   if (TuningLevel(options) != Tuning::kNone && IsKnownToClblast(gpu->context->device().profile)) {
     gpu->clblast = LoadClblast(&tried);
   }
@@ -237,7 +238,8 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
                         void* user_data) {
   GpuDelegate& gpu = Of(delegate);
   if (gpu.process.IsForked()) return kTfLiteDelegateError;
-  std::vector<std::pair<int, TimedCommand>> commands;  // with their partitions' first nodes
+  // With the index of the partition's first node.
+  std::vector<std::pair<int, TimedCommand>> commands;
   {
     const std::lock_guard lock(gpu.mutex);
     for (const Partition* partition : gpu.partitions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate: chooses nodes, compiles each partition for the device, and runs it. It uses nothing
-// but TensorFlow Lite's plain structs, so it loads into any runtime that has them.
+// The delegate: chooses nodes, compiles each partition for the device, and runs it. It uses
+// TensorFlow Lite's plain structs only, so that it loads into any runtime that has them.
 #ifndef DEPUTY_GPU_CL_DELEGATE_H_
 #define DEPUTY_GPU_CL_DELEGATE_H_
 
@@ -16,21 +16,21 @@
 
 namespace deputy::gpu_cl {
 
-// Makes a delegate on the device that the options name; null, with a text, if there is none, or no
-// OpenCL. The caller destroys it, after the interpreters.
+// Creates a delegate on the device that the options name. Returns null and a text if there is no
+// such device or no OpenCL. The caller must destroy it, after the interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
 
-// The same on a table of functions of the caller's, which outlives the process's OpenCL contexts.
+// Same, with the caller's function table, which must outlive the process's OpenCL contexts.
 TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
                                  std::string* out_error);
 
-// A delegate that says so when it is applied, and then takes nothing.
+// Creates a delegate that reports `failure` when it is applied, and claims no nodes.
 TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
 
-// Null is fine. In a forked child the delegate is leaked.
+// Accepts null. In a forked child the delegate is leaked.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// See the members of DeputyDelegatePlugin with these names.
+// Implementations of the members of DeputyDelegatePlugin with these names.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 size_t DeviceBytes(TfLiteDelegate* delegate);

@@ -27,17 +27,17 @@ bool Contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// A value of a device; zero if it does not say.
+// Returns a property of a device; zero if the query fails.
 template <typename T>
 T DeviceValue(const ClApi& api, cl_device_id id, cl_device_info what) {
   T value{};
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): of a platform it is the handle itself
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): for a platform, T is the handle type
   const cl_int code = api.GetDeviceInfo(id, what, sizeof(T), &value, nullptr);
   return code == CL_SUCCESS ? value : T{};
 }
 
-// A text of OpenCL: `get` is called for its size, then for its characters. Spaces around it, which
-// some drivers have, are dropped.
+// Returns a text property: `get` is called for its size, then for its characters. Leading and
+// trailing spaces, which some drivers report, are removed.
 template <typename Get>
 std::string Text(const Get& get) {
   size_t size = 0;
@@ -112,7 +112,7 @@ void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->compute_units = DeviceValue<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS);
   profile->float_width = DeviceValue<cl_uint>(api, id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
   profile->max_group_size = DeviceValue<size_t>(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  // A device may have more than three dimensions, and then wants room for all.
+  // A device may have more than three dimensions; the query needs space for all of them.
   std::vector<size_t> sizes(std::clamp<cl_uint>(
       DeviceValue<cl_uint>(api, id, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS), 3, 64));
   api.GetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(size_t), sizes.data(),
@@ -121,7 +121,7 @@ void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->pointer_bits = DeviceValue<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
 }
 
-// Images are made by a function that a library of OpenCL 1.1 lacks.
+// Images require clCreateImage, which a library of OpenCL 1.1 lacks.
 void FillImages(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->images = DeviceValue<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
   if (!profile->images || api.CreateImage == nullptr) return;
@@ -144,13 +144,13 @@ void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->global_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
   profile->global_cache_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   profile->max_allocation = DeviceValue<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  // The driver counts in bits.
+  // The driver reports bits.
   profile->base_alignment =
       std::max<cl_uint>(1, DeviceValue<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
   profile->unified_memory = DeviceValue<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
 }
 
-// cl_nv_device_attribute_query, of which headers for 1.2 lack the names.
+// Properties of cl_nv_device_attribute_query, which headers for 1.2 do not name.
 void FillNvidia(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   constexpr cl_device_info kMajor = 0x4000, kMinor = 0x4001;
   if (!Contains(" " + profile->extensions + " ", " cl_nv_device_attribute_query ")) return;
@@ -178,7 +178,7 @@ std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<
   return "";
 }
 
-// Which devices `wish` fits, where it is not an index.
+// Returns whether a device matches `wish`, which is not an index.
 bool Fits(const Device& device, const std::string& wish) {
   const DeviceProfile& profile = device.profile;
   if (wish == "gpu") {
@@ -208,8 +208,7 @@ ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& wis
   return {CL_DEVICE_NOT_FOUND, text};
 }
 
-// The device with the index that `wish` is, null if there is none such; `out_is_index` says whether
-// it is one.
+// If `wish` is an index, sets `*out_is_index` and returns that device, or null if out of range.
 const Device* ByIndex(const std::vector<Device>& devices, const std::string& wish,
                       bool* out_is_index) {
   size_t index = 0;
@@ -260,8 +259,8 @@ ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices) {
   out_devices->clear();
   const std::string forked = StartDrivers();
   if (!forked.empty()) return {CL_DEVICE_NOT_AVAILABLE, forked};
-  // Drivers set themselves up in these calls, and not all of them for several threads at a time:
-  // PoCL 3.1 hands out devices whose name another thread has not written yet.
+  // These calls initialise drivers, and some are not thread-safe: PoCL 3.1 returns devices whose
+  // name another thread has not written yet.
   static std::mutex listing;
   const std::lock_guard lock(listing);
   cl_uint count = 0;
@@ -379,7 +378,7 @@ std::string SharedContext::FindTuning(const std::string& key) {
 }
 
 void SharedContext::KeepTuning(const std::string& key, const std::string& record) {
-  constexpr size_t kMost = 10000;  // who tunes more than that starts anew
+  constexpr size_t kMost = 10000;  // upper bound; a larger table is cleared
   const std::lock_guard lock(tuning_mutex_);
   if (tuning_.size() >= kMost) tuning_.clear();
   tuning_[key] = record;
@@ -397,7 +396,7 @@ std::set<std::string> SharedContext::RefusedKernels() {
 
 bool SharedContext::ComputesInHalf() {
   if (device_.profile.lists_fp16) return true;
-  // A CPU that has it lists it; and compilers there print what they think of the probe.
+  // CPUs with half precision list it, and compilers there print diagnostics about the probe.
   if (device_.profile.kind == DeviceKind::kCpu) return false;
   const std::lock_guard lock(half_mutex_);
   if (!computes_in_half_) computes_in_half_ = ProbeHalf(*api_, context_.get(), device_.id);
@@ -417,7 +416,7 @@ std::shared_ptr<SharedContext> ContextRegistry::Acquire(const std::shared_ptr<co
   for (const std::weak_ptr<SharedContext>& entry : contexts_) {
     std::shared_ptr<SharedContext> context = entry.lock();
     if (context == nullptr || context->lost() || context->device().id != device.id) continue;
-    if (context->api() != *api) continue;  // another library, or the table of a test
+    if (context->api() != *api) continue;  // of another library, or of a test
     *out_status = {};
     return context;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices of OpenCL: which there are, which one to take, what one is like, and the one context per
-// device that all delegates of a process share (a context costs some drivers 100 MB and more).
+// OpenCL devices: enumeration, selection and properties, and the one context per device that all
+// delegates of a process share (a context costs some drivers 100 MB and more).
 //
-// Threads: all functions may be called from any thread.
+// Thread-safe.
 #ifndef DEPUTY_GPU_CL_DEVICE_H_
 #define DEPUTY_GPU_CL_DEVICE_H_
 
@@ -26,21 +26,23 @@
 
 namespace deputy::gpu_cl {
 
-// What code is generated for. Unlike a device's type it says how kernels are written.
+// Class of devices that code is generated for. Unlike a device's type it determines how kernels are
+// written.
 enum class DeviceClass {
   kCpu,      // wide vectors, no local memory
-  kDesktop,  // local memory, many registers; also whatever is unknown
+  kDesktop,  // local memory, many registers; also for unknown devices
   kMobile,   // slices of four channels
 };
 
-// In the order of preference.
+// In order of preference.
 enum class DeviceKind { kDiscreteGpu, kIntegratedGpu, kAccelerator, kCpu, kOther };
 
-// What a device says of itself, as plain values; whatever it does not say is zero or empty.
+// Properties that a device reports, as plain values; a property that it does not report is zero or
+// empty.
 struct DeviceProfile {
   DeviceClass device_class = DeviceClass::kDesktop;
-  // False for a device of class desktop that is there only because nothing better is known of it:
-  // its kernels take small tiles and leave the local size to the driver.
+  // False for an unknown device that was assigned to class desktop by default: its kernels use
+  // small tiles and leave the local size to the driver.
   bool known = false;
   DeviceKind kind = DeviceKind::kOther;
 
@@ -54,37 +56,37 @@ struct DeviceProfile {
   std::string c_version;
   std::string extensions;
 
-  // Whether it can be used: it is there, and it has a compiler.
+  // The device is available and has a compiler.
   bool usable = false;
   uint32_t compute_units = 0;
-  // Floats in a native vector: 16, 8, 4 or 1.
+  // Native vector width in floats: 16, 8, 4 or 1.
   uint32_t float_width = 0;
   size_t max_group_size = 0;
   size_t max_item_sizes[3] = {};
   uint64_t local_bytes = 0;
-  // Whether local memory is memory of its own, and not ordinary memory under another name.
+  // Local memory is dedicated memory, not a part of global memory.
   bool local_memory_is_dedicated = false;
   uint64_t global_bytes = 0;
   uint64_t global_cache_bytes = 0;
   uint64_t max_allocation = 0;
-  // In bytes: what the origin of a sub-buffer must be a multiple of, as the memory of a buffer is.
+  // Required alignment, in bytes, of the origin of a sub-buffer; also the alignment of buffers.
   uint32_t base_alignment = 0;
   uint32_t pointer_bits = 0;
-  // Of a GPU of NVIDIA that says so: 89 for compute capability 8.9.
+  // Compute capability of an NVIDIA GPU, for example 89 for 8.9; 0 if not reported.
   uint32_t nvidia_capability = 0;
-  // Whether launches take longer where their buffers are parts of another one: NVIDIA's driver took
-  // some 20 us for each (580, an H200), and it crashes where parts are released the oldest first.
+  // Launches take longer if their buffers are sub-buffers. NVIDIA's driver 580 on an H200 takes
+  // some 20 us per sub-buffer, and crashes if sub-buffers are released oldest first.
   bool parts_are_dear = false;
-  // Whether it computes in the host's memory.
+  // The device computes in the host's memory.
   bool unified_memory = false;
   bool images = false;
   ImageLimits image_limits;  // zeros without images
-  // Whether the extension cl_khr_fp16 is listed. Some drivers compute in half precision without
-  // listing it: SharedContext::ComputesInHalf.
+  // The extension cl_khr_fp16 is listed. Some drivers support half precision without listing it;
+  // see SharedContext::ComputesInHalf.
   bool lists_fp16 = false;
 };
 
-// A device of a platform. `index` is the place in the list of all.
+// A device of a platform. `index` is its position in the list of all devices.
 struct Device {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
@@ -95,32 +97,33 @@ struct Device {
 const char* KindName(DeviceKind kind);
 const char* ClassName(DeviceClass device_class);
 
-// All devices of all platforms, in the driver's order. None at all is a failure, and the text says
-// where there were none.
+// Lists all devices of all platforms, in the driver's order. An empty list is a failure, whose text
+// lists the platforms without devices.
 ClStatus ListDevices(const ClApi& api, std::vector<Device>* out_devices);
-// One device, for clients that bring a context of their own. Its index is 0.
+// Describes a single device, for clients that provide their own context. Its index is 0.
 Device DescribeDevice(const ClApi& api, cl_device_id id);
 
-// What the plug-in says of a device. Its strings are the device's.
+// Returns a device's description for the plug-in interface. Its strings are owned by the device.
 DeputyDeviceInfo PublicInfo(const Device& device);
 
-// The device that `wish` names: an index, a type (gpu, accelerator, cpu), or a part of the name of
-// a device, its vendor or its platform, in any case of letters. An empty wish is the environment's
-// DEPUTY_OPENCL_DEVICE, and without that the best usable device: a discrete GPU, an integrated one,
-// an accelerator, the CPU. Where several fit the best of them is taken.
+// Chooses the device that `wish` names: an index, a type (gpu, accelerator, cpu), or a part of the
+// name of a device, its vendor or its platform, ignoring case. If `wish` is empty, the environment
+// variable DEPUTY_OPENCL_DEVICE is used instead; without that, the best usable device, in the order
+// discrete GPU, integrated GPU, accelerator, CPU. If several devices match, the best of them is
+// chosen.
 ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& wish,
                       Device* out_device);
 
 class Program;
 
-// A context with one device. It is shared: whoever holds a pointer may make queues, buffers and
-// programs in it, and lets go of the pointer after these.
+// A context with one device, under shared ownership. Owners may create queues, buffers and programs
+// in it, and must release these before their pointer to the context.
 class SharedContext {
  public:
-  // Makes a context of its own, which no other call returns.
+  // Creates a context that no other call returns.
   static std::shared_ptr<SharedContext> Create(std::shared_ptr<const ClApi> api,
                                                const Device& device, ClStatus* out_status);
-  // Takes a client's context, with a reference of its own.
+  // Adopts a client's context; adds a reference to it.
   static std::shared_ptr<SharedContext> Adopt(std::shared_ptr<const ClApi> api,
                                               const Device& device, cl_context context,
                                               ClStatus* out_status);
@@ -131,39 +134,39 @@ class SharedContext {
   const Device& device() const { return device_; }
   cl_context context() const { return context_.get(); }
 
-  // After the loss of its device a context is of no use. All instances on it fail, and the next
-  // delegate to be created gets a new one.
+  // Marks the context as unusable after the loss of its device. All instances that use it fail, and
+  // the next delegate that is created gets a new context.
   void Poison() { lost_ = true; }
   bool lost() const { return lost_; }
 
-  // Whether kernels may compute in half precision. Where a device other than a CPU does not list
-  // the extension a small kernel is compiled and its results are checked, at the first call.
+  // Returns whether kernels may compute in half precision. For a device other than a CPU that does
+  // not list the extension, the first call compiles a small kernel and checks its results.
   bool ComputesInHalf();
 
   // Programs of this context by their key (program.h).
   std::mutex& program_mutex() { return program_mutex_; }
   std::map<std::string, std::weak_ptr<Program>>& programs() { return programs_; }
-  // The newest programs are kept although nobody uses them: the next resize, or the next
-  // interpreter of the same model, will. Under the mutex.
+  // Keeps a program alive without users, for the next resize or the next interpreter of the same
+  // model; only the most recent ones are kept. Requires the mutex.
   void KeepProgram(const std::shared_ptr<Program>& program);
-  // Lets go of them. Takes the mutex.
+  // Releases the kept programs. Acquires the mutex.
   void ForgetPrograms();
 
-  // What tuning has found on this device, as text by a key (tune.h); "" if nothing is known.
+  // Tuning results for this device, as text by key (tune.h); "" if there is none.
   std::string FindTuning(const std::string& key);
   void KeepTuning(const std::string& key, const std::string& record);
-  // Texts of kernels that the device did not build or run: operations are computed otherwise there
+  // Texts of kernels that the device failed to build or run. Their operations use other kernels
   // (PlanOptions::refused).
   void RefuseKernels(const std::set<std::string>& texts);
   std::set<std::string> RefusedKernels();
-  // Held while times are taken: two who measure at once measure each other.
+  // Held while execution times are measured, because concurrent measurements distort each other.
   std::mutex& measuring_mutex() { return measuring_mutex_; }
 
  private:
   SharedContext(std::shared_ptr<const ClApi> api, Device device, ClContext context)
       : api_(std::move(api)), device_(std::move(device)), context_(std::move(context)) {}
 
-  std::shared_ptr<const ClApi> api_;  // outlives the context
+  std::shared_ptr<const ClApi> api_;  // must outlive the context
   Device device_;
   ClContext context_;
   std::atomic<bool> lost_ = false;
@@ -171,21 +174,21 @@ class SharedContext {
   std::optional<bool> computes_in_half_;
   std::mutex program_mutex_;
   std::map<std::string, std::weak_ptr<Program>> programs_;
-  std::deque<std::shared_ptr<Program>> kept_;  // the one used last in front
+  std::deque<std::shared_ptr<Program>> kept_;  // most recently used first
   std::mutex tuning_mutex_, measuring_mutex_;
   std::map<std::string, std::string> tuning_;
   std::mutex refused_mutex_;
   std::set<std::string> refused_;
 };
 
-// The contexts that live, by device and table.
+// The live contexts, by device and function table.
 class ContextRegistry {
  public:
-  // That of the process.
+  // The registry of the process.
   static ContextRegistry& Process();
 
-  // The context of the device, a new one if there is none or if it is lost. It lives as long as
-  // somebody holds it. Null on failure.
+  // Returns the context of the device; creates one if there is none or if it is lost. The callers
+  // own it. Returns null on failure.
   std::shared_ptr<SharedContext> Acquire(const std::shared_ptr<const ClApi>& api,
                                          const Device& device, ClStatus* out_status);
 

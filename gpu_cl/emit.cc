@@ -13,12 +13,12 @@ Axis::Axis(const compiler::Shape& shape, int axis) {
 
 namespace {
 
-// What a work-item takes is not less than this.
+// Minimum number of elements per work-item.
 constexpr size_t kLeastElements = 1024;
 
 size_t PartsOf(size_t count, size_t part) { return (count + part - 1) / part; }
 
-// Declares the work-item's place, as far as the body asks for it.
+// Declares the indices and sizes of the work-item that the body uses.
 void OpenPlace(KernelBuilder* k) {
   for (const char* d : {"0", "1", "2"}) {
     const std::string place = std::string("g") + d, size = std::string("s") + d;
@@ -29,7 +29,7 @@ void OpenPlace(KernelBuilder* k) {
 
 }  // namespace
 
-// Rows of places, all g0 of some (g1, g2), where there are enough of them.
+// Splits the rows, pairs (g1, g2), into ranges, if there are enough rows.
 std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
                                            const std::array<size_t, 3>& places) const {
   const size_t rows = places[1] * places[2];
@@ -44,7 +44,7 @@ std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
   return {PartsOf(rows, each), 1, 1};
 }
 
-// Parts of a row, one after the other.
+// Splits each row into ranges.
 std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
                                             const std::array<size_t, 3>& places) const {
   const size_t items = static_cast<size_t>(options_.items);
@@ -59,9 +59,9 @@ std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
 
 namespace {
 
-// Sides of a group that divide those of all items, and fill waves of 32: up to 128 items, fewer
-// where that leaves units without any, with neighbours of 128 bytes along the first side. Zeros
-// where no group is half full.
+// Returns a work-group size that divides the global size and fills waves of 32: up to 128 items,
+// fewer if compute units would be left without work, preferably 8 or more neighbours along the
+// first dimension. Returns zeros if no group is at least half full.
 std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t units) {
   constexpr size_t kWave = 32, kMost = 128, kNeighbours = 8;
   const size_t all = global[0] * global[1] * global[2];
@@ -77,7 +77,8 @@ std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t uni
       const size_t items = x * y * z;
       const size_t waves = (items + kWave - 1) / kWave;
       const size_t neighbours = std::min(global[0], kNeighbours);
-      // Items, by the share of their waves that they fill, by the share of neighbours they have.
+      // Items, weighted by the filled fraction of their waves and by the fraction of wanted
+      // neighbours.
       const size_t value =
           items * items / waves * kNeighbours * std::min(x, neighbours) / neighbours;
       if (value < most_value || (value == most_value && x * y <= best[0] * best[1])) continue;
@@ -134,7 +135,7 @@ void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> glo
   plan_->steps.push_back(std::move(step));
 }
 
-// Groups that fill the items as a whole; zeros where there are none such.
+// Returns the local size, which divides the global size; zeros if the driver is to choose.
 std::array<size_t, 3> StepWriter::ChosenLocal(const std::array<size_t, 3>& global) const {
   const KernelChoice* chosen = choice();
   if (chosen == nullptr || chosen->local[0] == 0) {
@@ -176,11 +177,11 @@ void StepWriter::AddClblast(const ClblastProduct& product) {
 
 namespace {
 
-// PoCL's vload16 and vstore16 put vectors together of halves of halves: some forty instructions
-// that its compiler optimises away, at every place. A vector in a packed struct is one instruction
-// from the start, which halves the time that kernels take to compile there. Its vload_half8 and
-// vstore_half8 count on 16 bytes' alignment, where OpenCL promises them that of one half; so halves
-// come and go through a vector of the work-item's own.
+// PoCL's vload16 and vstore16 assemble vectors from halves of halves, some forty instructions that
+// its compiler optimises away at every use. A vector in a packed struct is one instruction from the
+// start, which halves the compile time of kernels there. PoCL's vload_half8 and vstore_half8 assume
+// an alignment of 16 bytes, where OpenCL guarantees only that of one half; so halves are loaded and
+// stored through a private vector.
 constexpr char kPackedVectors[] =
     "#define PACKED(t, n) \\\n"
     "  typedef struct __attribute__((packed, aligned(sizeof(t)))) { t##n v; } packed_##t##n;\n"
@@ -221,7 +222,7 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
-// Adds to the sums d of a warp's items what the units make of its a and b (PTX ISA, mma.sync).
+// Multiply-accumulate of a warp on the matrix units: d += a * b (PTX ISA, mma.sync).
 std::string MatrixUnit(const std::string& name, const std::string& shape,
                        const std::string& types) {
   return "#define " + name +

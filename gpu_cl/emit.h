@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for each kind of operation: the plain ones, which work for all shapes and on every
-// device, one work-item for each element of the output or each row.
+// Code generation for each kind of operation. The basic kernels work for all shapes and on every
+// device, with one work-item per element or row of the output.
 #ifndef DEPUTY_GPU_CL_EMIT_H_
 #define DEPUTY_GPU_CL_EMIT_H_
 
@@ -19,7 +19,7 @@
 
 namespace deputy::gpu_cl {
 
-// Where an operation's steps go.
+// Appends the steps of one operation to a plan.
 class StepWriter {
  public:
   StepWriter(const compiler::Graph& graph, int operation, const PlanOptions& options, Plan* plan)
@@ -28,20 +28,21 @@ class StepWriter {
   KernelBuilder NewKernel() const {
     return {graph_, graph_.operations[static_cast<size_t>(operation_)]};
   }
-  // Appends a step that runs the kernel's body once for each place (g0, g1, g2) below (s0, s1, s2);
-  // none where there is no place. A work-item takes one of them, or, as the options say, a range.
+  // Appends a step that runs the kernel's body once for each (g0, g1, g2) below (s0, s1, s2); no
+  // step if one of these is 0. A work-item computes one of them or, depending on the options, a
+  // range.
   void Add(KernelBuilder* kernel, std::array<size_t, 3> places);
-  // The same, of a kernel that asks for its work-item itself. Where it requires a group there are
-  // as many more items as that takes.
+  // Same, for a kernel whose body determines its work-item itself. If the kernel requires a
+  // work-group size, the global size is rounded up to a multiple of it.
   void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
-  // A step of CLBlast in place of kernels.
+  // Appends a call of CLBlast instead of a kernel.
   void AddClblast(const ClblastProduct& product);
   const PlanOptions& options() const { return options_; }
-  // Whether a kernel of vectors of four reads the value as texels.
+  // Returns whether kernels with vectors of four read the value as texels.
   bool ReadsTexels(compiler::ValueId id) const;
-  // How the operation's kernel is made; null: by the rules.
+  // The kernel variant chosen for the operation; null: chosen by heuristics.
   const KernelChoice* choice() const;
-  // The number that a step added next would get.
+  // Index of the step that is added next.
   int next_step() const { return static_cast<int>(plan_->steps.size()); }
 
  private:
@@ -55,28 +56,28 @@ class StepWriter {
   Plan* const plan_;
 };
 
-// An axis of a shape: how many elements lie before it, along it, and behind it.
+// Element counts of a shape before, along and after an axis.
 struct Axis {
   Axis(const compiler::Shape& shape, int axis);
 
   int64_t outer = 1, extent = 1, inner = 1;
 };
 
-// The tiles of products that a choice may have, the one for most products first.
+// Returns the tile variants of products, the most generally useful first.
 std::vector<KernelChoice> TileChoices(const PlanOptions& options);
 
-// The product of an operation that CLBlast could compute: float32 matrices of 512 and more in each
-// direction, one product, with nothing done to the result.
+// Returns the operation as a product that CLBlast can compute: a single product of float32
+// matrices, at least 512 in each dimension, without an epilogue; else nullopt.
 std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 
-// What kernels use beyond OpenCL C; part of every program. LOAD(t, n, p) is the vector of n
-// elements of type t at p in global memory, STORE(t, n, x, p) puts one there.
+// Definitions that kernels use beyond OpenCL C; prepended to every program. LOAD(t, n, p) loads a
+// vector of n elements of type t from p in global memory, STORE(t, n, x, p) stores one.
 std::string Prelude(const PlanOptions& options);
 
-// All in vectors: products as tiles of the output that stay in registers, of a group of work-items
-// (for GPUs) or of each, windows as rows of the output, the rest as loops. False, and nothing is
-// added, where they do not fit the operation. So it is of CLBlast, which must have been chosen.
+// Vectorised kernels: products as tiles of the output in registers, per work-group (GPUs) or per
+// work-item, windows as rows of the output, other operations as loops. Each function returns false
+// and adds nothing if it does not support the operation; EmitClblast also if it was not chosen.
 bool EmitClblast(const compiler::MatMul& kind, StepWriter* steps);
 bool EmitFewRows(const compiler::Conv2d& kind, StepWriter* steps);
 bool EmitFewRows(const compiler::MatMul& kind, StepWriter* steps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products that are left to CLBlast.
+// Products computed by CLBlast.
 #include <algorithm>
 
 #include "gpu_cl/emit.h"
@@ -34,7 +34,8 @@ std::optional<ClblastProduct> FindClblastProduct(const Graph& graph, const Opera
               &out = graph.value(operation.output()).shape;
   const int64_t n = out.back(), k = kind->transpose_b ? b.back() : b[b.size() - 2];
   const int64_t m = compiler::ElementCount(out) / std::max<int64_t>(n, 1);
-  // One matrix each; batches on the left are rows of it unless it is transposed.
+  // Each side must be a single matrix. Batches on the left side are further rows, unless it is
+  // transposed.
   if (compiler::ElementCount(a) != m * k || compiler::ElementCount(b) != k * n ||
       (kind->transpose_a && out[out.size() - 2] != m)) {
     return std::nullopt;

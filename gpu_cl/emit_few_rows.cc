@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of few rows, as of one batch in front of a classifier, for GPUs with fast local memory.
-// What they take is the time to read the filter, each element of which is needed once: so a group
-// of work-items has few columns, and its items share the depth.
+// Products with few rows, for example a classifier at batch size one, for GPUs with fast local
+// memory. The time is bound by reading the filter, each element of which is used once. Therefore a
+// work-group computes few columns, and its items split the depth.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace deputy::gpu_cl {
 namespace {
 
 constexpr int kMostRows = 4, kVector = 4;
-// A group has two vectors of columns, which are 32 bytes of a row of the filter.
+// A group computes two vectors of columns: 32 bytes of a row of the filter.
 constexpr int kVectors = 2, kGroupItems = 256;
 
 class FewRowsWriter {
@@ -68,7 +68,7 @@ class FewRowsWriter {
   }
 
  private:
-  // The sums of items with the same columns, into the first of these.
+  // Adds the partial sums of items with the same columns; the first of these items get the result.
   void Combine(const std::string& sum) {
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
     k_.Line("parts[item] = " + sum + ";");

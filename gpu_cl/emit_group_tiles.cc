@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products for GPUs with fast local memory: a group of work-items computes a tile of the output
-// together. What counts there, as measured on an NVIDIA H200: rows of the image and of the filter
-// come from global memory once for the whole tile, in loads of whole vectors, and while they do the
-// sums of what came before are under way; a product that has too few tiles for the device is shared
-// along its depth as well, by parts of the group whose sums are added in their order.
+// Products for GPUs with fast local memory: a work-group computes a tile of the output
+// cooperatively. Measured on an NVIDIA H200, the following matters: rows of the image and of the
+// filter are loaded from global memory once per tile, as whole vectors, and overlap with the
+// arithmetic on the previous chunk. A product with too few tiles for the device is also split along
+// its depth: parts of the group compute partial sums, which are added in a fixed order.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -19,19 +19,19 @@ namespace deputy::gpu_cl {
 
 namespace {
 
-// Elements of the depth that a group has in local memory at a time, and floats in a vector.
+// Chunk of the depth in local memory, in elements, and vector width in floats.
 constexpr int kChunk = 16, kWidth = 4;
-// Between columns of the left side in local memory, so that their banks differ.
+// Padding between columns of the left side in local memory; avoids bank conflicts.
 constexpr int kGap = 4;
-// A part of a group is a square of items.
+// A part of a group is a square of work-items.
 constexpr int kSide = 8, kItems = kSide * kSide;
-// Parts of a group at most, and of each chunks at least.
+// Maximum number of parts of a group, and minimum number of chunks per part.
 constexpr int kMostParts = 4, kLeastChunks = 2;
 
-// Each item computes `rows` rows and `vectors` vectors of them.
+// Each work-item computes `rows` rows and `vectors` vectors of columns.
 struct GroupTile {
   int rows, vectors;
-  // Of the arithmetic that the first one does in the same time: smaller ones wait for memory.
+  // Throughput relative to the first tile: smaller ones wait for memory.
   double share;
 
   int height() const { return kSide * rows; }
@@ -40,7 +40,8 @@ struct GroupTile {
 constexpr GroupTile kTiles[] = {{8, 2, 1.0}, {8, 1, 0.85}, {4, 1, 0.68}};
 constexpr GroupTile kLeastTile = kTiles[2];
 
-// The tile that takes least of those of which there are enough, else the least one.
+// Returns the cheapest of the tiles that yield enough groups for the device, else the smallest
+// tile.
 GroupTile TileFor(const GroupProduct& product, const PlanOptions& options) {
   constexpr int kGroupsOfUnit = 2;
   const auto cost = [&](const GroupTile& tile) {
@@ -57,7 +58,7 @@ GroupTile TileFor(const GroupProduct& product, const PlanOptions& options) {
   return best;
 }
 
-// Into how many parts the depth goes: more of them where there are few groups.
+// Returns the number of parts that the depth is split into: more if there are few groups.
 int PartsFor(const GroupProduct& product, const GroupTile& tile, const PlanOptions& options) {
   constexpr int kPartsOfUnit = 4;
   int parts = 1;
@@ -113,12 +114,12 @@ class GroupTileWriter {
   }
 
  private:
-  // Vectors of a chunk of the image that an item loads, one row of the tile each, and of the
+  // Vectors of a chunk that an item loads: of the image, one row of the tile each, and of the
   // filter.
   int Lefts() const { return tile_.height() * kChunk / kWidth / kItems; }
   int Rights() const { return tile_.width() * kChunk / kWidth / kItems; }
   int LeftStride() const { return tile_.height() + kGap; }
-  // Vectors in local memory for each part.
+  // Vectors in local memory per part.
   int LocalVectors() const { return kChunk * (LeftStride() + tile_.width()) / kWidth; }
 
   void Declare() {
@@ -146,7 +147,7 @@ class GroupTileWriter {
     }
   }
 
-  // Where the rows lie that the item loads.
+  // Declares the positions of the rows that the item loads.
   void DeclareLoads() {
     k_.Line("const int quarter = item % 4 * 4;");
     for (int j = 0; j < Lefts(); ++j) {
@@ -156,7 +157,7 @@ class GroupTileWriter {
     for (int j = 0; j < Rights(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
   }
 
-  // From global memory, what the chunk has; zeros beyond the depth and the image.
+  // Loads a chunk from global memory; zeros beyond the depth and the image.
   void Fetch() {
     k_.Line("{");
     k_.Line("const int start = chunk * " + Decimal(kChunk) + ";");
@@ -180,7 +181,7 @@ class GroupTileWriter {
     k_.Line("}");
   }
 
-  // Where the neighbours along the depth are no neighbours in the image.
+  // Loads elements that are adjacent along the depth but not in the image.
   void FetchElements() {
     for (int e = 0; e < kWidth; ++e) {
       left_.DeclarePlace(Decimal(e), "start + quarter + " + Decimal(e));
@@ -196,7 +197,8 @@ class GroupTileWriter {
     }
   }
 
-  // Into local memory, the left side turned: an item's rows are neighbours there.
+  // Stores a chunk to local memory, the left side transposed, so that the rows of an item are
+  // adjacent.
   void Share() {
     for (int j = 0; j < Lefts(); ++j) {
       for (int e = 0; e < kWidth; ++e) {
@@ -230,7 +232,7 @@ class GroupTileWriter {
     k_.Close();
   }
 
-  // To the sums of the first part those of the others.
+  // Adds the sums of the other parts to those of the first part.
   void AddParts() {
     const std::string items = Decimal(kItems);
     const int count = tile_.rows * tile_.vectors;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products for GPUs of NVIDIA with units for small matrices, which 32 neighbouring work-items, a
-// warp, use together: PTX has an instruction for them, OpenCL C has not. Halves are multiplied
-// exactly and added in float32. A float32 is the sum of two numbers of 11 digits each that the
-// units take ("TF32"), high and low: three of the four products of such pairs are added, the fourth
-// one is below the last digit.
+// Products on the matrix units of NVIDIA GPUs. A warp, 32 adjacent work-items, uses such a unit
+// together; PTX has an instruction for it, OpenCL C has not. Halves are multiplied exactly and
+// accumulated in float32. A float32 is split into a high and a low part with the 11 significant
+// bits of the units' input format ("TF32"). Three of the four products of such pairs are added; the
+// fourth, of the low parts, is below the precision of float32.
 //
-// Which of the depth's elements an item holds does not matter, as long as it is the same on both
-// sides: so an item takes 16 bytes of a row or of a column that lie in one piece, for two
-// instructions. Likewise the filter's columns are numbered so that an item has four sums that are
-// neighbours in the result.
+// The assignment of elements along the depth to work-items is arbitrary if it is the same on both
+// sides. Therefore an item loads 16 contiguous bytes of a row or column, for two instructions.
+// Similarly, the filter's columns are permuted so that four sums of an item are adjacent in the
+// result.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -24,23 +24,23 @@ namespace deputy::gpu_cl {
 
 namespace {
 
-// Floats in a vector that is stored.
+// Floats per stored vector.
 constexpr int kStored = 4;
-// Items of a warp; rows, and columns, of the result of an instruction.
+// Work-items per warp; rows and columns of an instruction's result.
 constexpr int kWarp = 32, kResultRows = 16, kResultColumns = 8;
-// Of a row or column a group has 64 bytes at a time, in units of 16.
+// A group loads 64 bytes of each row or column at a time, in units of 16 bytes.
 constexpr int kUnits = 4, kUnitBytes = 16;
-// Parts of a group at most, and of each chunks at least.
+// Maximum number of parts of a group, and minimum number of chunks per part.
 constexpr int kMostShares = 4, kLeastShare = 2;
-// Items of a group. NVIDIA's driver takes no more of these kernels' (580.159: it says so of a
-// kernel that is built, and fails to launch 512), whatever the device's limit.
+// Maximum work-items per group. NVIDIA's driver 580.159 accepts no more for these kernels, whatever
+// the device's limit: it reports 256 for the built kernel, and launches of 512 fail.
 constexpr int kMostItems = 256;
 
-// A part of a group is `across` by `down` warps, each of which computes `rows` by `columns` results
-// of the instruction, an even number of columns.
+// A part of a group consists of `across` by `down` warps, each of which computes `rows` by
+// `columns` results of the instruction; `columns` is even.
 struct MatrixTile {
   int across, down, rows, columns;
-  // Of the arithmetic that the first one does in the same time.
+  // Throughput relative to the first tile.
   double share;
 
   int items() const { return across * down * kWarp; }
@@ -50,7 +50,8 @@ struct MatrixTile {
 constexpr MatrixTile kMatrixTiles[] = {{2, 2, 4, 4, 1.0}, {2, 2, 2, 4, 0.8}, {2, 2, 1, 2, 0.4}};
 constexpr MatrixTile kLeastMatrixTile = kMatrixTiles[2];
 
-// The tile that takes least of those of which there are enough, else the least one.
+// Returns the cheapest of the tiles that yield enough groups for the device, else the smallest
+// tile.
 MatrixTile MatrixTileFor(const GroupProduct& product, const PlanOptions& options) {
   const auto cost = [&](const MatrixTile& tile) {
     return static_cast<double>(product.Groups(tile.height(), tile.width()) * tile.height() *
@@ -83,7 +84,7 @@ class MatrixTileWriter {
     k_.UseCommonEpilogue();
   }
 
-  // Of a group.
+  // Work-items of a group.
   int items() const { return tile_.items() * parts_; }
 
   void Write() {
@@ -98,7 +99,8 @@ class MatrixTileWriter {
     k_.Line("chunk += " + Decimal(parts_) + ";");
     Fetch();
     Accumulate();
-    // The others may still read this half of the memory; none reads the other one.
+    // Double buffering: other items may still read this half of local memory; none reads the other
+    // half.
     k_.Line("const int other = step % 2 == 0 ? " + Decimal(Units()) + " : " + Decimal(-Units()) +
             ";");
     k_.Line("lefts += other;");
@@ -118,14 +120,14 @@ class MatrixTileWriter {
   }
 
  private:
-  // Units that an item loads of the chunk of the left side, and of the filter.
+  // Units per item of a chunk of the left side, and of the filter.
   int Lefts() const { return tile_.height() * kUnits / tile_.items(); }
   int Rights() const { return tile_.width() * kUnits / tile_.items(); }
-  // Units of a chunk in local memory; there are two of each part.
+  // Units of a chunk in local memory, which holds two chunks per part.
   int Units() const { return (tile_.height() + tile_.width()) * kUnits; }
   bool IsHalf() const { return type_ == kTfLiteFloat16; }
 
-  // More of them where there are few groups.
+  // Splits the depth into more parts if there are few groups.
   void ChooseParts() {
     constexpr int kPartsOfUnit = 4;
     if (tile_.rows != kLeastMatrixTile.rows) return;
@@ -180,7 +182,7 @@ class MatrixTileWriter {
     for (int j = 0; j < Rights(); ++j) k_.Line("uint4 b" + Decimal(j) + ";");
   }
 
-  // From global memory, what the chunk has; zeros beyond the depth and the image.
+  // Loads a chunk from global memory; zeros beyond the depth and the image.
   void Fetch() {
     k_.Line("{");
     const std::string place =
@@ -206,7 +208,7 @@ class MatrixTileWriter {
     k_.Line("}");
   }
 
-  // Where the neighbours along the depth are no neighbours in the image: floats.
+  // Loads floats that are adjacent along the depth but not in the image.
   std::string Elements(int j) const {
     std::string elements;
     for (int e = 0; e < unit_; ++e) {
@@ -250,8 +252,8 @@ class MatrixTileWriter {
     k_.Line("}");
   }
 
-  // Into the digits that the units take, rounded, and the rest, which is NaN of what is infinite
-  // (StoreWhole).
+  // Splits values into the units' precision, rounded, and the remainder, which is NaN for
+  // infinities (see StoreWhole).
   void Split() {
     const auto split = [&](const std::string& name) {
       k_.Line("const uint4 " + name + "_high = (" + name + " + 0x1000u) & 0xffffe000u;");
@@ -264,8 +266,8 @@ class MatrixTileWriter {
     for (int c = 0; c < tile_.columns; ++c) split(Right(c));
   }
 
-  // The units cut off what they add: so they add what a chunk makes, and that is added to the sums
-  // by ordinary additions, which round.
+  // The units truncate sums. Therefore they add the products of one chunk only, and ordinary
+  // additions, which round, accumulate the chunks.
   void AddChunk(int r) {
     for (int c = 0; c < tile_.columns; ++c) {
       std::string zeros;
@@ -284,8 +286,8 @@ class MatrixTileWriter {
     }
   }
 
-  // One instruction for each of the warp's results in a row of them: of two elements of each row of
-  // the left side.
+  // Emits one instruction for each result in a row of the warp's results, with two elements of each
+  // row of the left side.
   void Multiply(int r, const std::string& to, const std::string& elements,
                 const std::string& of_left, const std::string& of_right) {
     for (int c = 0; c < tile_.columns; ++c) {
@@ -301,7 +303,7 @@ class MatrixTileWriter {
     }
   }
 
-  // To the sums of the first part those of the others.
+  // Adds the sums of the other parts to those of the first part.
   void AddParts() {
     const std::string items = Decimal(tile_.items());
     const int count = tile_.rows * tile_.columns;
@@ -356,7 +358,8 @@ class MatrixTileWriter {
     k_.Close();
   }
 
-  // Row and column of vector i of an item's results, the latter within the group's as well.
+  // Row and column of vector i of an item's results; the column also relative to the group's first
+  // one.
   std::string RowOf(const std::string& i) const {
     return "row + " + i + " / " + Decimal(tile_.columns / 2) + " * " + Decimal(kResultRows / 2);
   }
@@ -381,8 +384,8 @@ class MatrixTileWriter {
     k_.StoreResult(sum, "at", kStored, ColumnOf(i));
   }
 
-  // The low part of an infinite number is NaN, and so are products of infinite and zero parts: an
-  // item with such a sum computes all of its results once more, by products of whole numbers.
+  // The low part of an infinity is NaN, and so is the product of an infinity and a zero part. An
+  // item with such a sum recomputes all of its results with unsplit floats.
   void StoreWhole(int vectors) {
     std::string all;
     for (int r = 0; r < tile_.rows; ++r) {
@@ -391,7 +394,7 @@ class MatrixTileWriter {
     k_.Open("if (any(isnan(" + all + ")))");
     k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
     OpenIfInside("i");
-    const int row = Lefts();  // the next number
+    const int row = Lefts();  // the next free row number
     left_.DeclareRow(row, RowOf("i"));
     k_.Line("const int in_panel = " + ColumnOf("i", "warp_column + quarter * 4") + ";");
     const Buffer panel = {.name = "panel", .type = type_, .aligned = true};
@@ -432,7 +435,7 @@ class MatrixTileWriter {
   KernelBuilder k_;
   GroupProduct product_;
   const TfLiteType type_;
-  const int unit_;  // elements of the depth in 16 bytes
+  const int unit_;  // elements along the depth in 16 bytes
   const MatrixTile tile_;
   int parts_ = 1;
   LeftSide left_;
@@ -448,8 +451,8 @@ bool EmitMatrixProduct(const Kind& kind, StepWriter* steps) {
   const auto& inputs = look.operation().inputs;
   const TfLiteType type = look.value(inputs[0]).type;
   if (look.value(inputs[1]).type != type) return false;
-  // By the times of single layers on an H200: of a short depth, and of floats with few columns, the
-  // tiles of emit_group_tiles.cc take less.
+  // From measurements of single layers on an H200: for small depths, and for floats with few
+  // columns, the tiles of emit_group_tiles.cc are faster.
   constexpr int kLeastDepth = 24, kLeastColumns = 48, kHalvesOfUnit = 8;
   if (product->depth() < kLeastDepth) return false;
   if (type == kTfLiteFloat32 && product->columns < kLeastColumns) return false;

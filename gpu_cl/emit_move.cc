@@ -40,7 +40,7 @@ void EmitFill(const compiler::Copy& kind, StepWriter* steps) {
   steps->Add(&k, {count, 1, 1});
 }
 
-// The statement that moves an element between buffers: bytes, unless the types differ.
+// Returns the statement that moves an element between buffers: bit by bit, unless the types differ.
 std::string Move(const Buffer& from, const std::string& from_index, const Buffer& to,
                  const std::string& to_index) {
   if (from.type != to.type) return Store(to, to_index, Load(from, from_index));
@@ -49,7 +49,8 @@ std::string Move(const Buffer& from, const std::string& from_index, const Buffer
          "*)" + from.name + ")[" + from_index + "];";
 }
 
-// The three innermost loops are the range's dimensions, the others are told from the last of them.
+// The three innermost loops become the dimensions of the range; indices of further loops are
+// derived from the last dimension.
 void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Buffer in = k.Input(static_cast<size_t>(region.input)), out = k.Output();
@@ -105,14 +106,14 @@ void Emit(const compiler::View&, StepWriter* steps) {
 
 namespace {
 
-// A region of whole runs within rows of the output: an image with a border.
+// A region of contiguous runs within rows of the output, as of a padded image.
 struct Framed {
-  int64_t rows = 1, run = 0, from_pitch = 0;  // of the region
-  int64_t first_row = 0, first = 0;           // where it starts
-  int64_t pitch = 0;                          // of the output
+  int64_t rows = 1, run = 0, from_pitch = 0;  // of the region; run and pitch in elements
+  int64_t first_row = 0, first = 0;           // position in the output where the region begins
+  int64_t pitch = 0;                          // row length of the output
 };
 
-// Nothing where the region is another one.
+// Returns nullopt if the region has another form.
 std::optional<Framed> FindFrame(const compiler::CopyRegion& region, int64_t count) {
   const size_t loops = region.loops.size();
   if (loops == 0 || loops > 2) return std::nullopt;
@@ -133,7 +134,7 @@ std::optional<Framed> FindFrame(const compiler::CopyRegion& region, int64_t coun
   return framed;
 }
 
-// The region and what is around it in one step.
+// Copies the region and fills its surroundings in one step.
 void EmitFramed(const compiler::Copy& kind, const Framed& framed, StepWriter* steps) {
   const size_t count = OutputCount(*steps);
   KernelBuilder k = steps->NewKernel();
@@ -187,7 +188,7 @@ void Emit(const compiler::Gather& kind, StepWriter* steps) {
          ";");
   k.Line("const int at = " + indices.name + "[batch * " + each + " + row % " + each + "];");
   k.Open("if (at < 0 || at >= " + extent + ")");
-  // The first step counts: those behind it may read what it has not written.
+  // Keeps the first failure: later steps may read data that the failed step has not written.
   const std::string status = "*" + k.Status();
   k.Line("if (" + status + " == 0) " + status + " = " + k.Int(steps->next_step() + 1) + ";");
   k.Line("return;");

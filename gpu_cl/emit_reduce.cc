@@ -12,7 +12,7 @@ using compiler::Shape;
 
 namespace {
 
-// A work-item for each row along an axis: its element n is at first + n * step, its number is row.
+// One work-item per row along an axis: element n of row number `row` is at first + n * step.
 void OpenRows(KernelBuilder* k, const std::string& extent) {
   k->Line("const int inner = g0, step = s0, outer = g1;");
   k->Line("const int row = outer * step + inner, first = outer * " + extent + " * step + inner;");
@@ -99,7 +99,7 @@ std::string StartText(ReduceKind kind, TfLiteType type) {
 
 }  // namespace
 
-// Axes that stay are told from the index of the output, axes that go are loops.
+// Indices of kept axes are derived from the output's index; reduced axes become loops.
 void Emit(const compiler::Reduce& kind, StepWriter* steps) {
   if (EmitVectors(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();
@@ -136,8 +136,8 @@ void Emit(const compiler::Reduce& kind, StepWriter* steps) {
 
 namespace {
 
-// A group of items for each row, for GPUs: `kItems` of them take every `kItems`-th element, and
-// what they find is combined in local memory.
+// Softmax for GPUs with a work-group per row: each of `kItems` items processes every `kItems`-th
+// element, and partial results are combined in local memory.
 class GroupSoftmax {
  public:
   GroupSoftmax(const compiler::Softmax& kind, StepWriter* steps, int64_t extent)
@@ -171,7 +171,7 @@ class GroupSoftmax {
   static constexpr int64_t kItems = 128;
 
  private:
-  // Of `found` of all items, into parts[0].
+  // Combines `found` of all items into parts[0].
   void Combine(const std::string& combination) {
     k_.Line("parts[item] = found;");
     k_.Open("for (int half_count = " + Decimal(kItems / 2) + "; half_count > 0; half_count /= 2)");
@@ -246,8 +246,8 @@ void Emit(const compiler::CumulativeSum& kind, StepWriter* steps) {
   steps->Add(&k, Rows(axis));
 }
 
-// Each round finds the largest of those that come behind the one before: in falling order, equal
-// ones by their places.
+// Each iteration selects the largest element that comes after the previous one in the order by
+// falling value, then rising index.
 void Emit(const compiler::TopK&, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape& shape = k.shape(k.operation().inputs[0]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of one channel: a work-item computes rows of the output, or one pixel on a GPU, in
-// vectors of channels. The last vector overlaps the one before it where channels are no multiple:
-// it stores the same numbers there, and so no output may lie where an input of the epilogue does.
+// Operations with a window per channel: a work-item computes rows of the output, or one pixel on a
+// GPU, in vectors of channels. If the number of channels is not a multiple of the vector width, the
+// last vector overlaps the previous one and stores the same numbers again; therefore no output may
+// alias an input of the epilogue.
 #include <algorithm>
 
 #include "gpu_cl/emit.h"
@@ -16,14 +17,15 @@ using compiler::Window;
 
 namespace {
 
-// Channels of a vector; 0 where there are too few.
+// Vector width for a number of channels; 0 if there are too few.
 int WidthFor(const PlanOptions& options, int channels) {
   int width = options.vector_width;
   while (width > channels) width /= 2;
   return width >= 4 ? width : 0;
 }
 
-// A work-item for vectors of channels of some rows, or, as the options say, of one pixel.
+// A kernel whose work-items compute vectors of channels of several rows or, depending on the
+// options, of one pixel.
 class RowWriter {
  public:
   RowWriter(StepWriter* steps, int width)
@@ -41,14 +43,14 @@ class RowWriter {
   int width() const { return width_; }
   const std::string& channels() const { return channels_; }
 
-  // Declares `c`, the first channel.
+  // Declares `c`, the first channel of the vector.
   void DeclareChannel() {
     channels_ = k_.Int(out_[3]);
     k_.Line("const int c = min((int)get_global_id(0) * " + Decimal(width_) + ", " + channels_ +
             " - " + Decimal(width_) + ");");
   }
 
-  // Opens the rows: picture `b`, row `y`.
+  // Opens the loop over rows, with batch element `b` and row `y`.
   void OpenRow() {
     if (!steps_->options().ranges) {
       const std::string height = k_.Int(out_[1]);
@@ -63,14 +65,14 @@ class RowWriter {
     k_.Line("const int b = row / " + height + ", y = row % " + height + ";");
   }
 
-  // Opens the pixels of a row, of which x is one.
+  // Opens the loop over the pixels of a row, with column `x`.
   void OpenPixel() {
     columns_ = k_.Int(out_[2]);
     if (!steps_->options().ranges) return k_.Line("const int x = get_global_id(1);");
     k_.Open("for (int x = 0; x < " + columns_ + "; ++x)");
   }
 
-  // Stores the pixel's result, closes what is open and adds the step.
+  // Stores the pixel's result, closes the loops and adds the step.
   void Store(const std::string& result) {
     k_.Line("const int at = (row * " + columns_ + " + x) * " + channels_ + " + c;");
     k_.StoreResult(result, "at", width_, "c");
@@ -87,7 +89,8 @@ class RowWriter {
 
  private:
   int64_t Vectors() const { return (out_[3] + width_ - 1) / width_; }
-  // A few, where there are many: an item costs as much as some pixels.
+  // Number of rows per work-item, so that there are about four items per processor: an item costs
+  // as much as some pixels.
   int64_t RowsOfItem() const {
     const int64_t rows = int64_t{out_[0]} * out_[1];
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / Vectors(), 1);
@@ -108,13 +111,14 @@ bool IsEmpty(const KernelBuilder& k) {
 
 // ---- Depthwise convolution ----------------------------------------------------------------------
 
-// More taps than this are a loop.
+// Windows with more taps are computed by a loop.
 constexpr int kMostTaps = 25;
 
 bool HasFewTaps(const Window& window) { return window.height * window.width <= kMostTaps; }
 
-// A window of which every tap is a line. Row wy of the window lies at tap<wy>, a column of the
-// image every tap<wy>_step floats and one of the window every tap<wy>_next.
+// A window with one statement per tap. Row wy of the window starts at tap<wy>; the distance, in
+// floats, is tap<wy>_step between columns of the image and tap<wy>_next between columns of the
+// window.
 class Taps {
  public:
   Taps(RowWriter* writer, const Window& window, const Shape& image)
@@ -138,7 +142,7 @@ class Taps {
     }
   }
 
-  // The rows of the image that a window covers; zeros instead of those outside.
+  // Declares the rows of the image that a window covers; rows outside of the image point to zeros.
   void DeclareRows(const Buffer& in, const std::string& zeros) {
     in_ = in;
     for (int wy = 0; wy < window_.height; ++wy) {
@@ -173,7 +177,7 @@ class Taps {
     k_.Close();
   }
 
-  // The same with a loop over the taps.
+  // Sums the taps in a loop.
   void SumInLoop(const Buffer& in, const Buffer& filter) {
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
     k_.Line(writer_.vector() + " sum = bias;");
@@ -211,7 +215,7 @@ class Taps {
   RowWriter& writer_;
   KernelBuilder& k_;
   const Window& window_;
-  Buffer in_;  // where the pixels are
+  Buffer in_;  // the image
   std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
 };
 
@@ -258,7 +262,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
 
 namespace {
 
-// Declares `<place>0` and `<place>1`: what a window covers of the image along an axis.
+// Declares `<place>0` and `<place>1`, the range of the image that a window covers along an axis.
 void DeclareRange(KernelBuilder* k, const std::string& place, int size, int stride, int before,
                   const std::string& extent) {
   const std::string first = place + "s";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products for processors: a work-item computes tiles of the output, of a few rows and a few
-// vectors of columns each. What counts, as measured with PoCL (design: one tile in registers, no
-// local memory): every sum has a name of its own, so that the compiler keeps it in a register;
-// vectors are written as such; the filter is read front to back in panels as wide as the tile.
+// Products for CPUs: a work-item computes tiles of the output of a few rows and a few vectors of
+// columns. Measured with PoCL, the following matters: every sum is a variable of its own, so that
+// the compiler keeps it in a register; vectors are written explicitly; the filter is read
+// sequentially, in panels as wide as the tile. Local memory is not used.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -22,34 +22,35 @@ using compiler::Window;
 
 namespace {
 
-// ---- Which tile ---------------------------------------------------------------------------------
+// ---- Choice of a tile ---------------------------------------------------------------------------
 
 struct Tile {
   int rows = 1, vectors = 1;
 };
 
-// What fits into the registers with the vectors of the filter: 32 registers of 16 floats, 16 of
-// fewer. The first one is the best for large products.
+// Tiles that fit in the registers together with the vectors of the filter: 32 registers of 16
+// floats, or 16 narrower ones. The first one is the best for large products.
 constexpr Tile kWideTiles[] = {{12, 2}, {7, 3}, {14, 1}, {1, 4}};
 constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 
-// Of GPUs, whose items have fewer registers and must be many: the first of which there are enough.
+// Tiles for GPUs, whose work-items have fewer registers and must be numerous: the first one that
+// yields enough items is chosen.
 constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 
-// Of a filter in local memory at a time: half a kilobyte for two vectors.
+// Rows of the filter in local memory at a time: half a kilobyte for two vectors.
 constexpr int kSharedRows = 16;
 
-// Of products that are few for what their kernel takes to compile: one with windows of few pixels,
-// such as the first one of a network, which no other shares.
+// Tile for products with so few rows that compile time dominates: a kernel used only once, for
+// windows of few pixels, such as the first convolution of a network.
 constexpr Tile kSmallTile = {6, 2};
 
-// Cycles that a tile takes for each row of the filter: two products of vectors a cycle, of which
-// each waits four cycles for the one before it.
+// Estimated cycles of a tile per row of the filter: two vector multiply-adds per cycle, with a
+// latency of four cycles between dependent ones.
 double Cycles(const Tile& tile) {
   return std::max(0.5 * tile.rows * tile.vectors, 4.0) + 0.125 * (tile.rows + tile.vectors);
 }
 
-// `whole`: no wider than the columns.
+// `whole`: the tile must not be wider than the columns.
 Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
   const auto parts = [](int64_t count, int64_t part) { return (count + part - 1) / part; };
   const auto cost = [&](const Tile& tile) {
@@ -60,7 +61,7 @@ Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
   };
   const std::span<const Tile> tiles =
       width == 16 ? std::span<const Tile>(kWideTiles) : std::span<const Tile>(kNarrowTiles);
-  // The first one, unless another is worth a kernel more.
+  // Another tile is chosen only if it saves enough to pay for compiling another kernel.
   constexpr double kWorthAKernel = 0.92;
   Tile best = tiles[0];
   for (const Tile& tile : tiles) {
@@ -71,19 +72,19 @@ Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
 
 // ---- The kernel ---------------------------------------------------------------------------------
 
-// The output as `groups` matrices, of which each element is at
-// group * group_stride + row * row_stride + column.
+// The output as `groups` matrices; the position of an element is group * group_stride + row *
+// row_stride + column.
 struct Product {
   int64_t groups = 1, rows = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, row_stride = 0;
-  bool small = false;  // kSmallTile will do
-  // The right side: a constant filter in panels, or none: a matrix of rows of columns. The last
-  // tile then overlaps the one before it, so that it reads and stores whole vectors only; no output
-  // may lie where an input of the epilogue does.
+  bool small = false;  // use kSmallTile
+  // Packed panels of a constant right side. If it is not set, the right side is a row-major matrix:
+  // the last tile then overlaps the previous one, so that only whole vectors are loaded and stored,
+  // and no output may alias an input of the epilogue.
   std::optional<Packing> packing;
 };
 
-// Floats in a vector of the tile.
+// Vector width of the tile in floats.
 int WidthFor(const Product& product, const PlanOptions& options) {
   int width = options.vector_width;
   while (!product.packing && width > product.columns) width /= 2;
@@ -139,11 +140,11 @@ class TileWriter {
 
   KernelBuilder& kernel() { return k_; }
   const Tile& tile() const { return tile_; }
-  // Of the matrices' elements in memory.
+  // Storage types of the elements of both sides.
   TfLiteType left() const { return left_; }
   TfLiteType right() const { return right_; }
 
-  // Declares the tile's first column `n`, its `group`, and `panel`, what it reads of the filter.
+  // Declares the tile's first column `n`, its `group`, and `panel`, its part of the filter.
   void Declare() {
     const std::string packed = k_.Packed(*product_.packing).name;
     k_.Line("const int n = get_global_id(0) * " + Decimal(panel()) + ", group = get_global_id(2);");
@@ -161,7 +162,7 @@ class TileWriter {
               "];");
     }
   }
-  // The same for a matrix that is no filter; `right` is where the group's starts.
+  // Same for a matrix that is not packed; `right` is the address of the group's matrix.
   void Declare(const std::string& right) {
     columns_ = k_.Int(product_.columns);
     k_.Line("const int n = min((int)get_global_id(0) * " + Decimal(panel()) + ", " + columns_ +
@@ -169,13 +170,13 @@ class TileWriter {
     k_.Line(ConstPointer(right_) + " panel = " + right + " + n;");
   }
 
-  // Opens a tile: `m` is its first row, `sumR_V` are its sums, which start with the bias.
+  // Opens a tile: `m` is its first row; its sums, `sumR_V`, are initialised with the bias.
   void Open() {
     rows_ = k_.Int(product_.rows);
     const std::string each = k_.Int(RowsOfItem());
     k_.Line("const int end = min(" + rows_ + ", (int)(get_global_id(1) + 1) * " + each + ");");
     if (sharing_ > 0) {
-      // All items of a group reach its barriers, those behind the last row as well.
+      // All items of a group must reach its barriers, including those beyond the last row.
       k_.Open("for (int once = 0, m = get_global_id(1) * " + each + "; once < 1; ++once)");
     } else {
       k_.Open("for (int m = get_global_id(1) * " + each + "; m < end; m += " + Decimal(tile_.rows) +
@@ -190,11 +191,11 @@ class TileWriter {
     if (product_.packing) NextRow();
   }
 
-  // The row of the output that row r of the tile is; the last one instead of those behind it.
+  // Returns the row of the output for row r of the tile, clamped to the last row.
   std::string Row(int r) const { return "min(m + " + Decimal(r) + ", " + rows_ + " - 1)"; }
 
-  // Opens a loop over `run` rows of the filter, of which d is one. Items that share the filter
-  // fetch some rows of it together.
+  // Opens a loop over `run` rows of the filter with index d. Items that share the filter load a
+  // block of rows together.
   void OpenDepth(const std::string& run) {
     if (sharing_ == 0) return k_.Open("for (int d = 0; d < " + run + "; ++d)");
     const std::string rows = Decimal(kSharedRows);
@@ -217,13 +218,13 @@ class TileWriter {
     in_shared_ = false;
   }
 
-  // Adds the products of the elements aR[index] with a row of the filter, for all R.
+  // Adds the products of the elements aR[index] and a row of the filter, for all R.
   void Accumulate(const std::string& index) {
     AddProducts([&](int r) { return Load({"a" + Decimal(r), left_}, index); });
   }
 
-  // The same for the four elements of texels aR + index of an image and as many rows; zeros where
-  // aR is below 0, if it may be.
+  // Same, for the four elements of texels aR + index of an image and four rows of the filter. If
+  // `may_miss`, a negative aR denotes zeros.
   void AccumulateTexels(const std::string& image, const std::string& index, bool may_miss) {
     for (int r = 0; r < tile_.rows; ++r) {
       const std::string a = "a" + Decimal(r);
@@ -267,7 +268,7 @@ class TileWriter {
     k_.Line("w += " + (product_.packing ? Decimal(panel()) : columns_) + ";");
   }
 
-  // Adds the products of left(r), a scalar, with a row of the filter, for all r.
+  // Adds the products of left(r), a scalar, and a row of the filter, for all r.
   template <typename Function>
   void AddProducts(const Function& left) {
     for (int v = 0; v < tile_.vectors; ++v) {
@@ -288,7 +289,7 @@ class TileWriter {
     if (!product_.packing) return "(" + vector_ + ")(0.0f)";
     return Right(v);
   }
-  // A vector of the filter's row.
+  // Returns vector v of the filter's row.
   std::string Right(int v) const {
     if (in_shared_) return "row[" + Decimal(v) + "]";
     if (IsImage()) return FilterTexel(*product_.packing, "packed", "panel", "w", v);
@@ -296,7 +297,8 @@ class TileWriter {
   }
   static std::string Sum(int r, int v) { return "sum" + Decimal(r) + "_" + Decimal(v); }
 
-  // A few tiles each, where there are many: a work-item costs as much as some hundred products.
+  // Number of rows per work-item: several tiles if there are many, because a work-item costs as
+  // much as some hundred products.
   int64_t RowsOfItem() const {
     if (!steps_->options().ranges) return tile_.rows;
     const int64_t tiles = (product_.rows + tile_.rows - 1) / tile_.rows;
@@ -305,7 +307,7 @@ class TileWriter {
     return (tiles + wanted - 1) / wanted * tile_.rows;
   }
 
-  // Whether the epilogue may stand there once for each vector of the tile.
+  // Returns whether the epilogue is short enough to be repeated for each vector of the tile.
   bool IsSimple() const {
     return k_.StoresShortly() && (!product_.packing || product_.columns % width_ == 0);
   }
@@ -327,7 +329,7 @@ class TileWriter {
     }
   }
 
-  // Puts the sums into an array, and then stores as many as there are columns.
+  // Copies the sums to an array, and stores as many of them as there are columns.
   void StoreThroughMemory(const std::string& row_stride, const std::string& columns) {
     k_.Line(vector_ + " tile[" + Decimal(int64_t{tile_.rows} * tile_.vectors) + "];");
     for (int r = 0; r < tile_.rows; ++r) {
@@ -360,8 +362,8 @@ class TileWriter {
   const Tile tile_;
   const std::string vector_;
   const TfLiteType left_, right_;
-  size_t sharing_ = 0;      // KernelChoice::sharing, where it can be
-  bool in_shared_ = false;  // rows of the filter are those in local memory
+  size_t sharing_ = 0;      // KernelChoice::sharing if possible, else 0
+  bool in_shared_ = false;  // the current row of the filter is in local memory
   std::string rows_, columns_;
 };
 
@@ -375,8 +377,9 @@ bool InputIsFloat(const KernelBuilder& k, size_t input) {
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// Where the windows of the tile's rows lie in the image: a pointer a<r> to the first pixel, and
-// where pixels may be outside, its place y<r>, x<r> and an offset o<r> in place of the pointer.
+// Positions of the windows of the tile's rows in the image: a<r> points to the first pixel. If
+// pixels may be outside, y<r> and x<r> are its coordinates, and an offset o<r> replaces the
+// pointer.
 class Windows {
  public:
   Windows(TileWriter* writer, const Window& window, const Shape& image, const Shape& out,
@@ -394,7 +397,7 @@ class Windows {
     left_ = padded ? " - " + k_.Int(window.left) : "";
   }
 
-  // Windows that lie in the image as a whole: rows of it, each in one piece of `run` elements.
+  // Windows that lie within the image: each of their rows is `run` contiguous elements.
   void AddWhole(const std::string& run) {
     Place(true);
     const std::string rows = k_.Int(window_.height), pitch = "pitch";
@@ -410,7 +413,8 @@ class Windows {
     k_.Close();
   }
 
-  // All others: pixel after pixel, with zeros where there is none; in an image, "-1" for `zeros`.
+  // All other windows: pixel by pixel, with zeros outside of the image. `zeros` is "-1" if the
+  // image is read as texels.
   void AddPixels(const std::string& run, const std::string& zeros) {
     Place(false);
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
@@ -469,7 +473,7 @@ bool IsPadded(const Window& window) {
   return window.top != 0 || window.left != 0 || window.bottom != 0 || window.right != 0;
 }
 
-// Rows of a dense matrix, each of `depth` elements.
+// Rows of a dense matrix with `depth` elements each.
 void AddRows(TileWriter* writer, const std::string& in, const std::string& depth,
              const std::string& step) {
   KernelBuilder& k = writer->kernel();
@@ -482,7 +486,7 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
   writer->CloseDepth();
 }
 
-// The same of an image, `depth` texels each.
+// Same for a matrix read as texels, with `depth` texels per row.
 void AddTexelRows(TileWriter* writer, const Buffer& in, const std::string& depth) {
   KernelBuilder& k = writer->kernel();
   for (int r = 0; r < writer->tile().rows; ++r) {
@@ -570,7 +574,7 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
 
 namespace {
 
-// A constant right side that all batches share: the batches are rows of one product.
+// A constant right side that all batches share: the batches are rows of a single product.
 void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();
@@ -598,7 +602,8 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   writer.Store();
 }
 
-// Any right side that is not transposed, a matrix for each batch.
+// A right side that is not constant or differs between batches, not transposed: a product per
+// batch.
 void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
   const KernelBuilder look = steps->NewKernel();

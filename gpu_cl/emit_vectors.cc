@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise operations, reductions and SOFTMAX for processors: loops over vectors, and over what
-// is left behind the last of them. A work-item takes a range of rows, or of one row.
+// Element-wise operations, reductions and SOFTMAX for CPUs: loops over vectors, and over the
+// remainder after the last whole vector. A work-item computes a range of rows, or of one row.
 #include <algorithm>
 
 #include "gpu_cl/emit.h"
@@ -32,15 +32,15 @@ class RowLoops {
   int width() const { return width_; }
   const std::string& extent() const { return extent_; }
 
-  // Opens the rows of the work-item.
+  // Opens the loop over the rows of the work-item.
   void OpenRows() {
     extent_ = k_.Int(count_);
     const std::string each = k_.Int(RowsOfItem()), rows = k_.Int(rows_);
     k_.Line("const int last = min((int)(get_global_id(0) + 1) * " + each + ", " + rows + ");");
     k_.Open("for (int row = get_global_id(0) * " + each + "; row < last; ++row)");
   }
-  // The elements from `begin` to `end` of a row: vector(c) for those of a whole vector from c on,
-  // scalar(c) for the others.
+  // Loops over the elements from `begin` to `end` of a row: vector(c) is called for a whole vector
+  // that begins at c, scalar(c) for an element of the remainder.
   template <typename Vector, typename Scalar>
   void ForElements(const std::string& begin, const std::string& end, const Vector& vector,
                    const Scalar& scalar) {
@@ -75,13 +75,13 @@ class RowLoops {
 
 // ---- Element-wise operations --------------------------------------------------------------------
 
-// Neighbouring axes of the output that the same operands repeat along.
+// Adjacent axes of the output along which the same operands are repeated.
 struct Run {
   int64_t extent = 1;
   std::vector<bool> repeats;  // by operand
 };
 
-// From the last axis to the first.
+// Returns the runs from the last axis to the first.
 std::vector<Run> RunsOf(const KernelBuilder& k) {
   const Shape& to = k.shape(k.operation().output());
   std::vector<Run> runs;
@@ -119,7 +119,7 @@ class ElementLoops {
     return rows;
   }
 
-  // All elements are one row, of which a work-item takes a part.
+  // All elements form one row, of which a work-item computes a part.
   void EmitRange() {
     KernelBuilder& k = loops_.kernel();
     const int64_t count = runs_[0].extent, items = steps_->options().items;
@@ -144,7 +144,7 @@ class ElementLoops {
     loops_.Add();
   }
 
-  // Where the operand's elements for a row start.
+  // Returns the position of the operand's first element for a row.
   std::string Base(size_t operand, const std::vector<std::string>& extents) {
     int64_t stride = runs_[0].repeats[operand] ? 1 : runs_[0].extent;
     std::string rest = "row", base;
@@ -211,7 +211,7 @@ bool EmitVectors(const compiler::Elementwise& kind, StepWriter* steps) {
 
 namespace {
 
-// Declares `name`, a number made of all lanes of a vector.
+// Declares `name`, the combination of all lanes of a vector.
 void ReduceLanes(KernelBuilder* k, const std::string& name, const std::string& vector, int width,
                  const std::string& start, const std::string& combination) {
   k->Line("const float" + Decimal(width) + " " + name + "_lanes = " + vector + ";");
@@ -283,13 +283,13 @@ bool EmitVectors(const compiler::Softmax& kind, StepWriter* steps) {
 
 namespace {
 
-// Neighbouring axes that all go, or all stay.
+// Adjacent axes that are all reduced, or all kept.
 struct ReduceRun {
   int64_t extent = 1, stride = 1;
   bool goes = false;
 };
 
-// From the last axis to the first, without those of one element.
+// Returns the runs from the last axis to the first, without axes of extent 1.
 std::vector<ReduceRun> RunsOf(const Shape& shape, uint32_t axes) {
   std::vector<ReduceRun> runs;
   int64_t stride = 1;
@@ -308,7 +308,7 @@ std::vector<ReduceRun> RunsOf(const Shape& shape, uint32_t axes) {
 
 struct Fold {
   const char* start;
-  const char* combination;  // of `sum` and `value`
+  const char* combination;  // expression of `sum` and `value`
 };
 
 bool FoldFor(ReduceKind kind, Fold* out_fold) {
@@ -352,7 +352,7 @@ class Reduction {
   }
 
  private:
-  // What stays makes rows, without the innermost axes if they stay.
+  // The kept axes form the rows, except for the innermost run if it is kept.
   int64_t Rows() const {
     int64_t rows = 1;
     for (size_t i = 1; i < runs_.size(); ++i) rows *= runs_[i].goes ? 1 : runs_[i].extent;
@@ -379,7 +379,7 @@ class Reduction {
     }
   }
 
-  // Loops over what goes beside the innermost axes; `from` is where they lead to.
+  // Opens loops over the reduced runs other than the innermost; sets `from` to their position.
   int OpenLoops() {
     std::string from = "first";
     int opened = 0;
@@ -400,7 +400,7 @@ class Reduction {
     return mean_ ? sum + " / (float)" + count : sum;
   }
 
-  // The innermost axes go.
+  // The innermost run is reduced.
   void EmitAlongRow() {
     const std::string extent = k_.Int(runs_[0].extent), count = k_.Int(Count());
     const std::string start = fold_.start;
@@ -425,7 +425,7 @@ class Reduction {
     k_.StoreResult(Result("sum", count), "row");
   }
 
-  // The innermost axes stay.
+  // The innermost run is kept.
   void EmitAcrossRow() {
     const std::string extent = k_.Int(runs_[0].extent), count = k_.Int(Count());
     const auto compute = [&](const std::string& c, int width) {

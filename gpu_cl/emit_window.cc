@@ -10,7 +10,8 @@ using compiler::Window;
 
 namespace {
 
-// A place of the output for each work-item: c, x, and y of picture b. i is its index.
+// One work-item per element of the output: channel c, column x and row y of batch element b; i is
+// its index.
 void OpenPlaces(KernelBuilder* k) {
   const Shape& out = k->shape(k->operation().output());
   k->Line("const int c = g0, x = g1;");
@@ -26,8 +27,8 @@ std::array<size_t, 3> Places(const KernelBuilder& k) {
           static_cast<size_t>(out[0]) * static_cast<size_t>(out[1])};
 }
 
-// Opens loops over what the window covers of the image: wy, wx in the window, iy, ix in the image,
-// `pixel` its first channel.
+// Opens loops over the part of the image that the window covers: wy, wx in the window, iy, ix in
+// the image; `pixel` is the position of the first channel.
 void OpenWindow(KernelBuilder* k, const Window& window, const Shape& image) {
   const auto axis = [&](const char* place, int size, int stride, int dilation, int before,
                         int extent) {
@@ -92,7 +93,7 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   steps->Add(&k, Places(k));
 }
 
-// An output gets something from those pixels of the image whose window covers it.
+// An output is the sum over the pixels of the image whose windows cover it.
 void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape& image = k.shape(k.operation().inputs[0]);
@@ -149,7 +150,7 @@ void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
 
 namespace {
 
-// Declares `name`: where a place of the output lies among those of the input.
+// Declares `name`, the coordinate in the input of a pixel of the output.
 void SourcePlace(KernelBuilder* k, const compiler::Resize& kind, const char* name,
                  const char* place, int in, int out) {
   const bool corners = kind.align_corners && out > 1;

@@ -18,14 +18,14 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   PlanOptions options;
   options.ranges = device_class == DeviceClass::kCpu;
   const int units = static_cast<int>(std::max(profile.compute_units, 1u));
-  // A unit of a GPU runs some hundred work-items at a time.
+  // A compute unit of a GPU runs some hundred work-items at a time.
   options.items = (options.ranges ? 4 : 256) * units;
   options.units = units;
-  // What the largest groups of tiles need, of devices that are known to gain from them.
+  // Requirements of the largest group tiles, on devices that are known to benefit from them.
   constexpr size_t kGroupItems = 256, kGroupBytes = 20 << 10;
   options.group_tiles = device_class == DeviceClass::kDesktop && profile.known &&
                         profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
-  // Half of them take TF32 and float16 with sums of float32 from this capability on.
+  // Matrix units with TF32 and float16 inputs and float32 sums exist from this capability on.
   constexpr uint32_t kLeastCapability = 80;
   options.matrix_units = options.group_tiles && profile.nvidia_capability >= kLeastCapability;
   options.whole_groups = profile.nvidia_capability > 0 && options.group_tiles;
@@ -47,7 +47,7 @@ Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class)
 
 namespace {
 
-// What a kernel that reports a status has found.
+// Describes the error that a kernel reported in the status buffer.
 std::string StatusText(const Graph& graph, const compiler::Operation& operation) {
   std::string text = "node " + std::to_string(operation.node) + ": ";
   const auto* gather = std::get_if<compiler::Gather>(&operation.kind);
@@ -57,18 +57,19 @@ std::string StatusText(const Graph& graph, const compiler::Operation& operation)
   return text + "expected indices from 0 to " + std::to_string(extent - 1) + ", found another";
 }
 
-// What some drivers say of a size of groups that their limits allow.
+// Some drivers reject local sizes within the limits that they report.
 bool IsGroupSizeRefused(cl_int code) {
   return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
 }
 
-// A context is of no use after the loss, even where the driver still answers.
+// A lost context stays unusable, even if the driver's calls still succeed.
 ClStatus CheckDevice(const SharedContext& context) {
   if (!context.lost()) return {};
   return {CL_INVALID_CONTEXT, "the device was lost; a delegate that is created anew gets it back"};
 }
 
-// The options of a plan with what was chosen for it. Without CLBlast there is nothing of its own.
+// Returns the options of a plan, with the choices made for it. Without CLBlast its choices are
+// cleared.
 PlanOptions ChosenOptions(const DeviceProfile& profile, const ExecutorOptions& options) {
   PlanOptions plan_options = PlanOptionsFor(profile, options.device_class);
   plan_options.choices = options.choices;
@@ -93,19 +94,19 @@ Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
       clblast_(std::move(clblast)) {}
 
 Executor::~Executor() {
-  // Nothing may go that the device still works on; a failure to wait changes nothing about it.
+  // The device must not use memory that is being released. A failure to wait is ignored.
   if (queue_) (void)api().Finish(queue_.get());
   staging_.clear();
   kernels_.clear();
   block_images_.clear();
   texels_.clear();
   filters_.clear();
-  // The youngest first: NVIDIA's driver (580) crashes where a part of a block is released before a
-  // younger one that overlaps it.
+  // Releases in reverse order of creation: NVIDIA's driver (580) crashes if a sub-buffer is
+  // released before a younger one that overlaps it.
   while (!buffers_.empty()) buffers_.pop_back();
 }
 
-// What the plan reads of them, and of which values.
+// Fingerprints the constants that the plan reads, and their ids.
 void Executor::FingerprintConstants() {
   has_fingerprint_ = true;
   constants_ = {};
@@ -184,8 +185,8 @@ ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
   return ClCall("clCreateCommandQueue", code);
 }
 
-// Compiles the plan and gives it memory; the next one, as long as there is one, where the device
-// refuses it.
+// Compiles the plan and allocates its memory. If the device rejects kernels, retries with fallback
+// plans until there are no more.
 ClStatus Executor::Prepare() {
   ClStatus status;
   do {
@@ -199,12 +200,15 @@ ClStatus Executor::Prepare() {
   return status;
 }
 
-// Plans without the kernels that are to blame. False if there are none, or no other way.
+// Makes a plan without the failed kernels. Returns false if no kernel is known to have failed, or
+// if there is no other plan.
 bool Executor::PlanNextWays(const ClStatus& failure) {
-  constexpr int kFewAttempts = 4;  // then all kernels are to blame: each costs a compilation
+  // Beyond this, all kernels are replaced at once, since each attempt costs a compilation.
+  constexpr int kFewAttempts = 4;
   if (!options_.next_ways || blamed_.empty() || IsDeviceLost(failure.code)) return false;
   if (++attempts_ > kFewAttempts) blamed_.insert(plan_.kernels.begin(), plan_.kernels.end());
-  // What failed for want of memory may do another time.
+  // A kernel that failed for lack of memory may succeed later, so it is not refused for the
+  // context.
   if (!IsMemoryShort(failure.code)) context_->RefuseKernels(blamed_);
   plan_options_.refused.merge(blamed_);
   Plan next = MakePlan(graph_, lifetimes_.storage, plan_options_);
@@ -252,8 +256,8 @@ ClStatus Executor::Bind() {
   return {};
 }
 
-// The group that the plan has, unless the device cannot have so many items of this kernel in one:
-// then the driver chooses.
+// Returns the plan's local size, or zeros (the driver chooses) if the device does not allow as many
+// items for this kernel.
 std::array<size_t, 3> Executor::AllowedGroup(const Step& step) const {
   if (step.clblast) return {};
   const KernelLimits* limits = program_->LimitsOf(Plan::KernelName(step.kernel));
@@ -301,7 +305,7 @@ ClStatus Executor::BindStep(const Step& step) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-// Where the event of a command goes; null if no times are taken.
+// Returns where a command's event is to be stored; null if not profiling.
 cl_event* Executor::TimeCopy(const char* name) {
   return timeline_ ? timeline_->Next({.name = name, .kernel = ""}) : nullptr;
 }
@@ -331,7 +335,7 @@ ClStatus Executor::RunStep(size_t index) {
                                queue_.get(), kernels_[index].get(), 3, nullptr, step.global.data(),
                                local[0] == 0 ? nullptr : local.data(), 0, nullptr, TimeStep(step)));
   if (!IsGroupSizeRefused(status.code) || local[0] == 0) return status;
-  groups_[index] = {};  // from now on the driver chooses
+  groups_[index] = {};  // the driver chooses from now on
   return RunStep(index);
 }
 
@@ -359,7 +363,7 @@ ClStatus Executor::TimeSteps(double* out_ns) {
   return Finish(status);
 }
 
-// What the kernels say of their inputs.
+// Reads the status buffer, in which kernels report invalid inputs.
 ClStatus Executor::CheckStatus() {
   if (!uses_status_) return {};
   cl_int found = 0;
@@ -375,7 +379,7 @@ ClStatus Executor::CheckStatus() {
 
 ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
-  // What was enqueued before the failure must not write to the client's memory afterwards.
+  // Commands enqueued before the failure must not write to the client's memory after the return.
   if (!status.ok()) (void)api().Finish(queue_.get());
   if (timeline_) timeline_->Collect();
   return status;
@@ -461,7 +465,8 @@ ClStatus Executor::Run(std::span<const InputPlace> inputs, std::span<const Outpu
   if (!status.ok()) return Finish(status);
   status = ClCall("clFinish", api().Finish(queue_.get()));
   if (status.ok()) status = CheckStatus();
-  // Only now has the driver compiled everything. A program that cannot be kept is no failure.
+  // Saves the program only now, when the driver has compiled all kernels. A failure to save is
+  // ignored.
   if (status.ok() && program_ != nullptr) (void)program_->Save("");
   has_run_ = has_run_ || status.ok();
   return Finish(status);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph on a device: its plan bound to buffers and kernels, ready to run.
+// Executor: a graph's plan bound to buffers and kernels of a device, ready to run.
 #ifndef DEPUTY_GPU_CL_EXEC_H_
 #define DEPUTY_GPU_CL_EXEC_H_
 
@@ -32,58 +32,59 @@
 
 namespace deputy::gpu_cl {
 
-// Where an input is: in host memory, or on the device.
+// Location of an input: host memory or a device buffer.
 struct InputPlace {
   const void* host = nullptr;
   std::shared_ptr<const DeviceBuffer> device;  // null: in host memory
 };
 
-// Where an output goes: to host memory, into a buffer on the device, or, with neither, nowhere: it
-// stays where Executor::OutputBuffer says.
+// Destination of an output: host memory or a device buffer; with neither, the output stays where
+// Executor::OutputBuffer returns it.
 struct OutputPlace {
   void* host = nullptr;
   std::shared_ptr<const DeviceBuffer> device;
 };
 
-// How a graph is compiled and run.
+// Options of compiling and running a graph.
 struct ExecutorOptions {
   DeviceClass device_class = DeviceClass::kDesktop;
   // See ProgramRequest. The cache may be null.
   std::string cache_token;
   std::shared_ptr<const ProgramCache> cache;
-  // The client's queue, which outlives the executor; null: one of its own.
+  // The client's queue, which must outlive the executor; null: the executor creates one.
   cl_command_queue queue = nullptr;
-  // Whether times are taken.
+  // Measure execution times.
   bool profiling = false;
-  // Whether the driver optimises kernels.
+  // Let the driver optimise kernels.
   bool optimize = true;
   // PlanOptions::storage.
   Storage storage = Storage::kBuffer;
-  // Whether operations are computed the next way (MakePlan) where the device does not build a
-  // kernel, or does not run it at first.
+  // Use fallback kernels (see MakePlan) for operations whose kernel the device fails to build, or
+  // fails to run before the first successful run.
   bool next_ways = true;
-  // PlanOptions::choices, by operation of the adapted graph; what computes those of CLBlast. Null:
-  // the rules decide about them, too.
+  // PlanOptions::choices, by operation of the adapted graph, and CLBlast for those that choose it.
+  // If `clblast` is null, these operations use other kernels.
   std::map<int, KernelChoice> choices = {};
   std::shared_ptr<const ClblastApi> clblast;
 };
 
-// What plans for a device and a class depend on, without choices.
+// Returns the plan options that follow from a device and a class, without choices.
 PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_class);
 
-// Where filters lie best on a device of the class: in images on Adreno, whose texture cache serves
-// them, else in buffers.
+// Returns the best storage of filters for a device: images on Adreno, whose texture cache they use;
+// buffers elsewhere.
 Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class);
 
-// One thread at a time may use it; many may run on one context at once.
+// Not thread-safe; several executors may run concurrently in one context.
 class Executor {
  public:
-  // Plans the graph for devices of the class, compiles it (or takes it from the cache) and gives it
-  // memory. Null on failure; after the loss of the device the context is poisoned.
+  // Plans the graph for devices of the class, compiles the plan (or loads it from the cache) and
+  // allocates memory. Returns null on failure; poisons the context if the device is lost.
   static std::unique_ptr<Executor> Create(std::shared_ptr<SharedContext> context,
                                           compiler::Graph graph, const ExecutorOptions& options,
                                           ClStatus* out_status);
-  // The same in two steps: one that has its plan, and must be started before it runs.
+  // Same in two steps: Planned returns an executor with a plan, which must be started before it
+  // runs.
   static std::unique_ptr<Executor> Planned(std::shared_ptr<SharedContext> context,
                                            compiler::Graph graph, const ExecutorOptions& options);
   ClStatus Start(const ExecutorOptions& options);
@@ -91,42 +92,42 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Computes the graph's outputs from its inputs, both in their order in the graph. On return the
-  // outputs are complete. After the loss of the device the context is poisoned.
+  // Computes the graph's outputs from its inputs, both in the graph's order. The outputs are
+  // complete on return. Poisons the context if the device is lost.
   ClStatus Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs);
 
-  // After a Run that failed: whether operations are bound to the next way to compute them, so that
-  // another one may succeed. Only until a Run has succeeded: ways do not fail after that. `status`
-  // is that of the Run, and then that of binding, if that failed.
+  // After a failed Run: rebinds the operations that failed to their fallback kernels; returns
+  // whether a retry makes sense. Always returns false after the first successful Run, since kernels
+  // do not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
   bool TakesNextWays(ClStatus* status);
 
-  // Runs the steps once, on whatever is in the buffers, and says how long that took.
+  // Runs the steps once on the current contents of the buffers, and measures the time.
   ClStatus TimeSteps(double* out_ns);
 
-  // Where an output lies after a run, until the next one. Null on failure.
+  // Returns the buffer of an output, which is valid until the next run. Null on failure.
   std::shared_ptr<const DeviceBuffer> OutputBuffer(size_t output, ClStatus* out_status) const;
 
-  // What the device has done since the last call; empty unless times are taken.
+  // Returns the commands that the device has executed since the last call; empty unless profiling.
   std::vector<TimedCommand> TakeTimes();
 
-  // Whether it computes from the same inputs what `other` would, to the bit: its plan, its shapes
-  // and its constants are the same. Of both FingerprintConstants was called.
+  // Returns whether both executors compute bitwise equal results from equal inputs, because plan,
+  // shapes and constants are equal. Requires FingerprintConstants of both.
   bool Computes(const Executor& other) const;
-  // To be called before ForgetModel, if at all.
+  // Must be called before ForgetModel, if at all.
   void FingerprintConstants();
-  // Takes over the graph of one for which Computes holds: its tensors and nodes may have other
-  // numbers.
+  // Replaces the graph by that of an equivalent executor (see Computes), whose tensor and node
+  // numbers may differ.
   void TakeGraph(Executor* other) { graph_ = std::move(other->graph_); }
-  // Lets go of what is the model's, which may go: contents of constants.
+  // Drops pointers to and copies of the model's constants; they have been uploaded.
   void ForgetModel();
 
   const compiler::Graph& graph() const { return graph_; }
   const Plan& plan() const { return plan_; }
-  // Returns true if the program came from the cache on disk; false before the start.
+  // Returns true if the program came from the cache on disk; false before Start.
   bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
-  // Program::BuildLog of the started plan; "" where it has no kernels.
+  // Program::BuildLog of the started plan; "" if the plan has no kernels.
   std::string BuildLog() const { return program_ == nullptr ? "" : program_->BuildLog(); }
-  // What it holds on the device.
+  // Bytes allocated on the device.
   size_t device_bytes() const { return device_bytes_; }
 
  private:
@@ -134,7 +135,7 @@ class Executor {
   struct Filter {
     ClMemory buffer, image;
   };
-  // An image over the memory of a value, of its own or one over a block.
+  // An image over the memory of a value: the value's own image, or one over its whole block.
   struct Texels {
     ClMemory own;
     cl_mem image = nullptr;
@@ -160,7 +161,7 @@ class Executor {
   ClStatus TexelsOf(compiler::ValueId id, cl_mem* out_image, cl_int* out_first);
   compiler::ValueId OwnerOf(compiler::ValueId id) const;
   cl_mem BufferOf(compiler::ValueId id) const;
-  cl_mem BufferOf(const Argument& argument) const;  // other than a number
+  cl_mem BufferOf(const Argument& argument) const;  // not for numbers
   ClStatus Bind();
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
@@ -177,7 +178,7 @@ class Executor {
   ClStatus Finish(ClStatus status);
   const ClApi& api() const { return context_->api(); }
 
-  // In the order in which they may go: kernels before programs, buffers before the queue.
+  // In order of destruction, last to first: kernels before programs, buffers before the queue.
   std::shared_ptr<SharedContext> context_;
   compiler::Graph graph_;
   compiler::Lifetimes lifetimes_;
@@ -188,25 +189,26 @@ class Executor {
   ClQueue queue_;
   std::vector<ClMemory> blocks_;
   std::vector<size_t> block_bytes_;
-  std::vector<compiler::Place> places_;  // by value, in blocks
-  std::vector<ClMemory> buffers_;        // by value: constants, and parts of blocks; else empty
-  std::vector<Filter> filters_;          // by packing
-  std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;  // by what owns the memory
+  std::vector<compiler::Place> places_;  // position in the blocks, by value
+  std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
+  std::vector<Filter> filters_;    // by packing
+  // By the value that owns the memory.
+  std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
   std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;
-  bool refuses_parts_ = false;  // the driver, as the memory of images
+  bool refuses_parts_ = false;  // the driver rejects images over sub-buffers
   ClMemory zeros_, status_;
   bool uses_status_ = false;
-  std::vector<ClKernel> kernels_;              // by step; empty where it is CLBlast's
-  std::vector<std::array<size_t, 3>> groups_;  // by step, as Step::local
+  std::vector<ClKernel> kernels_;              // by step; empty for CLBlast
+  std::vector<std::array<size_t, 3>> groups_;  // local size by step; see Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
   std::map<compiler::ValueId, Staging> staging_;  // by input
   size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;
   bool has_fingerprint_ = false, has_run_ = false;
-  // Texts of the kernels that the last failure is about.
+  // Texts of the kernels that caused the last failure.
   std::set<std::string> blamed_;
-  int attempts_ = 0;  // to plan next ways
+  int attempts_ = 0;  // number of fallback plans made
 };
 
 }  // namespace deputy::gpu_cl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an executor holds on the device: buffers of values, filters in panels, and images.
+// Device memory of an executor: buffers of values, packed filters, and images.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -47,7 +47,7 @@ cl_image_desc DescriptionOf(Storage storage, const ImageExtent& extent, cl_mem b
 
 }  // namespace
 
-// What the steps need beside what there is already: values keep their buffers when the plan
+// Allocates what the steps need and is not yet allocated: values keep their buffers when the plan
 // changes.
 ClStatus Executor::Allocate() {
   filters_.clear();
@@ -75,7 +75,7 @@ ClStatus Executor::Allocate() {
   return NewBuffer(CL_MEM_READ_WRITE, sizeof(cl_int), nullptr, "the status", &status_);
 }
 
-// Constants that a kernel reads as they are, and filters in panels.
+// Uploads constants that a kernel reads unpacked, and packed filters.
 ClStatus Executor::AllocateConstants(const std::vector<bool>& is_read, size_t zeros) {
   constexpr cl_mem_flags kCopied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
   ClStatus status;
@@ -117,7 +117,8 @@ ClStatus Executor::AllocateFilter(const Packing& packing, Filter* out_filter) {
   return status;
 }
 
-// A driver that refuses one is not asked for others: the plan's images are to blame.
+// Creates an image. If the driver refuses it, all kernels of the plan that read images count as
+// failed, so that the fallback plan has no images.
 ClStatus Executor::NewImage(cl_mem_flags flags, TfLiteType type, const cl_image_desc& description,
                             void* contents, const std::string& what, ClMemory* out_image) {
   const cl_image_format format = FormatOf(type);
@@ -133,8 +134,9 @@ ClStatus Executor::NewImage(cl_mem_flags flags, TfLiteType type, const cl_image_
   return status;
 }
 
-// An image over the memory of a value. PoCL 3.1 has none over a part of a buffer: there it is one
-// over the block, although the standard promises little for two views of one memory.
+// Returns an image over the memory of a value. PoCL 3.1 does not support images over sub-buffers:
+// there the image is over the whole block, although the standard guarantees little for overlapping
+// views.
 ClStatus Executor::TexelsOf(ValueId id, cl_mem* out_image, cl_int* out_first) {
   const Value& value = graph_.value(id);
   const ValueId owner = OwnerOf(id);
@@ -188,15 +190,15 @@ ClStatus Executor::NewBuffer(cl_mem_flags flags, size_t bytes, void* contents,
 
 ClStatus Executor::AllocateConstant(ValueId id) {
   const Value& value = graph_.value(id);
-  // A buffer cannot be empty; what it is made of is only read.
+  // A buffer cannot be empty. The contents are only read.
   const bool empty = value.bytes() == 0;
   return NewBuffer(empty ? CL_MEM_READ_ONLY : CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                    empty ? 1 : value.bytes(), empty ? nullptr : const_cast<std::byte*>(value.data),
                    "constant '" + value.name + "'", &buffers_[static_cast<size_t>(id)]);
 }
 
-// Values whose lifetimes do not overlap share memory: parts of few large blocks, or blocks as a
-// whole.
+// Values with disjoint lifetimes share memory: as sub-buffers of few large blocks, or as whole
+// blocks.
 ClStatus Executor::AllocateBlocks() {
   std::vector<compiler::Interval> intervals(buffers_.size());
   for (size_t i = 0; i < intervals.size(); ++i) {
@@ -210,7 +212,7 @@ ClStatus Executor::AllocateBlocks() {
   }
   const DeviceProfile& profile = context_->device().profile;
   compiler::MemoryPlan memory;
-  // Kernels of vectors of four floats count on theirs (Buffer::aligned).
+  // Kernels with vectors of four floats require this alignment (Buffer::aligned).
   constexpr uint32_t kVectorBytes = 16;
   const auto plan = profile.parts_are_dear ? &PlanWholeBuffers : &compiler::PlanMemory;
   if (!plan(intervals, std::max(profile.base_alignment, kVectorBytes), profile.max_allocation,

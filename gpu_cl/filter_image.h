@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters in panels (packing.h) in images.
+// Packed filters (packing.h) in images.
 #ifndef DEPUTY_GPU_CL_FILTER_IMAGE_H_
 #define DEPUTY_GPU_CL_FILTER_IMAGE_H_
 
@@ -12,19 +12,19 @@
 
 namespace deputy::gpu_cl {
 
-// The image that holds a filter's panels, which are a multiple of four wide: texel v of row d of
-// panel p is at
-// - kImageBuffer: the place that it has in a buffer,
-// - kImage2d: column p * (texels of a row) + v, row d,
+// Returns the extent of the image for a filter whose panels have a width divisible by four. Texel v
+// of row d of panel p is at
+// - kImageBuffer: the same linear position as in a buffer,
+// - kImage2d: column p * (texels per row) + v, row d,
 // - kImage2dArray and kImage3d: column v, row d, layer p.
 ImageExtent ExtentOf(const Packing& packing, Storage storage);
 
-// Where a filter lies that is wanted in `wanted`: there if the device's images are large enough,
-// else in an image over a buffer, or in a buffer.
+// Returns the storage of a filter: `wanted` if the device's images are large enough, else an image
+// over a buffer, else a buffer.
 Storage StorageFor(const Packing& packing, Storage wanted, const ImageLimits& limits);
 
-// In OpenCL C: what a panel's number is multiplied with before FilterTexel is given it, and texel
-// `v` of row `row` of a panel.
+// OpenCL C text generation: PanelFactor is what a panel's number must be multiplied by before it is
+// passed to FilterTexel, which returns the text for texel `v` of row `row` of a panel.
 int64_t PanelFactor(const Packing& packing);
 std::string FilterTexel(const Packing& packing, const std::string& image, const std::string& panel,
                         const std::string& row, int v);

@@ -15,7 +15,7 @@ const Key& KeyOfProcess() {
   static const Key kKey = [] {
     std::random_device random;
     const auto number = [&] { return uint64_t{random()} << 32 | random(); };
-    // An odd factor loses nothing.
+    // Multiplication by an odd factor is invertible.
     return Key{{number(), number()}, {number() | 1, number() | 1}};
   }();
   return kKey;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number for many bytes, to tell contents apart within a process: much faster than SHA-256, and
-// with a key of the process's own, so that a model cannot be made to look like another.
+// 128-bit hash to distinguish contents within a process. It is much faster than SHA-256, and keyed
+// with a random number of the process, so that collisions cannot be constructed.
 #ifndef DEPUTY_GPU_CL_FINGERPRINT_H_
 #define DEPUTY_GPU_CL_FINGERPRINT_H_
 

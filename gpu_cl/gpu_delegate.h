@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate of ours is made of, for the files that make up the delegate.
+// Internal state of the delegate, shared by its source files.
 #ifndef DEPUTY_GPU_CL_GPU_DELEGATE_H_
 #define DEPUTY_GPU_CL_GPU_DELEGATE_H_
 
@@ -31,40 +31,41 @@ struct Partition;
 // Time spent on compiling and tuning all partitions so far, and results of cache lookups.
 struct Costs {
   std::atomic<int64_t> compile_ns = 0, tune_ns = 0;
-  // Programs that were found in the cache on disk, and those that were not; 0 without a cache.
+  // Programs found and not found in the cache on disk; 0 without a cache.
   std::atomic<int64_t> cache_hits = 0, cache_misses = 0;
 };
 
-// What `data_` of the delegate points to. Interpreters on several threads may use one delegate.
+// Target of the delegate's `data_`. Interpreters on several threads may use one delegate.
 struct GpuDelegate {
   TfLiteDelegate delegate{};
-  ProcessMark process;  // in forked children nothing below may be locked, called or released
+  ProcessMark process;  // in a forked child nothing below may be locked, called or released
   Options options;
-  std::shared_ptr<SharedContext> context;     // null: it cannot work
-  ClQueue queue;                              // the client's, if it brought one
-  std::string failure;                        // and why
-  std::shared_ptr<const ProgramCache> cache;  // null: none
-  std::shared_ptr<const ClblastApi> clblast;  // null: none, or nothing is tuned
-  std::string cache_problem;                  // why the options' folder is not used; "": it is
+  std::shared_ptr<SharedContext> context;     // null: the delegate cannot work; see `failure`
+  ClQueue queue;                              // the client's queue, if it provided one
+  std::string failure;                        // reason why `context` is null
+  std::shared_ptr<const ProgramCache> cache;  // null: no cache
+  std::shared_ptr<const ClblastApi> clblast;  // null: not installed, or tuning is off
+  // Reason why the cache directory of the options is not used; "" if it is used.
+  std::string cache_problem;
   std::atomic<size_t> device_bytes = 0;
   Costs costs;
 
-  BufferTable buffers;  // what the handles of tensors stand for
+  BufferTable buffers;  // targets of the tensors' buffer handles
 
-  std::mutex mutex;                    // for what follows
-  ClQueue copies;                      // for copies outside of runs, made when it is first needed
-  std::vector<Partition*> partitions;  // those that live, in the order in which they were made
-  size_t most_partitions = 0;          // that lived at a time
-  std::set<const TfLiteContext*> graphs;   // that it was applied to
-  std::set<const TfLiteContext*> resized;  // that it was applied to again
-  BoundPlans kept;                         // executors of shapes that these had before
+  std::mutex mutex;                    // protects the members below
+  ClQueue copies;                      // queue for copies outside of runs, created on demand
+  std::vector<Partition*> partitions;  // live partitions in order of creation
+  size_t most_partitions = 0;          // maximum number of partitions that lived at the same time
+  std::set<const TfLiteContext*> graphs;   // graphs to which the delegate was applied
+  std::set<const TfLiteContext*> resized;  // graphs to which it was applied again
+  BoundPlans kept;                         // executors for earlier shapes of these graphs
 };
 
 inline GpuDelegate& Of(TfLiteDelegate* delegate) {
   return *static_cast<GpuDelegate*>(delegate->data_);
 }
 
-// No exception leaves the library: function() or, if it throws, an error that is reported.
+// Returns function(), or reports an error if it throws: no exception may leave the library.
 template <typename Function>
 TfLiteStatus Guarded(TfLiteContext* context, const Function& function) {
   try {
@@ -91,10 +92,10 @@ TfLiteStatus GuardedOn(const GpuDelegate& gpu, TfLiteContext* context, const Fun
   });
 }
 
-// The runtime frees arrays that it is given with free(); null if memory is short.
+// Returns an array that the runtime frees with free(); null if out of memory.
 TfLiteIntArray* MakeArray(const std::vector<int>& values);
 
-// What kernels of a delegate with a context are written for.
+// Returns the device class that kernels of the delegate are written for. Requires a context.
 DeviceClass ClassOf(const GpuDelegate& gpu);
 
 // Returns true if results within a partition are stored as float16.

@@ -9,7 +9,7 @@ using compiler::Window;
 namespace {
 
 bool Fits(const KernelBuilder& look, const StepWriter& steps, int64_t channels, int64_t columns) {
-  constexpr int kWidth = 4;  // of vectors that are stored
+  constexpr int kWidth = 4;  // width of stored vectors
   const auto is_constant = [&](size_t input) {
     return !look.has_input(input) || look.value(look.operation().inputs[input]).constant();
   };
@@ -68,7 +68,7 @@ std::optional<GroupProduct> FindGroupProduct(const compiler::MatMul& kind,
   }
   GroupProduct product;
   product.rows = compiler::ElementCount(out) / columns;
-  // Only then do all batches share the left side's rows.
+  // The left side must not be broadcast: its batches are then rows of a single product.
   const Shape& a = look.shape(look.operation().inputs[0]);
   if (product.rows == 0 || compiler::ElementCount(a) != product.rows * depth) return std::nullopt;
   product.columns = columns;

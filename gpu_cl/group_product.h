@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products with constant filters that groups of work-items compute: what they are of an operation,
-// and where a work-item finds the left side's elements.
+// Products with constant filters that work-groups compute cooperatively: extraction from an
+// operation, and addressing of the left side.
 #ifndef DEPUTY_GPU_CL_GROUP_PRODUCT_H_
 #define DEPUTY_GPU_CL_GROUP_PRODUCT_H_
 
@@ -14,13 +14,13 @@
 
 namespace deputy::gpu_cl {
 
-// A product with a constant filter, its left side the pixels of an image of `channels` each.
+// A product with a constant filter. Its left side consists of pixels with `channels` elements each.
 struct GroupProduct {
   int64_t rows = 0, columns = 0, channels = 0;
-  compiler::Window window;  // of one pixel, unless
-  bool has_window = false;  // `image` and `out` say where windows lie
+  compiler::Window window;  // one pixel, unless has_window
+  bool has_window = false;  // `image` and `out` determine the positions of the windows
   compiler::Shape image, out;
-  Packing packing;  // without the panels' width and type
+  Packing packing;  // without width and type of the panels
 
   int64_t depth() const { return int64_t{window.height} * window.width * channels; }
   static int64_t PartsOf(int64_t count, int64_t part) { return (count + part - 1) / part; }
@@ -29,27 +29,26 @@ struct GroupProduct {
   }
 };
 
-// The product that the step's operation is, if it is one: of floats, with columns that are a
-// multiple of four, whose result can be stored in vectors. None where an item's tile was chosen for
-// it.
+// Returns the operation as a group product: float, columns divisible by four, result storable in
+// vectors. Returns nullopt for other operations, and if a tile per work-item was chosen for it.
 std::optional<GroupProduct> FindGroupProduct(const compiler::Conv2d& kind, const StepWriter& steps);
 std::optional<GroupProduct> FindGroupProduct(const compiler::MatMul& kind, const StepWriter& steps);
 
-// Writes into a kernel where the left side's elements lie. A work-item loads some rows, numbered
-// from 0 on.
+// Generates the addressing of the left side. A work-item loads several rows, numbered from 0 on.
 class LeftSide {
  public:
   LeftSide(KernelBuilder* k, const GroupProduct& product) : k_(*k), product_(product) {}
 
-  // The parameters. To be called first.
+  // Declares the parameters. Must be called first.
   void Declare();
-  // Declares o<j>, where the row `row` (an expression) begins, and for windows x<j> and y<j>.
+  // Declares o<j>, the position at which row `row` (an expression) begins, and for windows x<j> and
+  // y<j>.
   void DeclareRow(int j, const std::string& row);
-  // Declares d<n>, the place along the depth that the item loads next, an expression, with step<n>,
-  // where that is in the image from the first pixel of a window on, and the pixel's place dy<n>,
-  // dx<n> in it.
+  // Declares d<n>, the position along the depth (an expression) that the item loads next; step<n>,
+  // its position in the image relative to the first pixel of a window; and dy<n>, dx<n>, its pixel
+  // in the window.
   void DeclarePlace(const std::string& n, const std::string& place);
-  // Whether there is such a place in the image of row j; and its index.
+  // Expressions: whether the position is within the image for row j, and its index.
   std::string IsInside(int j, const std::string& n) const;
   static std::string At(int j, const std::string& n);
 

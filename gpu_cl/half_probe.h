@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a device computes in half precision although it does not list the extension.
+// Detects half-precision support of devices that do not list the extension.
 #ifndef DEPUTY_GPU_CL_HALF_PROBE_H_
 #define DEPUTY_GPU_CL_HALF_PROBE_H_
 
@@ -8,8 +8,8 @@
 
 namespace deputy::gpu_cl {
 
-// Compiles a kernel with half arithmetic in the context, runs it on the device, and compares its
-// results with those of IEEE half precision. Any failure on the way is a no. Any thread.
+// Compiles a kernel with half arithmetic, runs it, and compares the results with those of IEEE half
+// precision. Returns false on any failure. Thread-safe.
 bool ProbeHalf(const ClApi& api, cl_context context, cl_device_id device);
 
 }  // namespace deputy::gpu_cl

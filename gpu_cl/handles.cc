@@ -16,7 +16,7 @@ bool HasHandleOf(const GpuDelegate& gpu, const TfLiteTensor& tensor) {
   return tensor.delegate == &gpu.delegate && tensor.buffer_handle != kTfLiteNullBufferHandle;
 }
 
-// The buffer of a handle, if it has as many bytes as are wanted. Returns "" or what is wrong.
+// Finds the buffer of a handle and checks its size. Returns "" or an error message.
 std::string Find(const GpuDelegate& gpu, const TfLiteTensor& tensor, TfLiteBufferHandle handle,
                  size_t bytes, std::shared_ptr<const DeviceBuffer>* out_buffer) {
   *out_buffer = gpu.buffers.Find(handle);
@@ -28,7 +28,8 @@ std::string Find(const GpuDelegate& gpu, const TfLiteTensor& tensor, TfLiteBuffe
          std::to_string((*out_buffer)->bytes);
 }
 
-// The queue for copies outside of runs. All that runs enqueue is complete when they end.
+// Queue for copies outside of runs. No synchronisation is needed: runs complete their commands
+// before they return.
 cl_command_queue CopyQueue(GpuDelegate* gpu, ClStatus* out_status) {
   if (gpu->queue) return gpu->queue.get();
   const std::lock_guard lock(gpu->mutex);
@@ -42,7 +43,7 @@ cl_command_queue CopyQueue(GpuDelegate* gpu, ClStatus* out_status) {
   return gpu->copies.get();
 }
 
-// Copies between a tensor's two places: `copy(queue, buffer)` enqueues it and waits.
+// Copies between a tensor and its buffer: `copy(queue, buffer)` enqueues the copy and waits.
 template <typename Copying>
 TfLiteStatus CopyTensor(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle handle,
                         const TfLiteTensor& tensor, const Copying& copy) {
@@ -97,7 +98,7 @@ ClStatus Ask(const ClApi& api, cl_mem memory, cl_mem_info what, T* out_value) {
                 api.GetMemObjectInfo(memory, what, sizeof *out_value, out_value, nullptr));
 }
 
-// Takes a reference to the client's buffer. Returns "" or what is wrong with it.
+// Adds a reference to the client's buffer. Returns "" or the reason why it cannot be used.
 std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buffer) {
   const ClApi& api = context.api();
   cl_context its_context = nullptr;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that lie on the device: their handles, and copies between them and the host.
+// Tensors on the device: their buffer handles, and copies between device and host.
 //
-// A tensor with a handle of ours that is stale in host memory is the device's: a partition takes it
-// from there, and whoever else reads it has the runtime copy it. One that is not stale is the
-// host's, whatever its handle stands for: somebody has written it meanwhile.
+// If a tensor with our handle is stale in host memory, the device's copy is valid: a partition
+// reads it there, and for other consumers the runtime copies it. If it is not stale, the host's
+// copy is valid, whatever the handle refers to, because the tensor has been written on the host
+// since.
 #ifndef DEPUTY_GPU_CL_HANDLES_H_
 #define DEPUTY_GPU_CL_HANDLES_H_
 
@@ -18,28 +19,28 @@
 
 namespace deputy::gpu_cl {
 
-// Fills in the delegate's functions for handles. One that has them is one of ours.
+// Sets the delegate's functions for handles, by which IsOurs recognises delegates of this library.
 void SetHandleFunctions(TfLiteDelegate* delegate);
 bool IsOurs(const TfLiteDelegate* delegate);
 
-// Where a tensor that a partition reads is. Returns "" or why it is nowhere. One `from_client` that
-// is bound is in the client's buffer even if it was copied to the host meanwhile, and whoever reads
-// it there next has it copied anew.
+// Finds the location of a partition's input. Returns "" or the reason of a failure. A tensor with
+// `from_client` that is bound is in the client's buffer even if it was copied to the host
+// meanwhile, and is copied again for the next consumer on the host.
 std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
                       InputPlace* out_place);
 
-// The client's buffer in which a tensor that a partition writes has to end up; null if there is
+// Returns the client's buffer that must receive a tensor written by a partition; null if there is
 // none.
 std::shared_ptr<const DeviceBuffer> FindClientBuffer(const GpuDelegate& gpu,
                                                      const TfLiteTensor& tensor);
 
-// Makes the device's copy of a tensor the valid one. False if there are no handles left.
+// Makes the device's copy of a tensor the valid one. Returns false if no handle is available.
 bool MarkOnDevice(GpuDelegate* gpu, std::shared_ptr<const DeviceBuffer> buffer,
                   TfLiteTensor* tensor);
 // Makes the host's copy the valid one.
 void MarkOnHost(const GpuDelegate& gpu, TfLiteTensor* tensor);
 
-// See DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Each returns "" or what is wrong.
+// See DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Both return "" or an error message.
 std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem memory,
                        size_t offset);
 std::string UnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor);

@@ -83,7 +83,7 @@ std::string KernelBuilder::Zeros(int count, TfLiteType type) {
   return "zeros";
 }
 
-// Numbers are arguments, so that layers which differ in a scale share a kernel.
+// Numbers are passed as arguments, so that layers that differ only in a scale share a kernel.
 std::string KernelBuilder::Constant(const ScalarNode& node) {
   if (node.type == kTfLiteFloat32 || node.type == kTfLiteFloat16) {
     return Float(static_cast<float>(node.constant.real));
@@ -139,7 +139,7 @@ void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, c
     return Line("const int " + name + " = " + index + ";");
   }
   if (compiler::ElementCount(from) == 1) return Line("const int " + name + " = 0;");
-  // From the last axis to the first, runs of axes that all repeat, or none of which does, are one.
+  // Merges adjacent axes, from the last to the first, that are all broadcast or all not.
   struct Run {
     int64_t extent;
     bool repeats;
@@ -243,7 +243,7 @@ bool KernelBuilder::StoresShortly() const {
                           std::none_of(nodes.begin(), nodes.end(), is_curve));
 }
 
-// An operand of the epilogue.
+// Loads an operand of the epilogue.
 std::string KernelBuilder::LoadAt(ValueId id, const std::string& index, int width,
                                   const std::string& channel) {
   const Shape &from = shape(id), &to = shape(operation_.output());
@@ -280,7 +280,7 @@ std::string KernelBuilder::Text() const {
     text = "__attribute__((reqd_work_group_size(" + std::to_string(group_[0]) + ", " +
            std::to_string(group_[1]) + ", " + std::to_string(group_[2]) + ")))\n" + text;
   }
-  // What braces were opened before stand around the body.
+  // Indents the body by the braces that BeforeOpen opened around it.
   for (size_t start = 0; start < body_.size();) {
     const size_t end = body_.find('\n', start) + 1;
     text += std::string(2 * static_cast<size_t>(depth_before_ - 1), ' ');

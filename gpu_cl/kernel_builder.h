@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes one kernel in OpenCL C, and what it is called with. Parameters are declared as they are
-// asked for: p0, p1, … are buffers, n0, n1, … ints, f0, f1, … floats.
+// Builds the text of one kernel in OpenCL C, and its arguments. Parameters are declared on first
+// use: p0, p1, … are buffers, n0, n1, … ints, f0, f1, … floats.
 #ifndef DEPUTY_GPU_CL_KERNEL_BUILDER_H_
 #define DEPUTY_GPU_CL_KERNEL_BUILDER_H_
 
@@ -36,36 +36,36 @@ class KernelBuilder {
     return has_input(2) ? operation_.inputs[2] : compiler::kNoValue;
   }
   Buffer Read(compiler::ValueId id) { return Declare(id, true); }
-  // The value as texels: of float32 or float16, with a multiple of four elements.
+  // The value read as texels; requires float32 or float16, and a multiple of four elements.
   Buffer Texels(compiler::ValueId id);
   Buffer Output(size_t n = 0) { return Declare(operation_.outputs[n], false); }
-  // A parameter of its own for each call.
+  // Each call declares a new parameter.
   std::string Int(int64_t value);
   std::string Float(float value);
-  // An int of that name.
+  // Declares an int parameter with the given name.
   void Named(const std::string& name, int64_t value);
   std::string Status();
-  // The filter in panels, an image where it lies in one, and `count` zeros, of at most four bytes
-  // each: pointers to const.
+  // Packed declares the packed filter, as an image if it is stored in one; Zeros declares `count`
+  // zeros of at most four bytes each. Both are pointers to const.
   Buffer Packed(const Packing& packing);
   std::string Zeros(int count, TfLiteType type);
 
   // ---- Text ----
 
-  // One line of the function's body, indented by its open braces.
+  // Appends a line to the function's body, indented by its open braces.
   void Line(const std::string& text);
-  // A line that ends in an open brace, and the line that closes it.
+  // Appends a line that ends in an opening brace, and the line that closes it.
   void Open(const std::string& text);
   void Close();
 
-  // Work-items in a group of this function: no others will do.
+  // Requires this work-group size for the function.
   void RequireGroup(const std::array<size_t, 3>& group) { group_ = group; }
   const std::array<size_t, 3>& group() const { return group_; }
 
-  // Lines before all others, and braces around them.
+  // Inserts lines before all others, the second kind with braces around the others.
   void Before(const std::string& text);
   void BeforeOpen(const std::string& text);
-  // Whether a line so far has the word.
+  // Returns whether a line so far contains the word.
   bool Mentions(const std::string& word) const;
 
   // Declares `name`: the index into a buffer of shape `from` of the element that is broadcast to
@@ -76,30 +76,31 @@ class KernelBuilder {
   // of the compute types, or of vectors of `width` of them (vector_text.h).
   std::string Evaluate(const compiler::Expression& expression,
                        const std::vector<std::string>& operands, int width = 1);
-  // A name that nothing else has.
+  // Returns an unused name.
   std::string Temporary();
   // Applies the operation's epilogue to `result` and stores it at `index` of the first output; with
-  // a width to a vector of neighbours along the last axis. `channel` is the index along that axis,
-  // where there is a shorter text for it than the rest of a division.
+  // a width, to a vector of neighbours along the last axis. `channel` is the index along that axis,
+  // if there is a shorter expression for it than a modulo operation.
   void StoreResult(const std::string& result, const std::string& index, int width = 1,
                    const std::string& channel = "");
-  // Declares the parameters of the common epilogue (common_epilogue.h), with which StoreResult then
-  // does what most operations do. False, and nothing is declared, where this one does not.
+  // Declares the parameters of the common epilogue (common_epilogue.h), which StoreResult then
+  // applies. Returns false, and declares nothing, if the operation's epilogue is a different one.
   bool UseCommonEpilogue();
-  // All vectors lie at multiples of their size, of buffers that are declared after this.
+  // Declares that all vectors are aligned to their size, in buffers that are declared after this
+  // call.
   void AssumeAligned() { aligned_ = added_.aligned = true; }
-  // Whether StoreResult takes vectors: HasVectorForm of the epilogue.
+  // Returns whether StoreResult supports vectors: HasVectorForm of the epilogue.
   bool StoresVectors() const;
-  // Whether a kernel may have StoreResult of vectors many times: it is short, and no curve is in
-  // it.
+  // Returns whether a kernel may repeat StoreResult for many vectors: the epilogue is short and has
+  // no transcendental function.
   bool StoresShortly() const;
 
-  // ---- What was built ----
+  // ---- Result ----
 
-  // The function's text, with NAME for its name.
+  // The function's text, with the placeholder NAME as its name.
   std::string Text() const;
   const std::vector<Argument>& arguments() const { return arguments_; }
-  // What PackedBuffer arguments count among.
+  // The packings to which PackedBuffer arguments refer by index.
   const std::vector<Packing>& packings() const { return packings_; }
 
  private:
@@ -118,7 +119,7 @@ class KernelBuilder {
   std::vector<std::pair<compiler::ValueId, Buffer>> buffers_, texels_;
   std::array<size_t, 3> group_ = {0, 0, 0};
   bool uses_common_ = false, aligned_ = false;
-  Buffer added_ = {"added", kTfLiteFloat32};  // of the common epilogue
+  Buffer added_ = {"added", kTfLiteFloat32};  // operand of the common epilogue
   int ints_ = 0, floats_ = 0, temporaries_ = 0, depth_ = 1, depth_before_ = 1;
 };
 

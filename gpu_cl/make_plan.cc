@@ -26,13 +26,13 @@ PlanOptions OptionsOf(Way way, int operation, PlanOptions options) {
   return options;
 }
 
-// Adds the steps of an operation.
+// Appends the steps of an operation with the given options.
 void AddWay(const Graph& graph, size_t operation, const PlanOptions& options, Plan* plan) {
   StepWriter steps(graph, static_cast<int>(operation), options, plan);
   std::visit([&](const auto& kind) { Emit(kind, &steps); }, graph.operations[operation].kind);
 }
 
-// What a plan had before an operation.
+// Sizes of a plan before an operation, to remove the operation's steps again.
 struct Mark {
   explicit Mark(const Plan& plan)
       : kernels(plan.kernels.size()), steps(plan.steps.size()), packings(plan.packings.size()) {}

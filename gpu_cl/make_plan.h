@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a graph to kernels and steps.
+// Translates a graph to kernels and steps.
 //
-// There are up to three ways to compute an operation, the best one first: as the options say, with
-// what was chosen for it and in images; by the rules, in buffers; with plain kernels. The next one
-// is taken where the one before needs a kernel that the device refused.
+// An operation has up to three implementations, tried in this order: the tuned one, with the
+// choices and storage of the options; the heuristic one, with buffers; and the basic kernels. The
+// next one is used if the previous one needs a kernel that the device refused.
 #ifndef DEPUTY_GPU_CL_MAKE_PLAN_H_
 #define DEPUTY_GPU_CL_MAKE_PLAN_H_
 
@@ -16,9 +16,8 @@
 
 namespace deputy::gpu_cl {
 
-// Operations that only give contents another shape have no step where their output has its input's
-// memory (compiler/lifetimes.h). Every other operation of the graph has one at least, unless there
-// is nothing to write.
+// Operations that only change the shape have no step if their output shares its input's memory
+// (compiler/lifetimes.h). Every other operation has at least one step, unless its output is empty.
 Plan MakePlan(const compiler::Graph& graph, const std::vector<compiler::ValueId>& storage,
               const PlanOptions& options);
 

@@ -16,12 +16,13 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// The member of Options that a row is about. An enumeration is a text out of the row's choices.
+// Member of Options that a row describes. An enumeration is represented by one of the row's
+// choices.
 using Member = std::variant<std::string Options::*, bool Options::*, int64_t Options::*,
                             double Options::*, Precision Options::*, StorageChoice Options::*,
                             ClassChoice Options::*, Preference Options::*, Tuning Options::*>;
 
-// The field of the public struct. Flags and enumerations are int32_t there.
+// Field of the public struct, where flags and enumerations are int32_t.
 using Field = std::variant<const char * DeputyGpuOptions::*, int32_t DeputyGpuOptions::*,
                            int64_t DeputyGpuOptions::*, double DeputyGpuOptions::*>;
 
@@ -29,16 +30,16 @@ struct Row {
   const char* key;
   Member member;
   Field field;
-  // The range of a number.
+  // Range of a number.
   double least;
   double most;
-  // Names of an enumeration, in its order, with a bar between.
+  // Names of an enumeration's values in their order, separated by '|'.
   const char* choices;
   const char* default_value;
   const char* help;
 };
 
-// Numbers beyond 2^53 could not be told apart as double, and none needs to be.
+// Default upper bound of integers. Bounds are double, which is exact up to 2^53.
 constexpr double kMany = 1e9;
 
 constexpr Row kRows[] = {
@@ -102,7 +103,7 @@ std::string Expected(const Row& row, std::string_view what, std::string_view val
          std::string(value) + "'";
 }
 
-// The place of `value` among the choices; -1 if it is none.
+// Returns the index of `value` among the choices; -1 if it is not one of them.
 int ChoiceOf(std::string_view choices, std::string_view value) {
   for (int place = 0;; ++place) {
     const size_t bar = choices.find('|');
@@ -132,7 +133,7 @@ std::string ParseNumber(const Row& row, std::string_view value, T* out_number) {
   T number{};
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool is_number = error == std::errc() && end == value.data() + value.size();
-  // Not a number compares as out of range.
+  // The negated comparisons reject NaN.
   if (!is_number || !(static_cast<double>(number) >= row.least) ||
       !(static_cast<double>(number) <= row.most)) {
     return Expected(row, type + Range(row), value);
@@ -150,7 +151,7 @@ std::string ParseBool(const Row& row, std::string_view value, bool* out_value) {
   return "";
 }
 
-// Reads a text into the row's member. Returns "" or what is wrong.
+// Parses a text into the row's member. Returns "" or an error message.
 std::string Set(const Row& row, std::string_view value, Options* options) {
   return std::visit(
       [&](auto member) -> std::string {
@@ -194,7 +195,7 @@ std::string ParseOne(const char* key, const char* value, Options* options) {
   return row == std::end(kRows) ? UnknownKey(key) : Set(*row, value, options);
 }
 
-// The choice with a number; empty if there are not so many.
+// Returns the choice with an index; empty if out of range.
 std::string_view ChoiceAt(std::string_view choices, int32_t number) {
   for (; number > 0 && !choices.empty(); --number) {
     const size_t bar = choices.find('|');
@@ -208,7 +209,7 @@ std::string RealText(double value) {
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-// Reads a public field into the row's member, by way of its text. Returns "" or what is wrong.
+// Copies a public field to the row's member, by way of its text. Returns "" or an error message.
 std::string Take(const Row& row, const DeputyGpuOptions& given, Options* options) {
   return std::visit(
       [&](auto field) -> std::string {
@@ -246,7 +247,7 @@ void SetDefault(const Row& row, const Options& defaults, DeputyGpuOptions* optio
       row.member, row.field);
 }
 
-// AUTO may only be followed by AUTO, and the others may occur once each.
+// AUTO may be followed by AUTO only, and every other priority may occur once.
 std::string CheckPriorities(const int32_t (&priorities)[3]) {
   for (int i = 0; i < 3; ++i) {
     if (priorities[i] < TFLITE_GPU_INFERENCE_PRIORITY_AUTO ||
@@ -283,8 +284,8 @@ std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
   return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
 }
 
-// Half precision is for those who say that something else matters more than precision, where it is
-// faster. If all is left to the delegate it is float32.
+// Half precision, where it is faster, requires that the client ranks another priority above
+// precision. If all priorities are AUTO, float32 is used.
 Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
   if (v2.is_precision_loss_allowed >= 0) {
     return v2.is_precision_loss_allowed == 1 ? Precision::kAutomatic : Precision::kFp32;
@@ -297,7 +298,7 @@ Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
 }  // namespace
 
 Options::Options() {
-  // A test holds that every default is right; nothing here can be reported.
+  // Cannot fail: a test checks that every default is valid.
   for (const Row& row : kRows) static_cast<void>(Set(row, row.default_value, this));
 }
 
@@ -334,7 +335,7 @@ std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options) {
   options.preference = static_cast<Preference>(v2.inference_preference);
   options.quantized = (v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT) != 0;
   options.max_partitions = std::max(1, v2.max_delegated_partitions);
-  // The original wants the flag, the folder and the token before it keeps anything.
+  // Caching requires the same as in TensorFlow Lite: the flag, the directory and the token.
   if ((v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION) != 0 &&
       v2.serialization_dir != nullptr && v2.model_token != nullptr) {
     options.cache_dir = v2.serialization_dir;
@@ -353,7 +354,7 @@ DeputyGpuOptions PublicDefaults() {
 }
 
 std::string FromPublic(const DeputyGpuOptions& given, Options* out_options) {
-  // Of the first version.
+  // Size of the struct's first version.
   constexpr size_t kFirstSize = offsetof(DeputyGpuOptions, cl_command_queue) + sizeof(void*);
   if (given.struct_size < kFirstSize) {
     return "DeputyGpuOptions: expected a struct_size of at least " + std::to_string(kFirstSize) +

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the delegate. One table (options.cc) has for each its key, type, range, default and
-// help, and everything else follows from it: the defaults of the structs, what a text may be, what
-// a field of the public struct may be, and what the plug-in says of its options.
+// Options of the delegate. A table (options.cc) has key, type, range, default and help of each
+// option. The defaults of the structs, the parser of texts, the checks of the public struct's
+// fields, and the plug-in's description of its options are derived from it.
 #ifndef DEPUTY_GPU_CL_OPTIONS_H_
 #define DEPUTY_GPU_CL_OPTIONS_H_
 
@@ -17,26 +17,26 @@
 
 namespace deputy::gpu_cl {
 
-// As what filters and results within a partition are stored; automatic: kFp16 on GPUs. All is
-// computed in float32.
+// Storage type of filters and results within a partition; automatic: kFp16 on GPUs. Arithmetic is
+// in float32.
 enum class Precision { kFp32, kFp16, kAutomatic };
 
-// What kernels are written for; anything but automatic is for tests.
+// Device class that kernels are written for; values other than automatic are for tests.
 enum class ClassChoice { kAutomatic, kCpu, kDesktop, kMobile };
 
-// Where filters lie (storage.h); automatic: in images on Adreno.
+// Storage of filters (storage.h); automatic: images on Adreno.
 enum class StorageChoice { kAutomatic, kBuffer, kImageBuffer, kImage2d, kImage2dArray, kImage3d };
 
-// As TfLiteGpuInferenceUsage.
+// Same as TfLiteGpuInferenceUsage.
 enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
 enum class Tuning { kNone, kFast, kFull };
 
-// The least number that min_gain_us may be: no gain is asked for, and none is computed.
+// Smallest value of min_gain_us: no minimum gain, and gains are not estimated.
 inline constexpr double kNoLeastGain = -1e9;
 
 struct Options {
-  // Every member as the table has it.
+  // Sets every member to the table's default.
   Options();
 
   std::string device;
@@ -44,7 +44,7 @@ struct Options {
   Precision precision;
   StorageChoice storage;
   bool quantized;
-  int64_t max_partitions;  // 0: all
+  int64_t max_partitions;  // 0: unlimited
   double min_gain_us;
   bool force;
   Preference preference;
@@ -58,29 +58,29 @@ struct Options {
   bool optimize;
   int64_t kept_plans;
 
-  // Of the client's, a cl_context and a cl_command_queue; not in the table, since they are no text.
+  // The client's cl_context and cl_command_queue. Not in the table, since they have no text form.
   void* context = nullptr;
   void* queue = nullptr;
 };
 
-// Reads texts into `options`, which keeps what no key names and is unchanged on failure. A key may
-// come twice; the last one counts. Returns "" or what is wrong: an unknown key, a value of another
-// type, one that is out of range.
+// Parses texts into `options`, which keeps the options that are not named, and is unchanged on
+// failure. If a key occurs more than once, the last value counts. Returns "" or an error message:
+// an unknown key, a value of another type, or one out of range.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
 // The options as deputy_plugin describes them. The array lives as long as the process.
 std::span<const DeputyPluginOption> PluginOptions();
 
-// The options of the original's struct. Returns "" or what is wrong with them; `out_options` is
-// unchanged then.
+// Converts the options of TensorFlow Lite's struct. Returns "" or an error message; `out_options`
+// is unchanged then.
 std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options);
 
-// The public struct with every field as the table has it; strings live as long as the process.
+// The public struct with the table's defaults; its strings live as long as the process.
 DeputyGpuOptions PublicDefaults();
 
-// The options of a public struct. Returns "" or what is wrong with them; `out_options` is unchanged
-// then.
+// Converts the options of a public struct. Returns "" or an error message; `out_options` is
+// unchanged then.
 std::string FromPublic(const DeputyGpuOptions& given, Options* out_options);
 
 }  // namespace deputy::gpu_cl

@@ -39,7 +39,7 @@ Storage StorageOf(const GpuDelegate& owner) {
   }
 }
 
-// Adds the time of its scope to a sum of nanoseconds.
+// Adds the duration of its scope to a sum of nanoseconds.
 class ScopedTime {
  public:
   explicit ScopedTime(std::atomic<int64_t>* sum) : sum_(sum) {}
@@ -55,10 +55,10 @@ class ScopedTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Of the calling thread, see RolesInForce.
+// Roles of the calling thread; see RolesInForce.
 thread_local const TensorRoles* roles_in_force = nullptr;
 
-// Decides which outputs stay on the device. Returns "" or what is wrong.
+// Determines which outputs stay on the device. Returns "" or an error message.
 std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
   const Graph& graph = partition->executor->graph();
   for (compiler::ValueId id : graph.inputs) {
@@ -76,14 +76,14 @@ std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
   return "";
 }
 
-// Lets go of executors that nobody uses. False if there were none.
+// Releases the cached executors. Returns false if there were none.
 bool FreeKept(GpuDelegate* owner) {
   const size_t bytes = owner->kept.Clear();
   owner->device_bytes -= bytes;
   return bytes > 0;
 }
 
-// One that has its plan and can be kept later.
+// Returns an executor with a plan, fingerprinted so that it can be cached later.
 std::unique_ptr<Executor> Planned(const GpuDelegate& owner, Graph graph,
                                   const ExecutorOptions& options) {
   std::unique_ptr<Executor> executor = Executor::Planned(owner.context, std::move(graph), options);
@@ -91,7 +91,7 @@ std::unique_ptr<Executor> Planned(const GpuDelegate& owner, Graph graph,
   return executor;
 }
 
-// A new executor, or one that is bound still.
+// Starts a new executor, or reuses a cached one.
 ClStatus StartOrReuse(GpuDelegate* owner, Graph graph, const ExecutorOptions& options,
                       std::unique_ptr<Executor>* out_executor) {
   std::unique_ptr<Executor> executor = Planned(*owner, std::move(graph), options);
@@ -169,7 +169,8 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
   return status == kTfLiteOk ? result : nullptr;
 }
 
-// How many executors are kept once a partition of the graph goes; 0: this one is not.
+// Returns the capacity of the cache of executors when a partition of the graph is released; 0 if
+// its executor is not to be kept.
 size_t KeptPlans(const GpuDelegate& owner, const TfLiteContext* context) {
   if (owner.context->lost() || owner.resized.count(context) == 0) return 0;
   return static_cast<size_t>(owner.options.kept_plans) * owner.most_partitions;
@@ -215,7 +216,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Where the inputs are and where the outputs go. Returns "" or what is wrong.
+// Determines the locations of inputs and outputs. Returns "" or an error message.
 std::string FindPlaces(TfLiteContext* context, const Partition& partition,
                        std::vector<InputPlace>* inputs, std::vector<OutputPlace>* outputs) {
   const Graph& graph = partition.executor->graph();
@@ -234,7 +235,8 @@ std::string FindPlaces(TfLiteContext* context, const Partition& partition,
   return "";
 }
 
-// Runs it, a second time where memory is short or another way to compute it is left.
+// Runs the partition. Retries after releasing cached executors if out of memory, then with fallback
+// kernels.
 ClStatus RunPartition(Partition* partition, std::span<const InputPlace> inputs,
                       std::span<const OutputPlace> outputs) {
   GpuDelegate* owner = partition->owner;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nodes that the delegate puts into a graph, one for each partition.
+// Delegate nodes: one node per partition.
 #ifndef DEPUTY_GPU_CL_PARTITION_H_
 #define DEPUTY_GPU_CL_PARTITION_H_
 
@@ -16,30 +16,32 @@
 
 namespace deputy::gpu_cl {
 
-// What `user_data` of a node points to. It is made even if its nodes cannot be compiled: prepare
-// then says why.
+// Target of a node's `user_data`. It exists even if the partition cannot be compiled: prepare then
+// reports the failure.
 struct Partition {
   GpuDelegate* owner = nullptr;
-  int first_node = -1;  // of those that it replaces
+  int first_node = -1;  // the first of the nodes that it replaces
   std::unique_ptr<Executor> executor;
   std::string failure;
-  // By input: whether it is one of the model's.
+  // By input: true for inputs of the model.
   std::vector<bool> from_client;
-  // By output: whether it stays on the device, and what it is there; null if it does not.
+  // By output: its buffer if it stays on the device, else null.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;
-  std::vector<std::pair<const char*, std::string>> texts;  // by stage, if the delegate keeps them
+  // Descriptions by stage, if the delegate keeps them.
+  std::vector<std::pair<const char*, std::string>> texts;
 };
 
-// The functions of such nodes.
+// Returns the functions of delegate nodes.
 TfLiteRegistration PartitionRegistration();
 
-// What tensors of a graph are to the nodes that a delegate takes.
+// Roles of a graph's tensors with respect to the nodes that a delegate claims.
 struct TensorRoles {
-  std::set<int> made;  // by any node; the others are the model's inputs and constants
+  // Outputs of any node; all other tensors are the model's inputs and constants.
+  std::set<int> made;
   std::set<int> kept;  // outputs of partitions that stay on the device
 };
 
-// While it lives, partitions that are made on this thread are of a graph with these roles.
+// RAII guard: sets the roles that apply to partitions created on this thread.
 class RolesInForce {
  public:
   explicit RolesInForce(const TensorRoles* roles);

@@ -12,52 +12,51 @@
 
 namespace deputy::gpu_cl {
 
-// How an operation's kernel is made, where several ways would do (tune.h finds the fastest).
+// Kernel variant of an operation, where several are possible (tune.h finds the fastest).
 struct KernelChoice {
-  // Of a product's tile; 0: the one that the rules choose.
+  // Tile of a product; 0: chosen by heuristics.
   int rows = 0, vectors = 0;
-  // Work-items in a group; zeros: the driver chooses, and so it does for a step whose items this
-  // does not divide.
+  // Work-group size; zeros: the driver chooses. The driver also chooses for steps whose global size
+  // is not divisible by it.
   std::array<size_t, 3> local = {0, 0, 0};
-  // Of a product on a GPU: how many items, one above the other, read the filter through local
-  // memory, which is their group then; 0: each reads it by itself.
+  // For a product on a GPU: number of items, adjacent in dimension 1, that share the filter through
+  // local memory and form a work-group; 0: each item reads the filter itself.
   int sharing = 0;
-  // Whether CLBlast computes it.
+  // CLBlast computes the product.
   bool clblast = false;
 
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
 };
 
-// What the plan depends on beside the graph.
+// Parameters of a plan in addition to the graph.
 struct PlanOptions {
-  // Work-items that take a range of elements each, and groups of one item: for processors whose
-  // compiler makes vectors of loops, and a function of every size of group. Else an item takes one
+  // Work-items compute ranges of elements, in groups of one item: for CPUs, whose compiler
+  // vectorises loops and compiles a function for every group size. Otherwise an item computes one
   // element, and the driver chooses the groups.
   bool ranges = false;
-  // About how many items keep the device busy.
+  // Approximate number of work-items that keeps the device busy.
   int items = 16;
-  // Whether groups of items compute tiles of products together, through local memory
-  // (emit_group_tiles.cc), and how many units the device has for them. Else each item computes its
-  // own tile.
+  // Work-groups compute tiles of products cooperatively through local memory (emit_group_tiles.cc);
+  // `units` is the device's number of compute units. Otherwise each item computes its own tile.
   bool group_tiles = false;
-  // Whether they do so with NVIDIA's units for matrices (emit_matrix_tiles.cc), where these take
-  // the product.
+  // Group tiles use NVIDIA's matrix units (emit_matrix_tiles.cc) for the products that these
+  // support.
   bool matrix_units = false;
   int units = 1;
-  // Whether groups of kernels that need none are chosen here, for devices that run 32 items at a
-  // time. Else the driver does.
+  // The plan chooses group sizes of kernels without a required size, for devices that run 32 items
+  // at a time. Otherwise the driver chooses them.
   bool whole_groups = false;
-  // Floats in a vector of kernels that are written with vectors (emit_tiles.cc, emit_rows.cc): 4, 8
-  // or 16. 0: plain kernels only.
+  // Vector width, in floats, of vectorised kernels (emit_tiles.cc, emit_rows.cc): 4, 8 or 16. 0:
+  // basic kernels only.
   int vector_width = 0;
-  // Where kernels of vectors of four have their filters, as far as the limits allow; in images
+  // Storage of filters for kernels with vectors of four, within the limits of images. With images,
   // other values are read through images, too.
   Storage storage = Storage::kBuffer;
   ImageLimits images = {};
-  // Texts of kernels that the device did not build or run: an operation that needs one of them is
-  // computed the next way (MakePlan).
+  // Texts of kernels that the device failed to build or run: operations that need one of them use
+  // the next implementation (MakePlan).
   std::set<std::string> refused = {};
-  // By operation of the graph; the rules decide for those that are not here.
+  // By operation of the graph; heuristics decide for operations that are not listed.
   std::map<int, KernelChoice> choices = {};
 };
 

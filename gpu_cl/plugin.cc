@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's doors: what external delegates export, what deputy_plugin describes, the functions
-// of TensorFlow Lite's GPU delegate, and our own (deputy_gpu.h).
+// Exported entry points: those of external delegates, deputy_plugin's description, the functions of
+// TensorFlow Lite's GPU delegate, and our own (deputy_gpu.h).
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -20,8 +20,8 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// No exception leaves the library: function(&error) or, if it throws, `failure`. A text is
-// reported, if there is somebody to report to.
+// Returns function(&error), or `failure` if it throws: no exception may leave the library. An error
+// text is passed to `report_error` if that is not null.
 template <typename Result, typename Function>
 Result Reporting(Result failure, void (*report_error)(const char* text), const Function& function) {
   try {
@@ -35,13 +35,13 @@ Result Reporting(Result failure, void (*report_error)(const char* text), const F
   }
 }
 
-// The same where there is nobody to report to.
+// Same without a callback for errors.
 template <typename Function>
 TfLiteStatus Quietly(const Function& function) {
   return Reporting(kTfLiteError, nullptr, [&](std::string*) { return function(); });
 }
 
-// A delegate on options that were read with the result `error`, which is "" or what is wrong.
+// Creates a delegate from options whose parser returned `error`, which is "" or an error message.
 TfLiteDelegate* CreateFrom(const Options& options, std::string* error) {
   return error->empty() ? CreateDelegate(options, error) : nullptr;
 }
@@ -55,7 +55,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   });
 }
 
-// Calls `callback`, which may be null, for each device. Returns "" or why there is none.
+// Calls `callback`, which may be null, for each device. Returns "" or the reason why there is none.
 std::string ForEachDevice(DeputyDeviceCallback callback, void* user_data) {
   const LoadedCl loaded = LoadCl();
   if (loaded.api == nullptr) return "no OpenCL: " + loaded.tried;
@@ -123,7 +123,7 @@ const DeputyDelegatePlugin* Describe() {
   return &kPlugin;
 }
 
-// Null if memory is short. Anything else that is wrong shows when the delegate is applied.
+// Returns null if out of memory. All other errors are reported when the delegate is applied.
 TfLiteDelegate* CreateV2(const TfLiteGpuDelegateOptionsV2* v2) {
   try {
     Options options;
@@ -137,7 +137,8 @@ TfLiteDelegate* CreateV2(const TfLiteGpuDelegateOptionsV2* v2) {
 
 // ---- deputy_gpu.h -------------------------------------------------------------------------------
 
-// Of the calling thread. A fixed place, so that a lack of memory can be told, too.
+// Error text of the calling thread. In a fixed buffer, so that out-of-memory errors can be stored,
+// too.
 char* LastError() {
   thread_local char text[2048] = "";
   return text;
@@ -145,7 +146,7 @@ char* LastError() {
 
 void NoteError(const char* text) { std::snprintf(LastError(), 2048, "%s", text); }
 
-// function() returns "" or what is wrong.
+// function() returns "" or an error message, which is stored as the thread's last error.
 template <typename Function>
 TfLiteStatus Noting(const Function& function) {
   return Reporting(kTfLiteError, &NoteError, [&](std::string* error) {

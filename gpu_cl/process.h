@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Detects children made by fork(). Threads of OpenCL drivers do not exist in a child, so any call
-// there, even a release, may wait for ever.
+// there, even a release, may block forever.
 #ifndef DEPUTY_GPU_CL_PROCESS_H_
 #define DEPUTY_GPU_CL_PROCESS_H_
 
@@ -12,10 +12,10 @@
 
 namespace deputy::gpu_cl {
 
-// The process that created an object on OpenCL.
+// Records the process that created an object that uses OpenCL.
 class ProcessMark {
  public:
-  // "" in that process, else the error to report.
+  // Returns "" in that process, else the error to report.
   std::string ForkError() const;
   bool IsForked() const { return getpid() != process_; }
 
@@ -23,8 +23,8 @@ class ProcessMark {
   pid_t process_ = getpid();
 };
 
-// To be called before the first call of a driver. Returns "", or the error to report in a child of
-// the process that made the first call.
+// Must be called before the first call of a driver. Returns "", or the error to report in a child
+// of the process that made the first call.
 std::string StartDrivers();
 
 }  // namespace deputy::gpu_cl

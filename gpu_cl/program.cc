@@ -26,7 +26,7 @@ std::string FirstLines(const std::string& text) {
   return text.substr(0, end);
 }
 
-// The number of the line in "<file>:<line>:<column>: error: ..."; 0 if the line is none such.
+// Returns the line number in "<file>:<line>:<column>: error: ..."; 0 if the line has another form.
 size_t LineNumber(std::string_view line) {
   if (line.find("error") == std::string_view::npos) return 0;
   for (size_t at = line.find(':'); at != std::string_view::npos; at = line.find(':', at + 1)) {
@@ -41,7 +41,7 @@ size_t LineNumber(std::string_view line) {
   return 0;
 }
 
-// Offset of the end of line `row`, counted from 1.
+// Returns the offset of the end of line `row`, counted from 1.
 size_t EndOfLine(const std::string& text, size_t row) {
   size_t end = 0;
   for (size_t i = 0; i < row && end != std::string::npos; ++i) {
@@ -50,7 +50,7 @@ size_t EndOfLine(const std::string& text, size_t row) {
   return std::min(end, text.size());
 }
 
-// "kernel 'a'", or "program of kernels 'a', 'b'".
+// Describes the program: "OpenCL kernel 'a'", or "OpenCL program of kernels 'a', 'b'".
 std::string Subject(const ProgramRequest& request, const std::string& log) {
   const std::string name = KernelOfError(request.source, log);
   if (!name.empty()) return "OpenCL kernel '" + name + "'";
@@ -124,8 +124,8 @@ std::shared_ptr<Program> Program::Get(const std::shared_ptr<SharedContext>& cont
                                       std::shared_ptr<const ProgramCache> cache,
                                       ClStatus* out_status, ProgramFailure* out_failure) {
   const Digest key = KeyOf(context->device().profile, request);
-  // Held while compiling: a second instance of the same model waits and then has it for nothing,
-  // and drivers compile one program at a time anyway.
+  // Held during compilation: a second instance of the same model waits and then shares the program;
+  // drivers serialise compilations anyway.
   const std::lock_guard lock(context->program_mutex());
   std::erase_if(context->programs(), [](const auto& item) { return item.second.expired(); });
   std::weak_ptr<Program>& entry = context->programs()[Hex(key)];
@@ -151,7 +151,7 @@ ClStatus Program::Build() {
   if (cache_ != nullptr) {
     ClStatus status = BuildFromCache();
     if (status.ok() && from_cache_) return status;
-    // A driver that is gone is not the binary's fault.
+    // A lost device does not mean that the binary is bad.
     if (IsDeviceLost(status.code)) return status;
     if (!status.ok()) {
       cache_->Discard(key_);
@@ -162,7 +162,7 @@ ClStatus Program::Build() {
   return status.ok() ? QueryKernels() : status;
 }
 
-// Success without from_cache_: there is no entry.
+// Success without from_cache_ means that there is no entry.
 ClStatus Program::BuildFromCache() {
   const std::optional<CachedProgram> cached = cache_->Load(key_, &cache_problem_);
   if (!cached) return {};
@@ -220,7 +220,7 @@ std::string Program::BuildLog() const {
                               nullptr) != CL_SUCCESS) {
     return "the driver has no log";
   }
-  return log.c_str();  // up to the zero at its end
+  return log.c_str();  // truncates at the terminating zero
 }
 
 ClStatus Program::QueryKernels() {
@@ -252,7 +252,7 @@ const KernelLimits* Program::LimitsOf(const std::string& name) const {
   return nullptr;
 }
 
-// A client's context may have several devices; a program has a binary for each.
+// A client's context may have several devices; the program has a binary for each.
 ClStatus Program::FetchBinary(std::string* out_binary) const {
   const ClApi& api = context_->api();
   cl_uint count = 0;
@@ -273,7 +273,7 @@ ClStatus Program::FetchBinary(std::string* out_binary) const {
   if (own == devices.end()) return {CL_INVALID_DEVICE, "the program is not of this device"};
   const auto index = static_cast<size_t>(own - devices.begin());
   std::string binary(sizes[index], '\0');
-  std::vector<unsigned char*> places(count);  // null: not wanted
+  std::vector<unsigned char*> places(count);  // null: binary not requested
   places[index] = reinterpret_cast<unsigned char*>(binary.data());
   code = api.GetProgramInfo(program_.get(), CL_PROGRAM_BINARIES, count * sizeof(unsigned char*),
                             places.data(), nullptr);

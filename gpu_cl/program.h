@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiled program with its kernels: built from source, or taken from the cache on disk.
+// A compiled program with its kernels: built from source, or loaded from the cache on disk.
 //
-// A binary that the driver refuses is deleted and the source is built; the user notices nothing but
-// the time. The binary goes into the cache after every kernel has run once: some drivers finish
-// compiling only then, and their binary contains that work.
+// A binary that the driver rejects is deleted, and the program is built from source. The binary is
+// stored in the cache after every kernel has run once: some drivers finish compiling only then, and
+// their binary contains that work.
 //
 // Threads: programs of a context are shared by their key and may be used by any thread. A kernel
-// belongs to one instance, since setting arguments is the one thing two threads must not do at
-// once.
+// belongs to one executor, since two threads must not set arguments of one kernel at the same time.
 #ifndef DEPUTY_GPU_CL_PROGRAM_H_
 #define DEPUTY_GPU_CL_PROGRAM_H_
 
@@ -26,42 +25,43 @@
 
 namespace deputy::gpu_cl {
 
-// What to build.
+// Source and options of a program.
 struct ProgramRequest {
   std::string source;
   std::string build_options;
-  // The names of its kernels.
+  // Names of its kernels.
   std::vector<std::string> kernels;
   // See ProgramIdentity.
   std::string cache_token;
 };
 
-// What a device allows for one kernel.
+// Limits of a device for one kernel.
 struct KernelLimits {
   size_t max_group_size = 0;
-  // Local sizes are best a multiple of it.
+  // Preferred divisor of local sizes.
   size_t group_multiple = 0;
   uint64_t local_bytes = 0;
   uint64_t private_bytes = 0;
 };
 
-// Whether the compiler failed on the source, and on which kernel; "" if it does not tell.
+// Details of a failure: `in_build` if the compiler rejected the source, and the kernel concerned, ""
+// if the log does not name it.
 struct ProgramFailure {
   bool in_build = false;
   std::string kernel;
 };
 
-// What an entry of the cache depends on beside its source, its options and its token.
+// Identity of a device for the cache; source, options and token of the program are added to it.
 ProgramIdentity DeviceIdentity(const DeviceProfile& profile);
 
 class Program {
  public:
-  // The program of the context with this source, options and token; a new one if there is none,
-  // from `cache` (which may be null) or from source. One that is shared keeps the cache of its
-  // first caller. Its kernels are created once, so that one that is missing shows here. Null on
-  // failure; for source that does not compile the text has the kernel's name and the first 20 lines
-  // of the compiler's log. Loss of the device poisons the context. `out_failure`, which may be
-  // null, says more about a failure.
+  // Returns the program of the context with this source, options and token; creates it from `cache`
+  // (which may be null) or from source if there is none. A shared program keeps the cache of its
+  // first caller. All kernels are created once, so that a missing one is detected here. Returns
+  // null on failure; for a source that does not compile, the text contains the kernel's name and
+  // the first 20 lines of the compiler's log. Loss of the device poisons the context.
+  // `out_failure`, which may be null, receives details of a failure.
   static std::shared_ptr<Program> Get(const std::shared_ptr<SharedContext>& context,
                                       const ProgramRequest& request,
                                       std::shared_ptr<const ProgramCache> cache,
@@ -69,24 +69,23 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // A kernel of the caller's own; empty on failure. The program must outlive it.
+  // Creates a kernel that the caller owns; empty on failure. The program must outlive it.
   ClKernel NewKernel(const std::string& name, ClStatus* out_status) const;
-  // Null for a kernel that the request did not name.
+  // Returns null for a kernel that the request did not name.
   const KernelLimits* LimitsOf(const std::string& name) const;
   // Messages of the driver's compiler about the last build.
   std::string BuildLog() const;
 
   bool from_cache() const { return from_cache_; }
-  // The tuning records that came with the binary.
+  // Tuning records stored with the binary.
   const std::string& tuning() const { return tuning_; }
-  // What the cache had to complain of; "" if nothing.
+  // Warning about the cache; "" if there is none.
   const std::string& cache_problem() const { return cache_problem_; }
 
-  // The binary as the driver has it now.
+  // Fetches the driver's current binary.
   ClStatus FetchBinary(std::string* out_binary) const;
-  // Puts the binary into the cache, if there is one and it did not come from there. To be called
-  // after the first run of every kernel; later calls do nothing. Returns "" or what went wrong,
-  // which is no more than a warning.
+  // Stores the binary in the cache, if there is a cache and the binary did not come from it. Must
+  // be called after the first run of every kernel; later calls do nothing. Returns "" or a warning.
   std::string Save(const std::string& tuning);
 
  private:
@@ -99,7 +98,7 @@ class Program {
   ClStatus Compile(const char* step);
   ClStatus QueryKernels();
 
-  SharedContext* const context_;  // outlives it
+  SharedContext* const context_;  // outlives the program
   ProgramRequest request_;
   std::shared_ptr<const ProgramCache> cache_;
   Digest key_;
@@ -112,7 +111,8 @@ class Program {
   std::atomic<bool> saved_ = false;
 };
 
-// The kernel in whose text the first error of a compiler's log lies; "" if the log does not tell.
+// Returns the kernel that contains the first error of a compiler's log; "" if the log does not
+// tell.
 std::string KernelOfError(const std::string& source, const std::string& log);
 
 }  // namespace deputy::gpu_cl

@@ -18,7 +18,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Changes whenever the file or the key is made in another way; old files are misses then.
+// Must be increased when the format of the file or the key changes; old files are then misses.
 constexpr uint32_t kFormat = 1;
 constexpr std::string_view kMagic = "GLCL";
 constexpr size_t kKeyAt = 12;
@@ -28,7 +28,7 @@ constexpr size_t kHeaderLength = kDigestAt + sizeof(Digest);
 
 constexpr std::string_view kEntrySuffix = ".glcl";
 constexpr std::string_view kTemporarySuffix = ".tmp";
-// Seconds after which what a dead process has left is cleaned up.
+// Age in seconds at which leftovers of a dead process are removed.
 constexpr time_t kMarkerLasts = 24 * 3600;
 constexpr time_t kTemporaryLasts = 3600;
 
@@ -68,8 +68,8 @@ std::string MakeFile(const Digest& key, std::string_view binary, std::string_vie
   return file + payload;
 }
 
-// "" or what is wrong with the file. Lengths come first, then the digest, and nothing behind the
-// header is looked at before.
+// Returns "" or why the file is invalid. Checks lengths first, then the digest; data after the
+// header is not interpreted before.
 std::string ParseFile(std::string_view file, const Digest& key, CachedProgram* out_program) {
   if (file.size() < kHeaderLength) return "it is cut off";
   if (file.substr(0, kMagic.size()) != kMagic) return "it is no program";
@@ -89,7 +89,8 @@ std::string ParseFile(std::string_view file, const Digest& key, CachedProgram* o
   return "";
 }
 
-// A whole file of at most `limit` bytes, or none; `out_problem` is "" if it is not there.
+// Reads a whole file of at most `limit` bytes; nullopt on failure. `out_problem` is "" if the file
+// does not exist.
 std::optional<std::string> ReadFile(int folder, const std::string& name, uint64_t limit,
                                     std::string* out_problem) {
   const FileDescriptor file(
@@ -109,14 +110,14 @@ std::optional<std::string> ReadFile(int folder, const std::string& name, uint64_
   while (done < bytes.size()) {
     const ssize_t count = read(file.get(), bytes.data() + done, bytes.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;  // shorter than it was: its digest will say so
+    if (count <= 0) break;  // the file was truncated, which its digest will show
     done += static_cast<size_t>(count);
   }
   bytes.resize(done);
   return bytes;
 }
 
-// "" or what went wrong.
+// Writes all bytes. Returns "" or an error message.
 std::string WriteAll(int file, const std::string& name, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(file, bytes.data(), bytes.size());
@@ -130,13 +131,13 @@ std::string WriteAll(int file, const std::string& name, std::string_view bytes) 
 
 std::string TemporaryName(const std::string& name) {
   uint64_t random = 0;
-  // A number that was drawn before is no harm: the file is opened with O_EXCL.
+  // A repeated number is harmless: the file is opened with O_EXCL.
   if (getentropy(&random, sizeof(random)) != 0) random = static_cast<uint64_t>(clock());
   return name + "." + std::to_string(getpid()) + "." + std::to_string(random) +
          std::string(kTemporarySuffix);
 }
 
-// Makes the file whole or not at all. Returns "" or what went wrong.
+// Writes the file atomically. Returns "" or an error message.
 std::string WriteFile(int folder, const std::string& name, std::string_view bytes) {
   const std::string temporary = TemporaryName(name);
   const FileDescriptor file(
@@ -150,8 +151,8 @@ std::string WriteFile(int folder, const std::string& name, std::string_view byte
   return problem;
 }
 
-// A new file that is locked before it has its name, so that nobody ever finds it without its lock.
-// On failure none, and the reason: EEXIST where the name is taken.
+// Creates a file that is locked before it gets its name, so that it is never visible unlocked. On
+// failure returns an empty descriptor and the reason: EEXIST if the name exists.
 FileDescriptor MakeLockedFile(int folder, const std::string& name, int* out_error) {
   const std::string temporary = TemporaryName(name);
   FileDescriptor file(
@@ -165,7 +166,7 @@ FileDescriptor MakeLockedFile(int folder, const std::string& name, int* out_erro
   return made ? std::move(file) : FileDescriptor();
 }
 
-// "" or why what is in the folder cannot be trusted.
+// Returns "" or why the directory's contents cannot be trusted.
 std::string CheckFolder(int folder) {
   struct stat status;
   if (fstat(folder, &status) != 0) return std::generic_category().message(errno);
@@ -232,7 +233,8 @@ Digest ProgramKey(const ProgramIdentity& identity) {
        {&identity.library_version, &identity.source, &identity.build_options,
         &identity.platform_name, &identity.platform_version, &identity.device_name,
         &identity.driver_version, &identity.device_version, &identity.token}) {
-    AppendInteger(part->size(), 8, &text);  // so that no text runs over into its neighbour
+    // Length prefix, so that adjacent texts cannot be confused.
+    AppendInteger(part->size(), 8, &text);
     text += *part;
   }
   return Sha256Of(text);
@@ -241,7 +243,7 @@ Digest ProgramKey(const ProgramIdentity& identity) {
 std::unique_ptr<ProgramCache> ProgramCache::Open(const std::string& folder, uint64_t max_bytes,
                                                  std::string* out_problem) {
   const std::filesystem::path path(folder);
-  std::error_code ignored;  // what is wrong shows when the folder is made and opened
+  std::error_code ignored;  // errors are detected when the directory is opened
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
   mkdir(folder.c_str(), 0700);
   FileDescriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -272,12 +274,12 @@ std::optional<CachedProgram> ProgramCache::Load(const Digest& key, std::string* 
     *out_problem = "program cache '" + path_ + "': " + name + ": " + problem;
     return std::nullopt;
   }
-  utimensat(folder_->get(), name.c_str(), nullptr, 0);  // used just now; see Evict
+  utimensat(folder_->get(), name.c_str(), nullptr, 0);  // marks it as just used; see Evict
   return program;
 }
 
-// "" with a marker; "" without one where none can be made, or where another process is loading; or
-// why the entry must not be loaded.
+// Returns "" with a marker; "" without one if none can be created or another process is loading the
+// entry; or the reason why the entry must not be loaded.
 std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) const {
   const std::string name = MarkerName(key);
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -290,7 +292,7 @@ std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) con
     if (error != EEXIST) return "";
     const FileDescriptor found(
         openat(folder_->get(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (!found) continue;  // whoever made it has just finished
+    if (!found) continue;  // its creator has just finished
     if (flock(found.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return "";
     std::string problem = JudgeMarker(key, found);
     if (!problem.empty()) return problem;
@@ -298,7 +300,8 @@ std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) con
   return "";
 }
 
-// What a marker that nobody holds says of its entry; "" if it has just been removed.
+// Evaluates an unlocked marker: returns why its entry must not be loaded; "" if the marker has just
+// been removed.
 std::string ProgramCache::JudgeMarker(const Digest& key, const FileDescriptor& marker) const {
   struct stat status;
   if (fstat(marker.get(), &status) != 0 || status.st_nlink == 0) return "";
@@ -330,7 +333,8 @@ void ProgramCache::Discard(const Digest& key) const {
   unlinkat(folder_->get(), EntryName(key).c_str(), 0);
 }
 
-// `kept` stays whatever its time says: clocks of file systems are coarse.
+// Deletes the least recently used entries. `kept` stays whatever its time, since clocks of file
+// systems are coarse.
 void ProgramCache::Evict(const std::string& kept) const {
   std::vector<FolderFile> entries;
   uint64_t total = 0;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled programs on disk. Drivers crash on damaged binaries, so every byte of a file is covered
-// by a check of our own, which comes before a driver sees any. This is code about files alone;
-// OpenCL does not occur in it.
+// Cache of compiled programs on disk. Drivers crash on damaged binaries, so every byte of a file is
+// verified by a checksum before a driver receives it. This module handles files only and does not
+// use OpenCL.
 //
 // A file is <key>.glcl: a header (magic, format, header length, key, payload length, SHA-256 of the
 // payload), then the payload (length of the tuning records, the records, the binary), integers in
-// little-endian order. Files appear by renaming a complete one, so that readers never see a half.
+// little-endian order. Files are written under another name and renamed, so that no partial file is
+// ever read.
 //
-// While a driver loads a binary, <key>.loading lies beside it, locked by the process. A marker that
-// nobody holds was left by a process that died of the binary: the entry is skipped for a day and
-// then dropped, since the process may have been ended for another reason.
+// While a driver loads a binary, <key>.loading exists next to it, locked by the process. An
+// unlocked marker was left by a process that died while loading: the entry is skipped for a day and
+// then deleted, since the process may have ended for another reason.
 //
-// Nothing here is worth failing for: every failure is a text, and the program is built from source.
-// Threads: a cache may be used by any number of threads, a folder by any number of processes.
+// No failure is fatal: each is returned as a text, and the program is built from source. Threads: a
+// cache may be used by any number of threads, a directory by any number of processes.
 #ifndef DEPUTY_GPU_CL_PROGRAM_CACHE_H_
 #define DEPUTY_GPU_CL_PROGRAM_CACHE_H_
 
@@ -28,7 +29,7 @@
 
 namespace deputy::gpu_cl {
 
-// Closes a file descriptor.
+// Owns and closes a file descriptor.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -46,9 +47,9 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// All that a compiled program depends on. Whatever differs in one of them has another key.
+// Everything that a compiled program depends on; the key is a digest of all members.
 struct ProgramIdentity {
-  std::string library_version;  // ours
+  std::string library_version;  // version of this library
   std::string source;
   std::string build_options;
   std::string platform_name;
@@ -58,13 +59,13 @@ struct ProgramIdentity {
   std::string driver_version;
   std::string device_version;
   uint32_t pointer_bits = 0;
-  std::string token;  // the user's, to keep entries apart
+  std::string token;  // chosen by the user to separate entries
 };
 
 Digest ProgramKey(const ProgramIdentity& identity);
 
-// The marker of an entry that is being loaded. Destroying it says that the load has come to an end,
-// good or bad: the process lives.
+// The marker of an entry that is being loaded. Its destruction records that the process survived
+// the load, whether or not it succeeded.
 class LoadingMarker {
  public:
   LoadingMarker() = default;
@@ -80,8 +81,8 @@ class LoadingMarker {
   FileDescriptor file_;
 };
 
-// What a file holds. `marker` is to be destroyed once the driver has taken the binary or refused
-// it.
+// Contents of a file. The caller must destroy `marker` once the driver has accepted or rejected the
+// binary.
 struct CachedProgram {
   std::string binary;
   std::string tuning;
@@ -90,18 +91,19 @@ struct CachedProgram {
 
 class ProgramCache {
  public:
-  // Makes the folder if it is not there, for the user alone (0700). Refused are one that others may
-  // write to and one of another user. Null on failure, with the reason in `out_problem`.
+  // Creates the directory if it does not exist, accessible to the user only (0700). Refuses a
+  // directory that others may write to, or that another user owns. Returns null on failure, with
+  // the reason in `out_problem`.
   static std::unique_ptr<ProgramCache> Open(const std::string& folder, uint64_t max_bytes,
                                             std::string* out_problem);
 
-  // The entry, or none. `out_problem` is "" if there simply is none; an entry that is damaged is
-  // deleted.
+  // Loads an entry; nullopt if there is none or on failure. `out_problem` is "" if there is no
+  // entry. A damaged entry is deleted.
   std::optional<CachedProgram> Load(const Digest& key, std::string* out_problem) const;
-  // Writes an entry, in the place of one with the same key, and deletes the entries that were not
-  // used for longest as long as all take more than the cache may. Returns "" or what went wrong.
+  // Writes or replaces an entry, and deletes the least recently used entries while the total
+  // exceeds the limit. Returns "" or an error message.
   std::string Store(const Digest& key, std::string_view binary, std::string_view tuning) const;
-  // Deletes an entry, which a driver has refused.
+  // Deletes an entry that a driver rejected.
   void Discard(const Digest& key) const;
 
   const std::string& folder() const { return path_; }

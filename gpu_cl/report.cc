@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report of a delegate: its device, what its partitions cost, and options without effect.
+// The report of a delegate: its device, the costs of its partitions, and options without effect.
 #include <string>
 
 #include "gpu_cl/delegate.h"

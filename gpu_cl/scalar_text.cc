@@ -65,7 +65,7 @@ std::string Store(const Buffer& buffer, const std::string& index, const std::str
 std::string Literal(TfLiteType type, Number number) {
   char text[64];
   if (!compiler::IsFloat(type)) {
-    // The smallest number of 64 bits is no literal of its own.
+    // The smallest 64-bit integer has no literal.
     snprintf(text, sizeof text, "(%s)(%lldL - 1)", ComputeType(type),
              static_cast<long long>(number.whole) + (number.whole == INT64_MAX ? 0 : 1));
     if (number.whole == INT64_MAX) return "LONG_MAX";
@@ -83,12 +83,12 @@ std::string Literal(TfLiteType type, Number number) {
 namespace {
 
 struct OpText {
-  // $0, $1, $2: the arguments; $t: the type of the result.
+  // $0, $1, $2: arguments; $t: type of the result.
   const char* real;
   const char* whole;
 };
 
-// In the order of ScalarOp, from kAbs on.
+// In the order of ScalarOp, starting with kAbs.
 constexpr OpText kOps[] = {
     {"fabs($0)", "($t)($0 < 0 ? -$0 : $0)"},
     {"(-$0)", "($t)(-$0)"},
@@ -152,7 +152,7 @@ std::string CastText(TfLiteType from, TfLiteType to, const std::string& argument
   if (to == kTfLiteBool) return "(uchar)(" + argument + " != 0)";
   const std::string type = ComputeType(to);
   if (!compiler::IsFloat(from) || compiler::IsFloat(to)) return "(" + type + ")(" + argument + ")";
-  // What is no number becomes the largest one.
+  // NaN becomes the largest value.
   return "(isnan(" + argument + ") ? " + Literal(to, {0, compiler::LargestOf(to)}) + " : convert_" +
          type + "_sat_rtz(" + argument + "))";
 }

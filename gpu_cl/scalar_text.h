@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements of buffers, and expressions on them, as texts in OpenCL C.
+// OpenCL C text of buffer elements and scalar expressions.
 #ifndef DEPUTY_GPU_CL_SCALAR_TEXT_H_
 #define DEPUTY_GPU_CL_SCALAR_TEXT_H_
 
@@ -19,22 +19,21 @@ inline std::string Decimal(int64_t number) { return std::to_string(number); }
 struct Buffer {
   std::string name;
   TfLiteType type = kTfLiteNoType;
-  // Whether it is an image of texels instead, the first one of which is `<name>_first`: only
-  // vectors of four are loaded from it, at multiples of four.
+  // It is an image of texels instead, whose first texel is `<name>_first`: only vectors of four are
+  // loaded from it, at multiples of four.
   bool texels = false;
-  // Whether vectors of floats lie at multiples of their size: a driver then moves them as such, and
-  // not element by element.
+  // Vectors of floats are aligned to their size, so that a driver can move them as vectors and not
+  // element by element.
   bool aligned = false;
 };
 
-// The type in which elements lie in buffers ("half" for float16), and in which they are computed
-// with.
+// The type of elements in buffers ("half" for float16), and the type used in arithmetic.
 const char* StorageType(TfLiteType type);
 const char* ComputeType(TfLiteType type);
 
-// Whether elements of the type in memory are floats once they are loaded: float32 and float16.
+// Returns whether elements of the type become floats when loaded: float32 and float16.
 bool LoadsAsFloat(TfLiteType type);
-// The type of a pointer to elements that are only read.
+// The type of a pointer to read-only elements.
 std::string ConstPointer(TfLiteType type);
 
 // The element at an index, as an expression of the compute type.

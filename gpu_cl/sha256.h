@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SHA-256 (FIPS 180-4), by which files of the program cache are named and checked.
+// SHA-256 (FIPS 180-4), for the names and checksums of files in the program cache.
 #ifndef DEPUTY_GPU_CL_SHA256_H_
 #define DEPUTY_GPU_CL_SHA256_H_
 
@@ -14,12 +14,12 @@ namespace deputy::gpu_cl {
 
 using Digest = std::array<uint8_t, 32>;
 
-// Takes bytes in pieces of any size. One thread at a time.
+// Incremental digest of bytes passed in pieces of any size. Not thread-safe.
 class Sha256 {
  public:
   Sha256();
   void Update(const void* bytes, size_t size);
-  // The digest of all bytes so far; nothing may follow.
+  // Returns the digest of all bytes so far. No other call may follow.
   Digest Finish();
 
  private:
@@ -31,7 +31,7 @@ class Sha256 {
 };
 
 Digest Sha256Of(std::string_view bytes);
-// 64 digits, in lower case.
+// Formats a digest as 64 lower-case hexadecimal digits.
 std::string Hex(const Digest& digest);
 
 }  // namespace deputy::gpu_cl

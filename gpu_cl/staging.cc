@@ -17,19 +17,19 @@ constexpr unsigned kMostThreads = 4;
 
 unsigned ThreadCount() { return std::min(std::thread::hardware_concurrency(), kMostThreads); }
 
-// Threads that copy pieces, in their order.
+// Threads that copy pieces in their order.
 class Copy {
  public:
   Copy(char* to, const char* from, size_t bytes)
       : to_(to), from_(from), bytes_(bytes), done_((bytes + kPiece - 1) / kPiece) {
-    // Without threads the pieces are copied when they are waited for.
+    // If no thread can be started, Wait copies the pieces.
     try {
       for (unsigned i = 0; i < ThreadCount(); ++i) threads_.emplace_back([this] { Run(); });
     } catch (const std::system_error&) {
     }
   }
   ~Copy() {
-    next_ = done_.size();  // nobody waits for the rest
+    next_ = done_.size();  // remaining pieces are skipped
     for (std::thread& thread : threads_) thread.join();
   }
   Copy(const Copy&) = delete;
@@ -38,7 +38,7 @@ class Copy {
   size_t pieces() const { return done_.size(); }
   size_t begin(size_t piece) const { return piece * kPiece; }
   size_t size(size_t piece) const { return std::min(kPiece, bytes_ - begin(piece)); }
-  // Returns once it has been copied.
+  // Returns once the piece has been copied.
   void Wait(size_t piece) {
     if (threads_.empty()) return CopyOne(piece);
     done_[piece].wait(false);
@@ -73,14 +73,14 @@ Staging::~Staging() { Release(); }
 
 void Staging::Release() {
   if (place_ != nullptr) {
-    // The queue's owner waits for it; a failure changes nothing.
+    // The queue's owner waits for completion. A failure is ignored.
     (void)context_->api().EnqueueUnmapMemObject(queue_, pinned_.get(), place_, 0, nullptr, nullptr);
   }
   place_ = nullptr;
   pinned_.Reset();
 }
 
-// False with success: there is no pinned memory to be had.
+// Returns false with a status of success if pinned memory is not available.
 bool Staging::Reserve(size_t bytes, ClStatus* out_status) {
   if (bytes <= bytes_ || refused_) return !refused_;
   Release();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large inputs on their way to a discrete GPU. A driver copies pageable memory to memory of its own
-// first, with one thread, which takes several times as long as sending it. Here some threads copy
-// pieces to pinned memory, while those before are sent.
+// Staging of large inputs for a discrete GPU. A driver copies pageable memory to its own pinned
+// memory first, with a single thread, which takes several times as long as the transfer. Here
+// several threads copy pieces to pinned memory while earlier pieces are transferred.
 #ifndef DEPUTY_GPU_CL_STAGING_H_
 #define DEPUTY_GPU_CL_STAGING_H_
 
@@ -14,7 +14,7 @@
 
 namespace deputy::gpu_cl {
 
-// Pinned memory and its use. By one thread at a time, with one queue.
+// Pinned memory and its use with one queue. Not thread-safe.
 class Staging {
  public:
   Staging(const SharedContext* context, cl_command_queue queue)
@@ -23,12 +23,12 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Whether so many bytes gain from it on the device.
+  // Returns whether staging `bytes` bytes is faster on the device.
   static bool Gains(const DeviceProfile& profile, size_t bytes);
 
-  // Enqueues writes of `host` to `to`, and returns before they have ended: until then neither
-  // Upload may be called again. `event` is called for each of them, and says where its event goes.
-  // Without pinned memory it is one write of pageable memory.
+  // Enqueues writes of `host` to `to`, and returns before they complete; they must complete before
+  // the next call of Upload. `event` is called for each write and returns the destination of its
+  // event. If pinned memory is not available, enqueues a single write of pageable memory.
   ClStatus Upload(cl_mem to, const void* host, size_t bytes,
                   const std::function<cl_event*()>& event);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where filters lie on a device: in buffers, or in images of texels of four numbers, which some
-// GPUs read through a cache of their own. What other values' vectors of four are read from, too:
-// images over the memory of their buffers.
+// Storage of filters on a device: buffers, or images of four-element texels, which some GPUs read
+// through a separate cache. Other values are then read through images over the memory of their
+// buffers.
 #ifndef DEPUTY_GPU_CL_STORAGE_H_
 #define DEPUTY_GPU_CL_STORAGE_H_
 
@@ -12,7 +12,7 @@ namespace deputy::gpu_cl {
 
 enum class Storage { kBuffer, kImageBuffer, kImage2d, kImage2dArray, kImage3d };
 
-// In texels; zeros where a device has no images.
+// In texels; zeros if the device has no images.
 struct ImageLimits {
   uint64_t buffer_width = 0;
   uint64_t width_2d = 0, height_2d = 0, layers_2d = 0;
@@ -21,7 +21,7 @@ struct ImageLimits {
   friend bool operator==(const ImageLimits&, const ImageLimits&) = default;
 };
 
-// Of an image; what its kind does not have is 1.
+// Extent of an image; dimensions that its kind does not have are 1.
 struct ImageExtent {
   uint64_t width = 1, height = 1, depth = 1;
 };

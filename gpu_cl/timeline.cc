@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device has a clock of its own. What it says of the first command of a run is set against when
-// the host enqueued that, anew for each run.
+// A device has its own clock. For each run it is aligned with the host's by the time at which the
+// first command was enqueued.
 #include "gpu_cl/timeline.h"
 
 #include <chrono>
@@ -18,7 +18,7 @@ int64_t NowNs() {
   return std::chrono::nanoseconds(steady_clock::now().time_since_epoch()).count();
 }
 
-// Times of one event on the device's clock. False if the driver has none.
+// Reads the times of one event on the device's clock. Returns false if the driver has none.
 bool ReadTimes(const ClApi& api, cl_event event, TimedCommand* command) {
   cl_ulong queued = 0, begin = 0, end = 0;
   const auto read = [&](cl_profiling_info what, cl_ulong* out_value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a device did what, by the events of a queue with profiling.
+// Times of commands on a device, from the events of a queue with profiling.
 #ifndef DEPUTY_GPU_CL_TIMELINE_H_
 #define DEPUTY_GPU_CL_TIMELINE_H_
 
@@ -14,30 +14,31 @@ namespace deputy::gpu_cl {
 
 // A command that has run. Times are in nanoseconds on the host's steady clock.
 struct TimedCommand {
-  std::string name;    // what was done
+  std::string name;    // name of the operation or copy
   std::string kernel;  // "" for copies
-  int node = -1;       // of the model; -1: none in particular
+  int node = -1;       // node of the model; -1: not specific to one
   int64_t queued_ns = 0;
   int64_t begin_ns = 0;
   int64_t duration_ns = 0;
 };
 
-// Of one queue, by one thread at a time.
+// Commands of one queue. Not thread-safe.
 class Timeline {
  public:
-  // `api` outlives it.
+  // `api` must outlive the timeline.
   explicit Timeline(const ClApi* api) : api_(api) {}
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  // Where the event of the next command goes: a pointer for its clEnqueue call, and only for that.
+  // Returns where the event of the next command is to be stored, for use in its clEnqueue call
+  // only.
   cl_event* Next(TimedCommand command);
-  // Reads the times of all commands since the last call, which have ended. Those that the driver
-  // gives no times for, or that were never enqueued, are left out, and so is what comes after the
-  // first million that nobody has taken.
+  // Reads the times of all commands since the last call, which must have completed. Omits commands
+  // that were never enqueued or for which the driver has no times. Keeps at most a million commands
+  // until Take is called.
   void Collect();
-  // What was collected, which is forgotten.
+  // Returns the collected commands and removes them.
   std::vector<TimedCommand> Take();
 
  private:
@@ -50,7 +51,7 @@ class Timeline {
 
   const ClApi* api_;
   std::vector<Pending> pending_;
-  int64_t first_enqueued_ns_ = 0;  // on the host's clock, of pending_
+  int64_t first_enqueued_ns_ = 0;  // enqueue time of the first of pending_, on the host's clock
   std::vector<TimedCommand> done_;
 };
 

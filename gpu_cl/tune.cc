@@ -32,8 +32,8 @@ using std::chrono::steady_clock;
 
 // ---- One operation ------------------------------------------------------------------------------
 
-// A graph of one operation. What most layers do with their result is left out: it is the same
-// kernel, and layers that differ in it alone are tried once.
+// A graph of a single operation. A common epilogue is removed: it uses the same kernel, so that
+// layers that differ only in it are measured once.
 class Alone {
  public:
   Alone(const Graph& from, int operation) : from_(from) {
@@ -73,7 +73,7 @@ class Alone {
   std::map<ValueId, ValueId> taken_;
 };
 
-// The same with the batch of images rounded up.
+// Returns the graph as text, with the batch size of images rounded up.
 std::string ShapeText(Graph alone) {
   for (Value& value : alone.values) {
     if (value.shape.size() != 4 || value.constant() || value.shape[0] < 1) continue;
@@ -88,10 +88,10 @@ bool IsProduct(const Operation& operation) {
          std::holds_alternative<compiler::MatMul>(operation.kind);
 }
 
-// Of a group that reads a filter through local memory: two of a GPU's waves, or one.
+// Work-items of a group that shares a filter through local memory: two waves of a GPU, or one.
 constexpr int kSharingItems = 64;
 
-// Sizes of groups for GPUs, within what the device allows.
+// Returns work-group sizes for GPUs, within the device's limits.
 std::vector<KernelChoice> GroupChoices(const DeviceProfile& profile) {
   constexpr std::array<size_t, 3> kGroups[] = {{8, 8, 1},  {16, 4, 1},  {64, 1, 1}, {1, 64, 1},
                                                {32, 1, 1}, {128, 1, 1}, {16, 16, 1}};
@@ -111,7 +111,7 @@ Plan PlanOf(const Graph& alone, PlanOptions options, const KernelChoice& choice)
 
 // ---- Measuring ----------------------------------------------------------------------------------
 
-// The least time of a few runs; infinite if the way cannot be run.
+// Returns the minimum time of several runs; infinite if the variant cannot be run.
 double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& alone,
               const ExecutorOptions& options) {
   constexpr int kLeastRuns = 3, kMostRuns = 30;
@@ -121,7 +121,7 @@ double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& alone,
   if (executor == nullptr) return HUGE_VAL;
   size_t most = 0;
   for (ValueId id : alone.inputs) most = std::max(most, alone.value(id).bytes());
-  // Numbers that are none would take another time.
+  // Zeros, because NaN in uninitialised memory might take a different time.
   const std::vector<std::byte> zeros(most);
   const std::vector<InputPlace> inputs(alone.inputs.size(), InputPlace{zeros.data(), nullptr});
   const std::vector<OutputPlace> outputs(alone.outputs.size());
@@ -163,10 +163,10 @@ class Tuner {
     executor_.cache = nullptr;
     executor_.queue = nullptr;
     executor_.profiling = false;
-    executor_.next_ways = false;  // what fails is not taken
+    executor_.next_ways = false;  // variants that fail are not chosen
   }
 
-  // The default where that is fastest, or nothing was found.
+  // Returns the fastest variant; the default if it is the fastest or the budget is exhausted.
   KernelChoice Find(const Graph& adapted, int operation) {
     const Alone alone(adapted, operation);
     const std::vector<KernelChoice> ways =
@@ -174,7 +174,7 @@ class Tuner {
     const std::string text = ShapeText(alone.graph);
     if (const auto known = Remembered(text, ways)) return *known;
     const std::lock_guard lock(context_->measuring_mutex());
-    // Another instance of the model may have measured meanwhile.
+    // Another instance of the model may have measured it meanwhile.
     if (const auto known = Remembered(text, ways)) return *known;
     return Measure(alone.graph, ways, text);
   }
@@ -192,14 +192,15 @@ class Tuner {
     return ProgramKey(identity);
   }
 
-  // What was found before, here or by another process; what is no way of the operation was not.
+  // Returns an earlier result of this or another process; ignores one that is not a variant of the
+  // operation.
   std::optional<KernelChoice> Remembered(const std::string& text,
                                          const std::vector<KernelChoice>& ways) {
     for (const Tuning level : {Tuning::kFull, options_.level}) {
       const Digest key = Key(text, level);
       std::string record = context_->FindTuning(Hex(key));
       if (record.empty() && options_.cache != nullptr) {
-        std::string problem;  // a damaged file is a miss
+        std::string problem;  // ignored: a damaged file is a miss
         if (const auto cached = options_.cache->Load(key, &problem)) record = cached->binary;
       }
       KernelChoice choice;
@@ -213,10 +214,11 @@ class Tuner {
     return std::nullopt;
   }
 
-  // Tries the ways. What was tried to the end is remembered.
+  // Measures the variants. The result is stored only if all were measured.
   KernelChoice Measure(const Graph& alone, const std::vector<KernelChoice>& ways,
                        const std::string& text) {
-    // A way that is no faster than that is not worth another kernel.
+    // Maximum time relative to the best variant so far; smaller gains do not justify another
+    // kernel.
     constexpr double kFaster = 0.9;
     constexpr size_t kFewWays = 3;
     KernelChoice best;
@@ -241,7 +243,7 @@ class Tuner {
     const std::string record = ChoiceText(best);
     const Digest key = Key(text, options_.level);
     context_->KeepTuning(Hex(key), record);
-    // What cannot be kept is found again.
+    // A result that cannot be stored is measured again later.
     if (options_.cache != nullptr) (void)options_.cache->Store(key, record, "");
     return best;
   }
@@ -254,7 +256,7 @@ class Tuner {
   const steady_clock::time_point end_;
 };
 
-// Operations that are expected to take longest, the dearest one first.
+// Returns the operations with the largest estimated times, in decreasing order.
 std::vector<int> DearestOperations(const Graph& graph, const CostModel& model, Tuning level) {
   constexpr size_t kFew = 5;
   constexpr double kMatters = 0.01;
@@ -313,7 +315,7 @@ std::vector<KernelChoice> WaysOf(const Graph& graph, int operation, const PlanOp
       }
     }
   }
-  // First, since it is worth a try where there is time for few.
+  // CLBlast comes first because it is worth trying if only few variants are tried.
   if (has_clblast && IsKnownToClblast(profile) && FindClblastProduct(graph, of)) {
     ways.insert(ways.begin(), KernelChoice{.clblast = true});
   }
@@ -351,7 +353,7 @@ bool ParseChoice(const std::string& text, KernelChoice* out_choice) {
                                  &choice.rows, &choice.vectors, &choice.local[0], &choice.local[1],
                                  &choice.local[2], &choice.sharing, &clblast);
   choice.clblast = clblast != 0;
-  // Written as it would be: nothing else is behind or between.
+  // The text must be in canonical form, so nothing may precede, separate or follow the numbers.
   if (fields != 7 || ChoiceText(choice) != text) return false;
   *out_choice = choice;
   return true;

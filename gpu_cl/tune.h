@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way to compute an operation is fastest on a device, by trying: tiles of products, sizes of
-// groups, CLBlast. What was found is remembered in the context, and in the cache of programs where
-// there is one, by device, driver and the shape of the operation; the batch of images counts as the
-// next power of two, so that a resize need not try again. Every element is the same sum; its order
-// differs in CLBlast, and where a group of work-items shares a depth (emit_group_tiles.cc).
+// Auto-tuning: finds the fastest kernel variant of an operation by measuring tiles of products,
+// work-group sizes, and CLBlast. Results are stored in the context and, if there is one, in the
+// program cache, by device, driver and shape of the operation. The batch size of images is rounded
+// up to a power of two, so that a resize need not tune again. All variants compute the same sums;
+// the order of addition differs in CLBlast, and where a work-group splits the depth
+// (emit_group_tiles.cc).
 #ifndef DEPUTY_GPU_CL_TUNE_H_
 #define DEPUTY_GPU_CL_TUNE_H_
 
@@ -24,32 +25,32 @@
 
 namespace deputy::gpu_cl {
 
-// How thorough: kFast tries up to three ways for each of the five dearest operations, for about
-// 200 ms; kFull all ways, for all operations that matter, for up to a minute.
+// Thoroughness: kFast tries up to three variants for each of the five most expensive operations,
+// for about 200 ms; kFull tries all variants of all operations that matter, for up to a minute.
 struct TuningOptions {
   Tuning level = Tuning::kNone;
-  std::shared_ptr<const ProgramCache> cache;  // null: found is kept in the context alone
-  std::chrono::milliseconds budget{0};        // 0: as the level says
+  std::shared_ptr<const ProgramCache> cache;  // null: results are kept in the context only
+  std::chrono::milliseconds budget{0};        // 0: default of the level
 };
 
-// The greater of what the two options ask for: single_answer none, balanced fast, sustained_speed
-// full.
+// Returns the higher of the levels that both options imply: none for single_answer, fast for
+// balanced, full for sustained_speed.
 Tuning TuningLevel(const Options& options);
 
-// The ways to compute an operation of an adapted graph beside the rules' own; CLBlast first, where
-// the device is known to it.
+// Returns the variants of an operation of an adapted graph other than the heuristic one. CLBlast
+// comes first, if it covers the device.
 std::vector<KernelChoice> WaysOf(const compiler::Graph& graph, int operation,
                                  const PlanOptions& options, const DeviceProfile& profile,
                                  bool has_clblast);
 
-// What is fastest, by operation of the adapted graph, where that is not what the rules choose.
-// `executor` says how operations are run; its cache and choices are not used. Ways that fail are
-// not taken; after the loss of the device nothing is.
+// Returns the fastest variant by operation of the adapted graph, for operations where it differs
+// from the heuristic one. `executor` determines how operations are run; its cache and choices are
+// ignored. Variants that fail are not chosen; after the loss of the device none is.
 std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
                                  const compiler::Graph& adapted, const ExecutorOptions& executor,
                                  const TuningOptions& options);
 
-// A choice as text and back; false if it is none.
+// Converts a choice to text and back; ParseChoice returns false if the text is invalid.
 std::string ChoiceText(const KernelChoice& choice);
 bool ParseChoice(const std::string& text, KernelChoice* out_choice);
 

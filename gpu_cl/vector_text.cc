@@ -13,7 +13,7 @@ namespace {
 
 std::string Vector(const std::string& type, int width) { return type + std::to_string(width); }
 
-// The int type whose lanes are as wide as those of `type`: what a choice between lanes goes by.
+// The integer type whose lanes are as wide as those of `type`, as select() requires for masks.
 const char* MaskOf(TfLiteType type) {
   switch (type == kTfLiteBool ? 4 : compiler::ElementBytes(type)) {
     case 1:
@@ -27,13 +27,13 @@ const char* MaskOf(TfLiteType type) {
   }
 }
 
-// A mask of int as wide as the lanes of `type`.
+// Converts a mask of int to the lane width of `type`.
 std::string MaskFor(TfLiteType type, const std::string& mask, int width) {
   const std::string lanes = MaskOf(type);
   return lanes == "int" ? mask : "convert_" + Vector(lanes, width) + "(" + mask + ")";
 }
 
-// What a comparison of vectors of `type` gives, as a mask of int.
+// Converts the result of a comparison of vectors of `type` to a mask of int.
 std::string AsMask(TfLiteType type, const std::string& comparison, int width) {
   return std::string(MaskOf(type)) == "int"
              ? comparison
@@ -78,13 +78,13 @@ std::string CastVector(TfLiteType from, TfLiteType to, const std::string& value,
   if (from == kTfLiteBool) return "convert_" + type + "(" + value + " & 1)";
   if (!compiler::IsFloat(from) || compiler::IsFloat(to))
     return "convert_" + type + "(" + value + ")";
-  // What is no number becomes the largest one.
+  // NaN becomes the largest value.
   return "select(convert_" + type + "_sat_rtz(" + value + "), (" + type + ")(" +
          Literal(to, {0, compiler::LargestOf(to)}) + "), " +
          MaskFor(to, "isnan(" + value + ")", width) + ")";
 }
 
-// $0 and $1: the arguments; $v: the vector type of the result.
+// $0 and $1: arguments; $v: vector type of the result.
 const char* RealPattern(ScalarOp op) {
   switch (op) {
     case ScalarOp::kAbs:
@@ -130,8 +130,8 @@ const char* RealPattern(ScalarOp op) {
   }
 }
 
-// Sine and cosine are computed lane by lane: those of vectors are wrong on PoCL 3.1 for small
-// numbers beside one beyond 6e6.
+// Sine and cosine are computed lane by lane: PoCL 3.1's vector versions are wrong for small
+// arguments if another lane exceeds 6e6.
 std::string LaneByLane(const std::string& function, const std::string& type,
                        const std::string& value, int width) {
   std::string lanes;
@@ -142,11 +142,11 @@ std::string LaneByLane(const std::string& function, const std::string& type,
   return "(" + type + ")(" + lanes + ")";
 }
 
-// The same for whole numbers and reals.
+// Patterns that are the same for integers and reals.
 const char* CommonPattern(ScalarOp op) {
   switch (op) {
     case ScalarOp::kNot:
-      return "(~$0)";  // of a mask: only bool has it
+      return "(~$0)";  // of a mask: the operand is always bool
     case ScalarOp::kAdd:
       return "($0 + $1)";
     case ScalarOp::kSub:

@@ -26,7 +26,7 @@ bool PlanWholeBuffers(std::span<const Interval> intervals, size_t alignment, siz
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return intervals[a].first < intervals[b].first; });
-  using Ending = std::pair<int, int>;  // the last step, and the block
+  using Ending = std::pair<int, int>;  // last step and block
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> taken;
   std::set<std::pair<size_t, int>> free;  // blocks by size
   for (const size_t i : order) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes to buffers, for drivers to which parts of a buffer are dear.
+// Memory planning without sub-buffers, for drivers on which these are expensive.
 #ifndef DEPUTY_GPU_CL_WHOLE_BUFFERS_H_
 #define DEPUTY_GPU_CL_WHOLE_BUFFERS_H_
 
@@ -11,10 +11,10 @@
 
 namespace deputy::gpu_cl {
 
-// As compiler::PlanMemory, but every interval lies at the beginning of a block, alone at its time:
-// one that begins takes the least block that is large enough of those that are free, else the
-// largest, which grows. It needs more memory than blocks of many parts, though never more than
-// without sharing.
+// Same as compiler::PlanMemory, but every interval is placed at the beginning of a block, which it
+// has for itself while it lives. An interval gets the smallest free block that is large enough,
+// else the largest free one, which grows. This needs more memory than blocks of many parts, but
+// never more than no sharing.
 bool PlanWholeBuffers(std::span<const compiler::Interval> intervals, size_t alignment,
                       size_t max_block, compiler::MemoryPlan* out_plan);
 
