@@ -2,7 +2,7 @@
 #
 # With which options each source of kernels/ is compiled: fast where an inference waits for it, small
 # everywhere else. What a list says of speed and size was measured with g++ 12
-# (docs/benchmarks_history.md, Size); other compilers get the options that they know, too.
+# (docs/benchmarks.md, Size); other compilers get the options that they know, too.
 #
 # Takes kernel_sources, host_flags, without_gaps and is_x86_64. Makes kernel_flags (for all of them),
 # small_kernel_sources (for which host_flags come behind), and takes out of kernel_sources what another
