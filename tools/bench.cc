@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy bench`: how long a model takes, and where the time goes. Inferences are timed first
-// without listening to single operators; a second series with a listener gives the shares.
+// `deputy bench`: measures the time of a model and of its parts. A first series is timed without a
+// profile callback; a second one with a callback gives the share of each node.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -28,7 +28,7 @@
 namespace deputy::tools {
 namespace {
 
-// What can be told before the first inference is.
+// Reports errors that can be detected before the first inference.
 void CheckFiles(const BenchOptions& options) {
   for (const std::string* path : {&options.profile_file, &options.trace, &options.output_file}) {
     if (!path->empty()) CheckWritable(*path);
@@ -80,7 +80,7 @@ void BenchModel(const BenchOptions& options) {
   std::optional<Profile> profile;
   size_t profiled = 0;
   if (options.profile && !options.dry_run) {
-    (void)TakeDeviceWork(delegates.handles());  // that of the runs before
+    (void)TakeDeviceWork(delegates.handles());  // discards the work of the runs before
     profile.emplace(*session, !options.trace.empty());
     profiled =
         Measure(session.get(), {std::min(options.runs, 50), 0, options.max_secs, 0, 0}).size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `deputy bench` was told.
+// The options of `deputy bench`.
 #ifndef DEPUTY_TOOLS_BENCH_CONFIG_H_
 #define DEPUTY_TOOLS_BENCH_CONFIG_H_
 
@@ -13,16 +13,16 @@
 
 namespace deputy::tools {
 
-// What goes into the inputs; see bench_inputs.h.
+// Options that select the contents of the inputs; see bench_inputs.h.
 struct BenchInputOptions {
   std::string layers;  // "a,b"
   std::string shapes;  // "1,224,224,3:1,10"
   std::string ranges;  // "a,0,255:b,-1,1"
   std::string files;   // "a:x.npy,b:y.raw"
-  unsigned seed = 0;   // of random values
+  unsigned seed = 0;   // seed of the random values
 };
 
-// How wide the columns of PrintState may become.
+// Maximum widths of the columns that PrintState prints, in characters.
 struct StateColumns {
   unsigned name = 25, type = 15, memory = 18;
 };
@@ -31,20 +31,20 @@ struct BenchOptions {
   SessionOptions session;
   BenchInputOptions inputs;
   std::vector<DelegateRequest> delegates;
-  DelegateSettings settings;             // of each of them, and of those of a ranking
-  bool require_delegate = false;         // each one asked for must take a node
-  bool require_full_delegation = false;  // no node may be left on the CPU
+  DelegateSettings settings;             // for each delegate, also those of --all-delegates
+  bool require_delegate = false;         // every requested delegate must claim at least one node
+  bool require_full_delegation = false;  // fail if any node stays on the CPU
   bool show_cpu_nodes = false;
-  bool all_delegates = false;  // a table of all that are here instead, see rank.h
+  bool all_delegates = false;  // compare all available delegates in a table instead, see rank.h
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
-  double run_frequency = 0;  // inferences per second, instead of run_delay; 0: as it comes
-  bool dry_run = false;      // everything but inferences
+  double run_frequency = 0;  // inferences per second, replaces run_delay; 0: unlimited
+  bool dry_run = false;      // do everything except the inferences
   bool preinvoke_state = false, postinvoke_state = false, peak_memory = false;
   bool list_signatures = false;
   StateColumns columns;
-  std::string output_file;  // all outputs of the last inference, one after the other
-  // With --verbose: every option and its value.
+  std::string output_file;  // receives all outputs of the last inference, concatenated
+  // The options given and their values, printed with --verbose.
   bool verbose = false;
   std::vector<std::pair<std::string, std::string>> values;
   bool profile = true, whole_profile = false;

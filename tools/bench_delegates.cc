@@ -19,7 +19,7 @@ struct PlanNode {
   auto operator<=>(const PlanNode&) const = default;
 };
 
-// The nodes of all plans, with whether they belong to a delegate.
+// Returns the nodes of all plans; the infos tell whether a delegate owns them.
 std::vector<std::pair<PlanNode, DeputyNodeInfo>> PlanOf(const Session& session) {
   std::vector<std::pair<PlanNode, DeputyNodeInfo>> nodes;
   TfLiteInterpreter* interpreter = session.interpreter();
@@ -49,7 +49,7 @@ BenchDelegates::BenchDelegates(const std::vector<DelegateRequest>& requests,
   std::set<std::string> declared;
   for (const DelegateRequest& request : requests) {
     LoadedDelegate loaded = Provide(request);
-    // A value that it refuses is no option that is ignored.
+    // A delegate that rejects a limit's value still declares the option, so it is not "ignored".
     declared.insert(loaded.declared.begin(), loaded.declared.end());
     DelegateReport report;
     report.name = NameOf(request);
@@ -86,7 +86,7 @@ void BenchDelegates::Apply(const Session& session) {
       if (session.delegation_status().policy == kDeputyPolicyHot) {
         reports_[i].available = false;
         reports_[i].problem = OneLine(DeputyInterpreterLastError(session.interpreter()));
-        continue;  // the graph is as it was before
+        continue;  // the graph is unchanged
       }
       FailWork("%s: the delegate %s cannot be applied: %s", reports_[i].flag.c_str(),
                reports_[i].name.c_str(), DeputyInterpreterLastError(session.interpreter()));

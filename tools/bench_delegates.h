@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegates of `deputy bench`, and what they took of a model.
+// The delegates of `deputy bench` and the nodes that they claim.
 #ifndef DEPUTY_TOOLS_BENCH_DELEGATES_H_
 #define DEPUTY_TOOLS_BENCH_DELEGATES_H_
 
@@ -14,51 +14,52 @@
 
 namespace deputy::tools {
 
-// One delegate that was asked for, and what became of it.
+// One requested delegate and the outcome of its application.
 struct DelegateReport {
-  std::string name;        // as users know it: "XNNPACK", "libmy.so"
-  std::string flag;        // what asked for it
-  bool available = false;  // it exists here and was applied
-  std::string problem;     // why it is not
-  size_t nodes = 0;        // taken from the interpreter, of all nodes of the model
+  std::string name;        // display name: "XNNPACK", "libmy.so"
+  std::string flag;        // the option that requested it
+  bool available = false;  // it could be created and applied
+  std::string problem;     // the reason if it is not available
+  size_t nodes = 0;        // claimed nodes, counted among all nodes of the model
   size_t partitions = 0;
-  DelegateSettings undeclared;  // settings that its library has no option for
+  DelegateSettings undeclared;  // settings for which its library declares no option
 };
 
-// A node of the plan that no delegate took.
+// A node of the plan that no delegate has claimed.
 struct CpuNode {
   int subgraph, node;
   std::string operator_name;
 };
 
-// Makes the delegates of a command line and applies them in its order. It must outlive the session
-// it was applied to.
+// Creates the delegates of a command line and applies them in the given order. Must outlive the
+// session to which it was applied.
 class BenchDelegates {
  public:
-  // A delegate that is not available has a report that says why.
+  // Delegates that are not available get a report with the reason.
   BenchDelegates(const std::vector<DelegateRequest>& requests, const PartitionLimits& limits);
 
-  // Each that is not available costs a warning on standard error; if `required`, the first one ends
-  // the command with kExitFailed.
+  // Prints a warning on standard error for each unavailable delegate. If `required`, the first one
+  // ends the command with kExitFailed instead.
   void WarnOfAbsent(bool required) const;
 
-  // A delegate that cannot be applied is left out under the policy Hot; else it ends the command
-  // with kExitFailed.
+  // Under the policy Hot a delegate that cannot be applied is skipped; under TFLite it ends the
+  // command with kExitFailed.
   void Apply(const Session& session);
-  // Ends the command with kExitFailed when the delegates took less than --require_... ask for.
+  // Ends the command with kExitFailed if the delegates claimed fewer nodes than the --require_...
+  // options demand.
   void CheckRequirements(const BenchOptions& options) const;
 
   const std::vector<DelegateReport>& reports() const { return reports_; }
   const std::vector<CpuNode>& cpu_nodes() const { return cpu_nodes_; }
   size_t node_count() const { return node_count_; }
-  // In the order of the reports; null where not available.
+  // In the order of reports(); null for unavailable delegates.
   std::vector<TfLiteDelegate*> handles() const;
   double apply_ms() const { return apply_ms_; }
-  // One sentence: who runs the model.
+  // One sentence that lists which delegates run the model.
   std::string Summary() const;
 
  private:
-  std::vector<DelegateHandle> delegates_;  // as many as reports_; null where not available
+  std::vector<DelegateHandle> delegates_;  // parallel to reports_; null for unavailable delegates
   std::vector<DelegateReport> reports_;
   std::vector<CpuNode> cpu_nodes_;
   size_t node_count_ = 0;

@@ -30,7 +30,7 @@ double ParseReal(const std::string& text, const std::string& where) {
 std::map<int, Range> ParseRanges(const std::string& text, const Session& session) {
   std::map<int, Range> ranges;
   for (const std::string& item : SplitText(text, ':')) {
-    // Names may hold commas, bounds do not.
+    // Names may contain commas, range limits do not: split at the last two.
     const size_t second = item.rfind(',');
     const size_t first = second == std::string::npos || second == 0 ? std::string::npos
                                                                     : item.rfind(',', second - 1);
@@ -47,7 +47,7 @@ std::map<int, Range> ParseRanges(const std::string& text, const Session& session
   return ranges;
 }
 
-// "a:x.npy,b:y.raw". A name with a colon in it is written with a backslash before that.
+// Parses "a:x.npy,b:y.raw". A colon inside a name is escaped by a backslash.
 std::map<int, std::string> ParseFiles(const std::string& text, const Session& session) {
   std::map<int, std::string> files;
   for (const std::string& item : SplitText(text, ',')) {
@@ -62,7 +62,8 @@ std::map<int, std::string> ParseFiles(const std::string& text, const Session& se
   return files;
 }
 
-// Bounds of quantised and other integer inputs are stored values and belong to the range.
+// For quantised and other integer inputs the limits are stored values, and both belong to the
+// range.
 void WriteWithin(const Range& range, uint32_t seed, TfLiteTensor* tensor) {
   if (!IsNumeric(TfLiteTensorType(tensor))) {
     FailUsage("--input_layer_value_range: input '%s' holds no numbers", TfLiteTensorName(tensor));

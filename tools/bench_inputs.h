@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a benchmark feeds the model: random values, random values within bounds, or files, in the
-// forms of TFLite's benchmark_model. A backslash takes the next separator literally, so that a name
-// may hold one: "input\:0".
+// Fills the inputs of a benchmark: random values, random values within a range, or files, in the
+// syntax of TFLite's benchmark_model. A backslash escapes the next separator, so that a name may
+// contain one: "input\:0".
 #ifndef DEPUTY_TOOLS_BENCH_INPUTS_H_
 #define DEPUTY_TOOLS_BENCH_INPUTS_H_
 
@@ -14,21 +14,22 @@
 
 namespace deputy::tools {
 
-// What an input was filled with.
+// Describes the values with which an input was filled.
 struct InputReport {
   std::string name, type;
   std::vector<int> shape;
   std::string source;   // "random", "range" or the path of a file
-  bool numeric = true;  // smallest and largest mean something
+  bool numeric = true;  // `smallest` and `largest` are valid
   double smallest = 0, largest = 0;
 };
 
-// Turns layers and shapes into shapes of the session. Ends the command with kExitUsage when their
-// numbers differ.
+// Converts layers and shapes into shapes of the session. Ends the command with kExitUsage if there
+// are not as many shapes as layers.
 void AddInputShapes(const BenchInputOptions& options, SessionOptions* session);
 
-// Fills every input of the session. A file beats a range, a range beats plain random values. Ends
-// the command with kExitUsage for unknown names, bounds that are none, and files that do not fit.
+// Fills every input of the session. A file has priority over a range, and a range over unrestricted
+// random values. Ends the command with kExitUsage for unknown names, invalid ranges and files that
+// do not match the input.
 std::vector<InputReport> FillInputs(const BenchInputOptions& options, const Session& session);
 
 }  // namespace deputy::tools

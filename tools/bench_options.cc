@@ -17,8 +17,9 @@
 namespace deputy::tools {
 namespace {
 
-// What benchmark_model has and what means nothing here. Command lines with these keep working: each
-// costs a warning, as does whatever is spelled like a flag of that program's, with underscores.
+// Options of benchmark_model that have no effect here. Command lines that contain them keep
+// working: each prints a warning, as does any unknown option in that program's spelling, with
+// underscores.
 struct Meaningless {
   const char* name;
   const char* why;
@@ -47,8 +48,8 @@ constexpr Meaningless kMeaningless[] = {
     {"ynnpack_static_shape", "there is no YNNPACK"},
 };
 
-// Warns of what the command line has and no option takes; ends the command with kExitUsage unless
-// it is spelled "--like_this=value", the way benchmark_model's flags are.
+// Warns of unknown options; ends the command with kExitUsage unless they are spelled
+// "--like_this=value", as benchmark_model's flags are.
 void WarnOfStrangers(const CLI::App& command) {
   for (const std::string& text : command.remaining()) {
     const std::string name = text.substr(0, text.find('='));
@@ -68,7 +69,7 @@ void WarnOfStrangers(const CLI::App& command) {
   }
 }
 
-// Options that are taken and mean nothing.
+// Options that are accepted without effect.
 struct Ignored {
   int buffer_entries = 0;
   bool buffer_increase = false;
@@ -101,7 +102,7 @@ void AddRunOptions(CLI::App* command, BenchOptions* options) {
       ->type_name("S")
       ->check(not_negative)
       ->capture_default_str();
-  // benchmark_model's default is -1, for none.
+  // The default of benchmark_model is -1, no delay.
   command
       ->add_option("--run-delay,--run_delay", options->run_delay,
                    "Seconds to wait after each inference")
@@ -114,7 +115,7 @@ void AddRunOptions(CLI::App* command, BenchOptions* options) {
   command->add_flag("--dry-run,--dry_run", options->dry_run, "Everything but inferences");
 }
 
-// What is shown beside the times.
+// Adds the options that print more than the times.
 void AddShowOptions(CLI::App* command, BenchOptions* options) {
   constexpr const char* kGroup = "Shown as well";
   const auto flag = [&](const char* spellings, bool* value, const char* help) {
@@ -149,7 +150,7 @@ void AddShowOptions(CLI::App* command, BenchOptions* options) {
       ->group(kGroup);
 }
 
-// benchmark_model's switch for what --precision says.
+// Adds benchmark_model's flag for the setting of --precision.
 void AddPrecisionFlag(CLI::App* command, SessionOptions* options) {
   command->add_flag(
       "--allow-fp16,--allow_fp16",
@@ -248,7 +249,7 @@ void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr
       ->group("Profile");
 }
 
-// "--like_this" and the value of every option, that of the command line or the default.
+// Returns "--like_this" and the value of every option, from the command line or the default.
 std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& command) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const CLI::Option* option : command.get_options()) {
@@ -256,7 +257,7 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& comman
     std::string value;
     for (const std::string& each : option->results()) value += (value.empty() ? "" : " ") + each;
     if (value.empty()) value = option->get_default_str();
-    // In the spellings of benchmark_model, where it has any.
+    // Prefer the spelling of benchmark_model if there is one.
     const std::vector<std::string>& names = option->get_lnames();
     for (const std::string& name : names) {
       const bool is_theirs = name.find('_') != std::string::npos;
@@ -266,7 +267,7 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const CLI::App& comman
   return values;
 }
 
-// A ranking has no room for what is shown of a single run.
+// Rejects options that apply to a single run and have no column in the ranking.
 void CheckRanking(const CLI::App& command) {
   for (const char* name :
        {"--verify", "--trace", "--dry_run", "--output_filepath", "--require_delegate",
@@ -304,7 +305,7 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
               options->require_delegate ? "--require_delegate" : "--require_full_delegation",
               "--external_delegate_path");
   }
-  // "--enable_op_profiling=false" is an occurrence whose value is false.
+  // count() includes "--enable_op_profiling=false", so the value decides.
   const CLI::Option* profiling = command.get_option("--enable_op_profiling");
   options->profile = profiling->count() == 0 || options->whole_profile;
   if (!options->profile_file.empty()) options->profile_mode = "csv";

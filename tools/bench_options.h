@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of `deputy bench`. Every option that TFLite's benchmark_model has is spelled the
-// same here, beside our own spelling with dashes.
+// The command line of `deputy bench`. Accepts every option of TFLite's benchmark_model under its
+// original spelling, in addition to Deputy's own spelling with dashes.
 #ifndef DEPUTY_TOOLS_BENCH_OPTIONS_H_
 #define DEPUTY_TOOLS_BENCH_OPTIONS_H_
 
@@ -13,11 +13,11 @@ class App;
 
 namespace deputy::tools {
 
-// Adds the options that no other subcommand has.
+// Adds the options that only `bench` has.
 void AddBenchOptions(CLI::App* command, BenchOptions* options);
 
-// Once the command line is read: the delegates in its order, and shapes for the session. Ends the
-// command with kExitUsage when options contradict each other.
+// Called after parsing: stores the delegates in the order of the command line and the shapes for
+// the session. Ends the command with kExitUsage if options contradict each other.
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options);
 
 }  // namespace deputy::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See bench_report.h. The last two lines of the text are for people and for programs that read
-// benchmark_model's output: the latter is that program's own closing line.
+// See bench_report.h. The last two lines of the text serve users and programs that parse
+// benchmark_model's output: the last line has the format of that program's last line.
 #include "bench_report.h"
 
 #include <sys/resource.h>
@@ -84,7 +84,7 @@ void PrintDelegates(const BenchReport& report) {
   }
 }
 
-// What being able to do without a delegate costs, where there is one to do without.
+// Returns true if the run includes the cost of a possible fallback: policy Hot with delegates.
 bool CanFallBack(const BenchReport& report) {
   return report.session.delegation_status().policy == kDeputyPolicyHot &&
          !report.delegates.reports().empty();
@@ -143,7 +143,7 @@ Json CpuNodesJson(const BenchReport& report) {
   return nodes;
 }
 
-// Inferences of less than a millisecond in microseconds.
+// Prints times; inferences shorter than a millisecond are printed in microseconds.
 void PrintTimes(const BenchReport& report) {
   const BenchTimes& times = report.times;
   std::printf("start-up   load %.3f ms, prepare %.3f ms", report.session.load_ms(),
@@ -169,7 +169,7 @@ void PrintValues(const BenchReport& report) {
   }
 }
 
-// In benchmark_model's words. The kernel keeps the peak, so that no thread has to look for it.
+// Prints in benchmark_model's format. The kernel tracks the peak, so no sampling thread is needed.
 void PrintPeakMemory(const BenchMemory& memory) {
   const auto megabytes = [](size_t bytes) { return static_cast<double>(bytes) / 1048576; };
   std::printf("Memory footprint delta from the start of the tool (MB): init=%.6g overall=%.6g\n",
@@ -215,7 +215,7 @@ BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size
     if (DeputyInterpreterGetMemoryMap(interpreter, s, &map) != kTfLiteOk) continue;
     memory.arena += map.arena_bytes;
     memory.persistent += map.persistent_bytes;
-    // The same for all subgraphs.
+    // These three are equal for all subgraphs.
     memory.scratch = map.scratch_bytes;
     memory.packed = map.packed_bytes;
     memory.resource = map.resource_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `deputy bench` has measured, and how it is shown.
+// The results of `deputy bench` and their output as text and JSON.
 #ifndef DEPUTY_TOOLS_BENCH_REPORT_H_
 #define DEPUTY_TOOLS_BENCH_REPORT_H_
 
@@ -18,7 +18,7 @@ namespace deputy::tools {
 
 // Times in milliseconds.
 struct BenchTimes {
-  double init, first, warmup;  // warmup: the mean of the first inference and those after it
+  double init, first, warmup;  // warmup: mean of all warm-up inferences, including the first
   double min, median, p90, p95, p99, max, mean;
   size_t runs;
 };
@@ -28,15 +28,16 @@ struct BenchMemory {
   size_t scratch = 0;                // of the interpreter
   size_t packed = 0;                 // of the model
   size_t resource = 0;               // of the interpreter
-  // Of the process: at its start, with everything ready for the first inference, and at most.
+  // Resident set size of the process: at its start, immediately before the first inference, and the
+  // peak.
   size_t resident_at_start = 0, resident_ready = 0, resident_peak = 0;
 };
 
-// Sorts `times` of measured inferences; `warmup` starts with the first inference.
+// Sorts `times`, the measured inferences; `warmup` starts with the first inference.
 BenchTimes SummariseTimes(double init, const std::vector<double>& warmup,
                           std::vector<double> times);
 
-// The largest size that the process has had so far.
+// The peak resident set size of the process so far.
 size_t PeakResidentBytes();
 BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size_t resident_ready);
 
@@ -47,13 +48,14 @@ struct BenchReport {
   const std::vector<InputReport>& inputs;
   BenchTimes times;
   BenchMemory memory;
-  const Profile* profile;               // null where none was asked for
-  size_t profiled;                      // inferences in it
-  std::vector<DeviceWork> device_work;  // during these; empty where nobody took times
+  const Profile* profile;  // null if not requested
+  size_t profiled;         // number of inferences in the profile
+  // Operations during these inferences; empty if no delegate measured times.
+  std::vector<DeviceWork> device_work;
 };
 
-// To standard output. The csv profile goes to its file, or to standard output in the place of the
-// tables; ends the command with kExitUsage when the file cannot be written.
+// Prints to standard output. The CSV profile goes to its file, or replaces the tables on standard
+// output; ends the command with kExitUsage if the file cannot be written.
 void PrintText(const BenchReport& report);
 void PrintJson(const BenchReport& report);
 

@@ -11,8 +11,8 @@
 namespace deputy::tools {
 namespace {
 
-// Before the next inference, of which there were `done` since `start_ms`. One that is late begins
-// at once, so that the rate is caught up with.
+// Waits before the next inference; `done` inferences ran since `start_ms`. A late inference starts
+// immediately, so that the rate catches up.
 void Wait(const Series& series, size_t done, double start_ms) {
   double seconds = series.delay;
   if (series.frequency > 0) {

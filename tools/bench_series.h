@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inferences of `deputy bench`: a model opened for them, those before it measures, and series
-// of measured ones.
+// Runs the inferences of `deputy bench`: opens the model, then runs the warm-up and the measured
+// series.
 #ifndef DEPUTY_TOOLS_BENCH_SERIES_H_
 #define DEPUTY_TOOLS_BENCH_SERIES_H_
 
@@ -13,26 +13,25 @@
 
 namespace deputy::tools {
 
-// How long a series goes on: at least `runs` inferences and `min_secs` seconds, but no more than
-// `max_secs`; `delay` seconds between two inferences, or as many in a second as `frequency` says
-// where that is not 0.
+// Bounds of a series: at least `runs` inferences and `min_secs` seconds, but at most `max_secs`
+// seconds. `delay` is the pause between two inferences in seconds; a `frequency` other than 0 sets
+// inferences per second instead.
 struct Series {
   int runs;
   double min_secs, max_secs, delay, frequency;
 };
 
-// The series that the options ask for.
+// The series that the options select.
 Series SeriesOf(const BenchOptions& options);
 
-// A model that refuses the shapes it was given says so in terms of its first node; this adds the
-// shapes that it came with. Ends the command as Session does.
+// Opens the session. If the model rejects the given shapes, the library's error names a node; this
+// adds the shapes stored in the model. Ends the command as Session does.
 std::unique_ptr<Session> OpenForBench(const SessionOptions& options);
 
-// The inferences before those that count, in milliseconds; the first one of the model is not among
-// them.
+// Runs the warm-up inferences after the model's first one and returns their times in milliseconds.
 std::vector<double> WarmUp(Session* session, const BenchOptions& options);
 
-// Milliseconds of each inference.
+// Returns the time of each inference in milliseconds.
 std::vector<double> Measure(Session* session, const Series& series);
 
 }  // namespace deputy::tools

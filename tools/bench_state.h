@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --print_preinvoke_state and --print_postinvoke_state: what is in an interpreter, tensor by
-// tensor.
+// --print_preinvoke_state and --print_postinvoke_state: lists the tensors and nodes of an
+// interpreter.
 #ifndef DEPUTY_TOOLS_BENCH_STATE_H_
 #define DEPUTY_TOOLS_BENCH_STATE_H_
 
@@ -12,11 +12,11 @@
 
 namespace deputy::tools {
 
-// To standard output, per subgraph: a row per tensor with its memory, then the nodes in the order
-// in which they run. `when` is "pre-invoke" or "post-invoke".
+// Prints to standard output, per subgraph, one row per tensor with its memory, then the nodes in
+// execution order. `when` is "pre-invoke" or "post-invoke".
 void PrintState(const Session& session, const std::string& when, const StateColumns& columns);
 
-// The keys of the model's signatures, with their inputs and outputs, a line each.
+// Prints the keys of the model's signatures with their inputs and outputs, one per line.
 void PrintSignatures(const Session& session);
 
 }  // namespace deputy::tools

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy certify`: hands over to deputy-certify, which lies beside the command. That one carries
-// the conformance kit with its thousands of operator cases, and takes minutes to compile; whoever
-// only runs models does not wait for it.
+// `deputy certify`: executes deputy-certify from the directory of the command. That program
+// contains the conformance kit with thousands of operator cases and takes minutes to compile; a
+// separate program keeps the build of the command short.
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What clang says of each file of a build, without compiling it: half of the time that takes.
+"""Prints clang's diagnostics of each file of a build without compiling it, in half of the time.
 
     check_clang.py BUILD_FOLDER [-j N]
 
-BUILD_FOLDER is configured with clang, DEPUTY_WERROR=ON and DEPUTY_UNITY=OFF, so that each file has to
-stand by itself; what is generated (headers, precompiled ones) is built first.
+BUILD_FOLDER is configured with clang, DEPUTY_WERROR=ON and DEPUTY_UNITY=OFF, so that each file has
+to compile on its own; generated files (headers, precompiled headers) are built first.
 """
 import argparse
 import concurrent.futures
@@ -20,7 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def commands_of(build):
-    """Path below ROOT -> the command that compiles it; once each, however many targets do."""
+    """Returns {path below ROOT: compile command}, one entry per file even if several targets use
+    it."""
     commands = {}
     for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
         path = pathlib.Path(entry['directory'], entry['file'])
@@ -30,7 +31,7 @@ def commands_of(build):
 
 
 def generate(build, jobs):
-    """Builds the headers that sources include and the precompiled ones."""
+    """Builds the generated headers that sources include, and the precompiled headers."""
     listed = subprocess.run(['ninja', '-C', build, '-t', 'targets', 'all'], check=True,
                             capture_output=True, text=True).stdout
     names = {line.split(':')[0] for line in listed.splitlines()}
@@ -40,7 +41,7 @@ def generate(build, jobs):
 
 
 def check(build, command):
-    """What clang says of one file, '' if nothing."""
+    """Returns clang's diagnostics of one file, '' if there are none."""
     output = command.index('-o')
     result = subprocess.run([*command[:output], '-fsyntax-only', *command[output + 2:]], cwd=build,
                             capture_output=True, text=True, check=False)

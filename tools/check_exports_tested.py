@@ -3,12 +3,12 @@
 """Lists the exported functions that no test calls.
 
     check_exports_tested.py              fails if there are any
-    check_exports_tested.py --self-test  sees that a function which no test names is found
+    check_exports_tested.py --self-test  checks that a function which no test names is found
 
-The functions are those that tools/check_symbols.py holds the built libraries to. A call is the name
-in the code of tests/ (C, C++), of an example that a test runs, or of a script or a module of the
-Python package that calls the library, or of the inline C++ layer over MindSpore's C functions, which
-tests include. Comments and lists of names do not count.
+The functions are the exports that tools/check_symbols.py expects of the built libraries. A call is
+the name in the code of tests/ (C, C++), of an example that a test runs, of a script or a module of
+the Python package that calls the library, or of the inline C++ layer over MindSpore's C functions,
+which tests include. Comments and lists of names do not count.
 """
 import argparse
 import pathlib
@@ -32,7 +32,8 @@ def exported_functions():
 
 
 def named_in(path):
-    """The names of functions that a file may call. In C a name may also be passed on or looked up."""
+    """Returns the names of functions that a file may call. In C a name may also be passed or looked
+    up."""
     text = path.read_text(encoding='utf-8')
     if path.suffix == '.py':
         return set(re.findall(r'\.(\w+)\(', SCRIPT_COMMENT.sub('', text)))

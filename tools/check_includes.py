@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The layers of the project, enforced. docs/architecture.md explains the folders.
+"""Enforces the layers of the project; docs/architecture.md describes the directories.
 
-LAYERS says for each folder which others its files may include. Quoted includes and those in angle
-brackets are looked up alike, relative ones as well. A file that is not named by its path from the
-root counts where it lies. Beside it:
+LAYERS lists for each directory the directories that its files may include. Includes with quotes and
+with angle brackets are resolved alike, relative ones as well. A file that is not named by its path
+from the root belongs to the layer of its directory. In addition:
 
 - inside a folder, modules (a header with its source) include each other without cycles;
-- object files call only what LAYERS lets them include (--objects, by nm): a function that is
-  declared in a lower folder but defined in a higher one is an arrow upwards. Of files that are compiled
-  together the first is named;
-- delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which is the
-  engine as a delegate, names what it needs of the engine;
-- in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb's code in one,
-  CLI11, which takes seconds to compile, in the files of the command line;
-- every source opens with the licence line, every header has the guard its path asks for.
+- object files call only functions of directories that LAYERS allows them to include (--objects, by
+  nm): a function that is declared in a lower directory but defined in a higher one is an upward
+  dependency. For files that are compiled together the first one is reported;
+- delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which
+  is the engine as a delegate, may include the engine's headers;
+- in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb
+  in one file, CLI11, which takes seconds to compile, in the files of the command line;
+- every source begins with the licence line, every header has the include guard of its path.
 
     check_includes.py [ROOT]           check the sources (default: where this script lives)
     check_includes.py --objects BUILD  check the object files of a build
-    check_includes.py --self-test      check that each rule catches what it is there for
+    check_includes.py --self-test      check that each rule finds a violation
 """
 import argparse
 import collections
@@ -36,9 +36,9 @@ KERNEL_API = ('core/kernel_api', 'core/base', *ABI)
 KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 'kernels/conv',
            'kernels/rnn')
 
-# Folder -> the folders that its files may include, besides itself. A row counts for the folders
-# inside it, too, unless these have rows of their own. 'public' is what clients see: deputy/x.h,
-# tflite/x.h and tensorflow/lite/x.h.
+# Directory -> the directories that its files may include, in addition to itself. A row also applies
+# to subdirectories, unless these have rows of their own. 'public' are the clients' headers:
+# deputy/x.h, tflite/x.h and tensorflow/lite/x.h.
 LAYERS = {
     'c_api/include': (),
     'c_api/abi': ('c_api/include',),
@@ -68,18 +68,18 @@ LAYERS = {
     'bridges/xnnpack': ('public',),
     'bridges/hexagon': ('public',),
     'bridges/nnapi': ('public',),
-    # The one delegate that is made of the engine.
+    # The only delegate that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('mindspore/ms', 'public'),
 }
-# The one other arrow.
+# The only other exceptions.
 EXCEPTIONS = {('tools/certify', 'tests/conformance'), ('tools/certify', 'tests/cases')}
-# Folders where anything may be included.
+# Directories without restrictions.
 FREE = ('tests',)
 
-# Libraries that only some folders may use: what their headers' names begin with.
+# Libraries restricted to some directories, by the prefix of their headers' names.
 LIBRARIES = {
     ('flatbuffers/',): ('core/base', 'core/model', 'mindspore/ms', 'tools'),
     ('schema_generated.h',): ('core/model', 'mindspore/ms'),
@@ -92,7 +92,7 @@ LIBRARIES = {
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
 PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
 SCHEMA_FILES = 2
-# The header is what the others share of CLI11.
+# The header contains what the others share of CLI11.
 CLI_FILES = ('tools/command_line.cc', 'tools/bench_options.cc', 'tools/provider_options.cc',
              'tools/option_checks.h')
 INTRINSICS = re.compile(
@@ -107,7 +107,7 @@ TOP_FOLDERS = tuple(sorted({folder.split('/')[0] for folder in LAYERS} | set(FRE
 
 
 def layer_of(path):
-    """The row of LAYERS for a path, None for files of FREE folders."""
+    """Returns the row of LAYERS for a path, None for files of FREE directories."""
     parts = path.parts
     if parts[0] in FREE:
         return None
@@ -115,11 +115,11 @@ def layer_of(path):
         folder = '/'.join(parts[:length])
         if folder in LAYERS:
             return folder
-    return '/'.join(parts[:-1])  # a folder nobody has planned: may include nothing
+    return '/'.join(parts[:-1])  # a directory without a row may include nothing
 
 
 def target_of(root, path, bracket, name):
-    """The path from the root of what an include names; None for headers of other projects."""
+    """Returns the path of an included file from the root; None for headers of other projects."""
     if bracket == '"' and (root / path.parent / name).is_file():
         return pathlib.Path((root / path.parent / name).resolve().relative_to(root.resolve()))
     if (root / name).is_file():
@@ -137,7 +137,7 @@ def may_include(path, layer, folder):
 
 
 def check_include(root, path, bracket, name):
-    """What is wrong with one include, as text; '' if nothing is."""
+    """Returns the fault of one include as text; '' if there is none."""
     layer = layer_of(path)
     if layer is None:
         return ''
@@ -159,7 +159,7 @@ def check_include(root, path, bracket, name):
 
 
 def check_form(path, text):
-    """The licence line and the include guard."""
+    """Checks the licence line and the include guard."""
     if not text.startswith(LICENCE_LINES):
         yield f'{path}: the first line must be {LICENCE}'
     if path.suffix == '.h':
@@ -169,7 +169,7 @@ def check_form(path, text):
 
 
 def cycles_of(arrows):
-    """The strongly connected components of more than one node, each sorted (Tarjan)."""
+    """Returns the strongly connected components of more than one node, each sorted (Tarjan)."""
     index, low, on_stack, stack, found = {}, {}, set(), [], []
 
     def visit(node):
@@ -199,9 +199,9 @@ def cycles_of(arrows):
 
 
 def check_sources(root):
-    """All violations under root, sorted by file."""
+    """Returns all violations under root, sorted by file."""
     problems, schema, stb = [], [], []
-    arrows = collections.defaultdict(set)  # between modules of one folder
+    arrows = collections.defaultdict(set)  # between modules of one directory
     for folder in TOP_FOLDERS:
         for file in sorted((root / folder).rglob('*')):
             if file.suffix not in SUFFIXES or not file.is_file():
@@ -236,7 +236,8 @@ def check_sources(root):
 
 
 def sources_of(build, name):
-    """What the file `name` of a compile command is made of: itself, or what CMake has put together."""
+    """Returns the sources of the file `name` of a compile command: itself, or the parts of a unity
+    file."""
     path = pathlib.Path(name)
     if 'Unity' not in path.parts:
         return [path.relative_to(ROOT)]
@@ -245,12 +246,12 @@ def sources_of(build, name):
 
 
 def symbols_of(object_file):
-    """(defined, undefined) symbols."""
+    """Returns the (defined, undefined) symbols of an object file."""
     defined, undefined = set(), set()
     out = subprocess.run(['nm', '-P', object_file], check=True, capture_output=True, text=True).stdout
     for line in out.splitlines():
         name, kind = line.split()[:2]
-        # Weak ones (inline functions, templates) are in every object that uses them.
+        # Weak symbols (inline functions, templates) are defined in every object that uses them.
         if kind in 'TDBRGS':
             defined.add(name)
         elif kind == 'U':
@@ -259,7 +260,7 @@ def symbols_of(object_file):
 
 
 def check_objects(build):
-    """The same of the object files of a build."""
+    """Returns violations found in the object files of a build."""
     symbols = {}
     wanted = {'deputy_objects', 'deputy_setup', 'deputy_kernels', 'deputy_small_kernels'}
     found = set()
@@ -278,7 +279,7 @@ def check_objects(build):
 
 
 def check_symbols(symbols):
-    """Calls from one folder into another that LAYERS does not allow."""
+    """Returns calls from one directory into another that LAYERS does not allow."""
     owner = {name: path for path, (defined, _) in symbols.items() for name in defined}
     problems = []
     for path, (_, undefined) in sorted(symbols.items()):
@@ -292,7 +293,7 @@ def check_symbols(symbols):
 
 
 def self_test():
-    """Writes one file per rule that breaks it, and files that break none."""
+    """Writes one file per rule that violates it, and files without violations."""
     def header(path, body):
         guard = 'DEPUTY_' + re.sub(r'\W', '_', path).upper() + '_'
         return f'{LICENCE}\n#ifndef {guard}\n#define {guard}\n{body}\n#endif  // {guard}\n'
@@ -369,12 +370,13 @@ def self_test():
         'examples/json.cc': source('<nlohmann/json.hpp>'),
         'core/base/no_licence.cc': 'int x;\n',
         'core/base/no_guard.h': f'{LICENCE}\n#pragma once\n',
-        # In a cycle, one of them by way of its source.
+        # These modules form a cycle, one of them through its source.
         'core/plugin/hen.h': header('core/plugin/hen.h', '#include "core/plugin/egg.h"'),
         'core/plugin/egg.h': header('core/plugin/egg.h', ''),
         'core/plugin/egg.cc': source('"core/plugin/egg.h"', '"core/plugin/hen.h"'),
     }
-    told_of_cycle = {'core/plugin/hen.h', 'core/plugin/egg.cc'}  # under the name core/plugin/egg
+    # Reported as the module core/plugin/egg.
+    told_of_cycle = {'core/plugin/hen.h', 'core/plugin/egg.cc'}
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for files in (good, bad):

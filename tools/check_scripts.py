@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every Python script of the repository with nothing but Debian's Python.
+"""Checks every Python script of the repository with only Debian's Python.
 
     check_scripts.py [FOLDER]     the scripts of this repository, or of FOLDER
-    check_scripts.py --self-test  seeds a fault of each kind and sees it found
+    check_scripts.py --self-test  plants a fault of each kind and checks that it is found
 
-All files compile. Every import of tools/ and tests/golden, inside functions too, finds its module
-and its names: ours for real, packages that are not installed everywhere as stand-ins. Each command
-prints its usage for --help, or one line that names the package it misses. tools/bench/compare.py
-takes its arguments, and ends with 0 where there is nothing to compare with.
+All files must compile. Every import of tools/ and tests/golden, also inside functions, must find
+its module and its names: our modules are imported, packages that may not be installed are replaced
+by mocks. Each command must print its usage for --help, or one line that names the missing package.
+tools/bench/compare.py must accept its arguments, and exit with 0 if there is nothing to compare
+with.
 """
 import argparse
 import ast
@@ -22,8 +23,8 @@ import types
 import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# From tools/requirements-*.txt, as Python names them, peers of tools/bench/gpu_table.py, and the
-# wheel of bindings/python.
+# Packages of tools/requirements-*.txt under their import names, peers of tools/bench/gpu_table.py,
+# and the wheel of bindings/python.
 PACKAGES = {'PIL', 'ai_edge_litert', 'deputy', 'flatbuffers', 'mlxtend', 'numpy', 'onnxruntime',
             'openvino', 'tensorflow', 'torch', 'torchvision'}
 COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms', '1', '--models',
@@ -31,7 +32,7 @@ COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms
 
 
 class StandIns:
-    """Finds every module of PACKAGES; it has any name that is asked of it."""
+    """Finds every module of PACKAGES; the module has every attribute."""
 
     def find_spec(self, name, path=None, target=None):
         if name.split('.')[0] not in PACKAGES:
@@ -48,14 +49,14 @@ class StandIns:
 
 
 def run_imports(path, package):
-    """In a process of its own: runs the file as a module, then every import inside a function, of
-    the file and of what it imports."""
+    """Runs in a separate process: executes the file as a module, then every import inside a
+    function of the file and of the modules that it imports."""
     sys.meta_path.insert(0, StandIns())
     folder = path.parents[package.count('.') + 1 if package else 0]
     sys.path[0] = str(folder)
     subject = types.ModuleType('imported')
     vars(subject).update(__file__=str(path), __package__=package)
-    sys.modules['imported'] = subject  # dataclasses look their module up
+    sys.modules['imported'] = subject  # dataclasses look up their module
     exec(compile(path.read_text(encoding='utf-8'), path, 'exec'), vars(subject))
     seen = set()
     while new := {m for m in sys.modules.values() if is_of(m, folder.parent)} - seen:
@@ -72,7 +73,7 @@ def is_of(module, folder):
 
 
 def python(*arguments):
-    """Python without the packages that are installed beside it."""
+    """Runs Python without the installed site packages."""
     environment = os.environ | {'DEPUTY_PEERS_PYTHON': '/nowhere', 'PYTHONDONTWRITEBYTECODE': '1'}
     return subprocess.run([sys.executable, '-S', '-E', *map(str, arguments)], env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
@@ -83,7 +84,7 @@ def last_line(result):
 
 
 def package_of(path):
-    """'golden.ops' for tests/golden/ops/pad.py, '' for a script."""
+    """Returns 'golden.ops' for tests/golden/ops/pad.py, '' for a script."""
     parts = []
     for folder in path.parents:
         if not (folder / '__init__.py').exists():
@@ -125,7 +126,7 @@ def check(root):
         except SyntaxError as error:
             yield f'{path}:{error.lineno}: {error.msg}'
             continue
-        # Tests run; what a command imports is looked at with the command.
+        # Tests are covered by running them, and imported modules by the commands that import them.
         command, packaged = '__main__' in source, (path.parent / '__init__.py').exists()
         if folder == ('tests',) or not command and not packaged:
             continue

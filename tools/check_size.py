@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a library is no larger than it may be.
+"""Checks that a library is no larger than a limit.
 
     check_size.py LIBRARY MOST_BYTES
 
-What counts is the file as it is installed, stripped. Prints its size; exit code 1 where it is larger.
+Measures the file as installed, stripped. Prints its size; exit code 1 if it exceeds the limit.
 """
 import argparse
 import pathlib

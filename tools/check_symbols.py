@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the built libraries export, need and are called.
+"""Checks the exports, dependencies and names of the built libraries.
 
     check_symbols.py BUILD_FOLDER
 
-The drop-in must export exactly the functions that tests/data/abi_functions.csv says the original
-does (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 exports the same, the
-loader of external delegates, attribute maps, and under DEPUTY_1.0 exactly the Deputy* functions that
-c_api/include/deputy*.h declares. Neither needs anything beyond libc, libstdc++, libgcc_s and libm, and both bind their own
-symbols to themselves. libdeputy_mindspore.so.1 exports, under DEPUTY_1.0, what mindspore/include/*_c.h
-declares, and needs libdeputy.so.1 besides. libdeputy_gpu.so, where it is built, exports what deputy_gpu.h declares, under no
-version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which binds its own
-symbols to itself as well. libdeputy_xnnpack.so, where it is built, exports the entry points alone; so do
-libdeputy_nnapi.so and libdeputy_hexagon.so, which need no more than libdeputy. Last, the object files compiled for a newer instruction set may define no weak
-symbol: the linker could pick that copy for everybody, and an older CPU would stop on it.
+The drop-in must export exactly the functions that tests/data/abi_functions.csv lists for the
+original (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 must export the same
+functions, the loader of external delegates, attribute maps, and under DEPUTY_1.0 exactly the
+Deputy* functions that c_api/include/deputy*.h declares. Both may need only libc, libstdc++,
+libgcc_s and libm, and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
+DEPUTY_1.0, the functions of mindspore/include/*_c.h, and also needs libdeputy.so.1.
+libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h without a version, and a plug-in's
+entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also binds its symbols locally.
+libdeputy_xnnpack.so, if built, exports only the entry points; so do libdeputy_nnapi.so and
+libdeputy_hexagon.so, which need only libdeputy. Finally, object files compiled for a newer
+instruction set may define no weak symbol: the linker could select that copy for all callers, and it
+would crash on older CPUs.
 """
 import argparse
 import csv
@@ -36,7 +38,7 @@ def output_of(*command):
 
 
 def exports_of(library):
-    """Name -> version node of every symbol the library defines for others."""
+    """Returns {name: version node} of every symbol that the library exports."""
     exports = {}
     for line in output_of('readelf', '-W', '--dyn-syms', library).splitlines():
         fields = line.split()
@@ -47,7 +49,8 @@ def exports_of(library):
 
 
 def tflite_functions():
-    """The names the original's shared library exports today or exported once."""
+    """Returns the names that the original's shared library exports or exported in earlier versions.
+    """
     with open(ROOT / 'tests/data/abi_functions.csv', encoding='utf-8', newline='') as file:
         rows = list(csv.DictReader(file))
     return {row['function'] for row in rows
@@ -55,14 +58,14 @@ def tflite_functions():
 
 
 def attribute_map_functions():
-    """Upstream has them in a library of their own."""
+    """Returns the functions of attribute maps, which upstream has in a separate library."""
     with open(ROOT / 'tests/data/abi_functions.csv', encoding='utf-8', newline='') as file:
         names = {row['function'] for row in csv.DictReader(file)}
     return {name for name in names if name.startswith('TfLiteAttributeMap')}
 
 
 def functions_of(header):
-    """The Deputy* functions that a header of ours declares."""
+    """Returns the Deputy* functions that one of our headers declares."""
     text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
     # Names followed by "(" that are not pointers to functions, "(*Name)(".
     return (set(re.findall(r'(?<![\w*])(Deputy\w+)\s*\(', text))
@@ -70,10 +73,10 @@ def functions_of(header):
 
 
 def declared_functions():
-    """The Deputy* functions that our own headers declare for libdeputy.
+    """Returns the Deputy* functions that our own headers declare for libdeputy.
 
-    A plug-in's side (deputy_plugin.h) is what others define, and the delegates' (deputy_gpu.h,
-    deputy_cpu.h) are in libraries of their own, so they are not among them.
+    Excludes a plug-in's functions (deputy_plugin.h), which plug-ins define, and those of the
+    delegates (deputy_gpu.h, deputy_cpu.h), which are in separate libraries.
     """
     return {name for header in sorted(ROOT.glob('c_api/include/deputy*.h'))
             if not header.stem.startswith(('deputy_plugin', 'deputy_gpu', 'deputy_cpu'))
@@ -81,7 +84,7 @@ def declared_functions():
 
 
 def mindspore_functions():
-    """The functions that the C headers of MindSpore's API declare."""
+    """Returns the functions that the C headers of MindSpore's API declare."""
     names = set()
     for header in ROOT.glob('mindspore/include/*_c.h'):
         text = re.sub(r'//[^\n]*', '', header.read_text(encoding='utf-8'))
@@ -90,7 +93,7 @@ def mindspore_functions():
 
 
 def check_library(library, soname, expected, may_need=MAY_NEED):
-    """expected: name -> version node. Yields one line per violation."""
+    """Yields one line per violation; `expected` maps names to version nodes."""
     exports = exports_of(library)
     for what, names in (('does not export', expected.keys() - exports.keys()),
                         ('leaks', exports.keys() - expected.keys())):
@@ -117,7 +120,7 @@ def check_mindspore_library(library):
 
 
 def check_gpu_library(library):
-    if library.exists():  # it is not built without OpenCL's headers
+    if library.exists():  # not built without OpenCL's headers
         yield from check_delegate(library, 'deputy_gpu.h', GPU_ENTRY_POINTS)
 
 
@@ -141,7 +144,7 @@ def check_delegate(library, header, entry_points):
 
 def check_xnnpack_library(library):
     if not library.exists():
-        return  # without XNNPACK it is not built
+        return  # not built without XNNPACK
     if exports_of(library).keys() != ENTRY_POINTS:
         yield f'{library} exports {sorted(exports_of(library))}, not {sorted(ENTRY_POINTS)}'
     for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):

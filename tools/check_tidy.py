@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over many files in a quarter of its time: what it looks at longest are headers.
+"""Runs clang-tidy over many files in a quarter of the time by analysing shared headers once.
 
     check_tidy.py BUILD_FOLDER --files REGEX [--analyzer deep|shallow|none] [-j N]
 
-BUILD_FOLDER holds the compile_commands.json of a build with clang without precompiled headers. Files
-of REGEX (a path below the repository, from its start) that are compiled alike and obey the same
-.clang-tidy are looked at twenty at a time, one behind the other in one file below BUILD_FOLDER/groups;
-headers that they share are read once. What a file defines for itself gets a name of its own there.
-What is found so is only a suspicion: a file that gets one, and each file of a group that does not
-compile, is looked at alone, and what clang-tidy says then counts.
+BUILD_FOLDER contains the compile_commands.json of a build with clang without precompiled headers.
+Files that match REGEX (a path below the repository, anchored at its start) with equal flags and the
+same .clang-tidy are analysed in groups of twenty, concatenated in one file below
+BUILD_FOLDER/groups, so that common headers are read once. Names with internal linkage are made
+unique there. Findings in a group are only suspicions: the affected files, and members of a group
+that do not compile, are analysed separately, and only that result counts.
 """
 import argparse
 import collections
@@ -24,15 +24,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES_OF_A_GROUP = 20
-# What a file defines between the lines that open and close an unnamed namespace, as it is formatted.
+# Definitions between the lines that open and close an unnamed namespace, as clang-format writes
+# them.
 UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.M | re.S)
 DEFINED = re.compile(r'^(?:(?:struct|class|enum class|enum|using) ([A-Z]\w*)'
                      r'|[^\W\d][^=(;\n]*[ *&]([A-Zk]\w*)(?:\[\w*\])*(?:\(| = |\{|;))', re.M)
-# How clang says that a name was taken by another file of the group.
+# Clang's errors for a name that another file of the group defines.
 CLASH = (r"\d+: error: (?:redefinition of|reference to|must use '\w+' tag to refer to type|call to) "
          r"'(?:\w+::)*(\w+)'(?: is ambiguous| in this scope| with a different type.*)?$")
-# How far the analyzer goes: into calls, for a third of its own number of steps (it gives up in few
-# functions more, in a third of the time); into none; or nowhere.
+# Analyzer depth. deep: into calls, with a third of the default number of steps (it gives up in few
+# more functions, in a third of the time); shallow: not into calls; none: disabled.
 ANALYZER = {
     'deep': ['-extra-arg=-Xclang', '-extra-arg=-analyzer-config', '-extra-arg=-Xclang',
              '-extra-arg=max-nodes=75000'],
@@ -43,7 +44,7 @@ ANALYZER = {
 
 
 class Source:
-    """A file and how it is compiled: the arguments without what names the file and the output."""
+    """A file and its compile flags, without the arguments that name the file and the output."""
 
     def __init__(self, entry):
         self.path = pathlib.Path(entry['directory'], entry['file'])
@@ -58,7 +59,7 @@ class Source:
 
 
 def sources_of(build, pattern):
-    """Each file once, however many targets compile it."""
+    """Returns each file once, even if several targets compile it."""
     sources = {}
     for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
         source = Source(entry)
@@ -78,12 +79,13 @@ def groups_of(sources):
 
 
 def names_of_its_own(text):
-    """What the unnamed namespaces of a text define, as far as it begins like a name of ours."""
+    """Returns the names that the unnamed namespaces of a text define, if they match our
+    conventions."""
     return {a or b for body in UNNAMED.findall(text) for a, b in DEFINED.findall(body)}
 
 
 class Group:
-    """Sources one behind the other, in a file of its own with the .clang-tidy of their folders."""
+    """Concatenated sources, in a separate file with the .clang-tidy of their directories."""
 
     def __init__(self, folder, sources):
         self.sources = sources
@@ -96,7 +98,7 @@ class Group:
             (folder / config / '.clang-tidy').write_bytes((ROOT / config / '.clang-tidy').read_bytes())
         self.path = folder / sources[0].path.relative_to(ROOT)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Where the headers are that a source names without a folder.
+        # Include paths of headers that a source names without a directory.
         self.flags = [*sources[0].flags, *sorted({f'-I{source.path.parent}' for source in sources})]
 
     def write(self):
@@ -127,7 +129,8 @@ class Group:
             setattr(self, name, kept)
 
     def give_back(self, errors, at_fault):
-        """Names that errors speak of stay what they were; returns the members whose names do."""
+        """Undoes the renaming of names that errors mention; returns the members that define them.
+        """
         changed = set()
         for member in at_fault:
             own = self.own_names[member]
@@ -140,7 +143,7 @@ class Group:
         return changed
 
     def make_compile(self):
-        """Renames what clashes and leaves out what does not compile even so; returns those sources."""
+        """Renames clashing names, drops sources that still do not compile, and returns these."""
         everything = self.sources
         command = [*self.flags, '-fsyntax-only', '-w', '-ferror-limit=0', self.path]
         here = re.escape(str(self.path))
@@ -172,18 +175,18 @@ class Tidy:
         self.extra = ANALYZER[analyzer]
 
     def alone(self, source):
-        """What clang-tidy says of one file, empty if nothing."""
+        """Returns clang-tidy's output for one file, empty if there is none."""
         result = subprocess.run(['clang-tidy', '-quiet', *self.extra, '-p', self.build, source.path],
                                 capture_output=True, text=True, check=False)
         return result.stdout if result.returncode or result.stdout.strip() else ''
 
     def together(self, group):
-        """What clang-tidy says of a group."""
+        """Returns clang-tidy's output for a group."""
         return subprocess.run(['clang-tidy', '-quiet', *self.extra, group.path, '--', *group.flags[1:]],
                               cwd=group.sources[0].directory, capture_output=True, text=True, check=False)
 
     def suspects(self, group):
-        """The members of a group that have to be looked at alone."""
+        """Returns the members of a group that must be analysed separately."""
         if len(group.sources) < 2:
             return group.sources
         group.write()

@@ -18,8 +18,8 @@
 namespace deputy::tools {
 namespace {
 
-// CLI11's own layout, with less around each option: no type suffixes, no "REQUIRED", no "...", and
-// of several spellings only ours.
+// CLI11's layout with shorter options: no type suffixes, no "REQUIRED", no "...", and only Deputy's
+// spelling of options that have several.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
@@ -45,9 +45,9 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// ---- What several subcommands have --------------------------------------------------------------
+// ---- Options of several subcommands -------------------------------------------------------------
 
-// MODEL, --threads, --reference, --precision, --shape, --delegate and --policy.
+// Adds MODEL, --threads, --reference, --precision, --shape, --delegate and --policy.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");
@@ -279,7 +279,7 @@ void AddInspectCommand(CLI::App* app) {
   });
 }
 
-// The N of --profile may be left out, and then a model behind it looks like one.
+// The N of --profile is optional; without it CLI11 parses a following MODEL as N.
 void FinishProfile(const std::string& profile, ExplainOptions* options) {
   if (ParseNumber(profile, &options->inferences)) return;
   if (!options->session.model.empty()) {
@@ -439,7 +439,7 @@ void RunCommandLine(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 fine, 1 model refused or work failed, 2 bad option or\n"
       "unreadable file. 'deputy run --help' and so on tell the rest.");
-  // In the order of the help.
+  // The order here is the order in the help.
   AddRunCommand(&app);
   AddBenchCommand(&app);
   AddCompareCommand(&app);
@@ -449,7 +449,7 @@ void RunCommandLine(int argc, char** argv) {
   AddDevicesCommand(&app);
   AddOpsCommand(&app);
   AddCertifyCommand(&app);
-  // CLI11 would only say that one is required.
+  // Without this check CLI11 would only report that a subcommand is required.
   const std::string word = argc > 1 ? argv[1] : "-";
   const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };
   if (word[0] != '-' && app.get_subcommands(is_word).empty()) {

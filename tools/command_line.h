@@ -6,8 +6,8 @@
 
 namespace deputy::tools {
 
-// Reads the command line and does what it asks for. Ends the command with kExitUsage when it cannot
-// be read; what the subcommands throw passes through.
+// Parses the command line and runs its subcommand. Ends the command with kExitUsage if parsing
+// fails; exceptions of subcommands propagate.
 void RunCommandLine(int argc, char** argv);
 
 }  // namespace deputy::tools

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands of `deputy`: what each is told, and the function that does the work, in a file of
-// the subcommand's name (bench.cc, devices.cc, ...). They know no command line: they can rely on
-// what its checks let through, refuse what single checks cannot see, and end the command early by
+// The subcommands of `deputy`: the options of each, and the function that runs it, in a file with
+// the subcommand's name (bench.cc, devices.cc, ...). They do not depend on the command line parser:
+// they rely on the checks of single options, reject combinations that such checks cannot detect,
+// and end the command early by throwing a ToolError.
 // throwing a ToolError.
 //
 // A new subcommand `x` needs
 //   - a struct XOptions and a function here, and a file x.cc that defines the function;
 //   - in command_line.cc, AddXCommand with its options and help, and a line in RunCommandLine;
 //   - tests in tests/cli_test.py.
-// Only command_line.cc, bench_options.cc and provider_options.cc, and option_checks.h which they
-// share, include CLI11: every file that does takes seconds more to compile.
+// Only command_line.cc, bench_options.cc, provider_options.cc and option_checks.h, which they
+// share, include CLI11: it adds seconds of compile time to each file.
 #ifndef DEPUTY_TOOLS_COMMANDS_H_
 #define DEPUTY_TOOLS_COMMANDS_H_
 
@@ -29,14 +30,14 @@ struct RunOptions {
   std::string rows, rows_input;  // see input_rows.h
   std::vector<float> range = {0, 1}, mean, scale;
   bool random = false;
-  unsigned seed = 0;  // of random values
+  unsigned seed = 0;  // seed of the random values
   std::string labels, output_dir;
-  int top_k = 0;  // 0: not asked for
+  int top_k = 0;  // 0: disabled
   int max_values = 1000;
   std::string trace;
   std::vector<std::string> compare;  // delegates
   bool expect_from_name = false, progress = false, profile = false;
-  bool require = false;  // that every delegate runs what it takes
+  bool require = false;  // fail unless every delegate runs all nodes that it claims
 };
 void RunModel(const RunOptions& options);
 
@@ -44,11 +45,11 @@ void RunModel(const RunOptions& options);
 void BenchModel(const BenchOptions& options);
 
 struct CompareOptions {
-  SessionOptions session;           // with the delegates that are compared
+  SessionOptions session;           // including the delegates under comparison
   std::string against = "cpu";      // or another model
   std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"; others are random
   unsigned seed = 0;
-  double tolerance = 1e-3;  // a part of a tensor's largest value
+  double tolerance = 1e-3;  // fraction of a tensor's largest magnitude
   bool json = false;
 };
 void CompareModel(const CompareOptions& options);
@@ -56,17 +57,17 @@ void CompareModel(const CompareOptions& options);
 struct InspectOptions {
   SessionOptions session;
   bool json = false;
-  bool operators = false, tensors = false, memory = false;  // none of them means all
+  bool operators = false, tensors = false, memory = false;  // all false: show everything
 };
 void InspectModel(const InspectOptions& options);
 
 struct ExplainOptions {
   SessionOptions session;
   std::string require, html, svg, dot;
-  int inferences = 0;  // to measure; 0 for none
+  int inferences = 0;  // number of inferences to measure; 0: none
   bool json = false, ir = false, check = false;
 };
-// With `check` delegates are asked and not applied, see explain_check.h.
+// With `check`, delegates are queried and not applied, see explain_check.h.
 void ExplainModel(const ExplainOptions& options);
 
 struct PluginsOptions {
@@ -83,10 +84,10 @@ void ListDevices(const DevicesOptions& options);
 
 struct CertifyOptions {
   std::string library;              // "LIB.so,KEY=VALUE"
-  std::vector<std::string> models;  // in place of those made for it
+  std::vector<std::string> models;  // replace the generated models
   std::string only, html, junit, badge;
   int jobs = 1, timeout = 60;
-  double max_slowdown = 0;  // 0: any
+  double max_slowdown = 0;  // 0: unlimited
   bool json = false, all = false, list = false, progress = false;
 };
 void CertifyLibrary(const CertifyOptions& options);

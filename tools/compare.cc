@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy compare`: the same inputs through two engines or two models, and where they part. A
-// delegate that answers NaN, or something else than the CPU, is no error to the runtime.
+// `deputy compare`: runs the same inputs through two engines or two models and shows where the
+// results differ. The runtime reports no error if a delegate returns NaN or differs from the CPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -84,7 +84,7 @@ class Comparison {
     return other;
   }
 
-  // The second model gets what the first one gets, as its own type.
+  // The second model gets the inputs of the first, converted to its own types.
   void FillInputs() {
     if (a_.input_count() != b_.input_count()) {
       FailUsage("the models have %d and %d inputs", a_.input_count(), b_.input_count());
@@ -132,7 +132,8 @@ class Comparison {
     }
   }
 
-  // Of one model by number, of two by name; in the order in which the reference computes them.
+  // Matches tensors of one model by index and of two models by name, in the order in which the
+  // reference computes them.
   void CompareTensors() {
     std::map<std::string, const RecordedTensor*> known;
     const auto key = [&](const RecordedTensor& tensor) {
@@ -226,7 +227,7 @@ class Comparison {
   Session a_, b_;
   std::vector<RecordedTensor> ours_, theirs_;
   std::vector<Row> outputs_, tensors_;
-  int first_ = -1;  // of tensors_, that differs
+  int first_ = -1;  // index in tensors_ of the first tensor that differs; -1: none
 };
 
 }  // namespace
@@ -235,7 +236,7 @@ void CompareModel(const CompareOptions& options) {
   if (options.against == "cpu" && options.session.delegates.empty()) {
     FailUsage("compare needs a --delegate, or another model: --against B.tflite");
   }
-  // Every tensor is to be seen, those between the nodes of a step as well.
+  // Disables fusion, so that every tensor is recorded, including those between fused nodes.
   setenv("DEPUTY_PLAN", "off", 0);
   Comparison(options).Run();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports of delegates for `explain` and `bench`: device, precision, costs, and how each option was
-// used.
+// Reports of delegates for `explain` and `bench`: device, precision, costs, and the effect of each
+// option.
 #ifndef DEPUTY_TOOLS_DELEGATE_FACTS_H_
 #define DEPUTY_TOOLS_DELEGATE_FACTS_H_
 
@@ -10,11 +10,11 @@
 
 namespace deputy::tools {
 
-// The report of a delegate, null if it is of no plug-in. `ignored` are settings that its library
-// has no option for.
+// Returns the report of a delegate, or null if it does not come from a plug-in. `ignored` are
+// settings for which its library declares no option.
 Json DelegateFacts(TfLiteDelegate* delegate, const DelegateSettings& ignored);
 
-// Lines for a terminal, below that of the delegate.
+// Prints lines for a terminal, to follow the line of the delegate.
 void PrintDelegateFacts(const Json& facts);
 
 }  // namespace deputy::tools

@@ -22,7 +22,7 @@ bool IsOwn(const std::string& name) {
          (provider->kind == ProviderKind::kOwn || provider->kind == ProviderKind::kBridge);
 }
 
-// Our own delegates lie where our library is built, or in the folder for plug-ins beside it.
+// Deputy's own delegates are in the directory of our library or in its subdirectory for plug-ins.
 std::string OwnDelegate(const std::string& name) {
   if (!IsOwn(name)) return "";
   Dl_info info;
@@ -49,7 +49,7 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
   return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
 }
 
-// Delegates have several names for one setting.
+// Names by which delegates know the same setting.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"max_partitions", "max_delegated_partitions"},
     {"max_partitions", "max_number_delegated_partitions"},
@@ -75,7 +75,7 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
       return IsNameOf(setting.first, each.name);
     });
     if (declared == end) {
-      // Other settings are defaults of the command, not flags of the user; they are dropped.
+      // Other settings are defaults of the command, not options of the user; they are dropped.
       if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
       continue;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --delegate LIB.so[,KEY=VALUE...]: a delegate from a library, with its options. Deputy's own go by
-// their names: "gpu" is the libdeputy_gpu.so beside libdeputy, or in deputy/plugins there.
+// --delegate LIB.so[,KEY=VALUE...]: loads a delegate from a library and sets its options. Deputy's
+// own delegates have short names: "gpu" is libdeputy_gpu.so in the directory of libdeputy or in its
+// deputy/plugins.
 #ifndef DEPUTY_TOOLS_DELEGATE_OPTION_H_
 #define DEPUTY_TOOLS_DELEGATE_OPTION_H_
 
@@ -21,20 +22,20 @@ struct DelegateOption {
   DelegateSettings options;
 };
 
-// "lib.so,log=x,ops=0,18" is lib.so with log = "x" and ops = "0,18": a piece without "=" belongs to
-// the value before it. Ends the command with kExitUsage when there is no value before.
+// "lib.so,log=x,ops=0,18" is lib.so with log = "x" and ops = "0,18": a piece without "=" continues
+// the value before it. Ends the command with kExitUsage if there is no value before it.
 DelegateOption ParseDelegateOption(const std::string& text);
 
-// Why a delegate that goes by its name (providers.h) has no library here; "" if it has one, and for
-// other names.
+// Returns why Deputy's own delegate of that name (providers.h) has no library in this build; "" if
+// it has one, and for all other names.
 std::string WhyNotBuilt(const std::string& name);
 
-// Where the library of a name is: our own go by their names, a file in this folder is meant before
-// one that the loader would search for.
+// Returns the path of a library. Short names refer to Deputy's own libraries; for other names a
+// file in the working directory has priority over the loader's search path.
 std::string LibraryPath(const std::string& library);
 
-// Keeps the library from reporting to standard error while it lives: the command says it in one
-// line.
+// RAII guard: suppresses the library's reports to standard error, because the command prints the
+// error itself in one line.
 class QuietReports {
  public:
   QuietReports();
@@ -45,23 +46,23 @@ class QuietReports {
 
 using DelegateHandle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 
-// A delegate and what its library says of itself, "" where it says nothing; without a handle, why
-// there is no delegate.
+// A delegate and the identification that its library reports, "" for missing fields. Without a
+// handle, `problem` has the reason.
 struct LoadedDelegate {
   DelegateHandle handle;
   std::string library, name, version, vendor;
-  // Keys of the settings that its library declares, and limits that it has no option for.
+  // Keys of the settings that its library declares, and limits for which it declares no option.
   std::vector<std::string> declared;
   DelegateSettings undeclared;
   std::string problem;
 };
 
-// Ends the command with kExitUsage when the library cannot be loaded or gives no delegate. It must
-// outlive the interpreters it is applied to. `settings` are set where the library declares such
-// options, and what `option` says counts more.
+// Ends the command with kExitUsage if the library cannot be loaded or returns no delegate. The
+// result must outlive the interpreters to which it is applied. `settings` are set only if the
+// library declares such options; `option` has priority.
 LoadedDelegate LoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
-// The same, but without a handle where there would be an end.
+// Like LoadDelegate, but returns a result without a handle instead of ending the command.
 LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
 }  // namespace deputy::tools

@@ -14,7 +14,7 @@
 namespace deputy::tools {
 namespace {
 
-// Pieces of work with the same name and kernel, or of the same node.
+// Work items with the same name and kernel, or of the same node.
 struct Group {
   std::string name, kernel;
   int node = -1;
@@ -47,7 +47,7 @@ std::vector<Group> ByKernel(const std::vector<DeviceWork>& work) {
   });
 }
 
-// What was done for no node in particular is no row.
+// Work that belongs to no particular node gets no row.
 std::vector<Group> ByNode(const std::vector<DeviceWork>& work) {
   std::vector<Group> groups = GroupsBy(work, [](const DeviceWork& piece) {
     return std::make_tuple(piece.delegate, piece.node, piece.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the devices of delegates did and how long it took, where the delegates take times.
+// Operations of the delegates' devices and their durations, for delegates that measure times.
 #ifndef DEPUTY_TOOLS_DEVICE_WORK_H_
 #define DEPUTY_TOOLS_DEVICE_WORK_H_
 
@@ -16,19 +16,20 @@ namespace deputy::tools {
 
 // A kernel or a copy; see DeputyDeviceEvent.
 struct DeviceWork {
-  size_t delegate = 0;  // which of those that were asked
+  size_t delegate = 0;  // index among the requested delegates
   int node = -1;
   std::string name, kernel;
   int64_t begin_ns = 0, duration_ns = 0;
 };
 
-// What the delegates' devices did since the last call. Null handles, and delegates that cannot say,
-// give nothing.
+// Returns and clears the operations of the delegates' devices since the last call. Null handles and
+// delegates without this feature are skipped.
 std::vector<DeviceWork> TakeDeviceWork(const std::vector<TfLiteDelegate*>& delegates);
 
-// By kernel, then by node, the most expensive first and at most `limit` nodes; times per inference.
+// Prints one table by kernel and one by node, most expensive first, the latter with at most `limit`
+// rows; times are per inference.
 void PrintDeviceWork(const std::vector<DeviceWork>& work, size_t inferences, size_t limit);
-// "kernels" and "nodes", all of them.
+// Returns all rows, as "kernels" and "nodes".
 Json DeviceWorkJson(const std::vector<DeviceWork>& work, size_t inferences);
 
 }  // namespace deputy::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy devices`: which devices delegates can work on, and why there are none. The text is
-// written from the JSON document, so that the two agree.
+// `deputy devices`: lists the devices that delegates can use, or the reason why there are none. The
+// text is written from the JSON document, so that both agree.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
 void AddDevice(void* entry, const DeputyDeviceInfo* device) {
-  // A plug-in of an earlier release would have fewer fields; there is none yet.
+  // Plug-ins of an earlier release would have fewer fields; no such release exists yet.
   if (device->struct_size < sizeof *device) return;
   (*static_cast<Json*>(entry))["devices"].push_back(
       {{"index", device->index},

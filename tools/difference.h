@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far two engines are apart on the elements of one tensor.
+// The difference between two engines on the elements of one tensor.
 #ifndef DEPUTY_TOOLS_DIFFERENCE_H_
 #define DEPUTY_TOOLS_DIFFERENCE_H_
 
@@ -10,22 +10,22 @@
 
 namespace deputy::tools {
 
-// Two tensors, element by element. Elements that are NaN on either side count as NaN alone.
+// Compares two tensors by element. An element that is NaN on either side counts only as NaN.
 struct Difference {
   double largest = 0;           // of |a - b|
   double scale = 0;             // the largest |b|
-  size_t at = 0;                // where
-  double ours = 0, theirs = 0;  // there
+  size_t at = 0;                // index of the element with the largest difference
+  double ours = 0, theirs = 0;  // values at that index
   size_t nans = 0, their_nans = 0;
-  size_t lone_nans = 0;  // on one side only
+  size_t lone_nans = 0;  // NaN on one side only
   size_t count = 0;
 
-  // As a part of the largest value; of zeros, the difference itself.
+  // Relative to the largest magnitude of `b`; absolute if `b` is all zeros.
   double relative() const { return scale > 0 ? largest / scale : largest; }
   bool Exceeds(double tolerance) const { return lone_nans > 0 || relative() > tolerance; }
 };
 
-// `b` is the measure. Nothing where the two are not of the same length.
+// `b` is the reference. Returns nothing if the lengths differ.
 std::optional<Difference> Compare(std::span<const double> a, std::span<const double> b);
 
 }  // namespace deputy::tools

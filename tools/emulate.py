@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs of a build on an emulated CPU that has AVX-512, whatever this machine has.
+"""Runs programs of a build on an emulated CPU with AVX-512, independent of the host's CPU.
 
     emulate.py [--cpu MODEL] [--timeout SECONDS] COMMAND...
 
     emulate.py 'build/release/tests/gemm_test --gtest_filter=*int8*' 'cat /proc/cpuinfo'
 
-Boots Linux in Bochs, which emulates some ten million instructions a second: choose short tests, and
-`DEPUTY_RANDOM_GRAPHS=1` for those that take it. The boot itself takes a minute. Each COMMAND is a
-line for the shell there, in a folder of the same name as this one; files that its words name here
-are there too, programs with the shared objects they need. Prints what they write and returns the
-first status that is not 0, or 1 where the time is up or the machine stopped.
+Boots Linux in Bochs, which emulates about ten million instructions per second: choose short tests,
+and `DEPUTY_RANDOM_GRAPHS=1` for tests that support it. The boot takes a minute. Each COMMAND is a
+line for the emulated shell, in a directory with the same path as the current one; files that its
+words name are copied, programs with their shared objects. Prints the output and returns the first
+status other than 0, or 1 if the time limit expires or the machine stops.
 
 Needs Debian's bochs, bochs-term, busybox-static, isolinux, syslinux-common and xorriso. The kernel
-is Debian's linux-image-cloud-amd64, fetched once with apt-get into build/emulate and not installed.
-Debian's Bochs 2.7 has a debugger built in and knows no AVX512-BF16; one of 3.0, configured without
-(--enable-x86-64 --enable-evex --enable-handlers-chaining), is three times as fast and has
---cpu sapphire_rapids: --bochs names it.
+is Debian's linux-image-cloud-amd64, downloaded once with apt-get into build/emulate and not
+installed. Debian's Bochs 2.7 is built with a debugger and has no AVX512-BF16; version 3.0,
+configured without the debugger (--enable-x86-64 --enable-evex --enable-handlers-chaining), is three
+times as fast and supports --cpu sapphire_rapids: select it with --bochs.
 """
 import argparse
 import os
@@ -73,10 +73,10 @@ log: {folder}/log
 panic: action=fatal
 error: action=report
 '''
-# Of Bochs's CPUs Linux must not see: short fast moves, since it takes them for fast ones of any
-# length, which Bochs says are off; protection keys and compacted states, for whose sizes Bochs has
-# other numbers, so that Linux would go without AVX; a time stamp that is not as fast as it says.
-# Then what saves time.
+# CPU features of Bochs that are hidden from Linux: FSRM, which Linux takes for fast moves of any
+# length, although Bochs disables those; protection keys and compacted XSAVE, whose sizes in Bochs
+# differ, so that Linux would disable AVX; and the time stamp counter, whose frequency is wrong. The
+# remaining options save time.
 KERNEL_OPTIONS = ('console=ttyS0 quiet clearcpuid=fsrm,pku,xsavec,xsaves tsc=unstable '
                   f'lpj={RATE // 250} acpi=off nosmp nolapic noapic nokaslr mitigations=off '
                   'audit=0 random.trust_cpu=on cryptomgr.notests 8250.nr_uarts=1 '
@@ -84,7 +84,7 @@ KERNEL_OPTIONS = ('console=ttyS0 quiet clearcpuid=fsrm,pku,xsavec,xsaves tsc=uns
 
 
 def fetched_kernel():
-    """Debian's newest kernel without drivers for hardware."""
+    """Returns Debian's newest kernel without hardware drivers."""
     found = sorted(CACHE.glob('boot/vmlinuz-*'))
     if not found:
         words = subprocess.run(['apt-cache', 'depends', KERNEL_PACKAGE], capture_output=True,
@@ -105,7 +105,8 @@ def shared_objects(path):
 
 
 def files_of(commands, carried):
-    """The files that the words of the commands name, and what these need, with absolute paths."""
+    """Returns absolute paths of the files named by words of the commands, and of their
+    dependencies."""
     words = [word for command in commands for word in shlex.split(command)] + carried
     found = {}
     for word in [*words, BUSYBOX]:
@@ -123,13 +124,13 @@ def contents(path):
     data = pathlib.Path(path).read_bytes()
     if data[:4] != b'\x7fELF':
         return data
-    with tempfile.NamedTemporaryFile() as copy:  # debug information is most of a test
+    with tempfile.NamedTemporaryFile() as copy:  # debug information is most of a test's size
         subprocess.run(['objcopy', '--strip-debug', path, copy.name], check=True)
         return pathlib.Path(copy.name).read_bytes()
 
 
 def archive(files):
-    """A file system of files {path: (mode, bytes)} and this folder, as `cpio -H newc` writes it."""
+    """Returns a `cpio -H newc` archive of files {path: (mode, bytes)} and the current directory."""
     paths = [*files, os.getcwd() + '/.']
     folders = {str(parent) for path in paths for parent in pathlib.Path(path + 'x').parents} - {'/'}
     entries = [(path, 0o40755, b'') for path in sorted(folders)]
@@ -176,10 +177,11 @@ def start(folder, arguments):
         cpu=arguments.cpu, rate=RATE, memory=arguments.memory, bochs=BOCHS, folder=folder))
     command = [arguments.bochs, '-q', '-f', folder / 'settings']
     text = subprocess.run([arguments.bochs, '--help'], capture_output=True, text=True)
-    if ' -rc ' in text.stdout + text.stderr:  # Debian's has a debugger, which waits for a command
+    # Debian's build has a debugger, which waits for a command.
+    if ' -rc ' in text.stdout + text.stderr:
         (folder / 'debugger').write_text('continue\n')
         command += ['-rc', folder / 'debugger']
-    # Its display is a terminal that nobody looks at.
+    # The display needs a terminal; its output is discarded.
     terminal, inner = pty.openpty()
     process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner,
                                env=os.environ | {'TERM': 'vt100'})
@@ -197,7 +199,7 @@ def drain(terminal):
 
 
 def lines_of(process, terminal, serial, deadline):
-    """What the machine writes, line by line, until it is off or the time is up."""
+    """Yields the lines that the machine writes, until it is off or the time limit expires."""
     text = ''
     while True:
         running = process.poll() is None
@@ -231,7 +233,7 @@ def run(folder, arguments):
             if done == len(arguments.commands):
                 return worst
     finally:
-        process.kill()  # it ignores SIGTERM
+        process.kill()  # Bochs ignores SIGTERM
         process.wait()
         os.close(terminal)
     print(f'{MARK} stopped before the end of: {arguments.commands[done]}', file=sys.stderr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text for HTML and XML.
+// Escapes text for HTML and XML.
 #ifndef DEPUTY_TOOLS_ESCAPE_H_
 #define DEPUTY_TOOLS_ESCAPE_H_
 
@@ -10,8 +10,8 @@
 
 namespace deputy::tools {
 
-// One line of valid UTF-8, for text and for attributes in quotes of either kind. Names come out of
-// models and libraries.
+// Returns one line of valid UTF-8 that is safe as text and inside attributes with either kind of
+// quotes. The input may be any bytes, because names come from models and libraries.
 std::string Escape(const std::string& text);
 std::string Escape(const Json& text);
 

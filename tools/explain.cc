@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy explain`: who runs which node of a model, why not somebody else, and what would help.
+// `deputy explain`: shows which engine runs each node of a model, why others do not, and which
+// changes would help.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,15 +19,15 @@
 namespace deputy::tools {
 namespace {
 
-// Leftovers named in a refusal; the report has them all.
+// Maximum number of nodes listed in an error message; the report lists all.
 constexpr size_t kMaxNamed = 20;
 
-// Costs are kept by the interpreter while somebody listens.
+// The interpreter accumulates costs only while a profile callback is installed.
 void Measure(Session* session, int inferences) {
   for (int i = 0; i < session->input_count(); ++i) {
     WriteRandom(static_cast<uint32_t>(i), session->input(i));
   }
-  session->Invoke();  // the first one is slower
+  session->Invoke();  // excluded, because the first inference is slower
   DeputyInterpreterSetProfileCallback(
       session->interpreter(), [](void*, const DeputyOpEvent*) {}, nullptr);
   for (int i = 0; i < inferences; ++i) session->Invoke();
@@ -42,7 +43,8 @@ void WritePage(const std::string& path, const std::string& page) {
   }
 }
 
-// Ends the command with kExitFailed, naming what was left, if less was delegated than required.
+// Ends the command with kExitFailed and a list of the nodes left if less was delegated than
+// required.
 void CheckRequirement(const Json& report, const std::string& require) {
   const size_t all = report["nodes"], delegated = report["delegated"];
   if (require.empty() || delegated == all || (require == "partial" && delegated > 0)) return;
@@ -60,7 +62,7 @@ void CheckRequirement(const Json& report, const std::string& require) {
            delegated, all, list.c_str());
 }
 
-// What the delegates that can say so tell of their partitions.
+// Returns the descriptions of partitions from delegates that provide them.
 Json PartitionTexts(const Session& session) {
   const QuietReports quiet;
   Json texts = Json::array();
@@ -90,7 +92,7 @@ void ExplainModel(const ExplainOptions& options) {
   Session session(session_options);
   const bool runs = MissingLeft(session.missing(), session.interpreter()).empty();
   const int inferences = runs ? options.inferences : 0;
-  // Most rules are about what happens while the model runs.
+  // Most validation rules concern the execution of a model.
   if (inferences > 0 || (runs && session.validates())) Measure(&session, inferences);
   Json report = ExplainSession(session, options.session.model, static_cast<size_t>(inferences));
   if (options.ir) report["partition_texts"] = PartitionTexts(session);

@@ -15,7 +15,7 @@
 namespace deputy::tools {
 namespace {
 
-// The answers of one delegate, as they come in.
+// The support results of one delegate, filled in by OnAnswer.
 struct Answers {
   TfLiteInterpreter* interpreter;
   Json nodes = Json::array();
@@ -41,7 +41,7 @@ void TakeAnswer(void* user_data, int32_t subgraph, int32_t node, const DeputyNod
        {"cost_ns", answer->cost_ns < 0 ? Json(nullptr) : Json(answer->cost_ns)}});
 }
 
-// "problem" is "" if the delegate has said of every node what it would do.
+// "problem" is "" if the delegate has given a result for every node.
 Json DelegateJson(const Session& session, size_t index) {
   const LoadedDelegate& delegate = session.delegates()[index];
   Answers answers{session.interpreter()};
@@ -57,7 +57,7 @@ Json DelegateJson(const Session& session, size_t index) {
           {"nodes", std::move(answers.nodes)}};
 }
 
-// A row per operator and answer: "12  CONV_2D  supported".
+// Prints a row per operator and result: "12  CONV_2D  supported".
 void PrintOperators(const Json& delegate) {
   std::map<std::pair<std::string, std::string>, size_t> rows;
   for (const Json& node : delegate["nodes"]) {
@@ -94,7 +94,7 @@ void PrintAnswers(const Json& report) {
   }
 }
 
-// How many nodes one delegate or another would take.
+// Returns the number of nodes that at least one delegate supports.
 size_t CountSupported(const Json& report) {
   std::map<std::pair<int, int>, bool> supported;
   for (const Json& delegate : report["delegates"]) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See explain_drawing.h. The outline of a partition is drawn twice, wide in its colour and a little
-// narrower in its tint: what is left of the first is a line around all of its boxes and arrows.
+// See explain_drawing.h. The outline of a partition is drawn twice, first wide in its colour, then
+// slightly narrower in its tint: the visible part of the first is a line around all of its boxes
+// and arrows.
 #include "explain_drawing.h"
 
 #include <algorithm>
@@ -16,9 +17,9 @@ namespace {
 
 constexpr LayoutSizes kSizes = {196, 52, 26, 56};
 constexpr double kMargin = 16;
-constexpr double kLabelRoom = 80;  // of those beside the last boxes
+constexpr double kLabelRoom = 80;  // for the labels to the right of the last boxes
 constexpr size_t kBoxCharacters = 27;
-constexpr size_t kMostLabels = 3;  // of one node's outputs
+constexpr size_t kMostLabels = 3;  // per node, for its outputs
 
 constexpr const char* kStyle = R"(
 .graph-text, .node text, .end text { font: 12px ui-monospace, monospace; fill: #1a1a1a; }
@@ -34,7 +35,7 @@ constexpr const char* kStyle = R"(
 .outline .line path { stroke-width: 20px; } .outline .inner path { stroke-width: 15px; }
 )";
 
-// Shorten counts bytes; a cut through a character must not stay.
+// Shorten counts bytes; a character that it cut is removed.
 std::string ShortenCharacters(const std::string& text) {
   return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
 }
@@ -63,7 +64,8 @@ Drawing::Drawing(const Json& report, const Json& subgraph)
     if (folding_.ReaderOf(node) == nullptr) AddNode(node);
   }
   AddOutputs();
-  // What comes from constants alone and is not folded, as random numbers, stands beside the rest.
+  // Nodes that depend on no input and are not folded, such as random numbers, are laid out apart
+  // from the others.
   std::vector<bool> beside(boxes_.size(), true);
   for (size_t i = 0; i < boxes_.size(); ++i) beside[i] = boxes_[i].node != nullptr;
   for (const Line& line : lines_) {
@@ -92,7 +94,7 @@ std::string Drawing::Content() const {
 }
 
 std::string Drawing::Overview() const {
-  std::map<std::string, std::string> paths;  // by class
+  std::map<std::string, std::string> paths;  // by CSS class
   for (size_t i = 0; i < boxes_.size(); ++i) {
     const std::string name =
         boxes_[i].node == nullptr ? "" : OwnerClass((*boxes_[i].node)["owner"]);
@@ -108,9 +110,10 @@ std::string Drawing::Overview() const {
   return svg;
 }
 
-// ---- What there is to draw ----------------------------------------------------------------------
+// ---- Contents -----------------------------------------------------------------------------------
 
-// Null for an index that is none, and for the model's constants, which are a line in their node.
+// Returns null for an invalid index, and for constants of the model, which are drawn as a line of
+// text in their node.
 const Json* Drawing::Tensor(const Json& index) const {
   const Json& tensors = subgraph_["tensors"];
   const int number = index;
@@ -119,7 +122,7 @@ const Json* Drawing::Tensor(const Json& index) const {
   return tensor["constant"].get<bool>() && given_out_.count(number) == 0 ? nullptr : &tensor;
 }
 
-// Tensors that nodes read and none gives out.
+// Adds tensors that nodes consume and none produces.
 void Drawing::AddInputs() {
   for (const Json& node : subgraph_["nodes"]) {
     for (const Json& index : node["outputs"]) given_out_.insert(index.get<int>());
@@ -154,7 +157,7 @@ void Drawing::AddLine(const Json& index, size_t reader) {
   is_read_[index] = true;
 }
 
-// Tensors that nodes give out and none reads.
+// Adds tensors that nodes produce and none consumes.
 void Drawing::AddOutputs() {
   for (const Json& node : subgraph_["nodes"]) {
     if (folding_.ReaderOf(node) != nullptr) continue;
@@ -168,7 +171,7 @@ void Drawing::AddOutputs() {
   }
 }
 
-// Of a node that a delegate runs the time is its partition's.
+// The time of a node in a delegate is that of its partition.
 void Drawing::FindTimes() {
   for (const char* kind : {"nodes", "partitions"}) {
     for (const Json& each : subgraph_[kind]) {
@@ -238,7 +241,7 @@ std::string Drawing::Edge(size_t index) const {
          "</title></path>\n";
 }
 
-// Beside the arrow, clear of an outline; several of them one below the other.
+// Places the label next to the arrow, outside of outlines; several labels one below the other.
 std::string Drawing::EdgeLabel(size_t index, size_t place) const {
   const Line& line = lines_[index];
   const GraphLayout::Point top = layout_.boxes[line.from];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of one subgraph as SVG: boxes in the colours of who runs them, partitions with an
-// outline, arrows with shapes and sizes of what flows.
+// Draws the graph of one subgraph as SVG: boxes in the colours of the delegates that run them,
+// outlines around partitions, arrows labelled with the shapes and sizes of tensors.
 #ifndef DEPUTY_TOOLS_EXPLAIN_DRAWING_H_
 #define DEPUTY_TOOLS_EXPLAIN_DRAWING_H_
 
@@ -24,19 +24,19 @@ class Drawing {
 
   double width() const;
   double height() const;
-  // What is within an <svg> of that size.
+  // The contents of an <svg> element of that size.
   std::string Content() const;
-  // The same in a few strokes, for an overview: no text, no lines.
+  // A simplified Content() for an overview: no text and no arrows.
   std::string Overview() const;
 
  private:
-  // A node, or a tensor with which the graph begins or ends.
+  // A node, or an input or output tensor of the graph.
   struct Box {
     const Json* node = nullptr;
     const Json* tensor = nullptr;
     bool is_input = false;
   };
-  // An arrow from a producer to a reader.
+  // An arrow from a producer to a consumer.
   struct Line {
     size_t from = 0, to = 0;
     const Json* tensor = nullptr;
@@ -55,7 +55,7 @@ class Drawing {
   std::string EdgeLabel(size_t line, size_t place) const;
   std::string BoxText(size_t box) const;
   std::string Hover(const Json& node) const;
-  // 0 to 9: how much of the most expensive node's time; -1 where none was measured.
+  // Heat level, 0 to 9: fraction of the most expensive node's time; -1 if not measured.
   int HeatOf(const Json& node) const;
 
   const Json& report_;
@@ -71,10 +71,10 @@ class Drawing {
   GraphLayout layout_;
 };
 
-// The rules of style for these drawings: owners and partitions of `report` in their colours.
+// Style sheet for these drawings, with the colours of the owners and partitions of `report`.
 std::string DrawingStyle(const Json& report);
 
-// Definitions that an <svg> with a drawing, or one before it on the same page, needs.
+// Definitions required once by the <svg> of a drawing or by an earlier one on the same page.
 std::string DrawingDefinitions();
 
 }  // namespace deputy::tools

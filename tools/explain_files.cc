@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph as files for other programs: SVG for pictures and documents, DOT for Graphviz.
+// Writes the graph for other programs: SVG for images and documents, DOT for Graphviz.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ std::string Quoted(const std::string& text) {
   return quoted + '"';
 }
 
-// Lines of a label, each a text of its own.
+// Joins the lines of a label, each given as a separate text.
 std::string Label(const std::vector<std::string>& lines) {
   std::string label;
   for (const std::string& line : lines) {
@@ -83,7 +83,8 @@ class Dot {
     return text + "    }\n";
   }
 
-  // Tensors that no node gives out are ends of their own; constants are in their node.
+  // Tensors that no node produces become graph nodes of their own; constants are drawn in their
+  // consumer.
   std::string Edges() {
     std::map<int, std::string> makers;
     std::map<int, bool> is_read;

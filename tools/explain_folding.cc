@@ -10,10 +10,10 @@
 namespace deputy::tools {
 namespace {
 
-// Into one node; models may be hostile.
+// Maximum number of nodes folded into one node; bounds the work for hostile models.
 constexpr size_t kMostFolded = 64;
 
-// Operators whose result is another each time, or that do more than compute.
+// Returns false for operators whose result differs between calls or that have side effects.
 bool IsPlain(std::string_view name) {
   constexpr std::string_view kOthers[] = {"RANDOM_STANDARD_NORMAL",
                                           "RANDOM_UNIFORM",
@@ -28,7 +28,8 @@ bool IsPlain(std::string_view name) {
 
 }  // namespace
 
-// Forwards, a node is folded if all it reads is; backwards, it is not if nobody reads it after all.
+// The forward pass folds nodes whose inputs are all constant; the backward pass unfolds those
+// without a consumer.
 Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
   std::vector<const Json*> folded;
   for (const Json& node : subgraph["nodes"]) {
@@ -39,7 +40,7 @@ Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
     folded.push_back(&node);
     for (const Json& index : node["outputs"]) makers_[index.get<int>()] = &node;
   }
-  // The last reader that is looked at is the first in the order of execution.
+  // Iterates backwards, so that the last consumer assigned is the first in execution order.
   std::map<int, const Json*> readers;
   const auto& nodes = subgraph["nodes"];
   for (size_t i = nodes.size(); i-- > 0;) {

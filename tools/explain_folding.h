@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that compute from constants alone, as a DEQUANTIZE of weights. In pictures of a graph they
-// are a part of the nodes that read them, as the constants themselves are.
+// Nodes that compute from constants alone, for example a DEQUANTIZE of weights. Drawings fold them
+// into the nodes that consume them, like the constants themselves.
 #ifndef DEPUTY_TOOLS_EXPLAIN_FOLDING_H_
 #define DEPUTY_TOOLS_EXPLAIN_FOLDING_H_
 
@@ -15,17 +15,17 @@ namespace deputy::tools {
 
 class Folding {
  public:
-  // A subgraph of an explanation, which is borrowed.
+  // Borrows a subgraph of an explanation.
   explicit Folding(const Json& subgraph);
 
-  // The first node that has a box of its own and reads what this one computes, perhaps through
-  // others; null for a node that is not folded.
+  // Returns the first node that is drawn as a box and consumes the result of `node`, directly or
+  // through other folded nodes; null for a node that is not folded.
   const Json* ReaderOf(const Json& node) const;
 
-  // The constants of a node and of those folded into it, "2 constants, 9.2 KiB" or "9.2 KiB, 2
-  // constants +1 node"; "" for a node that reads none.
+  // Describes the constants of a node and of the nodes folded into it, "2 constants, 9.2 KiB" or
+  // "9.2 KiB, 2 constants +1 node"; "" for a node without constants.
   std::string ConstantsText(const Json& node) const;
-  // "2 DEQUANTIZE, TRANSPOSE": those folded into it; "" if there are none.
+  // Lists the operators folded into a node, "2 DEQUANTIZE, TRANSPOSE"; "" if there are none.
   std::string FoldedText(const Json& node) const;
 
  private:
@@ -34,8 +34,8 @@ class Folding {
   std::vector<const Json*> FoldedInto(const Json& node) const;
 
   const Json& subgraph_;
-  std::map<int, const Json*> makers_;           // tensor -> the folded node that gives it out
-  std::map<int, bool> given_out_;               // by any node
+  std::map<int, const Json*> makers_;           // tensor -> the folded node that produces it
+  std::map<int, bool> given_out_;               // tensors that some node produces
   std::map<const Json*, const Json*> readers_;  // folded node -> see ReaderOf
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The page of `deputy explain --html`: the graph coloured by owner or by time, with the report
-// below it. It fetches nothing and says so to the browser; names from the model reach it through
-// Escape only, and the script holds none of them. Style and script are in explain_page.cc.
+// below it. It loads nothing from the network, and its content security policy forbids it. Names
+// from the model are inserted only through Escape, and the script contains none. Style and script
+// are in explain_page.cc.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -19,7 +20,7 @@
 namespace deputy::tools {
 namespace {
 
-constexpr size_t kMostLinks = 40;  // to nodes, of one reason
+constexpr size_t kMostLinks = 40;  // maximum number of links to nodes per reason
 
 std::string RowHtml(const char* kind, const std::vector<std::string>& cells) {
   std::string row = "<tr>";
@@ -29,12 +30,12 @@ std::string RowHtml(const char* kind, const std::vector<std::string>& cells) {
   return row + "</tr>\n";
 }
 
-// Tables may be wider than the window.
+// Wraps tables in a scrollable element, since they may be wider than the window.
 std::string Scrolled(const std::string& table) {
   return "<div class=\"wide\">\n" + table + "</div>\n";
 }
 
-// ---- The head -----------------------------------------------------------------------------------
+// ---- The header ---------------------------------------------------------------------------------
 
 std::string Legend(const Json& report) {
   std::string html = "<table id=\"legend\">\n" +
@@ -86,15 +87,15 @@ std::string FindingsTable(const Json& report) {
   return html + Scrolled(table + "</table>\n");
 }
 
-// ---- Why nodes are left -------------------------------------------------------------------------
+// ---- Reasons ------------------------------------------------------------------------------------
 
-// Nodes with the same answer of the same delegate.
+// Nodes with the same result of the same delegate.
 struct StatedReason {
   std::string text;  // as HTML
   std::vector<const Json*> nodes;
 };
 
-// The reasons of a subgraph, and which of them each node has.
+// The reasons of a subgraph, and the reason of each node.
 class Reasons {
  public:
   explicit Reasons(const Json& subgraph) : subgraph_(subgraph) {
@@ -111,7 +112,7 @@ class Reasons {
     }
   }
 
-  // "[0] TYPE", with the reason's number where it has a row in the table.
+  // "[0] TYPE", followed by the number of the reason's row if the table has one.
   std::string Brief(const Json& node, const Json& answer) const {
     std::string text = "[" + JsonText(answer["delegate"]) + "] ";
     if (answer["taken"].get<bool>()) return text + "takes it";
@@ -155,10 +156,10 @@ class Reasons {
 
   const Json& subgraph_;
   std::vector<StatedReason> reasons_;
-  std::map<std::pair<const Json*, const Json*>, size_t> of_;  // node, answer
+  std::map<std::pair<const Json*, const Json*>, size_t> of_;  // by node and result
 };
 
-// ---- The nodes in words -------------------------------------------------------------------------
+// ---- Table of nodes -----------------------------------------------------------------------------
 
 std::string TensorList(const Json& subgraph, const Json& indices) {
   std::string html;
@@ -363,7 +364,7 @@ std::string PageRules(const Json& report) {
 }  // namespace
 
 std::string ExplanationPage(const Json& raw) {
-  // What is no UTF-8 becomes U+FFFD, as in --json.
+  // Invalid UTF-8 becomes U+FFFD, as in --json.
   const Json report = ValidUtf8(raw);
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

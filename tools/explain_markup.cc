@@ -11,12 +11,12 @@
 namespace deputy::tools {
 namespace {
 
-// More delegates than these start over.
+// Colours repeat if there are more delegates than these.
 constexpr const char* kColours[] = {"#a8ddb5", "#a9ccf5", "#fdc086", "#d5c0eb",
                                     "#f2e394", "#f4b6c2", "#9fe0dc", "#d9c7a8"};
 constexpr const char* kCpuColour = "#e3e3e3";
 
-// Turns of the golden angle: near ones are far apart.
+// Hues spaced by the golden angle, so that adjacent ones differ clearly.
 std::string Colour(size_t index, double saturation, double lightness) {
   const double hue = std::fmod(static_cast<double>(index) * 137.508 + 210, 360);
   const double reach = saturation * std::min(lightness, 1 - lightness);
@@ -46,7 +46,6 @@ std::string OwnerClass(const Json& owner) {
   return owner == -1 ? "own-cpu" : "own-" + JsonText(owner);
 }
 
-// "0-12": subgraph and node.
 std::string KeyOf(const Json& subgraph, const Json& node) {
   return JsonText(subgraph["index"]) + "-" + JsonText(node["index"]);
 }

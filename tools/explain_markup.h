@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the page, the SVG and the DOT form of an explanation share: words and colours, and escapes
-// (escape.h).
+// Texts and colours that the HTML, SVG and DOT forms of an explanation share.
 #ifndef DEPUTY_TOOLS_EXPLAIN_MARKUP_H_
 #define DEPUTY_TOOLS_EXPLAIN_MARKUP_H_
 
@@ -14,26 +13,27 @@
 
 namespace deputy::tools {
 
-// "#a8ddb5": the colour of a delegate, or of the CPU, which is -1; light enough for black text.
+// "#a8ddb5": the colour of a delegate, or of the CPU, whose index is -1; light enough for black
+// text.
 std::string OwnerColour(int owner);
-// The colour of a partition's outline and of what is within, which differ from their neighbours'.
+// The colours of a partition's outline and background, different from those of adjacent partitions.
 std::string PartitionColour(size_t partition);
 std::string PartitionTint(size_t partition);
-// The colours of a node's time, from little to much.
+// The colours of a node's time, from low to high.
 std::vector<std::string> HeatColours();
 
-// "own-cpu" or "own-2".
+// Returns the CSS class of an owner, "own-cpu" or "own-2".
 std::string OwnerClass(const Json& owner);
-// "0-12": subgraph and node.
+// Returns the key of a node from the indices of its subgraph and itself, "0-12".
 std::string KeyOf(const Json& subgraph, const Json& node);
-// "CPU" or "[0] mine 1.0".
+// Returns the name of an owner, "CPU" or "[0] mine 1.0".
 std::string OwnerText(const Json& report, const Json& owner);
-// The same, or that nobody can.
+// Like OwnerText; states when neither a delegate nor the CPU can run the node.
 std::string RunnerText(const Json& report, const Json& node);
 
-// "1x28x28x24".
+// Returns the shape as "1x28x28x24".
 std::string PlainShape(const Json& tensor);
-// The second line of a node's box: who, why not somebody else, and how long.
+// The second line of a node's box: owner, reason why another delegate did not claim it, and time.
 std::string CaptionText(const Json& node);
 
 }  // namespace deputy::tools

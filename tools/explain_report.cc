@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See explain_report.h. Delegates have the numbers of the command line here; the library numbers
-// those that it has asked.
+// See explain_report.h. Delegates are numbered as on the command line here; the library numbers
+// only those that were applied.
 #include "explain_report.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ class Report {
   std::vector<WhatIf> Changes(const Json& subgraphs) const;
   Json WhatIfJson(const Json& subgraphs) const;
   DeputyNodeRun RunOf(int subgraph, int node) const;
-  // The command line's number of the library's `index`, -1 for the CPU.
+  // Converts the library's `index` to the command line's; -1 for the CPU.
   int Own(int index) const {
     const auto known = own_.find(index);
     return known == own_.end() ? -1 : known->second;
@@ -80,10 +80,11 @@ class Report {
   const Session& session_;
   TfLiteInterpreter* const interpreter_;
   const size_t inferences_;
-  std::map<int, int> own_;      // library's number of a delegate -> ours
-  std::map<int, int> library_;  // and back; a delegate that was never asked is missing
+  std::map<int, int> own_;      // library's number of a delegate -> command line's
+  std::map<int, int> library_;  // inverse of own_; delegates that were never applied are missing
   NodesOfDelegate claims_;
-  double cpu_ns_ = 0, delegated_ns_ = 0;  // of the first subgraph, which calls the others
+  // Totals of the first subgraph, including the subgraphs that it calls.
+  double cpu_ns_ = 0, delegated_ns_ = 0;
 };
 
 void Report::NumberDelegates() {
@@ -200,7 +201,7 @@ Json Report::AnswersJson(int subgraph, int node) {
   return answers;
 }
 
-// Null for a node that is no node of the model.
+// Returns null for an index that is not a node of the model.
 Json Report::NodeJson(int subgraph, int node) {
   DeputyNodeInfo info = {};
   info.struct_size = sizeof(info);
@@ -243,11 +244,12 @@ Json Report::TensorsJson(int subgraph) const {
   return tensors;
 }
 
-// Nodes in the order in which they run, those of a partition together.
+// Nodes in execution order; those of a partition are adjacent.
 Json Report::SubgraphJson(int subgraph) {
   Json partitions = PartitionsJson(subgraph);
-  std::map<int, int> partition_of;              // delegate's node -> partition
-  std::map<int, std::pair<int, int>> place_of;  // node -> place in the plan, in its partition
+  std::map<int, int> partition_of;  // node of a delegate -> partition
+  // Node -> position in the plan, position in its partition.
+  std::map<int, std::pair<int, int>> place_of;
   for (const Json& partition : partitions) {
     partition_of[partition["node"]] = partition["index"];
     if (subgraph == 0 && partition["cost_ns"].is_number()) {
@@ -294,9 +296,10 @@ Json Report::BoundaryJson(const Json& subgraphs) const {
   return {{"tensors", tensors}, {"input_bytes", in}, {"output_bytes", out}};
 }
 
-// ---- What would help ----------------------------------------------------------------------------
+// ---- Possible improvements ----------------------------------------------------------------------
 
-// A node that could be won for a delegate: the CPU runs it, and not because the caller said so.
+// Returns true for a node that a delegate could gain: the CPU runs it, and no pin or exclusion of
+// the user requires that.
 bool IsLeft(const Json& node, const Json& answer) {
   const int reason = answer["reason"];
   return node["owner"] == -1 && node["runner"] != -1 && !answer["taken"].get<bool>() &&
@@ -327,7 +330,7 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
       }
     }
   }
-  // The most valuable ones first, should there be too many to try.
+  // Tries the most valuable changes first, because the number of trials is limited.
   std::vector<WhatIf> changes;
   for (auto& [key, change] : whole) {
     if (change.whole_operator) changes.push_back(std::move(change));
@@ -336,14 +339,14 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
   return changes;
 }
 
-// Time counts from half a percent of the whole on.
+// Times below 0.5 % of the total are ignored.
 bool Helps(const WhatIf& change, double total_ns) {
   const bool saves_time = change.cpu_ns > 0 && static_cast<double>(change.cpu_ns) >= total_ns / 200;
   return change.previewed && (change.after.partitions < change.before.partitions ||
                               change.after.bytes < change.before.bytes || saves_time);
 }
 
-// Time first where it was measured, then fewer partitions, then fewer bytes, then less work.
+// Orders by time if measured, then by fewer partitions, fewer bytes, and less work.
 bool IsBetter(const WhatIf& a, const WhatIf& b) {
   const auto rank = [](const WhatIf& w) {
     const auto gain = [](size_t before, size_t after) {

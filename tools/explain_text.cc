@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text form of `deputy explain`, for terminals of 80 columns: what came of each delegate, why
-// nodes were left, the nodes in their order, and what would help.
+// The text form of `deputy explain`, for terminals of 80 columns: the outcome of each delegate, the
+// reasons for nodes on the CPU, the nodes in execution order, and possible improvements.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -22,14 +22,14 @@ namespace {
 constexpr size_t kColumns = 80;
 constexpr size_t kMaxReasons = 12, kMaxChanges = 8;
 
-// Cut at the end: in a sentence the beginning says most.
+// Cuts at the end, because the beginning of a sentence is the most informative.
 std::string Cut(const std::string& text, size_t width) {
   std::string line = OneLine(text);
   if (line.size() <= width) return line;
   return width < 3 ? line.substr(0, width) : line.substr(0, width - 2) + "..";
 }
 
-// ---- The head -----------------------------------------------------------------------------------
+// ---- The header ---------------------------------------------------------------------------------
 
 void PrintDelegates(const Json& report) {
   for (const Json& delegate : report["delegates"]) {
@@ -62,7 +62,7 @@ void PrintStatus(const Json& report) {
                                   JsonText(status["restarts"]) + " inferences restarted");
 }
 
-// Null: the validation layer was off.
+// Null if the validation layer was disabled.
 void PrintFindings(const Json& report) {
   const Json& findings = report["findings"];
   if (findings.is_null()) return;
@@ -102,7 +102,7 @@ void PrintHead(const Json& report) {
   PrintFindings(report);
 }
 
-// ---- Why nodes are left -------------------------------------------------------------------------
+// ---- Reasons ------------------------------------------------------------------------------------
 
 struct Reason {
   std::string heading, text;
@@ -110,7 +110,7 @@ struct Reason {
   size_t nodes = 0;
 };
 
-// Reasons for the nodes that the CPU runs, each once, the most frequent first.
+// Returns the distinct reasons for the nodes that the CPU runs, most frequent first.
 std::vector<Reason> ReasonsLeft(const Json& report) {
   std::vector<Reason> reasons;
   for (const Json& subgraph : report["subgraphs"]) {
@@ -154,18 +154,18 @@ void PrintReasons(const Json& report) {
 
 // ---- The nodes ----------------------------------------------------------------------------------
 
-// An answer that is worth a line: not the owner's, and not that of a delegate that never had the
-// choice.
+// Returns true for a result that is shown: not the owner's, and not that of a delegate that was
+// never offered the node.
 bool IsTold(const Json& node, const Json& answer) {
   const int reason = answer["reason"];
   if (answer["delegate"] == node["owner"] || answer["taken"].get<bool>()) return false;
   return node["owner"] == -1 || (reason != kDeputyReasonTaken && reason != kDeputyReasonNotAsked);
 }
 
-// "NOT_CLAIMED: no reason given; the delegate took no node of this operator".
+// Returns "NOT_CLAIMED: no reason given; the delegate took no node of this operator".
 std::string AnswerText(const Json& answer) {
   const std::string name = answer["reason_name"], text = answer["text"];
-  // The library's own texts begin with what the name has just said.
+  // The library's texts repeat the name at their beginning.
   const bool repeats = text.rfind("not claimed", 0) == 0 && text.size() > 13;
   const std::string rest = repeats ? text.substr(13) : text;
   return rest.empty() ? name : name + ": " + rest;
@@ -255,7 +255,7 @@ void PrintSubgraph(const Json& report, const Json& subgraph) {
   }
   const NodeTable table(report, subgraph);
   table.PrintHeading();
-  Json open = nullptr;  // the partition that the rows are in
+  Json open = nullptr;  // the partition of the preceding rows
   for (const Json& node : subgraph["nodes"]) {
     if (node["partition"] != open && node["partition"].is_number()) {
       table.PrintPartition(subgraph["partitions"][node["partition"].get<size_t>()]);
@@ -265,7 +265,7 @@ void PrintSubgraph(const Json& report, const Json& subgraph) {
   }
 }
 
-// ---- What would help ----------------------------------------------------------------------------
+// ---- Possible improvements ----------------------------------------------------------------------
 
 std::string ArrowText(const Json& change, const char* field, bool as_bytes) {
   const size_t before = change["before"][field], after = change["after"][field];
@@ -273,7 +273,7 @@ std::string ArrowText(const Json& change, const char* field, bool as_bytes) {
   return std::to_string(before) + " -> " + std::to_string(after);
 }
 
-// What is told of a change, behind what it is.
+// Returns the cells that describe the effect of a change; they follow its name.
 std::vector<std::string> ChangeCells(const Json& report, const Json& change) {
   std::vector<std::string> cells = {"[" + JsonText(change["delegate"]) + "]",
                                     ArrowText(change, "partitions", false),

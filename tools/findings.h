@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --validate: what the validation layer finds while the command works, printed when it is found.
+// --validate: prints the findings of the validation layer as they occur.
 #ifndef DEPUTY_TOOLS_FINDINGS_H_
 #define DEPUTY_TOOLS_FINDINGS_H_
 
@@ -14,19 +14,20 @@
 
 namespace deputy::tools {
 
-// Outlives the interpreters that it watches: some rules are broken while these are deleted.
+// Must outlive the observed interpreters: some rules are broken while an interpreter is deleted.
 class Findings {
  public:
-  // `report`, which is borrowed, is where the command collects what the library reports. A finding
-  // is reported, too; it is removed from there, since it is not why something failed.
+  // `report` is borrowed; the command collects the library's error reports in it. The library also
+  // reports each finding; Findings removes those from `report`, because a finding is not the cause
+  // of a failure.
   explicit Findings(std::string* report) : report_(report) {}
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
 
-  // Switches validation on for interpreters made with these options.
+  // Enables validation for interpreters created with these options.
   void Watch(TfLiteInterpreterOptions* options);
 
-  // Different ones so far.
+  // Number of different findings so far.
   size_t count() const { return count_; }
 
  private:
@@ -36,10 +37,10 @@ class Findings {
   std::atomic<size_t> count_ = 0;
 };
 
-// Whether DEPUTY_VALIDATION switches validation on.
+// Returns true if DEPUTY_VALIDATION enables validation.
 bool ValidationIsInEnvironment();
 
-// What an interpreter's validation has found so far, an array.
+// Returns the findings of an interpreter's validation so far, as an array.
 Json FindingsJson(const TfLiteInterpreter* interpreter);
 
 // Ends the command with kExitFailed if there were any.

@@ -1,24 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the README's two commands, `make run` and `make test` (without the tests labelled `long`), on a
-# bare Debian (debootstrap, minbase) with only `make` added. DEPUTY_FRESH_SUITE selects the release:
-# bookworm (Debian 12, the default) or trixie (Debian 13). The system is built once per suite and kept
-# as an archive, as are the packages downloaded inside; both lie in /var/cache/deputy-fresh
-# (DEPUTY_FRESH_CACHE).
-# What the machine's compiler cache has of this folder is not compiled again: ccache takes a result
-# only if the compiler, the flags and every header that is read are there and the same.
+# Runs the README's two commands, `make run` and `make test` (without the tests labelled `long`), on
+# a bare Debian (debootstrap, minbase) with only `make` added. DEPUTY_FRESH_SUITE selects the
+# release: bookworm (Debian 12, the default) or trixie (Debian 13). The system is built once per
+# suite and stored as an archive, as are the packages downloaded inside, both in
+# /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE).
+# Results in the machine's compiler cache are reused: ccache returns a result only if compiler,
+# flags and every included header are equal.
 #
-#   fresh.sh             tests what is committed (HEAD)
-#   fresh.sh --worktree  tests the files as they lie here, uncommitted changes included
+#   fresh.sh             tests the committed files (HEAD)
+#   fresh.sh --worktree  tests the files of the working tree, including uncommitted changes
 #   fresh.sh --packages FOLDER...
 #                        tests the packages and the wheel in FOLDERs instead (tests/packages.sh)
 #   fresh.sh --source FOLDER
 #                        builds the packages from the source package there (tests/source_package.sh)
 #
-# Where it cannot work (not root, no mounts, no mirror) it says why in one line and exits 0. The
-# host's /dev is never seen inside: the chroot has a handful of device nodes of its own. All mounts
-# live in a mount namespace of this script, so they are gone with it, however it ends.
+# If it cannot run (not root, no mounts, no mirror) it prints the reason in one line and exits with
+# 0. The host's /dev is not visible inside: the chroot has a few device nodes of its own. All mounts
+# are in a mount namespace of this script, so they disappear with it in every case.
 set -euo pipefail
 
 suite=${DEPUTY_FRESH_SUITE:-bookworm}
@@ -48,7 +48,7 @@ cleanup() {
   for at in var/cache/ccache dev/shm dev/pts sys proc; do
     if mountpoint -q "$root/$at"; then umount "$root/$at" || umount -l "$root/$at"; fi
   done
-  # Whatever might still be mounted below stays untouched.
+  # --one-file-system protects anything that is still mounted below.
   rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
@@ -58,7 +58,7 @@ mkdir "$root"
 mount -t tmpfs none "$root" 2>/dev/null || skip "may not mount"
 umount "$root"
 
-# The machine's own mirror of Debian's releases, whichever of them it runs; its security archive is another.
+# Prints the machine's own mirror of Debian's releases; the security archive is a different one.
 mirror_of_machine() {
   apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
     2>/dev/null | awk '$2 ~ /^[a-z]+$/ && $3 == "main" && !found { print $1; found = 1 }'
@@ -119,7 +119,7 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
 { apt-config dump | grep -iE '^Acquire::https?::(Proxy|.*::Proxy) ' || true; } \
   >"$root/etc/apt/apt.conf.d/90fresh"
-# A .deb from an earlier run spares the download; apt still checks it against the signed index.
+# Reuses packages of an earlier run; apt still checks them against the signed index.
 find "$archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
 
 inside() {
@@ -155,7 +155,7 @@ share_compiler_cache() {
   mount --bind "$compiler_cache" "$root/var/cache/ccache" || compiler_cache=
 }
 
-# In a folder as deep as this one, since paths are among the flags.
+# Uses a directory of equal depth, because paths are among the compiler flags.
 if [ "${1:-}" = --source ]; then
   place=$here/build/source
   mkdir -p "$root$place/given"
@@ -171,7 +171,7 @@ if [ "${1:-}" = --source ]; then
 fi
 
 # ---- the sources, as a clone would give them ---------------------------------------------------
-# In the folder that they have here: paths are among the flags.
+# Uses the same path as here, because paths are among the compiler flags.
 mkdir -p "$root$here"
 if [ "${1:-}" = --worktree ]; then
   (cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
@@ -185,7 +185,7 @@ fi
 share_compiler_cache
 
 # ---- the README's two commands -----------------------------------------------------------------
-# Without the tests that take longest: no package more or less would change what they say.
+# Excludes the longest tests, whose results do not depend on the installed packages.
 status=0
 for command in 'make run' "make test CTEST_ARGS='-LE long'"; do
   echo "fresh: $command"

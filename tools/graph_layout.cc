@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The classic in four steps, and a fifth for deep graphs: layers by longest path, a slot in every
-// layer that a line passes, an order in each layer by the mean place of what is above, then places
-// as near to that mean as the order and the widths allow, then columns.
+// Layered graph drawing (Sugiyama) with an additional step for deep graphs: layers by longest path,
+// a slot in every layer that a line crosses, an order in each layer by the mean position of the
+// neighbours above, positions as close to that mean as order and widths permit, then columns.
 #include "graph_layout.h"
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 namespace deputy::tools {
 namespace {
 
-// More slots than this for passing lines are not laid out.
+// Graphs with more slots for crossing lines are drawn with straight lines.
 constexpr size_t kMaxSlots = 20'000;
 constexpr double kSlotWidth = 10;
 constexpr size_t kAlonePerLayer = 4;
-// A graph of so many layers is cut into so many columns at most, of no fewer rows.
+// Graphs of at least kDeep layers are cut into at most kMostColumns columns of at least kLeastRows
+// rows.
 constexpr size_t kDeep = 48, kMostColumns = 64, kLeastRows = 12;
-// Wanted of the width by the height, and the space between columns with the lines in it.
+// Target ratio of width to height, and the spacing between columns with the lines in it.
 constexpr double kAspect = 1.5, kGutter = 110, kTurn = 22, kLane = 5;
 constexpr size_t kMostLanes = 12;
 
-// A box, or the place where a line passes a layer.
+// A box, or the point at which a line crosses a layer.
 struct Slot {
   size_t layer = 0;
   double width = 0, x = 0;
@@ -59,13 +60,13 @@ class Layout {
     std::copy_if(lines_.begin(), lines_.end(), std::back_inserter(sorted),
                  [&](const auto& line) { return Goes(line); });
     std::sort(sorted.begin(), sorted.end());
-    // By the upper end: when it is looked at, all lines into it have been.
+    // Sorted by the upper end: when a box is visited, all lines into it have been.
     std::vector<bool> has_above(box_count_, false), has_below(box_count_, false);
     for (const auto& [above, below] : sorted) {
       slots_[below].layer = std::max(slots_[below].layer, slots_[above].layer + 1);
       has_above[below] = has_below[above] = true;
     }
-    // Boxes that need nothing from the others stand right over their first reader.
+    // Boxes without inputs are placed directly above their first consumer.
     std::vector<size_t> first_reader(box_count_, SIZE_MAX);
     for (auto line = sorted.rbegin(); line != sorted.rend(); ++line) {
       const auto& [above, below] = *line;
@@ -74,7 +75,7 @@ class Layout {
       const bool moves = slots_[above].beside || !has_above[above];
       if (is_last && moves) slots_[above].layer = first_reader[above] - 1;
     }
-    // Boxes without any line would make the first layer as wide as they are many.
+    // Boxes without any line are spread over layers, to bound the width of the first one.
     size_t alone = 0;
     for (size_t i = 0; i < box_count_; ++i) {
       if (!has_above[i] && !has_below[i]) slots_[i].layer = alone++ / kAlonePerLayer;
@@ -105,13 +106,15 @@ class Layout {
     }
   }
 
-  // Out of the way: beside the others, or at an end of the graph.
+  // Returns true for slots outside of the main flow: marked by the caller, or at an end of the
+  // graph.
   bool IsAside(const Slot& slot) const {
     return slot.beside || slot.above.empty() || slot.below.empty();
   }
 
-  // Where a slot would like to be: over or under the middle of its neighbours on one side. Slots
-  // that stand aside follow their neighbours on whichever side they have any, and pull nobody.
+  // The preferred position of a slot: above or below the centre of its neighbours on one side.
+  // Slots outside of the main flow follow their neighbours on the side on which they have any, and
+  // do not influence the positions of others.
   double Wish(const Slot& slot, bool look_up) const {
     const bool none = (look_up ? slot.above : slot.below).empty() || slot.beside;
     const bool up = slot.beside ? false : look_up != none;
@@ -127,9 +130,9 @@ class Layout {
     return others.empty() ? slot.x : sum / static_cast<double>(others.size());
   }
 
-  // Places one layer: ordered by wish, then pushed apart, then shifted so that those in the middle
-  // of the graph stay where they wish to be on the average. Those at its ends stand to their right:
-  // between them they would push lines further away with every layer.
+  // Positions one layer: sorts by preference, separates overlapping slots, then shifts all so that
+  // the mean displacement of those in the main flow is zero. Slots at the graph's ends go to the
+  // right of these: between them they would push lines further apart with every layer.
   void PlaceLayer(std::vector<size_t>* layer, bool look_up) {
     std::vector<std::tuple<bool, double, size_t>> wishes;
     for (size_t slot : *layer) {
@@ -161,14 +164,14 @@ class Layout {
     for (size_t i = 0; i < slots_.size(); ++i) layers[slots_[i].layer].push_back(i);
     for (int pass = 0; pass < 4; ++pass) {
       for (auto& layer : layers) PlaceLayer(&layer, true);
-      if (pass == 3) break;  // the last word is downwards
+      if (pass == 3) break;  // the last pass is downwards
       for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
         PlaceLayer(&*layer, false);
     }
   }
 
-  // A run of layers, with the places of its slots from `left` to `right`, drawn further to the
-  // right by `shift`. Lines to other columns go up in the gutter behind it.
+  // A range of layers whose slots cover `left` to `right` and are drawn `shift` further to the
+  // right. Lines to other columns go up in the gutter to its right.
   struct Column {
     double left = 0, right = 0, shift = 0;
     size_t lanes = 0;
@@ -177,8 +180,8 @@ class Layout {
   size_t ColumnOf(size_t slot) const { return slots_[slot].layer / rows_; }
   double Step() const { return sizes_.box_height + sizes_.gap_y; }
 
-  // As many columns as make the whole about half as wide again as high. How wide it gets is not
-  // known before, since graphs drift to one side.
+  // Chooses the number of columns for which the width is about 1.5 times the height. The width is
+  // only known after cutting, since graphs drift to one side.
   void CutIntoColumns() {
     const size_t most =
         layer_count_ < kDeep ? 1 : std::min(kMostColumns, layer_count_ / kLeastRows);
@@ -216,7 +219,7 @@ class Layout {
     }
   }
 
-  // Above and below columns, for the lines between them.
+  // Space above and below the columns for the lines between them.
   double Room() const {
     return columns_.size() == 1 ? 0 : kTurn + kLane * static_cast<double>(kMostLanes);
   }
@@ -226,7 +229,8 @@ class Layout {
             Room() + static_cast<double>(slots_[slot].layer % rows_) * Step()};
   }
 
-  // Down to the foot of the column, up in the gutter behind it, and down into the next one.
+  // Routes a line down to the foot of the column, up in the gutter to its right, and down into the
+  // next column.
   void Turn(size_t above, size_t below, size_t lane,
             std::vector<GraphLayout::Point>* points) const {
     const Column& column = columns_[ColumnOf(above)];
@@ -268,10 +272,10 @@ class Layout {
   const size_t box_count_;
   const std::vector<std::pair<size_t, size_t>>& lines_;
   const LayoutSizes sizes_;
-  std::vector<Slot> slots_;  // the boxes first
+  std::vector<Slot> slots_;  // boxes first
   std::vector<std::vector<size_t>> paths_;
   size_t layer_count_ = 0;
-  size_t rows_ = 1;  // layers of a column
+  size_t rows_ = 1;  // layers per column
   std::vector<Column> columns_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See image.h. This is the one file that holds stb's code. Pictures are untrusted like models: only
-// the two formats that are needed are compiled in, and their size is bounded before decoding.
+// See image.h. This is the only file that compiles stb. Images are untrusted like models: only the
+// two required formats are compiled in, and the size is checked before decoding.
 #include "image.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 #include "text.h"
 #include "user_file.h"
 
-// Tables that a file forgets to define are zeros, not what the heap held before; and what stb would
-// assert about a file is the file's fault, not ours.
+// calloc makes tables that a file does not define zero instead of uninitialised memory. A failed
+// assertion in stb means that the file is invalid; it must not abort.
 #define STBI_MALLOC(bytes) std::calloc(1, bytes)
 #define STBI_REALLOC(block, bytes) std::realloc(block, bytes)
 #define STBI_FREE(block) std::free(block)
@@ -39,7 +39,7 @@
 namespace deputy::tools {
 namespace {
 
-// What an input tensor makes of a picture.
+// The image format that an input tensor requires.
 struct Geometry {
   int height = 0, width = 0, channels = 1;
   bool channels_first = false;
@@ -47,7 +47,7 @@ struct Geometry {
 
 bool IsChannelCount(int n) { return n == 1 || n == 3 || n == 4; }
 
-// [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H, W].
+// Accepts [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H, W].
 Geometry GeometryOf(const TfLiteTensor* tensor) {
   const std::vector<int> shape = ShapeOf(tensor);
   std::vector<int> dims = shape;
@@ -70,18 +70,18 @@ Geometry GeometryOf(const TfLiteTensor* tensor) {
   return geometry;
 }
 
-// stb trusts a JPEG's Huffman tables (as Debian 12 has it; found by fuzzing): one with more than
-// 256 codes is written past its end, and it takes the code number 255 for "no code". No real table
-// has more than 162, so files beyond 255 are refused here. Wherever stb may see a table's marker,
-// the two bytes FF C4 stand side by side, so looking at all of them misses none; only the metadata
-// that leads a file, which stb skips by length as we do, may hold them by chance.
+// stb (as in Debian 12; found by fuzzing) does not validate a JPEG's Huffman tables: a table with
+// more than 256 codes overflows its buffer, and code number 255 is taken for "no code". Real tables
+// have at most 162 codes, so files with more than 255 are rejected. stb finds tables by the marker
+// bytes FF C4, so checking every occurrence of these two bytes misses none. Only metadata at the
+// beginning of a file may contain them by chance; it is skipped by its length, as stb does.
 bool HuffmanTablesFit(std::span<const uint8_t> file) {
-  if (file.size() < 4 || file[0] != 0xff) return true;  // no JPEG
+  if (file.size() < 4 || file[0] != 0xff) return true;  // not a JPEG
   const auto length_at = [&](size_t at) {
     return static_cast<size_t>(file[at] << 8 | file[at + 1]);
   };
   size_t at = 0;
-  if (file[1] == 0xd8) {  // stb takes FF FF D8, too
+  if (file[1] == 0xd8) {  // stb also accepts FF FF D8
     at = 2;
     while (at + 4 <= file.size() && file[at] == 0xff &&
            ((file[at + 1] & 0xf0) == 0xe0 || file[at + 1] == 0xfe)) {
@@ -102,7 +102,7 @@ bool HuffmanTablesFit(std::span<const uint8_t> file) {
   return true;
 }
 
-// Pixels of the file, interleaved, in the geometry's size and channels.
+// Returns the file's pixels, interleaved, resized and converted to the geometry.
 std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometry) {
   const std::vector<char> file = ReadFile(path, kMaxPictureBytes);
   int width = 0, height = 0, channels_in_file = 0;

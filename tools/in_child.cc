@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See in_child.h. Through the pipe goes one character of exit code, '0' for a result, and the bytes
-// or the text.
+// See in_child.h. The pipe carries one character for the exit code, '0' for a result, then the
+// result's bytes or the error text.
 #include "in_child.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ std::string Encoded(const std::function<std::string()>& work) {
   }
 }
 
-// The child's side. It leaves without static destructors, which are the parent's to run.
+// Runs in the child. Exits without static destructors, which only the parent may run.
 [[noreturn]] void RunWork(const std::function<std::string()>& work, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core = {0, 0};
@@ -70,7 +70,7 @@ std::string EndText(int status) {
 }  // namespace
 
 ChildResult RunInChild(const std::function<std::string()>& work) {
-  std::fflush(nullptr);  // or both would write what is in the buffers
+  std::fflush(nullptr);  // otherwise both processes would write the buffered output
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) FailWork("no pipe: %s", std::strerror(errno));
   const pid_t process = fork();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work in a process of its own: its memory is its own, and if a stranger's library crashes in it,
-// that is a text and not the end.
+// Runs work in a child process with separate memory: a crash in an untrusted library is returned as
+// a text instead of ending the command.
 #ifndef DEPUTY_TOOLS_IN_CHILD_H_
 #define DEPUTY_TOOLS_IN_CHILD_H_
 
@@ -16,8 +16,8 @@ struct ChildResult {
   int exit_code = 0;    // that of the ToolError; kExitFailed if the process crashed
 };
 
-// Runs `work` in a fork of this process, which must have no other threads, and waits for it. What
-// it prints goes to standard error. Ends the command with kExitFailed if there can be no process.
+// Runs `work` in a fork of this process, which must have no other threads, and waits for it. Its
+// output goes to standard error. Ends the command with kExitFailed if no process can be created.
 ChildResult RunInChild(const std::function<std::string()>& work);
 
 }  // namespace deputy::tools

@@ -47,7 +47,7 @@ std::optional<float> NumberOf(const std::string& text) {
 
 struct Fields {
   std::vector<float> numbers;
-  size_t others = 0;  // fields that are no numbers
+  size_t others = 0;  // number of fields that are not numbers
 };
 
 Fields FieldsOf(const std::string& line) {
@@ -64,12 +64,12 @@ Fields FieldsOf(const std::string& line) {
   return fields;
 }
 
-// Lines of a table. What comes through a pipe has no size, so that bytes are counted.
+// Reads lines of a table. Bytes are counted, because a pipe has no known size.
 class Lines {
  public:
   Lines(std::istream* stream, const std::string& name) : buffer_(stream->rdbuf()), name_(name) {}
 
-  // False at the end.
+  // Returns false at the end.
   bool Next(std::string* out_line) {
     constexpr int kEnd = std::char_traits<char>::eof();
     out_line->clear();
@@ -104,7 +104,7 @@ std::vector<InputRow> TableOf(std::istream& stream, const std::string& name) {
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     const std::string where = Format("%s:%zu", name.c_str(), number);
     Fields fields = FieldsOf(line);
-    // A first line without any number is a header; one with a wrong number is an error.
+    // A first line without any number is a header; a line with some invalid numbers is an error.
     const bool is_header = number == 1 && fields.numbers.empty();
     if (fields.others == 0) {
       rows.push_back({where, "", std::move(fields.numbers)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --rows: one inference per row of a table, or per file of a folder.
+// --rows: runs one inference per row of a table, or per file of a directory.
 #ifndef DEPUTY_TOOLS_INPUT_ROWS_H_
 #define DEPUTY_TOOLS_INPUT_ROWS_H_
 
@@ -12,17 +12,17 @@
 namespace deputy::tools {
 
 struct InputRow {
-  std::string name;           // "rows.csv:3", or the file's
-  std::string file;           // .npy or raw bytes; "": the values
-  std::vector<float> values;  // real ones
+  std::string name;           // "rows.csv:3", or the name of the file
+  std::string file;           // .npy or raw bytes; "": use `values`
+  std::vector<float> values;  // real (unquantised) values
 };
 
-// A folder's .npy, .raw and .bin files by name, or the rows of comma separated numbers of a file,
-// or of standard input, which is "-". A first row with words is a heading. Ends the command with
-// kExitUsage where there is nothing, or something else.
+// Returns the .npy, .raw and .bin files of a directory sorted by name, or the rows of comma
+// separated numbers of a file or of standard input ("-"). A first row that contains words is a
+// heading. Ends the command with kExitUsage if there are no rows or the contents are invalid.
 std::vector<InputRow> ReadRows(const std::string& path);
 
-// Fills the tensor; ends the command with kExitUsage if the row does not suit it.
+// Fills the tensor; ends the command with kExitUsage if the row does not match it.
 void WriteRow(const InputRow& row, TfLiteTensor* tensor);
 
 }  // namespace deputy::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy inspect`: what is in a model, and where its tensors lie in memory. One JSON document is
-// built from the interpreter; the text is written from that document, so that the two agree.
+// `deputy inspect`: shows the contents of a model and the memory of its tensors. One JSON document
+// is built from the interpreter, and the text is written from it, so that both agree.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -18,7 +18,7 @@
 namespace deputy::tools {
 namespace {
 
-// Width of the picture of a tensor's life.
+// Characters in the drawing of a tensor's lifetime.
 constexpr int64_t kLifeWidth = 24;
 
 const char* StorageText(TfLiteAllocationType type) {
@@ -107,7 +107,7 @@ Json MemoryJson(const TfLiteInterpreter* interpreter, int subgraph) {
   if (DeputyInterpreterGetMemoryMap(interpreter, subgraph, &map) != kTfLiteOk) return nullptr;
   std::vector<DeputyTensorMemory> memories;
   size_t unshared = 0;
-  // What must outlive the last operator (outputs, inputs) has a last use beyond it.
+  // Tensors needed after the last operator (outputs, inputs) have a last use beyond it.
   const int last_step = std::max(1, DeputyInterpreterGetNodeCount(interpreter, subgraph)) - 1;
   for (size_t i = 0; i < map.tensor_count; ++i) {
     DeputyTensorMemory memory = {};
@@ -159,7 +159,7 @@ Json SignaturesJson(TfLiteInterpreter* interpreter) {
   return signatures;
 }
 
-// Indices of subgraph 0's inputs or outputs.
+// Returns the indices of subgraph 0's inputs or outputs.
 Json IndicesJson(const int* indices, int count) {
   return indices == nullptr ? Json::array() : Json(std::vector<int>(indices, indices + count));
 }
@@ -207,7 +207,7 @@ std::string QuantizationText(const Json& tensor) {
                 zero.empty() ? 0 : zero.front().get<int>());
 }
 
-// "....####....": when the tensor's bytes matter, from the first to the last operator.
+// "....####....": the lifetime of the tensor's memory on the scale of the plan.
 std::string LifeText(int64_t first, int64_t last, int64_t steps) {
   std::string life(kLifeWidth, '.');
   const auto column = [&](int64_t step) {

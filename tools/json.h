@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON documents of the command: a plain tree, in which members keep the order in which they
-// were added. nlohmann/json writes its text (json.cc); as the tree itself it would cost every file
-// that names it seconds of compile time.
+// The JSON documents of the command: a plain tree whose members keep their insertion order.
+// nlohmann/json writes the text (json.cc); including it here would add seconds of compile time to
+// every file that uses the tree.
 #ifndef DEPUTY_TOOLS_JSON_H_
 #define DEPUTY_TOOLS_JSON_H_
 
@@ -47,8 +47,8 @@ class Json {
   bool is_array() const { return kind_ == Kind::kArray; }
   bool is_object() const { return kind_ == Kind::kObject; }
 
-  // The value as a bool, a number, a std::string or, of an array, a vector; zero or empty if it is
-  // of another kind.
+  // Returns the value as a bool, a number, a std::string or, for an array, a vector; zero or empty
+  // if the kind differs.
   template <typename T>
   T get() const {
     if constexpr (std::same_as<T, bool>) {
@@ -67,7 +67,7 @@ class Json {
   requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
   operator T() const { return get<T>(); }
 
-  // Of an array: its elements. A null becomes an array by push_back().
+  // Functions of an array, on its elements. push_back() turns a null into an array.
   void push_back(Json element);
   const Json& front() const { return elements_.front(); }
   const Json& back() const { return elements_.back(); }
@@ -78,8 +78,8 @@ class Json {
   std::vector<Json>::const_iterator end() const { return elements_.end(); }
   const Json& operator[](size_t index) const { return elements_[index]; }
 
-  // Of an object: its members. A null becomes an object by operator[], which adds a member that is
-  // not there; in a const object such a member is null.
+  // Functions of an object, on its members. operator[] turns a null into an object and adds missing
+  // members; on a const object it returns null for a missing member.
   const std::vector<Member>& items() const { return members_; }
   bool contains(const char* name) const;
   const Json& operator[](const char* name) const;
@@ -87,7 +87,7 @@ class Json {
   Json& operator[](const std::string& name) { return (*this)[name.c_str()]; }
   void update(const Json& members);
 
-  // The number of elements or members.
+  // Returns the number of elements or members.
   size_t size() const;
   bool empty() const { return size() == 0; }
 
@@ -96,11 +96,11 @@ class Json {
   requires std::integral<T> || std::floating_point<T>
   bool operator==(T value) const { return *this == Json(value); }
 
-  // On one line, or with each level indented by so many blanks. Names come out of models, drivers
-  // and files and may be no UTF-8: what is none is replaced.
+  // Serialises on one line, or with each level indented by `indent` blanks. Names come from models,
+  // drivers and files and may be invalid UTF-8; invalid bytes are replaced.
   friend std::string JsonText(const Json& json, int indent);
 
-  // The document with such replacements.
+  // Returns a copy of the document with invalid UTF-8 replaced.
   friend Json ValidUtf8(const Json& json);
 
  private:
@@ -126,7 +126,7 @@ struct Json::Member {
 
 std::string JsonText(const Json& json, int indent = -1);
 
-// `text` without what is no UTF-8 in it.
+// Returns `text` with invalid UTF-8 removed.
 std::string WithoutInvalidUtf8(const std::string& text);
 
 }  // namespace deputy::tools

@@ -74,24 +74,24 @@ std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// ---- Comparing ----------------------------------------------------------------------------------
+// ---- Comparison ---------------------------------------------------------------------------------
 
 namespace {
 
-// What became of the pictures on one engine.
+// The result of classifying the images on one engine.
 struct Result {
   std::string name;
-  std::string problem;  // why there is no result; "" if there is
+  std::string problem;  // the reason if there is no result, otherwise ""
   std::vector<std::string> answers;
   size_t right = 0;
   double median_ms = 0;
   size_t nodes = 0, delegated = 0, partitions = 0;
-  std::string left;  // to the CPU
+  std::string left;  // operators left to the CPU
   bool degraded = false;
-  size_t findings = 0;  // of the validation layer
+  size_t findings = 0;  // number of findings of the validation layer
 };
 
-// "4 DEPTHWISE_CONV_2D, 2 FULLY_CONNECTED", the most frequent first.
+// Returns "4 DEPTHWISE_CONV_2D, 2 FULLY_CONNECTED", the most frequent first.
 std::string NodesLeft(const Json& report) {
   std::map<std::string, size_t> counts;
   for (const Json& subgraph : report["subgraphs"]) {

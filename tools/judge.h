@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers to pictures, and whether they are right: pictures named "..._<label>.png" say what they
-// show.
+// Classifies images and measures the accuracy. A file name "..._<label>.png" contains the expected
+// label.
 #ifndef DEPUTY_TOOLS_JUDGE_H_
 #define DEPUTY_TOOLS_JUDGE_H_
 
@@ -14,47 +14,47 @@
 
 namespace deputy::tools {
 
-// A class and how sure the model is of it.
+// A class and its score.
 struct Guess {
   size_t index = 0;
   double score = 0;
 };
 
-// The best `count` entries of the first output; the lower index first among equals.
+// Returns the `count` highest scores of the first output; equal scores are sorted by index.
 std::vector<Guess> BestGuesses(const Session& session, size_t count);
 
-// The lines of a file; none if `path` is empty.
+// Returns the lines of a file; empty if `path` is empty.
 std::vector<std::string> ReadLabels(const std::string& path);
 
-// Ends the command with kExitUsage if there are labels, from the file `path`, but fewer than output
-// 0 has values. Once the model has run, for its shape to be known.
+// Ends the command with kExitUsage if the file `path` has labels, but fewer than output 0 has
+// values. Call it after the first inference, because the output's shape may be unknown before.
 void CheckLabels(const std::vector<std::string>& labels, const std::string& path,
                  const Session& session);
 
-// The label of a class, or its number.
+// Returns the label of a class, or its index if there is none.
 std::string LabelText(const std::vector<std::string>& labels, size_t index);
 
-// What a picture's name says, which must be one of `labels` if there are any: "0123_7.png" shows
-// "7". Ends the command with kExitUsage if it says nothing.
+// Returns the label in an image's name ("0123_7.png": "7"), which must be one of `labels` unless
+// these are empty. Ends the command with kExitUsage if the name contains no label.
 std::string ExpectedLabel(const std::string& path, const std::vector<std::string>& labels,
                           const std::string& labels_path);
 
-// The name of the file without its folder.
+// Returns the file name without its directory.
 std::string FileNameOf(const std::string& path);
 
-// Pictures that are to be judged.
+// Options of a comparison over labelled images.
 struct Exam {
   std::vector<std::string> pictures;
   PixelScaling scaling;
   std::vector<std::string> labels;
   std::string labels_path;
-  std::string input;  // that takes the picture; "": the first
+  std::string input;  // name of the input that receives the image; "": the first
   bool shows_progress = false;
 };
 
-// Judges the pictures on the CPU, and then through each of `delegates` (as --delegate has them);
-// one table shows accuracy, answers that are the CPU's, times, and who ran what. A delegate that is
-// not here has a row with the reason.
+// Classifies the images on the CPU, then through each of `delegates` (in the syntax of --delegate),
+// and prints one table of accuracy, agreement with the CPU, times, and the delegates that ran
+// nodes. A delegate that is not available gets a row with the reason.
 void CompareOnPictures(const SessionOptions& session, const std::vector<std::string>& delegates,
                        const Exam& exam);
 

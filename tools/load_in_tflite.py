@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One delegate library, two runtimes: the real TensorFlow Lite and Deputy give it the same nodes.
+"""Checks that TensorFlow Lite and Deputy pass the same nodes to one delegate library.
 
     load_in_tflite.py [--build FOLDER] [--golden FOLDER] MODEL.tflite...
 
-Needs Python's `ai_edge_litert` and `numpy`, and a build folder with its tests. The library is
-tests/plugins/elementwise.c, which writes to a file what it is given: claimed nodes, partitions with
-their tensors in their order, each invocation. The two files must be equal, line by line, and the
-outputs must agree: floats within four times the spread that golden/models/index.json records plus
-2e-6 of the greatest magnitude (1e-4 of it where nothing is recorded), integers exactly: both compute
-in reference arithmetic. Prints a line per model and set of operators; exits 1 if any differs.
+Needs Python's `ai_edge_litert` and `numpy`, and a build directory with its tests. The library is
+tests/plugins/elementwise.c, which logs to a file: claimed nodes, partitions with their tensors in
+order, each invocation. The two files must be equal line by line, and the outputs must agree: floats
+within four times the spread that golden/models/index.json records plus 2e-6 of the largest
+magnitude (1e-4 of it if nothing is recorded), integers exactly, because both compute in reference
+arithmetic. Prints a line per model and set of operators; exits with 1 if any differs.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f'{error.name} is missing: see tools/requirements-golden.txt')
 
-# Sets of operators for the option "ops": all it has, ADD, MUL and MINIMUM, the activations, RESHAPE.
+# Sets of operators for the option "ops": all supported, ADD, MUL and MINIMUM, activations, RESHAPE.
 OPERATORS = {'all': '', 'add': '0', 'mul': '18,57', 'activations': '19,21,117', 'reshape': '22'}
 
 
@@ -33,7 +33,7 @@ class Refused(Exception):
 
 
 def make_inputs(details, folder):
-    """Golden inputs where there are any, else random ones from a fixed seed."""
+    """Returns the golden inputs if there are any, otherwise random ones from a fixed seed."""
     random, inputs = np.random.default_rng(7), []
     for i, detail in enumerate(details):
         shape, dtype = tuple(detail['shape']), np.dtype(detail['dtype'])
@@ -50,7 +50,7 @@ def make_inputs(details, folder):
 
 
 def run_in_tflite(library, options, model, golden):
-    """Inputs and outputs of one inference in TensorFlow Lite with its reference kernels."""
+    """Returns inputs and outputs of one inference in TensorFlow Lite with its reference kernels."""
     try:
         interpreter = Interpreter(
             str(model), num_threads=1,
@@ -69,7 +69,7 @@ def run_in_tflite(library, options, model, golden):
 
 
 def run_in_deputy(command, library, options, model, inputs, folder):
-    """Outputs of one inference in Deputy."""
+    """Returns the outputs of one inference in Deputy."""
     arguments = [command, 'run', model, '--reference', '--output-dir', folder / 'out', '--delegate',
                  ','.join([str(library), *(f'{key}={value}' for key, value in options.items())])]
     for i, value in enumerate(inputs):
@@ -83,7 +83,7 @@ def run_in_deputy(command, library, options, model, inputs, folder):
 
 
 def differences(theirs, ours, spreads):
-    """What does not agree, as texts."""
+    """Yields the differences as texts."""
     if len(theirs) != len(ours):
         yield f'{len(theirs)} outputs, ours {len(ours)}'
     for i, (a, b) in enumerate(zip(theirs, ours)):
@@ -102,8 +102,8 @@ def differences(theirs, ours, spreads):
 
 
 def compare(build, model, operators, golden, spreads):
-    """How many nodes ran in the library; true if nothing differs, None if TensorFlow Lite refuses
-    the model; a text about it."""
+    """Returns the number of nodes that ran in the library; true if nothing differs, None if
+    TensorFlow Lite rejects the model; and a text for the report."""
     library = build / 'tests/plugins/libelementwise.so'
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -134,7 +134,8 @@ def compare(build, model, operators, golden, spreads):
 
 
 def recorded(golden, model):
-    """The folder with inputs of a model, and per output the greater of the recorded spreads."""
+    """Returns the directory with inputs of a model, and per output the larger of the recorded
+    spreads."""
     index = golden / 'models/index.json'
     if not golden.name or not index.exists():
         return pathlib.Path(), []

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes Debian's packages from a build that is there: make_debs.sh BUILD OUTPUT. Writes a source package
-# and the binary packages into OUTPUT, and lets lintian look at them: its errors are ours.
+# Creates Debian's packages from an existing build: make_debs.sh BUILD OUTPUT. Writes a source
+# package and the binary packages into OUTPUT, and fails on errors of lintian.
 #
-# The build is configured for /usr for as long as this takes, and then as it was; what Debian wants
-# differently (no RPATH, libraries in the folder of the architecture) is decided when it installs.
+# The build is reconfigured for /usr and restored afterwards; Debian's differences (no RPATH,
+# libraries in the architecture's directory) only affect its installation step.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -37,7 +37,7 @@ trap restore EXIT
 
 cd "$stage"
 dpkg-source -Zgzip -b . >"$output/source.log" 2>&1 || { cat "$output/source.log"; exit 1; }
-# -d: what a build needs is here, if not by the names of Debian's packages.
+# -d: the build dependencies are installed, but possibly not as Debian packages.
 DEPUTY_BUILD=$build DEPUTY_SOURCE=$here dpkg-buildpackage -b -us -uc -d \
   >"$output/build.log" 2>&1 || { tail -n 40 "$output/build.log"; exit 1; }
 rm -rf "$stage"

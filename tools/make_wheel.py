@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the Python wheel: bindings/python with the library and its plug-ins inside.
+"""Creates the Python wheel: bindings/python with the library and its plug-ins.
 
-The package is Python alone, so that one wheel serves every Python 3; what binds it to a system is the
-library, and the tag names the C library that it needs at least. Prints the wheel's path. The same
-inputs give the same bytes.
+The package contains only Python code, so one wheel serves every Python 3; the platform tag names
+the minimum C library that the shared library needs. Prints the wheel's path. Equal inputs give
+equal bytes.
 """
 import argparse
 import base64
@@ -18,7 +18,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'bindings/python/deputy'
-# In the wheel, and where the library looks for plug-ins. XNNPACK's needs libXNNPACK.so.
+# Paths in the wheel; the library searches these for plug-ins. XNNPACK's needs libXNNPACK.so.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              'libdeputy_gpu.so': 'lib/deputy/plugins/libdeputy_gpu.so',
              'libdeputy_npu_stub.so': 'lib/deputy/plugins/libdeputy_npu_stub.so'}
@@ -30,7 +30,7 @@ def project_version():
 
 
 def needed_glibc(path):
-    """The newest version of the C library that a library names, as (2, 36)."""
+    """Returns the newest version of the C library that a library requires, as (2, 36)."""
     words = subprocess.run(['objdump', '-T', path], capture_output=True, text=True, check=True).stdout
     return max((tuple(int(part) for part in found.split('.'))
                 for found in re.findall(r'GLIBC_(2\.\d+)', words)), default=(2, 17))

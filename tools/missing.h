@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of a model that have no kernel here. A model is shown with them by giving each a
-// stand-in, which prepares nothing, leaving its outputs the shapes in the file, and never runs.
+// Operators of a model for which there is no kernel. To inspect such a model each gets a
+// placeholder kernel, which prepares nothing, so that its outputs keep the shapes in the file, and
+// which fails if it is invoked.
 #ifndef DEPUTY_TOOLS_MISSING_H_
 #define DEPUTY_TOOLS_MISSING_H_
 
@@ -25,15 +26,16 @@ std::vector<MissingOperator> MissingOperators(const TfLiteModel* model);
 // The list, whose names are borrowed, must outlive the interpreter.
 void AddStandIns(const std::vector<MissingOperator>& missing, TfLiteInterpreterOptions* options);
 
-// Whether the node is of an operator of the list, and no delegate has taken it.
+// Returns true if the node's operator is in the list and no delegate has claimed the node.
 bool IsMissing(const std::vector<MissingOperator>& missing, const TfLiteInterpreter* interpreter,
                int subgraph, int node);
 
-// Those of the list that delegates have left, with the numbers of their nodes.
+// Returns the operators of the list that no delegate has claimed completely, with the number of
+// their remaining nodes.
 std::vector<MissingOperator> MissingLeft(std::vector<MissingOperator> missing,
                                          const TfLiteInterpreter* interpreter);
 
-// "2 operators have no kernel here: FOO version 3 (2 nodes), BAR version 1 (1 node)".
+// Returns "2 operators have no kernel here: FOO version 3 (2 nodes), BAR version 1 (1 node)".
 std::string MissingText(const std::vector<MissingOperator>& missing);
 
 }  // namespace deputy::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's file of any format that the command takes: .tflite, or MindSpore Lite's .ms, which is
-// converted in memory. What a file is, its first bytes say, not its name.
+// Loads a model file of any supported format: .tflite, or MindSpore Lite's .ms, which is converted
+// in memory. The format is detected from the first bytes, not from the name.
 #ifndef DEPUTY_TOOLS_MODEL_FILE_H_
 #define DEPUTY_TOOLS_MODEL_FILE_H_
 
@@ -19,14 +19,14 @@ class ModelFile {
  public:
   using Reporter = void (*)(void* user_data, const char* format, va_list args);
 
-  // Null if the file is no usable model; then the reporter, which must outlive this, has the
-  // reason.
+  // get() returns null if the file is not a usable model; the reason goes to the reporter, which
+  // must outlive this object.
   ModelFile(const std::string& path, Reporter reporter, void* user_data);
 
   const TfLiteModel* get() const { return model_.get(); }
 
  private:
-  std::vector<uint8_t> converted_;  // what the model reads, if its file is of another format
+  std::vector<uint8_t> converted_;  // backing memory of the model if it was converted
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
 };
 

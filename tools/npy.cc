@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The format: "\x93NUMPY", version, header length, then a Python dictionary as text
-// ({'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }), then the data. The header is
-// searched for its three keys rather than parsed as Python; what is found is checked strictly, and
-// the data must have exactly the size that type and shape ask for.
+// The format: "\x93NUMPY", version, header length, then a Python dictionary as text ({'descr':
+// '<f4', 'fortran_order': False, 'shape': (1, 3), }), then the data. The header is searched for its
+// three keys instead of parsed as Python; the values are checked strictly, and the data must have
+// exactly the size that type and shape require.
 #include "npy.h"
 
 #include <cerrno>
@@ -28,7 +28,8 @@ struct TypeCode {
   const char* code;
   TfLiteType type;
 };
-// The first row of a type is the one written. NumPy has no bfloat16: its bits go out as uint16.
+// The first row of a type is used for writing. NumPy has no bfloat16, so its bits are written as
+// uint16.
 constexpr TypeCode kTypeCodes[] = {
     {"<f4", kTfLiteFloat32},   {"<f8", kTfLiteFloat64},     {"<f2", kTfLiteFloat16},
     {"|i1", kTfLiteInt8},      {"|u1", kTfLiteUInt8},       {"<i2", kTfLiteInt16},
@@ -39,7 +40,7 @@ constexpr TypeCode kTypeCodes[] = {
 
 using File = std::unique_ptr<FILE, int (*)(FILE*)>;
 
-// The text behind 'key': in the header, or null.
+// Returns the text after 'key': in the header, or null.
 const char* FindKey(const std::string& header, const char* key) {
   const size_t at = header.find("'" + std::string(key) + "'");
   if (at == std::string::npos) return nullptr;
@@ -129,7 +130,7 @@ void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& 
   if (shape.size() > 1) dims.pop_back();
   std::string header =
       "{'descr': '" + std::string(code) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
-  // The data starts at a multiple of 64, the header ends in a line break.
+  // The data must start at a multiple of 64, and the header must end in a line break.
   const size_t before = kMagicBytes + 4;
   header.append(63 - (before + header.size()) % 64, ' ');
   header += '\n';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NumPy's .npy files: one array with its type and shape. Read in C order and little-endian only.
+// NumPy's .npy files: one array with type and shape. Only C order and little-endian data are
+// supported.
 #ifndef DEPUTY_TOOLS_NPY_H_
 #define DEPUTY_TOOLS_NPY_H_
 
@@ -13,14 +14,14 @@
 
 namespace deputy::tools {
 
-// A .npy file whose header has been read and checked. Both functions end the command with
-// kExitUsage and one line that names the file and what is wrong with it.
+// A .npy file with a parsed and checked header. The constructor and Read() end the command with
+// kExitUsage and one line that names the file and the fault.
 class NpyFile {
  public:
   explicit NpyFile(const std::string& path);
   TfLiteType type() const { return type_; }
   const std::vector<int>& shape() const { return shape_; }
-  // The data: as many bytes as type and shape need. To be called once.
+  // Reads the data, whose size follows from type and shape. May be called once.
   std::vector<char> Read() const;
 
  private:
@@ -29,10 +30,10 @@ class NpyFile {
   UserFile file_;
   TfLiteType type_ = kTfLiteNoType;
   std::vector<int> shape_;
-  size_t bytes_ = 0;  // of data
+  size_t bytes_ = 0;  // size of the data
 };
 
-// Ends the command with kExitFailed and one line if the file cannot be written.
+// Writes an array. Ends the command with kExitFailed and one line if the file cannot be written.
 void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& shape,
               const void* data, size_t bytes);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy ops`: which operators have kernels here, and which a model needs, who runs them, and what
-// is missing. The text is written from the JSON document, so that the two agree.
+// `deputy ops`: lists the operators with kernels, or those that a model needs, with the engines
+// that run them and the missing ones. The text is written from the JSON document, so that both
+// agree.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -26,7 +27,7 @@
 namespace deputy::tools {
 namespace {
 
-// ---- What there is ------------------------------------------------------------------------------
+// ---- Available operators ------------------------------------------------------------------------
 
 Json TypesJson(uint64_t types) {
   Json names = Json::array();
@@ -59,7 +60,7 @@ Json KernelsJson() {
   return all;
 }
 
-// The rows of a table of KernelsJson(), and whose operators are being entered in it.
+// Context of EnterOperator: the rows of KernelsJson(), and the delegate whose operators are added.
 struct Entering {
   Json* rows;
   std::string delegate;
@@ -74,8 +75,8 @@ void EnterOperator(void* data, const DeputyDelegateOperator* op) {
   }
 }
 
-// Enters what each library's delegates take. Libraries that do not say leave no trace; one of
-// --delegate that cannot be loaded is an error, one of a provider's flag a warning.
+// Adds the operators of each library's delegate. Libraries without this query are skipped; failing
+// to load a library of --delegate is an error, one of a provider's flag a warning.
 void EnterDelegates(const SessionOptions& options, Json* rows) {
   const QuietReports quiet;
   std::vector<DelegateRequest> requests = options.delegates;
@@ -112,7 +113,7 @@ std::string TypesText(const Json& op) {
   return text;
 }
 
-// "gpu, npu_stub to 3": with the last version where that is not the CPU's.
+// "gpu, npu_stub to 3": with the highest supported version if that differs from the CPU's.
 std::string DelegatesText(const Json& op) {
   std::string text;
   for (const auto& [name, version] : op["delegates"].items()) {
@@ -139,7 +140,7 @@ void PrintKernels(const Json& all, bool markdown) {
   }
 }
 
-// ---- What a model needs -------------------------------------------------------------------------
+// ---- Operators of a model -----------------------------------------------------------------------
 
 Json NeededJson(const TfLiteModel* model) {
   Json needed = Json::array();
@@ -170,7 +171,7 @@ std::string OwnerOf(const TfLiteInterpreter* interpreter, int subgraph, int node
   return delegate.name == nullptr ? "a delegate" : delegate.name;
 }
 
-// Counts the nodes of every operator by who runs them.
+// Counts the nodes of every operator by the engine that runs them.
 void AddOwners(const TfLiteInterpreter* interpreter, Json* needed) {
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
     for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
@@ -216,14 +217,14 @@ void Print(const Json& json, const OpsOptions& options) {
   }
 }
 
-// Collects the texts of a model that is refused.
+// Collects the error report of a model that is rejected.
 void CollectReport(void* user_data, const char* format, va_list args) {
   char text[1024];
   std::vsnprintf(text, sizeof text, format, args);
   *static_cast<std::string*>(user_data) = text;
 }
 
-// The library's own text, if it says more than the report.
+// Returns the library's error text if it extends the report.
 std::string Known(const std::string& report) {
   const std::string known = DeputyLastError();
   return known.starts_with(report) ? known : report;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of numbers on the command line. CLI11's own name bounds of 309 digits. For the files that
-// include CLI11 anyway.
+// Validators of numbers on the command line. Those of CLI11 print bounds of 309 digits. Included
+// only by files that include CLI11 anyway.
 #ifndef DEPUTY_TOOLS_OPTION_CHECKS_H_
 #define DEPUTY_TOOLS_OPTION_CHECKS_H_
 
@@ -10,7 +10,7 @@
 
 namespace deputy::tools {
 
-// A number that is not smaller than `least`.
+// Accepts numbers that are at least `least`.
 inline CLI::Validator AtLeast(int least) {
   return CLI::Validator(
       [least](std::string& text) {

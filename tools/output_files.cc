@@ -13,11 +13,11 @@ namespace deputy::tools {
 namespace {
 
 constexpr const char* kExtension = ".npy";
-// Room that an item leaves for "_", the output's number and "_", ".npy", and a part of the tensor's
-// name.
+// Bytes of a file name reserved after the item for "_", the output's index, "_", ".npy", and a part
+// of the tensor's name.
 constexpr size_t kRoomForTensor = 48;
 
-// Tensor names hold slashes and colons.
+// Replaces other characters, such as the slashes and colons of tensor names.
 std::string SafeName(const std::string& name) {
   std::string safe;
   for (const char c : name) {
@@ -26,7 +26,7 @@ std::string SafeName(const std::string& name) {
   return safe;
 }
 
-// At most `bytes` of `text`, with no UTF-8 character cut in two.
+// Returns at most `bytes` bytes of `text` without cutting a UTF-8 character.
 std::string CutTo(const std::string& text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
@@ -57,7 +57,7 @@ void OutputFiles::Begin(const std::string& item) {
   stem_ = stem + "_";
 }
 
-// The number keeps names apart that are equal when cut.
+// The index distinguishes names that are equal after shortening.
 std::string OutputFiles::PathOf(int index, const std::string& tensor) const {
   std::string name = stem_ + std::to_string(index) + "_" + SafeName(tensor);
   const size_t extension = std::string(kExtension).size();

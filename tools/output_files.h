@@ -10,24 +10,25 @@
 
 namespace deputy::tools {
 
-// No two outputs get the same name, and none is longer than the file system of the folder allows.
+// Ensures that no two outputs get the same name and that no name exceeds the limit of the file
+// system.
 class OutputFiles {
  public:
-  // `max_name` is the greatest length of a file name, in bytes.
+  // `max_name` is the maximum length of a file name in bytes.
   OutputFiles(const std::string& folder, size_t max_name) : folder_(folder), max_name_(max_name) {}
-  // Creates the folder if it is not there; ends the command with kExitUsage if that fails.
+  // Creates the directory if it does not exist; ends the command with kExitUsage if that fails.
   static OutputFiles In(const std::string& folder);
 
-  // Starts the outputs of one inference. `item` is its picture or row; "" if there is just one. Its
-  // name without extension begins the names of the files.
+  // Starts the outputs of one inference. `item` is its image or row, "" if there is only one. File
+  // names begin with `item` without its extension.
   void Begin(const std::string& item);
-  // The path for an output of that inference: FOLDER/ITEM_INDEX_TENSOR.npy.
+  // Returns the path for an output of that inference: FOLDER/ITEM_INDEX_TENSOR.npy.
   std::string PathOf(int index, const std::string& tensor) const;
 
  private:
   std::string folder_;
   size_t max_name_;
-  std::string stem_;  // with its underscore; "" without an item
+  std::string stem_;  // prefix with its underscore; "" without an item
   std::set<std::string> stems_;
 };
 

@@ -7,7 +7,7 @@
 namespace deputy::tools {
 namespace {
 
-// `name` holds what the placement's name points to.
+// `name_text` owns the string to which the placement's name points.
 DeputyPlacement Parse(const std::string& selector, std::string* name_text) {
   DeputyPlacement placement = {};
   placement.struct_size = sizeof(placement);

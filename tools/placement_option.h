@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --pin and --exclude: what the command line says about who may run what.
+// --pin and --exclude: restricts which delegate may run which nodes.
 #ifndef DEPUTY_TOOLS_PLACEMENT_OPTION_H_
 #define DEPUTY_TOOLS_PLACEMENT_OPTION_H_
 
@@ -12,15 +12,15 @@
 
 namespace deputy::tools {
 
-// Excludes "#12", "1#12", "op:CONV_2D" or "tensor:NAME" from delegation in interpreters of these
-// options. Ends the command with kExitUsage when it is none of these.
+// Excludes "#12", "1#12", "op:CONV_2D" or "tensor:NAME" from delegation in interpreters created
+// with these options. Ends the command with kExitUsage for any other selector.
 void AddExclusion(const std::string& selector, TfLiteInterpreterOptions* options);
 
-// "SELECTOR=INDEX" keeps nodes for one of `delegates`.
+// Parses "SELECTOR=INDEX" and reserves the selected nodes for one of `delegates`.
 void AddPin(const std::string& pin, const std::vector<LoadedDelegate>& delegates,
             TfLiteInterpreterOptions* options);
 
-// Ends the command with kExitUsage if a selector of `pins` or `excludes` names no node of the
+// Ends the command with kExitUsage if a selector of `pins` or `excludes` matches no node of the
 // model.
 void CheckSelectors(const std::vector<std::string>& pins, const std::vector<std::string>& excludes,
                     const TfLiteInterpreter* interpreter);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy plugins`: which delegate libraries there are, what they say of themselves, and why the
-// others cannot be loaded. The text is written from the JSON document, so that the two agree.
+// `deputy plugins`: lists the delegate libraries found, with their descriptions or the reason why
+// they cannot be loaded. The text is written from the JSON document, so that both agree.
 #include <algorithm>
 #include <cstdio>
 #include <memory>

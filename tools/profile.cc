@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See profile.h. The callback may not use the interpreter, hence names are looked up first and the
-// callback only adds numbers.
+// See profile.h. The callback may not use the interpreter, so names are looked up in advance and
+// the callback only adds numbers.
 #include "profile.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string ShareText(double part, double total) {
   return Format("%.1f %%", total > 0 ? 100 * part / total : 0.0);
 }
 
-// A field of a csv file: quoted where it must be (RFC 4180), without line breaks.
+// A field of a CSV file: quoted if necessary (RFC 4180), without line breaks.
 std::string CsvText(const std::string& text) {
   std::string line = OneLine(text);
   if (line.find_first_of(",\"") == std::string::npos) return line;
@@ -63,7 +63,7 @@ Profile::~Profile() {
   DeputyInterpreterSetWorkerCallback(interpreter_, nullptr, nullptr);
 }
 
-// All but its followers.
+// Fills in all fields except the followers.
 Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
   Row row;
   row.subgraph = info.subgraph_index;
@@ -114,7 +114,7 @@ void Profile::OnWorkerEvent(void* profile, const DeputyWorkerEvent* event) {
        event->tiles});
 }
 
-// Nodes that have run, the most expensive first.
+// Returns the nodes that have run, most expensive first.
 std::vector<Profile::Row> Profile::Nodes() const {
   std::vector<Row> nodes;
   for (const auto& subgraph : rows_) {
@@ -127,7 +127,7 @@ std::vector<Profile::Row> Profile::Nodes() const {
   return nodes;
 }
 
-// Those that run in the steps of others, too.
+// Includes nodes that are fused into others.
 std::vector<Profile::Row> Profile::InOrder() const {
   std::vector<Row> nodes = Nodes();
   for (const auto& subgraph : rows_) {
@@ -155,7 +155,7 @@ std::string Profile::OperatorsOf(const Row& row) const {
   return operators;
 }
 
-// A node's number, with its subgraph's where there are several.
+// Returns a node's index, with that of its subgraph if there are several.
 std::string Profile::Where(const Row& row) const {
   return rows_.size() > 1 ? Format("%d.%d", row.subgraph, row.node) : std::to_string(row.node);
 }

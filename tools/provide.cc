@@ -43,8 +43,8 @@ LoadedDelegate CreateExternal(const DelegateRequest& request) {
   return loaded;
 }
 
-// What there is of the system's library that a bridge would open, unless the bridge's own `problem`
-// names it.
+// Describes the system library that a bridge would open, unless the bridge's own `problem` names
+// it.
 std::string SystemText(const Provider& provider, const std::string& problem) {
   std::string text;
   for (const char* name : provider.system_libraries) {
@@ -58,7 +58,7 @@ std::string SystemText(const Provider& provider, const std::string& problem) {
     } else {
       text += Format("; %s is here", name);
     }
-    // It stays open: threads of a driver may run its code.
+    // It is not closed, because threads of a driver may run its code.
   }
   return text;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the delegates that a command line asks for. Absence is no error here (a delegate that is
-// not there must not break an inference), but for --delegate, which names a file as MODEL does.
+// Creates the delegates requested on a command line. An absent delegate is not an error, because
+// inference works without it; exception: --delegate, which names a file just as MODEL does.
 #ifndef DEPUTY_TOOLS_PROVIDE_H_
 #define DEPUTY_TOOLS_PROVIDE_H_
 
@@ -13,10 +13,10 @@
 
 namespace deputy::tools {
 
-// A delegate that was asked for, in the order of the command line.
+// A requested delegate; kept in the order of the command line.
 struct DelegateRequest {
   std::string provider;  // a key of providers.h, or kGivenLibrary
-  std::string path;      // of the library, where the option names one
+  std::string path;      // path of the library, if the option names one
   DelegateSettings options = {};
   DelegateSettings settings = {};  // see LoadDelegate
 };
@@ -29,26 +29,26 @@ struct PartitionLimits {
   int max_partitions = 0, min_nodes = 0;
 };
 
-// The limits as settings of delegates.
+// Converts the limits to settings of delegates.
 DelegateSettings SettingsOf(const PartitionLimits& limits);
 
-// One line on standard error for each limit that none of the delegates has an option for.
-// `declared` are the keys of settings that some delegate has.
+// Prints one line on standard error for each limit for which no delegate declares an option.
+// `declared` are the keys of all settings that the delegates declare.
 void WarnOfIgnoredLimits(const PartitionLimits& limits, const std::set<std::string>& declared);
 
-// What --delegate says.
+// Parses the value of --delegate.
 DelegateRequest RequestOf(const std::string& delegate);
 
-// As users know it, "XNNPACK" or "libmy.so", and what asked for it, "--use_xnnpack".
+// Display name, "XNNPACK" or "libmy.so", and requesting option, "--use_xnnpack".
 std::string NameOf(const DelegateRequest& request);
 std::string FlagOf(const DelegateRequest& request);
 
-// The delegate; without one, why: the library, where it was looked for, the function or the code.
-// Ends the command with kExitUsage where --delegate names no usable library, or where no library
-// could take the options.
+// Returns the delegate or, without a handle, the reason: library, searched directory, missing
+// function or error code. Ends the command with kExitUsage if --delegate names no usable library,
+// or if no library accepts the options.
 LoadedDelegate Provide(const DelegateRequest& request);
 
-// One line on standard error, for a delegate that is not there.
+// Prints one line on standard error for an absent delegate.
 void WarnOfAbsence(const std::string& flag, const std::string& problem);
 
 }  // namespace deputy::tools

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kGpuBackend = "--gpu_backend";
 constexpr const char* kExternalOptions = "--external_delegate_options";
 
-// "--use-npu-stub,--use_npu_stub".
+// Returns both spellings, "--use-npu-stub,--use_npu_stub".
 std::string BothSpellings(const std::string& name) {
   std::string dashed = name;
   std::replace(dashed.begin(), dashed.end(), '_', '-');
@@ -36,7 +36,7 @@ void AddPathOption(CLI::App* command, const char* name, const char* help, const 
 
 void AddFlags(CLI::App* command, const Provider& provider, const std::string& group) {
   for (const ProviderFlag& flag : provider.flags) {
-    if (provider.path_flag != nullptr) {  // the options of each library, see RequestsInOrder
+    if (provider.path_flag != nullptr) {  // these set options of a library, see RequestsInOrder
       AddPathOption(command, flag.name, flag.help, flag.type, kDelegatesGroup);
       continue;
     }
@@ -47,7 +47,7 @@ void AddFlags(CLI::App* command, const Provider& provider, const std::string& gr
   }
 }
 
-// The options of a provider without a path as the command line has them.
+// Returns the options of a provider without a path, as given on the command line.
 DelegateSettings OptionsOf(const CLI::App& command, const Provider& provider) {
   DelegateSettings pairs;
   for (const ProviderFlag& flag : provider.flags) {
@@ -64,7 +64,7 @@ DelegateSettings OptionsOf(const CLI::App& command, const Provider& provider) {
   return pairs;
 }
 
-// "key:value;key:value", the form of benchmark_model.
+// Parses "key:value;key:value", the format of benchmark_model.
 DelegateSettings Pairs(const std::string& text) {
   DelegateSettings pairs;
   for (const std::string& pair : SplitText(text, ';')) {
@@ -91,7 +91,7 @@ void WarnOfIdleFlags(const CLI::App& command, const std::vector<DelegateRequest>
   }
 }
 
-// Reads the options of one command line in their order.
+// Reads the options of one command line in order.
 class Reader {
  public:
   explicit Reader(const CLI::App& command) : command_(command) {}
@@ -123,7 +123,7 @@ class Reader {
       early_.clear();
     }
     if (!option.check_name(kExternalOptions)) return;
-    // They belong to the library before them, or to the first one if they stand before all.
+    // They apply to the preceding library, or to the first one if they precede all.
     DelegateSettings& pairs = library_ == SIZE_MAX ? early_ : requests_[library_].options;
     for (auto& pair : Pairs(value)) pairs.push_back(std::move(pair));
   }
@@ -131,7 +131,7 @@ class Reader {
   const CLI::App& command_;
   std::vector<DelegateRequest> requests_;
   DelegateSettings early_;
-  size_t library_ = SIZE_MAX;  // the last one
+  size_t library_ = SIZE_MAX;  // index of the preceding library
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flags of the list of providers (providers.h) on a subcommand's line, and what they ask for.
+// Command-line flags generated from the list of providers (providers.h), and the delegates that
+// they request.
 #ifndef DEPUTY_TOOLS_PROVIDER_OPTIONS_H_
 #define DEPUTY_TOOLS_PROVIDER_OPTIONS_H_
 
@@ -14,20 +15,21 @@ class App;
 
 namespace deputy::tools {
 
-// Their group in the help.
+// The heading of their group in the help.
 inline constexpr const char* kDelegatesGroup = "Delegates, applied in the order given";
 
-// --use_<key>, the options that name a library, and the flags of each. The latter are in the help
-// only if `shows_all`.
+// Adds --use_<key>, the options that name a library, and the flags of each provider. The flags
+// appear in the help only if `shows_all`.
 void AddProviderOptions(CLI::App* command, bool shows_all);
 
-// --max_delegated_partitions and --min_nodes_per_partition, as TFLite's benchmark_model has them.
+// Adds --max_delegated_partitions and --min_nodes_per_partition, spelled as in TFLite's
+// benchmark_model.
 void AddPartitionOptions(CLI::App* command, PartitionLimits* limits);
 
-// --delegate and what AddProviderOptions has added, in the order of the command line; CLI11 keeps
-// the values of each option apart, so the order among different ones comes from its parse order.
-// Warns of flags whose provider is not asked for. Ends the command with kExitUsage where a value is
-// none.
+// Returns the delegates of --delegate and of the options of AddProviderOptions in command-line
+// order. CLI11 stores the values of each option separately, so the order among options comes from
+// its parse order. Warns of flags whose provider is not requested. Ends the command with kExitUsage
+// for invalid values.
 std::vector<DelegateRequest> RequestsInOrder(const CLI::App& command);
 
 }  // namespace deputy::tools

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one list of delegates that the command knows by name: the seven providers of TFLite's
-// benchmark_model, and ours. A row is all that a new one needs; `run`, `bench`, `compare`,
-// `explain`, `ops` and `certify` walk the list (provider_options.h, provide.h).
+// The single list of delegates that the command offers by name: the seven providers of TFLite's
+// benchmark_model, and Deputy's own. A new one needs only a row; `run`, `bench`, `compare`,
+// `explain`, `ops` and `certify` iterate over the list (provider_options.h, provide.h).
 #ifndef DEPUTY_TOOLS_PROVIDERS_H_
 #define DEPUTY_TOOLS_PROVIDERS_H_
 
@@ -11,38 +11,39 @@
 
 namespace deputy::tools {
 
-// A flag of benchmark_model that is an option of a delegate's.
+// A flag of benchmark_model that sets an option of a delegate.
 struct ProviderFlag {
-  const char* name;  // as there: "--gpu_backend"; with dashes it is taken as well
-  const char* type;  // of its value in the help; null for a flag
+  const char* name;  // benchmark_model's spelling, "--gpu_backend"; dashes are accepted as well
+  const char* type;  // type of its value in the help; null for a flag
   const char* help;
-  const char* key;       // the delegate's option; null: checked here and passed to nobody
-  const char* if_true;   // what a flag stands for
-  const char* if_false;  // likewise; null: the option is not passed
+  const char* key;       // the delegate's option; null: checked here and not passed on
+  const char* if_true;   // option value for a flag that is true
+  const char* if_false;  // option value for a flag that is false; null: the option is not passed
 };
 
-// Who makes the delegate.
+// Kind of provider; determines how the delegate is created.
 enum class ProviderKind {
-  kNone,      // nobody: "default" has flags only
-  kOwn,       // a library of ours, libdeputy_<key>.so
-  kBridge,    // the same, over a library of the system's
-  kForeign,   // nobody here: another system has it
-  kExternal,  // the library that the option names, through TensorFlow Lite's loader
-  kLibrary,   // the same, through ours
-  kStable,    // the library that the option's file of settings names
+  kNone,      // none: "default" has flags only
+  kOwn,       // a Deputy library, libdeputy_<key>.so
+  kBridge,    // a Deputy library that wraps a library of the system
+  kForeign,   // not available here; exists on another system only
+  kExternal,  // the library named by the option, loaded as TensorFlow Lite does
+  kLibrary,   // the library named by the option, loaded as a Deputy plug-in
+  kStable,    // the library named by the option's settings file
 };
 
 struct Provider {
-  const char* key;   // --use_<key>
-  const char* name;  // for reports
+  const char* key;   // as in --use_<key>
+  const char* name;  // display name in reports
   const char* help;
   ProviderKind kind;
-  const char* path_flag;  // what asks for it instead of --use_<key>, and names a library
+  const char* path_flag;  // option that requests it instead of --use_<key> and names a library
   std::span<const ProviderFlag> flags;
-  // Why it may be absent: what our library was built without; of a bridge and a foreign one, what
-  // it would be and need.
+  // Reason for its absence: the dependency without which our library was built or, for a bridge or
+  // a foreign provider, a description of it and its requirement.
   const char* needs;
-  // Of a bridge: the libraries of the system that may be there, one of them, and a function of it.
+  // For a bridge: alternative names of the system library, one of which must exist, and a function
+  // that it must export.
   std::span<const char* const> system_libraries;
   const char* system_function;
 };
@@ -50,10 +51,10 @@ struct Provider {
 // In the order of the help.
 std::span<const Provider> Providers();
 
-// Null if there is none. By the key.
+// Finds a provider by key; null if there is none.
 const Provider* FindProvider(const std::string& key);
 
-// "--use_gpu" or the option that names a library.
+// Returns "--use_gpu" or the option that names a library.
 std::string FlagOf(const Provider& provider);
 
 }  // namespace deputy::tools

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See rank.h. Each contender has a process of its own: the peak of its memory is not that of the
-// one before, a crash is a row, and the library, device and caches that one leaves behind do not
-// count for the next. The CPU comes first; the others inherit its outputs and compare with them.
+// See rank.h. Each contender runs in its own process: memory peaks are independent, a crash becomes
+// a row, and libraries, devices and caches initialised by one contender do not affect the next. The
+// CPU runs first; the others inherit its outputs and compare with them.
 #include "rank.h"
 
 #include <unistd.h>
@@ -36,28 +36,28 @@
 namespace deputy::tools {
 namespace {
 
-// What a child has measured, as it goes through the pipe. Times in milliseconds.
+// The measurements of a child, as sent through the pipe. Times are in milliseconds.
 struct Figures {
   double init, first, median, p99;
   size_t runs;
-  size_t added_bytes, peak_bytes;  // of the child's resident memory
+  size_t added_bytes, peak_bytes;  // growth and peak of the child's resident memory
   size_t nodes, node_count, partitions;
-  size_t findings;  // of the validation layer
+  size_t findings;  // number of findings of the validation layer
   double difference, relative;
-  size_t nans;      // on one side only, it or the CPU
-  bool is_applied;  // else the reason follows, and the findings are all there is
+  size_t nans;      // number of NaN on one side only
+  bool is_applied;  // false: the reason follows, and only the findings are valid
   bool is_degraded;
 };
 static_assert(std::is_trivially_copyable_v<Figures>);
 
 struct Contender {
   std::string name;
-  std::vector<DelegateRequest> requests;  // one; of the CPU, none
-  std::string problem;                    // why there are no figures; "" if there are
+  std::vector<DelegateRequest> requests;  // at most one; none for the CPU
+  std::string problem;                    // the reason if there are no figures, otherwise ""
   Figures figures = {};
 };
 
-// ---- Who there is -------------------------------------------------------------------------------
+// ---- Contenders ---------------------------------------------------------------------------------
 
 std::string LibraryOf(const DelegateRequest& request) {
   return request.path.empty() ? request.provider : request.path;
@@ -69,15 +69,15 @@ std::string FileOf(const std::string& library) {
   return error ? library : path.string();
 }
 
-// The library, and what tells it from the same one with other options.
+// Returns the library with the options that distinguish it from other requests of the same one.
 std::string LongNameOf(const DelegateRequest& request) {
   std::string name = request.path.empty() ? request.provider : NameOf(request);
   for (const auto& [key, value] : request.options) name.append(",").append(key + "=" + value);
   return name;
 }
 
-// Line by line path, name and error of what `deputy plugins` lists. In the child: one that ends its
-// process as it is loaded must not take the others with it.
+// Returns path, name and error of each library that `deputy plugins` lists, one per line. Runs in a
+// child, because loading a faulty library may end the process.
 std::string ListPlugins() {
   setenv("DEPUTY_PLUGIN_PROBE", "1", 1);
   const QuietReports quiet;
@@ -96,8 +96,8 @@ std::string ListPlugins() {
   return lines;
 }
 
-// Ours, those in folders for plug-ins, those of the command line; none of them twice, but for the
-// latter, which have options.
+// Returns Deputy's own delegates, those in plug-in directories, and those of the command line.
+// Duplicates are removed, except on the command line, where options may differ.
 std::vector<Contender> FindContenders(const BenchOptions& options) {
   std::vector<Contender> contenders(1);
   contenders[0].name = "CPU";
@@ -132,7 +132,7 @@ std::vector<Contender> FindContenders(const BenchOptions& options) {
 
 // ---- In the child -------------------------------------------------------------------------------
 
-// The numbers of all outputs, one behind the other; strings and the like have none.
+// Returns the numbers of all outputs, concatenated; strings and similar types are skipped.
 std::vector<double> Outputs(const Session& session) {
   std::vector<double> all;
   for (int i = 0; i < session.output_count(); ++i) {
@@ -143,7 +143,7 @@ std::vector<double> Outputs(const Session& session) {
   return all;
 }
 
-// Output by output, for each has a largest value of its own.
+// Compares each output separately, because the tolerance is relative to its largest magnitude.
 void CompareOutputs(const Session& session, std::span<const double> expected, Figures* figures) {
   if (Outputs(session).size() != expected.size()) {
     FailWork("its outputs have %zu values, the CPU's have %zu", Outputs(session).size(),
@@ -164,7 +164,7 @@ std::string Bytes(const Figures& figures) {
   return {reinterpret_cast<const char*>(&figures), sizeof figures};
 }
 
-// The figures, and the outputs of the first inference behind them if nothing is expected of them.
+// Returns the figures, followed by the outputs of the first inference if `expected` is null.
 std::string MeasureOne(const BenchOptions& options, const Contender& contender,
                        const std::vector<double>* expected) {
   const size_t at_start = PeakResidentBytes();

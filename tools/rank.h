@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy bench --all-delegates`: one model on the CPU and on every delegate there is, in one
+// `deputy bench --all-delegates`: compares the CPU and every available delegate on one model in one
 // table.
 #ifndef DEPUTY_TOOLS_RANK_H_
 #define DEPUTY_TOOLS_RANK_H_
@@ -9,10 +9,10 @@
 
 namespace deputy::tools {
 
-// Measures the CPU, our own delegates, those that `deputy plugins` lists and those of the options,
-// each by itself in a process of its own with the same inputs, and prints who is fastest. One that
-// is not available, or ends its process, has a row with the reason. Ends the command as BenchModel
-// does where the CPU cannot run the model.
+// Measures the CPU, Deputy's own delegates, those listed by `deputy plugins` and those of the
+// options, each in a separate process with the same inputs, and prints a ranking. A delegate that
+// is not available or whose process dies gets a row with the reason. Ends the command as BenchModel
+// does if the CPU cannot run the model.
 void RankDelegates(const BenchOptions& options);
 
 }  // namespace deputy::tools

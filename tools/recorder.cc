@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callback may not use the interpreter; it reads the tensors themselves, whose addresses were
-// looked up before.
+// The callback may not use the interpreter; it reads the tensors directly, whose addresses were
+// looked up in advance.
 #include "recorder.h"
 
 #include "tensor_data.h"
@@ -32,7 +32,8 @@ Recorder::~Recorder() { DeputyInterpreterSetProfileCallback(interpreter_, nullpt
 
 void Recorder::OnEvent(void* recorder, const DeputyOpEvent* event) {
   auto* self = static_cast<Recorder*>(recorder);
-  // Of a step, in whose time its head has run, the end is in memory; what lies between is not.
+  // The event of a fusion group's head covers all fused nodes: only the output of the last one is
+  // in memory, intermediate tensors are not.
   const auto step = self->steps_.find({event->subgraph_index, event->node_index});
   self->Keep(event->subgraph_index,
              step == self->steps_.end() ? event->node_index : step->second.back());

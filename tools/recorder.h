@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every tensor holds when the node that computes it has run. Memory is shared by tensors that
-// are not needed at the same time, so that this cannot be read afterwards.
+// Records the contents of every tensor immediately after the node that computes it. They cannot be
+// read after the inference, because tensors with disjoint lifetimes share memory.
 #ifndef DEPUTY_TOOLS_RECORDER_H_
 #define DEPUTY_TOOLS_RECORDER_H_
 
@@ -16,14 +16,14 @@ namespace deputy::tools {
 
 struct RecordedTensor {
   int subgraph = 0, tensor = 0, node = 0;
-  std::string name, operator_name, owner;  // of the node
+  std::string name, operator_name, owner;  // of the node that computed it
   TfLiteType type = kTfLiteNoType;
   TfLiteQuantizationParams quantization = {};
   std::vector<int> shape;
   std::vector<char> bytes;
 };
 
-// Listens to an interpreter from construction to destruction. The graph must not change meanwhile.
+// Observes an interpreter from construction to destruction. The graph must not change meanwhile.
 class Recorder {
  public:
   explicit Recorder(const Session& session);
@@ -31,8 +31,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // In the order in which they were computed; of one that was computed several times the last.
-  // Tensors within a delegate's partition, and those that stay on a device, are missing.
+  // In the order of computation; the last value of a tensor that was computed several times.
+  // Tensors inside a delegate's partition, and those that stay on a device, are missing.
   const std::vector<RecordedTensor>& tensors() const { return tensors_; }
 
  private:
@@ -47,8 +47,9 @@ class Recorder {
   TfLiteInterpreter* const interpreter_;
   std::map<std::pair<int, int>, Node> nodes_;                  // subgraph, node
   std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
-  std::map<std::pair<int, int>, std::vector<int>> steps_;      // all nodes, by the head
-  std::map<std::pair<int, int>, size_t> places_;               // in tensors_
+  // all nodes of a fusion group, by its head
+  std::map<std::pair<int, int>, std::vector<int>> steps_;
+  std::map<std::pair<int, int>, size_t> places_;  // index in tensors_
   std::vector<RecordedTensor> tensors_;
 };
 

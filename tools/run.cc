@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy run`: gives a model its inputs, runs it, shows the outputs. A folder of pictures makes
-// one inference per picture; pictures named "..._<label>.png" can be held against their names.
+// `deputy run`: fills the inputs of a model, runs it and shows the outputs. A directory of images
+// gives one inference per image; file names "..._<label>.png" can serve as expected results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,14 +45,14 @@ void Compare(const RunOptions& options) {
   CompareOnPictures(options.session, options.compare, exam);
 }
 
-// For a trace, delegates that can take the times of their devices do so.
+// For a trace, enables measurement of device times in delegates that support it.
 SessionOptions SessionOf(const RunOptions& options) {
   SessionOptions session = options.session;
   if (!options.trace.empty()) session.delegate_settings = {{kTimesFlag, "true"}};
   return session;
 }
 
-// One run of the subcommand.
+// One execution of the subcommand.
 class Runner {
  public:
   explicit Runner(const RunOptions& options)
@@ -95,14 +95,14 @@ class Runner {
   }
 
  private:
-  // Before the first inference and after the last one: delegates may fail while they run.
+  // Called before the first and after the last inference, because delegates may fail at run time.
   void CheckRequirement() const {
     if (!options_.require) return;
     const std::string shortfall = session_.Shortfall();
     if (!shortfall.empty()) FailWork("--require: %s", shortfall.c_str());
   }
 
-  // The input that takes pictures or rows.
+  // Selects the input that receives images or rows.
   void FindItemInput() {
     if (pictures_.empty() && rows_.empty()) return;
     const std::string& name = rows_.empty() ? options_.image_input : options_.rows_input;
@@ -136,7 +136,7 @@ class Runner {
     }
   }
 
-  // Runs the model on one picture and keeps the time.
+  // Runs the model on one image and records the time.
   void RunPicture(const std::string& path) {
     WritePicture(path, scaling_, session_.input(item_input_));
     times_.push_back(session_.Invoke());
@@ -147,7 +147,8 @@ class Runner {
     return pictures_.size() > 1 || options_.top_k > 0 || !labels_.empty();
   }
 
-  // As .npy files, as guesses or as numbers. `prefix` tells one picture's files from another's.
+  // Shows outputs as .npy files, as class scores or as numbers. `prefix` distinguishes the files of
+  // images.
   void ShowOutputs(const std::string& prefix) {
     if (!options_.output_dir.empty()) {
       SaveOutputs(prefix);
@@ -190,7 +191,7 @@ class Runner {
     }
   }
 
-  // One line per picture.
+  // Prints one line per image.
   void ShowPictures() {
     ProgressBar progress(pictures_.size(), shows_progress() && !isatty(STDOUT_FILENO));
     for (size_t i = 0; i < pictures_.size(); ++i) {
@@ -200,7 +201,7 @@ class Runner {
     }
   }
 
-  // One line per row: guesses where they were asked for, else all outputs as a row of numbers.
+  // Prints one line per row: class scores if requested, otherwise all outputs as a row of numbers.
   void ShowRows() {
     ProgressBar progress(rows_.size(), shows_progress() && !isatty(STDOUT_FILENO));
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -228,7 +229,7 @@ class Runner {
     std::printf("%s\n", line.c_str());
   }
 
-  // The wrong ones, accuracy, time, and who did the work.
+  // Prints the misclassified images, accuracy, time, and the engines that ran nodes.
   void JudgePictures() {
     std::vector<std::string> wrong;
     {
@@ -286,7 +287,7 @@ class Runner {
   std::vector<std::string> pictures_;
   std::vector<InputRow> rows_;
   Session session_;
-  std::vector<bool> given_;  // per input
+  std::vector<bool> given_;  // by input
   int item_input_ = 0;
   PixelScaling scaling_;
   std::optional<OutputFiles> output_files_;

@@ -48,7 +48,7 @@ class Estimate:
         self.begin = time.monotonic()
 
     def finish(self, name):
-        """Removes a finished test and returns the estimated seconds that are left."""
+        """Removes a finished test and returns the estimated remaining seconds."""
         self.left.pop(name, None)
         left = sum(self.left.values())
         done = self.total - left
@@ -72,7 +72,7 @@ def listed_tests(arguments):
 
 
 def jobs_of(arguments):
-    """Returns the number of parallel jobs that the arguments of ctest ask for."""
+    """Returns the number of parallel jobs that the arguments of ctest request."""
     for i, argument in enumerate(arguments):
         match = re.match(r'^(?:-j|--parallel)=?(\d*)$', argument)
         if match:
@@ -90,7 +90,7 @@ def run(arguments, durations, record):
 
     def stop(number, _):
         ctest.terminate()
-        # os.write, since the handler may have interrupted a print.
+        # os.write, because the signal may have interrupted a print.
         os.write(1, f'run_tests: interrupted: {len(measured)} of {len(names)} tests ran\n'.encode())
         os._exit(128 + number)
 

@@ -78,8 +78,8 @@ Session::Session(const SessionOptions& options)
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
   if (options.apply_delegates) ApplyDelegates(options);
-  // What follows a stand-in may not like the shape in the file; what is known is shown all the
-  // same.
+  // The nodes after a placeholder may reject the shape in the file; the known part of the model is
+  // shown nevertheless.
   if (Allocate() != kTfLiteOk && missing_.empty()) Refuse("cannot be prepared");
   prepare_ms_ = NowMs() - start;
   report_.clear();
@@ -147,7 +147,7 @@ void Session::FailIfMissing() const {
   if (!left.empty()) FailWork("%s: %s", path_.c_str(), MissingText(left).c_str());
 }
 
-// How many nodes there are is known of an interpreter only; this one has no delegates.
+// The number of nodes is known only to an interpreter; this one has no delegates.
 void Session::KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* settings) const {
   if (first <= 0 && last == INT_MAX) return;
   const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> plain(
@@ -193,7 +193,7 @@ size_t Session::Close() {
   return findings_.count();
 }
 
-// "summary: 7 nodes in mine, 9 on the CPU".
+// Prints "summary: 7 nodes in mine, 9 on the CPU".
 void Session::SayWhoRan() const {
   std::string text;
   int32_t delegated = 0, total = 0;
@@ -318,7 +318,7 @@ void Session::Collect(void* session, const char* format, va_list args) {
   char text[2048];
   std::vsnprintf(text, sizeof(text), format, args);
   self->report_ = text;
-  // The library knows more than a text of upstream's says.
+  // DeputyLastError() may extend a text that has upstream's wording.
   const std::string known = DeputyLastError();
   const std::string start = self->report_.substr(0, self->report_.find('\n'));
   if (known.starts_with(start)) self->report_ = known;
@@ -406,7 +406,7 @@ int Session::FindInput(const std::string& name) const {
 }
 
 double Session::Invoke() {
-  report_.clear();  // a delegate may have failed before, with the CPU standing in
+  report_.clear();  // a delegate may have failed before without failing the inference
   const double start = NowMs();
   const TfLiteStatus status = runner_ != nullptr ? TfLiteSignatureRunnerInvoke(runner_.get())
                                                  : TfLiteInterpreterInvoke(interpreter_.get());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model opened for the `deputy` command, through the public C API only. Everything the library
-// reports is collected here, so that a failure is one line on standard error.
+// A model opened for the `deputy` command, through the public C API only. Collects the library's
+// error reports, so that a failure prints one line on standard error.
 #ifndef DEPUTY_TOOLS_SESSION_H_
 #define DEPUTY_TOOLS_SESSION_H_
 
@@ -26,41 +26,42 @@ struct SessionOptions {
   std::string model;
   int threads = 1;
   bool reference = false;                  // bit-exact integer arithmetic
-  std::string precision;                   // "float32" or "bf16"; "" is what DEPUTY_PRECISION says
+  std::string precision;                   // "float32" or "bf16"; "": the value of DEPUTY_PRECISION
   std::vector<std::string> shapes;         // "NAME=1,224,224,3"
   std::vector<DelegateRequest> delegates;  // in the order of application
-  // Options that are set where a delegate declares them, beside num_threads.
+  // Options to set in addition to num_threads, if a delegate declares them.
   DelegateSettings delegate_settings;
   PartitionLimits limits;
-  // "tflite" or "hot"; "" is what DEPUTY_DELEGATE_POLICY says, and without it "hot".
+  // "tflite" or "hot"; "": the value of DEPUTY_DELEGATE_POLICY, by default "hot".
   std::string policy;
-  // Delegates' results are compared with the CPU's: "first", "always", or N for every N-th run of a
-  // partition; "": never.
+  // Compares the results of delegates with the CPU's: "first", "always", or N for every N-th run of
+  // a partition; "": never.
   std::string verify;
-  // Who may run what, see placement_option.h.
+  // Restrictions on which delegate may run which nodes, see placement_option.h.
   std::vector<std::string> pins, excludes;
-  // Nodes of other numbers are kept from delegates, in every subgraph.
+  // Nodes outside of this range are excluded from delegation, in every subgraph.
   int first_delegate_node = 0, last_delegate_node = INT_MAX;
-  // The signature whose subgraph runs, with its inputs and outputs; "": the first subgraph.
+  // Key of the signature to run, which selects subgraph, inputs and outputs; "": the first
+  // subgraph.
   std::string signature;
-  // False: delegates are created, and left to the caller.
+  // False: delegates are created, and the caller applies them.
   bool apply_delegates = true;
-  // The model is shown even if a delegate cannot be applied.
+  // True: opens the session even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;
-  // Likewise if operators have no kernel: they get stand-ins, see missing.h.
+  // True: opens the session even if operators have no kernel; they get placeholders, see missing.h.
   bool missing_operators_are_fine = false;
-  // Delegates are watched by the validation layer; DEPUTY_VALIDATION=1 says so as well.
+  // Enables the validation layer, as DEPUTY_VALIDATION=1 does.
   bool validate = false;
 };
 
-// For delegates that declare an option for the number of threads.
+// Adds the number of threads to the settings, for delegates that declare such an option.
 DelegateSettings WithThreads(DelegateSettings settings, int threads);
 
 class Session {
  public:
   // Loads the model, applies the shapes and the delegates and allocates. Ends the command with
-  // kExitUsage when a file cannot be read or a shape names no input, with kExitFailed when the
-  // model is refused, or a delegate under the policy TFLite.
+  // kExitUsage if a file cannot be read or a shape names no input, and with kExitFailed if the
+  // model or, under the policy TFLite, a delegate is rejected.
   explicit Session(const SessionOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -74,39 +75,41 @@ class Session {
   int output_count() const;
   TfLiteTensor* input(int index) const;
   const TfLiteTensor* output(int index) const;
-  // An input by tensor name, by its name in a signature, or by number.
+  // Returns the index of an input, found by tensor name, by name in a signature, or by number.
   int FindInput(const std::string& name) const;
 
-  // Those that are here.
+  // The delegates that are available.
   const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
-  // Those that were asked for and are not: what asked for each, and why. Each has cost a warning.
+  // The requested delegates that are not available: option and reason of each. A warning has been
+  // printed for each.
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   DeputyDelegationStatus delegation_status() const;
-  // What bfloat16 came to, "bf16 in 36 nodes"; "" where nobody has allowed it.
+  // The effect of bfloat16, "bf16 in 36 nodes"; "" if it is not enabled.
   std::string PrecisionText() const;
-  // Operators without a kernel, where those are fine.
+  // Operators without a kernel, if missing_operators_are_fine is set.
   const std::vector<MissingOperator>& missing() const { return missing_; }
-  // Ends the command with kExitFailed if nodes of them are left for the CPU. Once, at the end.
+  // Ends the command with kExitFailed if nodes of these operators are left for the CPU. Call it
+  // once, at the end.
   void FailIfMissing() const;
 
-  // Why delegates did not do all that was expected of them; "" if they did. An absent delegate, one
-  // that could not be applied, that took no node, or that failed at a node counts.
+  // The reason why delegates did less than requested; "" if they did everything. Reasons are a
+  // delegate that is absent, could not be applied, claimed no node, or failed at a node.
   std::string Shortfall() const;
-  // One line on standard error if delegates failed and the CPU stood in for them, and one that says
-  // who ran the model if delegates were not here. Once, at the end.
+  // Prints one line on standard error if delegates failed and the CPU replaced them, and one that
+  // names the engines that ran the model if delegates were absent. Call it once, at the end.
   void WarnIfDegraded() const;
 
-  // Whether the validation layer is on.
+  // True if the validation layer is enabled.
   bool validates() const { return validates_; }
-  // Deletes the interpreter, while which delegates may break rules as well, and returns how many
-  // findings there were. The session and its profile must not be used any more.
+  // Deletes the interpreter, during which delegates may still break rules, and returns the number
+  // of findings. The session and its profile must not be used afterwards.
   size_t Close();
-  // Where results were verified, one line on standard error that says what it cost. Ends the
-  // command with kExitFailed if a delegate was wrong. Once, behind all output.
+  // If results were verified, prints one line on standard error with the cost. Ends the command
+  // with kExitFailed if a delegate's result was wrong. Call it once, after all output.
   void ReportVerification() const;
 
-  // Runs the model and returns the milliseconds it took; ends the command with kExitFailed when it
-  // fails.
+  // Runs the model and returns the duration in milliseconds; ends the command with kExitFailed on
+  // failure.
   double Invoke();
 
  private:
@@ -120,33 +123,33 @@ class Session {
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
   void SayWhoRan() const;
-  // Shortfall of the interpreter's delegate of that index.
+  // Shortfall() of the interpreter's delegate with that index.
   std::string ShortfallOf(int index) const;
 
   std::string path_;
-  std::string report_;  // the first one since the last call: later ones are its consequences
+  std::string report_;  // the first report since the last call; later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   const bool validates_;
   const bool allows_bf16_;
   bool verifies_ = false;
-  Findings findings_{&report_};            // outlive the interpreter, as do
-  std::vector<LoadedDelegate> delegates_;  // these
+  Findings findings_{&report_};            // findings_ and delegates_ must
+  std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
   std::vector<std::pair<std::string, std::string>> absent_;
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
-  // Of the signature that runs; null: the first subgraph does.
+  // The runner of the selected signature; null if the first subgraph runs.
   std::unique_ptr<TfLiteSignatureRunner, void (*)(TfLiteSignatureRunner*)> runner_{
       nullptr, &TfLiteSignatureRunnerDelete};
 };
 
-// Whether the CPU multiplies in bfloat16 there.
+// Returns true if the CPU multiplies in bfloat16 in that node.
 bool IsBf16(const DeputyNodeRun& run);
 
-// Milliseconds since `start`, a value of NowMs().
+// Returns the milliseconds since `start`, a value of NowMs().
 double NowMs();
 
-// `fraction` 0.5 is the median. Sorts `times`, which must not be empty.
+// Returns a percentile; `fraction` 0.5 is the median. Sorts `times`, which must not be empty.
 double Percentile(std::vector<double>* times, double fraction);
 
 }  // namespace deputy::tools

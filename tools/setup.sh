@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the Debian packages named in the given lists (default: packages.txt beside this file).
-# Asks dpkg first and is done at once when nothing is missing. Works as root without sudo, otherwise
-# through `sudo -n`; it never waits for somebody to type.
+# Installs the Debian packages of the given lists (default: packages.txt in this directory). Queries
+# dpkg first and exits immediately if nothing is missing. Works as root without sudo, otherwise
+# through `sudo -n`, which never prompts for a password.
 set -eu
 
 here=$(dirname "$0")
@@ -41,7 +41,7 @@ else
   exit 1
 fi
 
-# The package lists of a fresh machine are empty or old: one update, then the installation.
+# The package lists of a fresh machine are empty or outdated: update once, then install.
 # shellcheck disable=SC2086
 "$here/step.sh" build/setup-lists.log "setup: update the package lists" \
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 update ||

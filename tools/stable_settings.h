@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --stable_delegate_settings_file of benchmark_model: which library a stable delegate comes from,
-// and what it is told.
+// --stable_delegate_settings_file of benchmark_model: names the library of a stable delegate and
+// its settings.
 #ifndef DEPUTY_TOOLS_STABLE_SETTINGS_H_
 #define DEPUTY_TOOLS_STABLE_SETTINGS_H_
 
@@ -11,11 +11,11 @@
 
 namespace deputy::tools {
 
-// The delegate that a JSON file of TensorFlow Lite's TFLiteSettings names, by
-// stable_delegate_loader_settings.delegate_path. It gets delegate_path, delegate_name and
-// max_delegated_partitions; whatever else the file says costs a warning. Null with the reason in
-// `out_problem` if there is none; ends the command with kExitUsage when the file cannot be read.
-// For DeputyPluginDeleteDelegate.
+// Creates the delegate named by stable_delegate_loader_settings.delegate_path in a JSON file of
+// TensorFlow Lite's TFLiteSettings. The delegate receives delegate_path, delegate_name and
+// max_delegated_partitions; other settings in the file print a warning. Returns null with the
+// reason in `out_problem` on failure; ends the command with kExitUsage if the file cannot be read.
+// Delete the result with DeputyPluginDeleteDelegate.
 TfLiteDelegate* MakeStableDelegate(const std::string& path, std::string* out_problem);
 
 }  // namespace deputy::tools

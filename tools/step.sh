@@ -6,7 +6,7 @@
 #   step.sh LOG TEXT COMMAND [ARGUMENT]...
 #
 # prints "TEXT (log: LOG): 12 s". If COMMAND fails, the end of LOG follows and the exit status is
-# that of COMMAND. On a terminal the newest line of LOG stands behind TEXT while COMMAND runs. With
+# that of COMMAND. On a terminal the newest line of LOG is shown after TEXT while COMMAND runs. With
 # V=1 in the environment the output is shown and no log is written.
 set -eu
 

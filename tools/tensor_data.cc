@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions between tensors and real numbers, see tensor_data.h. Speed is no concern here; one
+// Conversions between tensors and real numbers, see tensor_data.h. Speed does not matter here; one
 // table of element types serves reading and writing.
 #include "tensor_data.h"
 
@@ -32,16 +32,17 @@ float FromHalf(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// Round to nearest even; overflow gives infinity.
+// Rounds to nearest even; overflow gives infinity.
 uint16_t ToHalf(float value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const float magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7e00;
   if (magnitude >= 65520.0f) return sign | 0x7c00;
-  // Scaled so that one unit is one step of the half's own exponent (or of its denormals).
+  // Scaled so that 1 is the spacing of half values at this exponent (or of subnormal values).
   const int exponent = magnitude == 0 ? -14 : std::max(-14, std::ilogb(magnitude));
   const int steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // A normal number's leading bit adds 1 to the exponent field, and so does rounding up to 2048.
+  // The implicit leading bit of a normal number adds 1 to the exponent field, as does rounding up
+  // to 2048.
   return static_cast<uint16_t>(sign + ((exponent + 14) << 10) + steps);
 }
 
@@ -72,7 +73,8 @@ void WriteAs(double value, char* at) {
   if constexpr (std::is_floating_point_v<T>) {
     converted = static_cast<T>(value);
   } else {
-    // The 64-bit limits are no doubles: compare before converting, never convert out of range.
+    // The limits of 64-bit integers are not exact doubles: compare before converting, because an
+    // out-of-range conversion is undefined.
     const double rounded = std::isnan(value) ? 0 : std::round(value);
     if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) {
       converted = std::numeric_limits<T>::min();
@@ -88,7 +90,7 @@ void WriteAs(double value, char* at) {
 struct ElementType {
   TfLiteType type;
   size_t bytes;
-  double (*read)(const char* at);  // null: the type has no real values
+  double (*read)(const char* at);  // null if the type has no real values
   void (*write)(double value, char* at);
 };
 
@@ -136,8 +138,8 @@ const ElementType* Find(TfLiteType type) {
   return nullptr;
 }
 
-// Where values for the tensor go. A model may have an input that is a constant of its own, or none
-// that has memory.
+// Returns the memory for the tensor's values. An input of a model may be a constant or have no
+// memory.
 char* DataToFill(TfLiteTensor* tensor) {
   if (tensor->allocation_type == kTfLiteMmapRo) {
     FailWork("input '%s': expected a tensor to fill, found a constant of the model",
@@ -150,7 +152,7 @@ char* DataToFill(TfLiteTensor* tensor) {
   return data;
 }
 
-// [count, offset 0..count] as int32, then the characters: how TFLite lays strings out.
+// TFLite's layout of strings: [count, offset 0..count] as int32, then the characters.
 std::vector<std::string> ReadStrings(const TfLiteTensor* tensor) {
   const char* data = static_cast<const char*>(TfLiteTensorData(tensor));
   const size_t bytes = TfLiteTensorByteSize(tensor);
@@ -249,7 +251,7 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
               TfLiteTensorByteSize(tensor), values.size(), TfLiteTypeGetName(type));
   }
   for (const float value : values) {
-    // In float and rounded half away from zero, as TFLite's own QUANTIZE does.
+    // Computed in float and rounded half away from zero, like TFLite's QUANTIZE.
     const float stored = quantization.scale == 0 ? value
                                                  : std::round(value / quantization.scale) +
                                                        static_cast<float>(quantization.zero_point);
@@ -280,7 +282,7 @@ void WriteRandom(uint32_t seed, TfLiteTensor* tensor) {
       value = (std::floor(unit * 256) - 128 - static_cast<float>(quantization.zero_point)) *
               quantization.scale;
     } else {
-      // Unquantised integers are mostly indices: 0 and 1 are valid ones almost everywhere.
+      // Unquantised integers are mostly indices; 0 and 1 are valid in almost every model.
       value = is_integer ? std::floor(unit * 2) : unit;
     }
   }

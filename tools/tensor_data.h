@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is in a tensor, as real numbers and as text, and back. Quantised tensors go through their
-// scale and zero point, so that the rest of the command speaks of real values only.
+// Converts the contents of tensors to real numbers and text, and back. Quantised tensors are
+// converted by their scale and zero point, so that the rest of the command uses real values only.
 #ifndef DEPUTY_TOOLS_TENSOR_DATA_H_
 #define DEPUTY_TOOLS_TENSOR_DATA_H_
 
@@ -16,36 +16,37 @@
 
 namespace deputy::tools {
 
-// "" for a tensor without a name.
+// Returns the name of the tensor, "" if it has none.
 std::string NameOf(const TfLiteTensor* tensor);
 
-// Bytes of one element; 0 where elements have no whole number of bytes (strings, int4, resources).
+// Bytes of one element; 0 if its size is not a whole number of bytes or not fixed (strings, int4,
+// resources).
 size_t ElementBytes(TfLiteType type);
 
 std::vector<int> ShapeOf(const TfLiteTensor* tensor);
 size_t ElementCount(const std::vector<int>& shape);
 
-// Whether ReadReals and WriteReals know the type.
+// Returns true if ReadReals and WriteReals support the type.
 bool IsNumeric(TfLiteType type);
 
-// Elements `bytes` of `type` as real numbers; `quantization.scale` 0 means none.
+// Converts `bytes`, elements of `type`, to real numbers; `quantization.scale` 0 means unquantised.
 std::vector<double> ReadReals(TfLiteType type, std::span<const char> bytes,
                               TfLiteQuantizationParams quantization);
-// The whole tensor; ends the command with kExitFailed when its type has no real values.
+// Reads the whole tensor; ends the command with kExitFailed if its type has no real values.
 std::vector<double> ReadReals(const TfLiteTensor* tensor);
 
-// Quantises or converts `values`, one per element, into the tensor. Integers without a scale round;
-// whatever does not fit takes the nearest value of the type.
+// Quantises or converts `values`, one per element, into the tensor. Integers without a scale are
+// rounded; out-of-range values saturate.
 void WriteReals(std::span<const float> values, TfLiteTensor* tensor);
 
-// The tensor's own bytes, as many as it has. Ends the command with kExitFailed where it has no
-// memory to fill.
+// Copies raw bytes into the tensor; the sizes must be equal. Ends the command with kExitFailed if
+// the tensor has no memory to fill.
 void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor);
 
-// Values in the middle of the type's range, the same ones for the same seed.
+// Writes random values from the middle of the type's range; equal seeds give equal values.
 void WriteRandom(uint32_t seed, TfLiteTensor* tensor);
 
-// Rows of the last dimension, real values; at most `limit` elements.
+// Prints one row per row of the last dimension, as real values; at most `limit` elements.
 void PrintTensor(const TfLiteTensor* tensor, size_t limit);
 
 }  // namespace deputy::tools

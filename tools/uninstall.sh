@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Removes what an installation has put down, and the folders that are empty then:
-# uninstall.sh LIST PREFIX DESTDIR, LIST being cmake's list of what it installed. Under /usr and /usr/local the folders that every
-# system has (bin, lib, share/man, ...) stay.
+# Removes the files of an installation and the directories that become empty: uninstall.sh LIST
+# PREFIX DESTDIR; LIST is cmake's install manifest. Under /usr and /usr/local the standard
+# directories (bin, lib, share/man, ...) are kept.
 set -eu
 
 manifest=$1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that users name. Only regular files of a bounded size are read: opening a pipe waits for
-// its writer, and a device may never end.
+// Reads files named by users. Only regular files of a bounded size are read: opening a pipe blocks
+// until a writer appears, and a device may never end.
 #ifndef DEPUTY_TOOLS_USER_FILE_H_
 #define DEPUTY_TOOLS_USER_FILE_H_
 
@@ -13,7 +13,7 @@
 
 namespace deputy::tools {
 
-// Limits for kinds of files, far above what is useful.
+// Size limits by kind of file, far above useful sizes.
 inline constexpr uint64_t kMaxSettingsBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxLabelsBytes = uint64_t{1} << 26;
 inline constexpr uint64_t kMaxPictureBytes = uint64_t{1} << 28;
@@ -30,7 +30,7 @@ class UserFile {
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
-  // Reads the next bytes, exactly as many as `out` has.
+  // Reads exactly out.size() bytes.
   void Read(std::span<char> out) const;
 
  private:
@@ -39,7 +39,7 @@ class UserFile {
   uint64_t size_ = 0;
 };
 
-// The whole file. One of more than `max_bytes` is refused before it is read.
+// Reads the whole file. A file larger than `max_bytes` is rejected before reading.
 std::vector<char> ReadFile(const std::string& path, uint64_t max_bytes);
 
 // Ends the command with kExitUsage unless the path names a regular file that can be opened.

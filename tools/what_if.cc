@@ -14,8 +14,8 @@
 namespace deputy::tools {
 namespace {
 
-// A preview looks at every node of the plan once per partition. More looks than this, some seconds
-// of them, are not taken.
+// Upper limit on node visits: a preview visits every node of the plan once per partition. The limit
+// bounds the duration to a few seconds.
 constexpr size_t kMaxLooks = 200'000'000;
 
 using IntArray = std::unique_ptr<TfLiteIntArray, void (*)(TfLiteIntArray*)>;
@@ -35,7 +35,7 @@ class Study {
   void Run(const TfLiteModel* model, int delegate_count);
 
  private:
-  // Takes the place of one delegate.
+  // Dummy that replaces one delegate.
   struct StandIn {
     TfLiteDelegate base;
     Study* study;
@@ -55,7 +55,7 @@ class Study {
   size_t looks_ = 0;
 };
 
-// A delegate is told a context only; its tensors say which subgraph it is.
+// A delegate receives only a context; its tensor array identifies the subgraph.
 int Study::SubgraphOf(const TfLiteContext* context) const {
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_); ++s) {
     const TfLiteTensor* first = DeputyInterpreterGetTensor(interpreter_, s, 0);
@@ -115,7 +115,7 @@ TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
     change.before = *before;
     change.after = *after;
   }
-  // Delegates that come later see the graph as this one leaves it.
+  // Claims the nodes, because later delegates must see the graph that this one leaves.
   const IntArray array = MakeIntArray(claimed);
   if (array == nullptr || claimed.empty()) return kTfLiteOk;
   TfLiteRegistration kernel = {};
@@ -125,7 +125,7 @@ TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
                                                         &stand_in->base);
 }
 
-// The library is C; nothing may be thrown through it.
+// The library is C: exceptions must not propagate through it.
 TfLiteStatus Study::Prepare(TfLiteContext* context, TfLiteDelegate* delegate) try {
   auto* stand_in = static_cast<StandIn*>(delegate->data_);
   return stand_in->study->Look(context, stand_in);
@@ -148,7 +148,7 @@ void Study::Run(const TfLiteModel* model, int delegate_count) {
     StandIn& stand_in = stand_ins[static_cast<size_t>(i)];
     stand_in.base = TfLiteDelegateCreate();
     stand_in.base.data_ = &stand_in;
-    // Shapes are the caller's, this interpreter never allocates.
+    // Shapes are given by the caller; this interpreter never allocates tensors.
     stand_in.base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
     stand_in.base.Prepare = &Prepare;
     stand_in.study = this;

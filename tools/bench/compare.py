@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Deputy against TFLite's built-in kernels, TFLite with XNNPACK, OpenVINO, ONNX Runtime, and TFLite
-with Deputy's own OpenCL delegate, in one run.
+"""Benchmarks Deputy and other engines in one run.
+
+The others are TFLite with its built-in kernels, with XNNPACK and with Deputy's OpenCL delegate,
+OpenVINO, and ONNX Runtime.
 
     python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
                                   [--json FILE] [--no-operators] [--no-nets] [--device NAME]
                                   [--onnx FOLDER]
 
-Times every model of ../shared/models (where that folder is) and the networks of make_models.py,
-then each operator of the shared models alone. The engines take turns within the run, so the
-ratios mean something on a busy machine; the milliseconds do not. Numbers are median and best.
+Times every model of ../shared/models (if that directory exists) and the networks of make_models.py,
+then each operator of the shared models alone. The engines alternate within the run, so the ratios
+are valid on a busy machine; the milliseconds are not. Numbers are median and best.
 
-The bars of the project are printed as met or missed, but the exit status does not tell: 0 unless
-the comparison itself failed. Where no Python with ai_edge_litert is found (DEPUTY_PEERS_PYTHON,
-else build/peers/bin/python, else the python3 that runs this), one line says so and the exit
-status is 0. See docs/benchmarks.md.
+The project's targets are printed as met or missed, without influence on the exit status: it is 0
+unless the comparison itself failed. Python with ai_edge_litert is taken from DEPUTY_PEERS_PYTHON,
+build/peers/bin/python or the Python that runs this script; if none has it, one line reports that
+and the exit status is 0. See docs/benchmarks.md.
 """
 import argparse
 import importlib.util
@@ -29,19 +31,19 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared" / "models"
-LEFT_OUT = {"face_landmark_with_attention"}  # three custom operators nobody else has
+LEFT_OUT = {"face_landmark_with_attention"}  # three custom operators that no other engine supports
 sys.path[:1] = [str(HERE), str(ROOT / "tests")]
 
-import make_models  # noqa: E402  (imports nothing heavy by itself)
+import make_models  # noqa: E402  (imports no large packages by itself)
 
-# (model, at most this many times TFLite+XNNPACK)
+# (model, upper limit relative to the time of TFLite+XNNPACK)
 BARS = [("mobilenet_v2_fp32", 3.0), ("resnet50_fp32", 3.0), ("mobilenet_v2_int8", 3.0)]
 OPERATOR_BAR = 10.0
 ENGINES = ("ours", "builtin", "xnnpack", "openvino", "onnxruntime", "opencl")
 
 
 def find_python():
-    """Runs this script again in a Python that can import TFLite, or ends it politely."""
+    """Runs this script again in a Python that can import TFLite, or exits with a message."""
     if importlib.util.find_spec("ai_edge_litert"):
         return
     wanted = os.environ.get("DEPUTY_PEERS_PYTHON")
@@ -84,7 +86,7 @@ def parse():
 
 
 def onnx_file(arguments, model):
-    """The model as ONNX Runtime reads it, or None."""
+    """Returns the model in ONNX Runtime's format, or None."""
     if not arguments.onnx or not importlib.util.find_spec("onnxruntime"):
         return None
     files = (arguments.onnx / f"{model}.onnx", arguments.onnx / model / "model.onnx")
@@ -92,7 +94,8 @@ def onnx_file(arguments, model):
 
 
 def chosen_models(arguments):
-    """(paths of the shared models, paths of the nets), filtered; missing nets are made."""
+    """Returns (paths of the shared models, paths of the nets) after filtering; creates missing
+    nets."""
     words = [word for word in arguments.models.split(",") if word]
 
     def wanted(name):
@@ -107,7 +110,8 @@ def chosen_models(arguments):
     if missing and not arguments.no_nets:
         if importlib.util.find_spec("tensorflow"):
             print(f"making {', '.join(missing)} in {folder} (once, some minutes)", flush=True)
-            # In a process of its own, so that TensorFlow's memory and threads are gone after it.
+            # Runs in a separate process, which releases TensorFlow's memory and threads when it
+            # exits.
             subprocess.run([sys.executable, str(HERE / "make_models.py"), *nets],
                            stderr=subprocess.DEVNULL, check=False)
         else:
@@ -117,7 +121,7 @@ def chosen_models(arguments):
 
 
 def compare_model(library, path, threads, arguments):
-    """One row: {engine: (median, best)}, and a note on what was refused or disagrees."""
+    """Returns one row: {engine: (median, best)}, and a note on rejected models or differences."""
     import cut
     import engines
 
@@ -173,7 +177,7 @@ def print_row(row, names):
 
 
 def available_engines(arguments):
-    """The columns of the table."""
+    """Returns the columns of the table."""
     absent = set()
     if not importlib.util.find_spec("openvino"):
         absent.add("openvino")
@@ -185,7 +189,7 @@ def available_engines(arguments):
 
 
 def print_best(rows, names):
-    """How far we are from whoever is the fastest of the others, by number of threads."""
+    """Prints our time relative to the fastest other engine, by number of threads."""
     for threads in sorted({row["threads"] for row in rows}):
         ratios = []
         for row in rows:
@@ -243,7 +247,7 @@ def compare_operators(library, paths, arguments):
 
 
 def verdict(got, bar):
-    """Of the ratios of median and best, which must both say the same."""
+    """Judges a pair of ratios, of median and of best, which must both meet the bar."""
     if got[0] is None:
         return "no number"
     said = "met" if max(got) <= bar else "MISSED" if min(got) > bar else "UNCLEAR"

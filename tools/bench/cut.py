@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts single operators out of a model and times each alone, ours against TFLite's own kernels.
+"""Extracts single operators from a model and times each in our library and in TFLite's kernels.
 
-The whole model is run once in TFLite, every tensor kept; an operator is then put into a model of
-its own with the values it really saw. What is constant in the whole model (also through
-DEQUANTIZE and DENSIFY) is a constant of the small one. Operators that are alike in everything but
-the values are timed once and counted.
+The whole model runs once in TFLite with every tensor kept; each operator is then put into a model
+of its own with its recorded inputs. Tensors that are constant in the whole model (also through
+DEQUANTIZE and DENSIFY) are constants of the small one. Operators that differ in their values only
+are timed once and counted.
 
-What would surprise: an operator that takes less than 100 microseconds is repeated in its model,
-all copies reading the same inputs, so that the cost of the call itself does not count.
+An operator that takes less than 100 microseconds is repeated in its model, all copies reading the
+same inputs, to make the overhead of the call negligible.
 """
 import collections
 import copy
@@ -30,8 +30,8 @@ _NAMES = {v: k for k, v in vars(schema.BuiltinOperator).items() if isinstance(v,
 class Timing:
     operator: str
     shapes: str
-    count: int             # how many nodes of all models are like this one
-    model: str             # the first model it was seen in
+    count: int  # number of equivalent nodes in all models
+    model: str  # the first model that contains it
     ours: float = 0.0      # milliseconds, best
     peer: float = 0.0
     refused: str = ""
@@ -64,12 +64,12 @@ def operator_name(model, node):
 
 
 def plain_tflite(content):
-    """The same model for the real TFLite: MediaPipe's Convolution2DTransposeBias, which it does
-    not know, becomes TRANSPOSE_CONV version 3 with bias, which is what it means."""
+    """Rewrites the model for the real TFLite: MediaPipe's Convolution2DTransposeBias, which TFLite
+    does not support, becomes the equivalent TRANSPOSE_CONV version 3 with bias."""
     if b"Convolution2DTransposeBias" not in content:
         return content
     model = schema.ModelT.InitFromPackedBuf(content, 0)
-    # Packing drops 16-byte alignment unless the buffers are ours.
+    # Pack() drops the 16-byte alignment of buffers unless they are AlignedBuffers.
     model.buffers = [aligned_buffer(buffer.data) for buffer in model.buffers]
     number = len(model.operatorCodes)
     transpose = schema.BuiltinOperator.TRANSPOSE_CONV
@@ -97,7 +97,7 @@ def plain_tflite(content):
 
 
 def _constants(model, graph):
-    """Which tensors are the same in every inference."""
+    """Returns the tensors whose values are equal in every inference."""
     constant = {i for i, tensor in enumerate(graph.tensors)
                 if model.buffers[tensor.buffer].data is not None}
     for node in graph.operators:
@@ -113,7 +113,7 @@ def _describe(tensor, shape):
 
 
 def _key(model, graph, node, values, constant):
-    """Equal for operators that need the same work."""
+    """Returns a key that is equal for operators that need the same work."""
     parts = [code_of(model, node)[0], code_of(model, node)[1].version]
     if node.builtinOptions is not None:
         parts.append(tuple(sorted((k, str(v)) for k, v in vars(node.builtinOptions).items())))
@@ -126,12 +126,12 @@ def _key(model, graph, node, values, constant):
         parts.append((tensor.type, values[i].shape, i in constant,
                       0 if scales is None else len(scales)))
         if i in constant and values[i].size <= 16 and values[i].dtype.kind == "i":
-            parts.append(values[i].tobytes())  # axes, paddings and shapes decide the work
+            parts.append(values[i].tobytes())  # axes, paddings and shapes determine the work
     return tuple(parts)
 
 
 def single(model, graph, node, values, constant, copies):
-    """(bytes of a model with `copies` of this operator, the values of its inputs)."""
+    """Returns (bytes of a model with `copies` of this operator, the values of its inputs)."""
     tensors, feeds, inputs, outputs, operators = [], [], [], [], []
     buffers, place = [aligned_buffer(None)], {-1: -1}
 
@@ -164,7 +164,7 @@ def single(model, graph, node, values, constant, copies):
 
 
 def distinct_operators(paths):
-    """[(Timing, make)] of all models: make(copies) gives what `single` gives."""
+    """Returns [(Timing, make)] of all models: make(copies) returns what `single` returns."""
     found, order = {}, []
     for path in paths:
         content = plain_tflite(path.read_bytes())
@@ -212,7 +212,7 @@ def time_one(library, timing, make, rounds, seconds):
 
 
 def by_operator(timings):
-    """[(operator, nodes, ours ms, peer ms)], the slowest ratio first; refused ones left out."""
+    """Returns [(operator, nodes, ours ms, peer ms)], largest ratio first, without rejected ones."""
     sums = collections.defaultdict(lambda: [0, 0.0, 0.0])
     for timing in timings:
         if not timing.refused:

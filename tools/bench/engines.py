@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engines that are timed, all behind the same few members, and how they take turns.
+"""The benchmarked engines with a common interface, and the alternation between them.
 
-An engine has a prepared model in it: `feed` sets the inputs, `invoke` runs once, `outputs` reads
-the answers. Ours is driven through ctypes over the C API, the others through their Python packages,
-which are imported where they are asked for; a call costs about a microsecond, in OpenVINO seven.
+An engine contains a prepared model: `feed` sets the inputs, `invoke` runs once, `outputs` reads the
+results. Our library is called through ctypes, the others through their Python packages, which are
+imported on first use; a call costs about one microsecond, in OpenVINO seven.
 
-What would surprise: engines take turns in blocks of many inferences, not one by one. TFLite's
-thread pool goes on spinning for a while after its work, and with few cores it would do so in the
-next engine's time; hence also the short rest between blocks.
+Engines alternate in blocks of many inferences, not after each one: TFLite's thread pool spins for a
+while after its work and, with few cores, would slow the next engine; hence also the short pause
+between blocks.
 """
 import contextlib
 import functools
@@ -27,18 +27,18 @@ _NUMPY = {tflite: dtype for _, tflite, dtype in TYPES.values()}
 
 
 class Refused(Exception):
-    """An engine does not run this model; the text says at which step it said so."""
+    """An engine does not run this model; the text names the step that failed."""
 
 
 def _first_line(text):
-    """The first sentence of an error text."""
+    """Returns the first sentence of an error text."""
     lines = str(text).strip().splitlines()
     return lines[0].removeprefix("ERROR: ").split(". ")[0][:100] if lines else "no message"
 
 
 @contextlib.contextmanager
 def _refusals():
-    """Turns a Refused inside into one with the message that went to the process's stderr."""
+    """Converts a Refused raised inside to one with the message on the process's stderr."""
     sys.stderr.flush()
     saved = os.dup(2)
     with tempfile.TemporaryFile() as file:
@@ -59,7 +59,7 @@ class Ours:
 
     def __init__(self, library, content, threads):
         self._library, self._model, self._handle = library, None, None
-        self._content = content  # the C API borrows it
+        self._content = content  # kept, because the C API borrows it
         with _refusals():
             self._prepare(threads)
         self.invoke = functools.partial(library.InterpreterInvoke, self._handle)
@@ -139,14 +139,14 @@ class Peer:
 
 
 def _shaped(value, shape):
-    """The value in the shape that an engine declares, which may leave extents open."""
+    """Returns the value in the shape that an engine declares, whose extents may be unknown."""
     return value.reshape([extent if isinstance(extent, int) and extent > 0 else had
                           for extent, had in zip(shape, value.shape)]
                          if len(shape) == value.ndim else value.shape)
 
 
 class OpenVino:
-    """A model in OpenVINO, which reads .tflite itself, computing in float32."""
+    """A model in OpenVINO, which reads .tflite directly, computed in float32."""
 
     def __init__(self, path, threads):
         import openvino
@@ -180,7 +180,7 @@ class OpenVino:
 
 
 class OnnxRuntime:
-    """A model in ONNX Runtime, from a file that was converted before."""
+    """A model in ONNX Runtime, from a previously converted file."""
 
     def __init__(self, path, threads):
         import onnxruntime
@@ -215,7 +215,7 @@ class OnnxRuntime:
 
 
 def random_inputs(details, seed=1):
-    """Floats in [-1, 1], quantised types over the full range, other integers small."""
+    """Returns floats in [-1, 1], quantised types over the full range, other integers small."""
     random = np.random.default_rng(seed)
     values = []
     for shape, dtype in details:
@@ -232,7 +232,7 @@ def random_inputs(details, seed=1):
 
 
 def _block(invoke, seconds):
-    """Times of single inferences in milliseconds; the first one only warms the caches."""
+    """Returns times of single inferences in milliseconds; the first one only warms the caches."""
     invoke()
     times, begin = [], time.perf_counter_ns()
     before = begin
@@ -245,7 +245,7 @@ def _block(invoke, seconds):
 
 
 def race(engines, rounds, seconds):
-    """{name: (median, best)} in milliseconds; each round starts with another engine."""
+    """Returns {name: (median, best)} in milliseconds; each round starts with another engine."""
     names = list(engines)
     times = {name: [] for name in names}
     for number in range(rounds):
@@ -257,7 +257,8 @@ def race(engines, rounds, seconds):
 
 
 def disagreement(ours, theirs):
-    """The greatest difference between two lists of outputs, relative to the greatest magnitude."""
+    """Returns the largest difference between two lists of outputs, relative to the largest
+    magnitude."""
     worst = 0.0
     if len(ours) != len(theirs):
         return float("inf")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""MobileNetV2 and ResNet-50 on a GPU: Deputy's OpenCL delegate beside PyTorch and ONNX Runtime, as
-the table of docs/gpu.md.
+"""Benchmarks MobileNetV2 and ResNet-50 on a GPU and prints the table of docs/gpu.md.
+
+The engines are Deputy's OpenCL delegate, PyTorch and ONNX Runtime.
 
     python tools/bench/gpu_table.py [--device NAME] [--nets mobilenet_v2,resnet50] [--batches 1,128]
                                     [--precisions fp32,fp16] [--tuning none|fast|full]
@@ -9,18 +10,17 @@ the table of docs/gpu.md.
                                     [--no-peers] [--tflops T --gbytes G]
 
 Every row is one network, batch and engine: milliseconds of an inference from host memory to host
-memory, the median of all runs, and of the kernels alone, by the device's clock. With --tflops and
---gbytes, the device's float32 datasheet, the row has the roofline's time, the sum over the
-multiply-adds or the bytes of weights and input, whichever takes longer, and the share of it that
-the kernels reach. Several --lib compare builds of the delegate, in turns. --out gets a line of JSON
-for each measurement, with the time of every kernel and node.
+memory (median of all runs), and of the kernels alone by the device's clock. With --tflops and
+--gbytes, the float32 figures of the device's datasheet, the row has the roofline time, which is the
+larger of arithmetic and memory time, and the share of it that the kernels reach. Several --lib
+compare builds of the delegate in alternation. --out receives one line of JSON per measurement, with
+the time of every kernel and node.
 
-Peers run in a process of their own; those that cannot be imported
-there, or have no CUDA, are named below the table with the reason: PyTorch, eager and with a CUDA
-graph (float32 in both layouts, TF32 and float16 with channels last; needs torchvision), and ONNX
-Runtime's CUDA provider. Their pictures come from pinned memory. The networks are those of
-make_models.py, made once with TensorFlow, or <net>_fp32.tflite of --models; peers have their own
-weights, which do not matter for time.
+Peers run in a separate process: PyTorch, eager and with a CUDA graph (float32 in both layouts, TF32
+and float16 with channels last; needs torchvision), and ONNX Runtime's CUDA provider. Their images
+are in pinned memory. Peers that cannot be imported there, or have no CUDA, are listed below the
+table with the reason. The networks are those of make_models.py, created once with TensorFlow, or
+<net>_fp32.tflite of --models; peers use other weights, which do not affect the time.
 """
 import argparse
 import json
@@ -36,15 +36,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:1] = [str(HERE)]
 
-# It hides the GPUs from TensorFlow, and would from the peers, through CUDA_VISIBLE_DEVICES.
+# Saved here: make_models sets CUDA_VISIBLE_DEVICES to hide the GPUs from TensorFlow, which would
+# also hide them from the peers.
 environment = dict(os.environ)
-import make_models  # noqa: E402  (imports nothing heavy by itself)
+import make_models  # noqa: E402  (imports no large packages by itself)
 
 os.environ.clear()
 os.environ.update(environment)
 
 SIDE = make_models.SIDE
-# Multiply-adds of an image in 1e9, megabytes of weights, megabytes of activations read and written.
+# Per image: multiply-adds in 1e9, megabytes of weights, megabytes of activations read and written.
 WORK = {"mobilenet_v2": (0.301, 14.0, 54.9), "resnet50": (3.858, 102.1, 109.4)}
 COLUMNS = ("network", "batch", "engine", "host to host, ms", "kernels, ms", "TFLOP/s in kernels",
            "roofline, ms", "share")
@@ -98,13 +99,13 @@ def deputy(command):
 
 
 def input_of(arguments, model):
-    """The name of the model's picture."""
+    """Returns the name of the model's image input."""
     looked = deputy([arguments.build / "deputy", "bench", model, "--json", "--dry-run"])
     return looked["inputs"][0]["name"]
 
 
 def bench(arguments, library, net, batch, precision, profiling):
-    """What `deputy bench` prints as JSON."""
+    """Returns the JSON output of `deputy bench`."""
     model = model_of(arguments, net)
     delegate = f"{library},device={arguments.device},precision={precision}"
     delegate += f",tuning={arguments.tuning}" + (",profiling=1" if profiling else "")
@@ -119,7 +120,7 @@ def bench(arguments, library, net, batch, precision, profiling):
 
 
 def kernels_ms(result):
-    """The device's time of an inference, without copies."""
+    """Returns the device time of an inference, without copies."""
     return sum(row["ms"] for row in result["device"]["kernels"] if row["kernel"])
 
 
@@ -127,7 +128,8 @@ def roofline_ms(arguments, net, batch):
     if not arguments.tflops or not arguments.gbytes:
         return None
     macs, weights, activations = WORK[net]
-    arithmetic = 2 * macs * batch / arguments.tflops  # 1e9 by 1e12 a second: milliseconds
+    # 1e9 operations at 1e12 per second: milliseconds.
+    arithmetic = 2 * macs * batch / arguments.tflops
     memory = (weights + activations * batch) / arguments.gbytes
     return max(arithmetic, memory)
 
@@ -158,7 +160,7 @@ def deputy_row(arguments, label, library, net, batch, precision):
 
 
 def median_ms(run, runs, secs):
-    """Of calls of run(), each complete when it returns."""
+    """Returns the median time of calls of run(), each of which must be complete when it returns."""
     end = time.perf_counter() + secs / 2
     while True:
         run()
@@ -173,7 +175,7 @@ def median_ms(run, runs, secs):
 
 
 class Torch:
-    """From host memory to host memory as the delegate is timed."""
+    """PyTorch from host memory to host memory, timed like the delegate."""
 
     WAYS = (("fp32", False, False), ("fp32 channels last", True, False),
             ("TF32 channels last", True, True), ("fp16 channels last", True, False))
@@ -186,14 +188,14 @@ class Torch:
             try:
                 torch.cuda.init()
                 reason = "of an unknown reason"
-            except Exception as why:  # whatever it is, it is said
+            except Exception as why:  # any failure is reported
                 reason = str(why)
             raise ImportError(f"torch {torch.__version__} has no CUDA: {reason}")
         torch.backends.cudnn.benchmark = True
         self.torch, self.models = torch, torchvision.models
 
     def prepare(self, net, batch, way):
-        """The network, and its picture in pinned memory."""
+        """Returns the network, and its image in pinned memory."""
         torch, (name, last, tf32) = self.torch, way
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
         kind = torch.float16 if name.startswith("fp16") else torch.float32
@@ -203,7 +205,8 @@ class Torch:
         return made, host
 
     def times(self, net, batch, way, runs, secs):
-        """Milliseconds from host to host, eager and with a graph, and of the graph's kernels."""
+        """Returns milliseconds from host to host, eager and with a graph, and of the graph's
+        kernels."""
         torch = self.torch
         model, host = self.prepare(net, batch, way)
         with torch.inference_mode():
@@ -227,7 +230,7 @@ class Torch:
             return eager, whole, self.alone_ms(graph.replay, runs)
 
     def alone_ms(self, run, runs):
-        """Of runs behind each other, by events."""
+        """Returns the mean time of consecutive runs, measured by events."""
         events = [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
         events[0].record()
         for _ in range(runs):
@@ -292,7 +295,7 @@ def print_peers(arguments):
         print(f"\n{name} is left out: {reason}", flush=True)
 
 
-# ---- All of them --------------------------------------------------------------------------------
+# ---- The table ----------------------------------------------------------------------------------
 
 
 def put(row):

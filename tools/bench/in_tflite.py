@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libdeputy_cpu.so against TensorFlow Lite's own XNNPACK, both in the real TensorFlow Lite.
+"""Compares libdeputy_cpu.so with XNNPACK, both inside the real TensorFlow Lite.
 
     in_tflite.py [--build FOLDER] [--rounds N] [--block-ms MS] MODEL.tflite...
 
-One process, one thread, the same inputs; blocks of inferences take turns. What is compared is the CPU
-time of the process, which neighbours on a shared machine disturb least; the least of each engine counts.
-Prints a Markdown table with the ratio per model, and the geometric mean. Needs Python's `ai_edge_litert`
-and `numpy` (tools/requirements-bench.txt).
+Runs in one process with one thread and equal inputs; blocks of inferences alternate. Compares the
+CPU time of the process, which other processes on a shared machine disturb least; the minimum of
+each engine counts. Prints a Markdown table with the ratio per model, and the geometric mean. Needs
+Python's `ai_edge_litert` and `numpy` (tools/requirements-bench.txt).
 """
 import argparse
 import math
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def make(model, delegates):
-    """An interpreter on random inputs of a fixed seed that has run once."""
+    """Returns an interpreter with random inputs of a fixed seed that has run once."""
     made = Interpreter(str(model), num_threads=1, experimental_delegates=delegates)
     made.allocate_tensors()
     random = np.random.default_rng(7)
@@ -38,7 +38,7 @@ def make(model, delegates):
 
 
 def least_of_block(made, seconds):
-    """CPU seconds of the shortest of the inferences that fit into a block."""
+    """Returns the CPU seconds of the shortest inference in a block of `seconds`."""
     least, end = math.inf, time.process_time() + seconds
     while True:
         begin = time.process_time()
@@ -50,7 +50,7 @@ def least_of_block(made, seconds):
 
 
 def compare(model, library, rounds, seconds):
-    """Least milliseconds of ours and of XNNPACK."""
+    """Returns the minimum milliseconds of our library and of XNNPACK."""
     engines = [make(model, [load_delegate(str(library), {'num_threads': '1'})]), make(model, None)]
     least = [math.inf, math.inf]
     for turn in range(rounds):

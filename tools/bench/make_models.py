@@ -5,13 +5,13 @@
     python tools/bench/make_models.py [--out FOLDER] [--force] [NET…]
 
 MobileNetV2-1.0-224, an EfficientNet-Lite0 and ResNet-50, batch 1, with seeded random weights: the
-time of an inference depends on the structure, not on what the weights say. They are kept outside
-the tree, in ${XDG_CACHE_HOME:-~/.cache}/deputy-bench, and a file that is there is not made again.
-Needs tools/requirements-bench.txt, about 3 GB of memory and some minutes.
+time of an inference depends on the structure, not on the values of the weights. They are stored
+outside of the tree, in ${XDG_CACHE_HOME:-~/.cache}/deputy-bench; existing files are kept. Needs
+tools/requirements-bench.txt, about 3 GB of memory and some minutes.
 
-What would surprise: the batch norms are given the statistics of one random batch before they are
-folded away. With their initial values the activations of fifty random layers shrink to denormals
-or explode, and then neither int8 ranges nor float timings mean anything.
+The batch normalisations get the statistics of one random batch before they are folded. With their
+initial values the activations of fifty random layers would shrink to denormals or overflow, and
+neither int8 ranges nor float timings would be realistic.
 """
 import argparse
 import os
@@ -32,8 +32,8 @@ def cache_folder():
 
 
 def efficientnet_lite0(tf):
-    """EfficientNet-B0 as its authors cut it for phones: no squeeze-and-excite, ReLU6 throughout,
-    stem and head not scaled."""
+    """EfficientNet-B0 as its authors reduced it for mobile devices: no squeeze-and-excite, ReLU6
+    throughout, stem and head not scaled."""
     layers = tf.keras.layers
 
     def normed(x, activation=True):
@@ -79,7 +79,7 @@ def file_names(nets=NETS):
 
 
 def pictures(count, seed):
-    """Random pictures with some structure: coarse noise, enlarged, and a little fine noise."""
+    """Returns random images with some structure: upscaled coarse noise plus weak fine noise."""
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def convert(tf, model, integer):
 
 
 def make(net, folder, force):
-    """Writes the missing files of one net; imports TensorFlow only if there is something to do."""
+    """Writes the missing files of one net; imports TensorFlow only if a file is missing."""
     paths = {form: folder / f"{net}_{form}.tflite" for form in FORMS}
     missing = [form for form, path in paths.items() if force or not path.exists()]
     if not missing:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the dearest nodes of models reach of what the machine can do, as the tables of
-docs/benchmarks.md: a record that does not depend on how fast a machine is.
+"""Compares the most expensive nodes of models with the limits of the machine.
+
+Prints the tables of docs/benchmarks.md. The measure does not depend on the machine's speed.
 
     python3 tools/bench/shares.py [--build FOLDER] [--runs N] [--nodes N] MODEL.tflite…
 
-Each row is one node, with one thread: its share of the model's time, the multiplications and
-additions it does in GFLOP/s beside the peak that deputy_bench measures (peak/fma_*; of int8, four
-times that, which is what AVX-512 VNNI multiplies), and the bytes of its inputs and outputs in GB/s
-beside what a copy of 256 MB reaches. A node far from both has room; one that is near either has none.
-Operators that move or compare count no arithmetic.
+Each row is one node, with one thread: its share of the model's time, its arithmetic in GFLOP/s with
+the peak that deputy_bench measures (peak/fma_*; for int8 four times that, the rate of AVX-512
+VNNI), and the bytes of its inputs and outputs in GB/s with the rate of a copy of 256 MB. A node far
+from both limits can be improved; one near either limit cannot. Operators that move or compare data
+count no arithmetic.
 """
 import argparse
 import json
@@ -41,14 +42,15 @@ def output_of(command):
 
 
 def peak_gflops(build):
-    """Of float32 multiply-adds in registers, by the widest instructions there are."""
+    """Returns the measured peak of float32 multiply-adds in registers, with the widest
+    instructions."""
     found = json.loads(output_of([build / "deputy_bench", "--benchmark_filter=^peak/",
                                   "--benchmark_format=json"]))
     return max(row["GFLOP/s"] for row in found["benchmarks"])
 
 
 def copy_gbytes():
-    """Bytes read and written a second, the best of ten copies."""
+    """Returns the bytes read and written per second, the best of ten copies."""
     source, target = bytearray(COPY_BYTES), bytearray(COPY_BYTES)
     best = math.inf
     for _ in range(10):
@@ -59,7 +61,7 @@ def copy_gbytes():
 
 
 def operations(operator, inputs, output):
-    """Multiplications and additions of a node; the shapes are those of its tensors."""
+    """Returns the multiplications and additions of a node; the shapes are those of its tensors."""
     elements = math.prod(output)
     if operator in ("CONV_2D", "CONV_3D"):
         return 2 * elements * math.prod(inputs[1][1:])
@@ -70,7 +72,8 @@ def operations(operator, inputs, output):
     if operator == "FULLY_CONNECTED":
         return 2 * elements * inputs[1][-1]
     if operator == "BATCH_MATMUL":
-        # The depth is what the product of all three sizes leaves: the flags say where it stands.
+        # The depth may be either of the last two extents, depending on flags: divide by the known
+        # one.
         rows_depth = math.prod(inputs[0][-2:])
         return 2 * elements * rows_depth // (output[-2] or 1)
     if operator in ("ADD", "MUL", "SUB", "PRELU", "MEAN", "AVERAGE_POOL_2D"):
@@ -79,13 +82,13 @@ def operations(operator, inputs, output):
 
 
 def made_of(shape, node):
-    """The shape of what is computed of an output: pixels that nobody reads are left out."""
+    """Returns the shape of the computed part of an output; subsampled pixels are excluded."""
     strides = {1: node["row_stride"], 2: node["column_stride"]}
     return [-(-extent // strides.get(axis, 1)) for axis, extent in enumerate(shape)]
 
 
 def rows_of(model, arguments):
-    """(share of time, label, shape, microseconds, operations, bytes, whether int8) per node."""
+    """Returns (share of time, label, shape, microseconds, operations, bytes, is int8) per node."""
     found = json.loads(output_of([arguments.build / "deputy", "explain", model, "--json", "--profile",
                                   arguments.runs]))
     total = found["cpu_ns"]

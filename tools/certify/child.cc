@@ -30,7 +30,7 @@ volatile sig_atomic_t interrupted = 0;
 
 void Interrupt(int) { interrupted = 1; }
 
-// Signals end the child, whatever its parent does with them.
+// Restores the default actions, so that signals end the child although its parent handles them.
 void RestoreSignals() {
   for (const int number : kSignals) {
     struct sigaction action = {};
@@ -44,14 +44,15 @@ struct Running {
   size_t number = 0;
   pid_t process = -1;
   int pipe = -1, output = -1;
-  Clock::time_point start, deadline;  // without a note until then it is killed
+  // The child is killed at the deadline, which each note extends.
+  Clock::time_point start, deadline;
   std::chrono::seconds limit{0};
   std::string unread, note;
   Outcome outcome;
   bool has_ended = false;
 };
 
-// The child's side. Never returns.
+// Runs in the child and never returns.
 [[noreturn]] void RunWork(const Work& work, int pipe, int output) {
   setpgid(0, 0);
   RestoreSignals();
@@ -110,7 +111,7 @@ void ReadLine(const std::string& line, Running* running) {
   }
 }
 
-// What is in the pipe; false at its end.
+// Reads what is in the pipe; returns false at its end.
 bool Read(const Events& events, Running* running) {
   char buffer[4096];
   const ssize_t count = read(running->pipe, buffer, sizeof buffer);
@@ -148,17 +149,17 @@ void Kill(pid_t process) {
   kill(process, SIGKILL);
 }
 
-// Its status as of waitpid().
+// Returns the child's wait status.
 int End(Running* running) {
   int status = 0;
   while (waitpid(running->process, &status, 0) < 0 && errno == EINTR) {
   }
-  kill(-running->process, SIGKILL);  // what it may have started
+  kill(-running->process, SIGKILL);  // processes that the child may have started
   close(running->pipe);
   return status;
 }
 
-// Waits for a child that has closed its pipe, or is out of time.
+// Waits for a child that has closed its pipe or exceeded its time limit.
 void Finish(bool is_late, Running* running) {
   Outcome& outcome = running->outcome;
   const std::string where = running->note.empty() ? "" : ", at: " + running->note;
@@ -200,7 +201,7 @@ class Pool {
   }
 
  private:
-  // Waits until something happens, a second at most, behind which a signal is seen.
+  // Waits for an event, at most one second, after which signals are checked.
   void Step() {
     std::vector<pollfd> fds;
     auto nearest = Clock::time_point::max();
@@ -220,7 +221,7 @@ class Pool {
         ++it;
         continue;
       }
-      // One that closed its pipe ends now; its destructors have until the deadline.
+      // A child that closed its pipe is exiting; its destructors have until the deadline.
       while (!is_late && !HasExited(it->process) && Clock::now() < it->deadline) {
         if (WasInterrupted()) return Abandon();
         usleep(1000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work in child processes with a time limit: whatever a stranger's library does there (crash, hang,
-// exit) is a row of the report. What a child is doing arrives line by line through a pipe, so that
-// it is known where one ended.
+// Runs work in child processes with a time limit, so that a crash, hang or exit inside the tested
+// library becomes a row of the report. The child reports its progress line by line through a pipe,
+// so that the parent can name the operation during which it ended.
 #ifndef DEPUTY_TOOLS_CERTIFY_CHILD_H_
 #define DEPUTY_TOOLS_CERTIFY_CHILD_H_
 
@@ -14,30 +14,30 @@ namespace deputy::certify {
 
 enum class Status {
   kPass,
-  kRemark,   // right, with something to know
-  kSkipped,  // there was nothing to try
-  kNotRun,   // interrupted before
+  kRemark,   // passed, with a note for the user
+  kSkipped,  // not applicable
+  kNotRun,   // interrupted before its start
   kFail,
-  kCrash,  // the process ended in the middle of it, or as it ended
+  kCrash,  // the process died during the row or at exit
   kTimeout,
 };
-// "pass", "remark", "skipped", "not run", "fail", "crash", "timeout".
+// Returns "pass", "remark", "skipped", "not run", "fail", "crash", "timeout".
 const char* Name(Status status);
 bool IsBad(Status status);
 
 struct Outcome {
   Status status = Status::kNotRun;
   std::string text;
-  std::vector<std::string> told;  // what Child::Tell was called with
+  std::vector<std::string> told;  // the lines passed to Child::Tell
   double seconds = 0;
 };
 
-// A child's end of its pipe.
+// The child's end of its pipe.
 class Child {
  public:
   explicit Child(int pipe) : pipe_(pipe) {}
-  void Note(const std::string& what);  // what it does next, which has the whole limit anew
-  void Tell(const std::string& line);  // a part of its result
+  void Note(const std::string& what);  // announces the next operation and restarts the time limit
+  void Tell(const std::string& line);  // appends a line to the result
   void End(Status status, const std::string& text);
 
  private:
@@ -46,25 +46,26 @@ class Child {
 };
 
 struct Work {
-  std::function<void(Child*)> run;   // calls End last
-  int seconds = 60;                  // from one note to the next
-  bool alone = false;                // no other work runs at the same time
-  bool ends_as_programs_do = false;  // with static destructors, which count
+  std::function<void(Child*)> run;  // calls End last
+  int seconds = 60;                 // time limit between two notes
+  bool alone = false;               // no other work may run at the same time
+  // exits through exit(), so that static destructors run and are tested
+  bool ends_as_programs_do = false;
 };
 
-// Called with the number of a piece of work, on the thread of RunAll.
+// Called on the thread of RunAll with the index of the work.
 struct Events {
-  std::function<void(size_t, const std::string& note)> doing;  // it begins, or has noted a step
+  std::function<void(size_t, const std::string& note)> doing;  // it has started or sent a note
   std::function<void(size_t, const Outcome&)> done;
 };
 
-// Runs all of it, `jobs` at a time, in any order. What children print is kept from the terminal;
-// the last line of it is shown for one that crashes.
+// Runs all works, `jobs` at a time, in unspecified order. Output of children does not reach the
+// terminal; for a child that crashes the last line of it is included in the outcome.
 void RunAll(const std::vector<Work>& works, int jobs, const Events& events);
 
-// From now on the first SIGINT or SIGTERM ends RunAll early: what runs is killed, and neither of it
-// nor of what would follow anything is said. The second ends the process. One that is ignored stays
-// so.
+// Makes the first SIGINT or SIGTERM end RunAll early: running children are killed, and neither they
+// nor the remaining works are reported. The second signal ends the process. Signals that were
+// ignored stay ignored.
 void StopOnSignals();
 bool WasInterrupted();
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy-certify: the work of `deputy certify`, a program of its own, since the operator cases that
-// it carries take longer to compile than all of the command. The command checks what users type and
-// hands it over as --NAME=VALUE, a word each:
+// deputy-certify: the implementation of `deputy certify`. It is a separate program because its
+// operator cases take longer to compile than the whole command. The command checks the user's
+// options and passes them on as --NAME=VALUE, one argument each:
 //
 //     deputy-certify --library=PATH [--option=KEY=VALUE]… [--model=FILE]… [--only=TEXT] [--jobs=N]
 //                    [--timeout=SECONDS] [--max-slowdown=FACTOR] [--all] [--list]
 //                    [--progress] [--json] [--html=FILE] [--junit=FILE] [--badge=FILE]
 //
-// Exit codes are the command's: 0 certified, 1 not, 2 a wrong word or an unreadable file.
+// Exit codes are the command's: 0 certified, 1 not certified, 2 invalid option or unreadable file.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -17,7 +17,7 @@ using tools::Json;
 
 constexpr const char* kColours[] = {"#2e7d32", "#b26a00", "#777777", "#c62828"};
 
-// Of a verdict or a status.
+// The colour of a verdict or a status.
 const char* ColourOf(const std::string& word) {
   if (word == "pass" || word == "certified") return kColours[0];
   if (word == "remark" || word == "certified, but slow") return kColours[1];
@@ -31,7 +31,7 @@ bool IsSlow(const Row& row) {
   return row.group == "speed" && row.outcome.status == Status::kRemark;
 }
 
-// The best measured factor: "0.84 times the CPU's time".
+// Returns the best measured factor: "0.84 times the CPU's time".
 std::string SpeedText(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.group != "speed" || IsBad(row.outcome.status)) continue;

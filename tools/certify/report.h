@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What came of the rows, for people and for programs. All forms are written from one JSON document,
-// so that they agree.
+// Formats the results of the rows for users and for programs. Every form is written from one JSON
+// document, so that all agree.
 #ifndef DEPUTY_TOOLS_CERTIFY_REPORT_H_
 #define DEPUTY_TOOLS_CERTIFY_REPORT_H_
 
@@ -13,20 +13,20 @@
 
 namespace deputy::certify {
 
-// {"library", "options", "verdict", "summary", "counts": {status: number}, "operators": [names],
-// "rows": [{"name", "group", "expects", "status", "text", "seconds"}, …]}.
+// The document is {"library", "options", "verdict", "summary", "counts": {status: number},
+// "operators": [names], "rows": [{"name", "group", "expects", "status", "text", "seconds"}, …]}.
 tools::Json MakeRow(const Row& row);
 tools::Json MakeReport(const Settings& settings, const std::vector<Row>& rows);
 
 bool IsCertified(const tools::Json& report);
 
-// A row in one line, or two.
+// A row as one line or two.
 std::string RowText(const tools::Json& row);
-// What stands behind the rows: the operators and the summary.
+// The part of the report after the rows: the operators and the summary.
 std::string ReportText(const tools::Json& report);
 std::string ReportHtml(const tools::Json& report);
 std::string ReportJunit(const tools::Json& report);
-// The summary as a picture of one line (SVG).
+// The summary as an SVG image of one line.
 std::string ReportBadge(const tools::Json& report);
 
 }  // namespace deputy::certify

@@ -21,17 +21,17 @@ using conformance::Scene;
 using conformance::Subject;
 
 constexpr size_t kMostSubjects = 3;
-constexpr size_t kShown = 3;  // cases that differ
+constexpr size_t kShown = 3;  // maximum number of differing cases in a text
 constexpr char kSpeed[] = "speed";
 constexpr char kCreated[] = "created";
 
-// All cases of an operator, by their numbers.
+// All cases of an operator, as indices into Cases().
 struct OperatorGroup {
   std::string name;
   std::vector<size_t> cases;
 };
 
-// The operator cases, made once before any child is.
+// The operator cases, created once in the parent before the first child.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = AllCases();
   return kCases;
@@ -63,16 +63,16 @@ Status StatusOf(Judgement::Kind kind) {
   return Status::kFail;
 }
 
-// ---- Its life -----------------------------------------------------------------------------------
+// ---- Lifecycle ----------------------------------------------------------------------------------
 
-// In the child: the library is loaded there and nowhere else.
+// Runs in the child: the library is loaded there and never in the parent.
 void RunLife(const Settings& settings, const LifecycleCase& which, const Subject* subject,
              Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
   Scene scene(&library, subject, [child](const std::string& what) { child->Note(what); });
   const Judgement judgement = conformance::RunLifecycleCase(which, &scene);
   Status status = StatusOf(judgement.kind);
-  // The text of a measured speed begins with the factor, behind "slow: " perhaps.
+  // The text of a speed measurement begins with the factor, optionally after "slow: ".
   if (which.name == std::string(kSpeed) && settings.max_slowdown > 0 && !IsBad(status)) {
     double factor = 0;
     const size_t at = judgement.text.find_first_of("0123456789");
@@ -97,7 +97,7 @@ Row LifeRow(const Settings& settings, const LifecycleCase& which,
   return row;
 }
 
-// A program that has used the delegate ends.
+// Tests that a program that has used the delegate can exit.
 Row EndRow(const Settings& settings) {
   Row row = LifeRow(settings, conformance::LibraryCases()[1], nullptr);
   row.name = "library/ends";
@@ -171,7 +171,7 @@ Row OperatorRow(const Settings& settings, const OperatorGroup& group) {
   return row;
 }
 
-// ---- Which subjects -----------------------------------------------------------------------------
+// ---- Subjects -----------------------------------------------------------------------------------
 
 std::vector<Subject> SubjectsToTry(const Settings& settings) {
   if (settings.models.empty()) return conformance::Subjects();
@@ -185,7 +185,8 @@ std::vector<Subject> SubjectsToTry(const Settings& settings) {
   return subjects;
 }
 
-// Tells that there is a delegate, and the number of each subject of which it takes a node.
+// Sends a line if a delegate can be created, then the index of each subject of which it claims a
+// node.
 void FindTaken(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
   size_t taken = 0;
@@ -231,7 +232,7 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
   RunAll({takes.work}, 1,
          {[&](size_t, const std::string& note) { doing(takes.name, note); },
           [&](size_t, const Outcome& outcome) { takes.outcome = outcome; }});
-  takes.work.run = nullptr;  // done
+  takes.work.run = nullptr;  // already finished
   rows.push_back(takes);
 
   const std::vector<std::string>& taken = takes.outcome.told;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is tried on a library, a row of the report each: its life (tests/conformance/lifecycle.h) on
-// models of operators that it takes, and every operator's cases.
+// The tests that are run on a delegate library, one row of the report each: its lifecycle
+// (tests/conformance/lifecycle.h) on models of operators that it claims, and the cases of every
+// operator.
 #ifndef DEPUTY_TOOLS_CERTIFY_ROWS_H_
 #define DEPUTY_TOOLS_CERTIFY_ROWS_H_
 
@@ -17,29 +18,29 @@ namespace deputy::certify {
 struct Settings {
   std::string library;  // a path
   std::vector<std::pair<std::string, std::string>> options;
-  std::vector<std::string> models;  // files, in place of the models made here
-  std::string only;                 // of rows by name, those that contain it
+  std::vector<std::string> models;  // files that replace the generated models
+  std::string only;                 // run only rows whose name contains this text
   int jobs = 1;
-  int seconds = 60;         // for a step of a row: an inference, a case of an operator
-  double max_slowdown = 0;  // 0: any
+  int seconds = 60;         // time limit for one operation: an inference, a case of an operator
+  double max_slowdown = 0;  // 0: unlimited
 };
 
 struct Row {
   std::string group;    // "library", "life", "operators", "speed"
   std::string name;     // "life/CONV_2D float32/resize"
-  std::string expects;  // in a sentence
+  std::string expects;  // the expected behaviour, as a sentence
   Work work;
   Outcome outcome;
 };
 
-// All rows. To know on which operators the life can be tried the library is run, in a child, whose
-// steps `doing` is told; what came of that is the row library/takes, which has no work left. Throws
-// std::runtime_error if a model cannot be read.
+// Returns all rows. First runs the library in a child to find the operators on which the lifecycle
+// can be tested; `doing` is called with the child's notes. The result is the row library/takes,
+// which has no work left. Throws std::runtime_error if a model cannot be read.
 using Doing = std::function<void(const std::string& name, const std::string& note)>;
 std::vector<Row> MakeRows(const Settings& settings, const Doing& doing);
 
-// What a row of the group "operators" counted: cases that ran in the delegate, that it left to the
-// CPU or refused rightly, and that differ.
+// Counts of a row of the group "operators": cases that ran in the delegate, cases that it left to
+// the CPU or rejected correctly, and cases with different results.
 struct CaseCounts {
   int ran = 0, left = 0, differ = 0;
 };

@@ -13,7 +13,7 @@
 namespace deputy::certify {
 namespace {
 
-// Of the terminal; a line must not reach its last one, or it could not be written anew.
+// Columns of the terminal. A line must not reach the last one, or it could not be redrawn.
 size_t Columns() {
   struct winsize size = {};
   const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

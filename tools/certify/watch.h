@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is seen while the cases run: on standard output the rows that a user is to know, as they are
-// found; on standard error a line for each case that is done, or, on a terminal, one line that is
-// written anew: "12/203 life/CONV_2D float32/resize: resize 7 of 12".
+// Progress output while the cases run. Standard output gets the rows of interest as they finish.
+// Standard error gets one line for each finished case or, on a terminal, a single line that is
+// redrawn: "12/203 life/CONV_2D float32/resize: resize 7 of 12".
 #ifndef DEPUTY_TOOLS_CERTIFY_WATCH_H_
 #define DEPUTY_TOOLS_CERTIFY_WATCH_H_
 
@@ -15,8 +15,8 @@ namespace deputy::certify {
 
 struct Shown {
   bool rows = false;      // on standard output
-  bool all_rows = false;  // those that are right or skipped, too
-  bool lines = false;     // on standard error, a line for each case that is done
+  bool all_rows = false;  // also rows that passed or were skipped
+  bool lines = false;     // on standard error, one line for each finished case
 };
 
 class Watch {
@@ -28,8 +28,8 @@ class Watch {
 
   void Expect(size_t total) { total_ = total; }
   void Doing(const std::string& name, const std::string& note);
-  void Done(const Row& row);  // does nothing for one that was not run
-  void Wipe();                // the line on a terminal; the next Doing writes it again
+  void Done(const Row& row);  // does nothing for a row that did not run
+  void Wipe();                // erases the status line of the terminal; the next Doing redraws it
 
  private:
   const Shown shown_;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# deputy-certify, which `deputy certify` runs: the conformance kit as a program beside the command.
-# Its cases take longer to compile than the command, so that it is part of `all` and not of
-# `command`, what `make run` builds. Included by tests.cmake, where the kit is.
+# deputy-certify, which `deputy certify` executes: the conformance kit as a separate program. Its
+# cases take longer to compile than the command, so it is part of `all` but not of `command`, which
+# `make run` builds. Included by tests.cmake, which defines the kit.
 if(TARGET deputy_tool)
   file(GLOB certify_sources CONFIGURE_DEPENDS tools/certify/*.cc)
   add_executable(deputy-certify ${certify_sources} tools/escape.cc tools/json.cc tools/text.cc

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Deputy's own kernels as a delegate, for programs on another TensorFlow Lite. Unlike other
-# delegates it is made of the engine: it links the objects that libdeputy is made of, those that it
-# needs, and keeps their symbols to itself.
+# Deputy's CPU kernels as a delegate, for programs that use another TensorFlow Lite. Unlike other
+# delegates it contains the engine: it links the required objects of libdeputy and hides their
+# symbols.
 file(GLOB cpu_sources CONFIGURE_DEPENDS bridges/cpu/*.cc)
 deputy_add_delegate(deputy_cpu SOURCES ${cpu_sources} EXPORTS DeputyCpu* LINKS deputy_static)
 target_include_directories(deputy_cpu PRIVATE ${PROJECT_SOURCE_DIR})

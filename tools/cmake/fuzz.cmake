@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# model_fuzz (tests/fuzz): lives of mutated models, one executable of all sources there. ctest runs a
-# few thousand of them, and more where a sanitizer looks on; `make fuzz` runs as many as one likes.
+# model_fuzz (tests/fuzz): lifecycles of mutated models, one executable of all sources there. ctest
+# runs a few thousand of them, more under a sanitizer; `make fuzz` runs any number.
 
-# Mutation works on flatc's object API. It is generated from the same schema, but into a namespace
-# of its own: the tests are linked with the library, whose schema header lacks it. Empty tables of
-# nodes are written down: a body that only hands on what it gets has one.
+# Mutation uses flatc's object API. It is generated from the same schema into a separate namespace,
+# because the tests link the library, whose schema header is generated without it. Empty node tables
+# are written: a body that only forwards its inputs has one.
 file(READ core/model/schema.fbs fuzz_schema)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS core/model/schema.fbs)
 string(REPLACE "namespace deputy.schema;" "namespace deputy.objects;" fuzz_schema "${fuzz_schema}")
@@ -18,7 +18,7 @@ add_custom_command(
   COMMENT "Generating objects_generated.h"
   VERBATIM)
 
-# A target of its own, that can be built without what model_fuzz links.
+# A separate target that can be built without the libraries of model_fuzz.
 add_custom_target(fuzz_objects_header DEPENDS ${generated_dir}/objects/objects_generated.h)
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cc)
@@ -41,5 +41,5 @@ if(DEPUTY_SANITIZE)
 endif()
 add_test(NAME model_fuzz COMMAND model_fuzz --runs ${fuzz_runs})
 
-# Everything of a kind where mutants draw by chance (tests/fuzz/hostile.h).
+# Runs every choice of the kinds from which mutants draw at random (tests/fuzz/hostile.h).
 add_test(NAME operator_sweep COMMAND model_fuzz --sweep ${sweep_rounds})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The OpenCL delegate: an archive for its tests, and the library. OpenCL's headers are there for
-# types; its library is opened when a delegate is created, so that nothing links it.
+# The OpenCL delegate: an archive for its tests, and the library. OpenCL's headers are needed for
+# types only; its library is opened when a delegate is created, so that there is no link-time
+# dependency.
 find_path(DEPUTY_OPENCL_INCLUDE CL/cl.h)
 mark_as_advanced(DEPUTY_OPENCL_INCLUDE)
 file(GLOB gpu_sources CONFIGURE_DEPENDS gpu_cl/*.cc)

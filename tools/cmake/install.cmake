@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What is installed, and where:
+# Installed files and their locations:
 #   <libdir>                  libdeputy, libdeputy_mindspore
-#   <libdir>/deputy/drop-in   libtensorflowlite_c.so, out of the linker's way: a program asks for it by path
-#   <libdir>/deputy/plugins   delegates; libdeputy looks there by itself (core/plugin/plugin_folders.h)
+#   <libdir>/deputy/drop-in   libtensorflowlite_c.so, outside of the linker's search path: use it by path
+#   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
 #   <libdir>/cmake/Deputy     the package for find_package(Deputy)
 #   and headers, pkg-config files, the command with its manual pages and completion.
-# Programs and libraries are stripped; what is stripped off lies beside each in .debug/, where gdb
-# and valgrind look. `-DDEPUTY_SPLIT_DEBUG=OFF` leaves them whole, for packagers who strip themselves.
+# Programs and libraries are stripped; their debug information is in .debug/ in the same directory,
+# where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for packagers
+# who strip on their own.
 option(DEPUTY_SPLIT_DEBUG "Strip what is installed, debug information into .debug/" ON)
 
 set(plugin_install_dir ${CMAKE_INSTALL_LIBDIR}/deputy/plugins)
@@ -19,7 +20,7 @@ install(TARGETS deputy deputy_mindspore EXPORT DeputyTargets
 install(TARGETS tensorflowlite_c EXPORT DeputyTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# Programs of MindSpore include "include/api/model.h".
+# MindSpore programs include "include/api/model.h".
 target_include_directories(deputy_mindspore INTERFACE
                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mindspore>)
 if(TARGET deputy_tool)
@@ -33,7 +34,7 @@ foreach(plugin deputy_cpu deputy_gpu deputy_hexagon deputy_nnapi deputy_npu_stub
   endif()
 endforeach()
 install(TARGETS ${installed_plugins} LIBRARY DESTINATION ${plugin_install_dir})
-# Without the OpenCL delegate nobody has the functions of its headers.
+# Without the OpenCL delegate no library defines the functions of its headers.
 set(headers_left_out "")
 if(NOT TARGET deputy_gpu)
   set(headers_left_out REGEX "/(deputy_gpu|gpu_delegate(_options)?)\\.h$" EXCLUDE
@@ -59,7 +60,7 @@ install(FILES ${generated_dir}/DeputyConfig.cmake ${generated_dir}/DeputyConfigV
 install(EXPORT DeputyTargets NAMESPACE Deputy:: DESTINATION ${package_install_dir})
 
 # ---- manual pages and completion ---------------------------------------------------------------
-# help2man asks the command itself, so that the pages say what it says. Not part of `command`.
+# help2man runs the command for its help, so the pages match it. Not part of `command`.
 find_program(DEPUTY_HELP2MAN help2man)
 mark_as_advanced(DEPUTY_HELP2MAN)
 if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
@@ -88,7 +89,7 @@ if(TARGET deputy_tool)
 endif()
 
 # ---- the last steps of an installation ---------------------------------------------------------
-# Scripts of their own, which see the installation's prefix and list of files.
+# Separate scripts, because they need the prefix and the list of files of the installation.
 install(CODE "set(deputy_libdir \"${CMAKE_INSTALL_LIBDIR}\")
 set(deputy_split_debug ${DEPUTY_SPLIT_DEBUG})
 set(deputy_objcopy \"${CMAKE_OBJCOPY}\")")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs when files have been installed (install.cmake): says what is left to do before programs find
-# the library. Into a DESTDIR nothing is: whoever installs from there knows.
+# Runs after files have been installed (install.cmake): prints the steps that are still needed for
+# programs to find the library. Prints nothing for a DESTDIR, which packagers use.
 find_program(deputy_ldconfig ldconfig PATHS /sbin /usr/sbin NO_CACHE)
 if("$ENV{DESTDIR}" STREQUAL "" AND deputy_ldconfig)
   set(folder "${CMAKE_INSTALL_PREFIX}/${deputy_libdir}")

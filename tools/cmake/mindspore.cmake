@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What reads MindSpore's model files: an archive for whoever opens models. It sees the headers that
-# clients see, and writes TensorFlow Lite's format by the generated schema.
+# The reader of MindSpore's model files, an archive for code that opens models. It uses the clients'
+# headers, and writes TensorFlow Lite's format through the generated schema.
 set(ms_header ${generated_dir}/ms_generated.h)
 add_custom_command(
   OUTPUT ${ms_header}
@@ -18,14 +18,14 @@ add_dependencies(deputy_ms deputy_ms_header)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy_ms PRIVATE deputy_schema)
 target_compile_options(deputy_ms PRIVATE ${host_flags})
-# Nearly all of its files read both formats' headers.
+# Almost all of its files include both formats' headers.
 target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>
                           <schema_generated.h>)
 deputy_compile_together(deputy_ms)
 
-# libdeputy_mindspore.so.1: MindSpore Lite's C API on libdeputy, of which it sees what clients see.
-# Its headers are installed as mindspore/<name>, and once more under the names that MindSpore's own
-# programs include (mindspore/include/api/<name>), which forward to the first.
+# libdeputy_mindspore.so.1: MindSpore Lite's C API on top of libdeputy's public API. Its headers are
+# installed as mindspore/<name>, and again under the names that MindSpore's own programs include
+# (mindspore/include/api/<name>), which forward to the former.
 file(GLOB mindspore_sources CONFIGURE_DEPENDS mindspore/src/*.cc)
 add_library(deputy_mindspore SHARED ${mindspore_sources})
 set_target_properties(deputy_mindspore PROPERTIES SOVERSION 1)

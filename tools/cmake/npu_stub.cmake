@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The NPU stub, in C11: an archive for its tests, the delegate, and its device as a library of its
-# own, as a vendor would bring one.
+# The NPU stub, in C11: an archive for its tests, the delegate, and its device as a separate
+# library, as a vendor would supply it.
 file(GLOB npu_sources CONFIGURE_DEPENDS npu_stub/*.c)
 list(FILTER npu_sources EXCLUDE REGEX "/plugin.c$")
 add_library(deputy_npu_objects STATIC ${npu_sources})

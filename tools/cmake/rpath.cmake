@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Where installed programs and libraries look for libdeputy.
+# Search paths of installed programs and libraries for libdeputy.
 
-# deputy_find_libraries_from(<target> <folder>): `target`, installed in `folder`, finds our libraries
-# by the way from there to them, so that an installation works under any prefix, moved or not, and
-# without ldconfig. Who wants none of it (Debian's packages) says -DCMAKE_SKIP_INSTALL_RPATH=ON.
+# deputy_find_libraries_from(<target> <folder>): `target`, installed in `folder`, finds our
+# libraries by a relative path, so that an installation works under any prefix, also after being
+# moved, and without ldconfig. Disable it with -DCMAKE_SKIP_INSTALL_RPATH=ON, as Debian's packages
+# do.
 function(deputy_find_libraries_from target folder)
   file(RELATIVE_PATH way ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
   string(REGEX REPLACE "/$" "" path "$ORIGIN/${way}")

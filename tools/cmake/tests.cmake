@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests and benchmarks, included by the top CMakeLists.txt. Found by glob:
-#   tests/*_test.cc     googletest, many files in few programs (deputy_add_tests below), linked to all of
-#                       Deputy as an archive
+#   tests/*_test.cc     googletest, many files per program (deputy_add_tests below), linked to the
+#                       archive of Deputy
 #   tests/*_test.c      cmocka, likewise
-#   tests/cases/*.cc    the operator cases, and
-#   tests/conformance/*.cc  what runs and judges them: one library without googletest, for any program
-#   tests/bench_*.cc    google-benchmark, together the executable deputy_bench
-#   tests/*_test.py     scripts that get the build folder as argument
-#   tests/*.{cc,c}, else  helpers shared by all of the above
-#   tests/gpu_*_test.cc, tests/gpu_*.cc  those of the OpenCL delegate, where OpenCL's headers are
-#   tests/mindspore_*_test.{cc,c}  those of MindSpore's API, linked to the shared libraries as clients are
-#   tests/plugins/*       delegate libraries, see plugins.cmake
-#   tests/fuzz/*          one executable of all, see fuzz.cmake
+#   tests/cases/*.cc    the operator cases
+#   tests/conformance/*.cc  runs and compares the cases: a library without googletest, for any program
+#   tests/bench_*.cc    google-benchmark, linked into the executable deputy_bench
+#   tests/*_test.py     scripts that receive the build directory as argument
+#   tests/*.{cc,c}      all others are helpers shared by all of the above
+#   tests/gpu_*_test.cc, tests/gpu_*.cc  tests of the OpenCL delegate, if OpenCL's headers exist
+#   tests/mindspore_*_test.{cc,c}  tests of MindSpore's API, linked to the shared libraries like clients
+#   tests/plugins/*     delegate libraries, see plugins.cmake
+#   tests/fuzz/*        one executable of all files, see fuzz.cmake
 #   tests/conformance_client/*  a program that links the shared library and the conformance kit
 # Tests whose name contains "pool", "thread" or "sweep" carry the ctest label `threads`.
 find_package(GTest REQUIRED)
@@ -30,7 +30,7 @@ endif()
 list(FILTER test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
 list(FILTER c_test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
 
-# Tests of the OpenCL delegate and their helpers, which know its headers.
+# Tests of the OpenCL delegate and their helpers, which include its headers.
 set(gpu_support_sources ${support_sources})
 list(FILTER gpu_support_sources INCLUDE REGEX "/gpu_[^/]*$")
 list(FILTER support_sources EXCLUDE REGEX "/gpu_[^/]*$")
@@ -38,20 +38,20 @@ if(NOT TARGET deputy_gpu_objects)
   list(FILTER test_sources EXCLUDE REGEX "/gpu_[^/]*$")
 endif()
 
-# What every test is compiled with. No absolute path is among it: what is built in one folder may
-# come from a compiler cache in another. The paths are those of tests/paths.cc alone.
+# Compile settings of every test. They contain no absolute path, so that the compiler cache works
+# across build directories; only tests/paths.cc has such paths.
 add_library(deputy_test_settings INTERFACE)
 target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
 target_link_libraries(deputy_test_settings INTERFACE deputy_static)
 
-# Most of a test is calls of googletest, a template each: without optimising they compile in two thirds
-# of the time, and what takes long to run is in the libraries.
+# Most of a test's code is calls of googletest templates: without optimisation they compile in two
+# thirds of the time, and long-running code is in the libraries.
 set(test_flags "")
 if(DEPUTY_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   set(test_flags -O0)
 endif()
-# Watching what tests themselves compute, and the scopes of their thousands of temporaries, would be
-# two thirds of the time to compile them. What they test is watched.
+# Instrumenting the tests themselves, and the scopes of their thousands of temporaries, would take
+# two thirds of their compile time. The tested libraries are instrumented.
 if(DEPUTY_SANITIZE MATCHES "undefined")
   list(APPEND test_flags -fno-sanitize=undefined)
 endif()
@@ -59,26 +59,27 @@ if(DEPUTY_SANITIZE MATCHES "address")
   list(APPEND test_flags -fno-sanitize-address-use-after-scope)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # What a precompiled header holds is never garbage: a tenth of the time went into looking.
+  # Contents of precompiled headers are never garbage; g++ would spend a tenth of its time searching
+  # them.
   list(APPEND test_flags --param=ggc-min-heapsize=1000000)
 endif()
 
-# The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a client
-# but for its targets on the CPU, and links neither googletest nor Deputy: a program that links
-# libdeputy takes what it needs of this archive.
+# The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a
+# client, except for its targets on the CPU, and links neither googletest nor Deputy: a program that
+# links libdeputy gets the required objects of this archive.
 add_library(deputy_conformance STATIC ${conformance_sources} tests/model_builder.cc)
 target_include_directories(deputy_conformance PUBLIC ${PROJECT_SOURCE_DIR} ${client_include_dir})
 target_link_libraries(deputy_conformance PUBLIC deputy_schema)
 target_compile_options(deputy_conformance PRIVATE ${test_flags})
 
-# Half of what a file of cases takes is reading the schema's header. Those of the kit itself stay by
-# themselves: a client links those that it needs.
+# Half of the compile time of a file of cases is the schema's header. Files of the kit itself are
+# compiled separately, so that a client links only those that it needs.
 target_precompile_headers(deputy_conformance PRIVATE <algorithm> <functional> <random> <span> <string>
                           <vector> <schema_generated.h>)
 deputy_compile_together(deputy_conformance 10 tests/cases)
 
-# googletest's headers and the schema's take longer to read than most tests: they are precompiled, once,
-# so that programs are compiled with -fPIC, too.
+# googletest's headers and the schema's take longer to parse than most tests: they are precompiled
+# once, which requires -fPIC for programs, too.
 add_library(precompiled_for_tests OBJECT ${generated_dir}/precompiled.cc)
 target_link_libraries(precompiled_for_tests PRIVATE deputy_test_settings GTest::gmock)
 target_compile_options(precompiled_for_tests PRIVATE ${test_flags})
@@ -102,7 +103,7 @@ if(support_sources)
   if(is_x86_64 AND DEPUTY_MAX_CPU STREQUAL "amx")
     set_property(SOURCE tests/tiles_in_memory.cc tests/tiles_in_memory_int8.cc tests/tiles_in_memory_bf16.cc
                  APPEND PROPERTY COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
-    # They include the files of kernels/cpu that they test, and are compiled as those are.
+    # These include the files of kernels/cpu that they test, and are compiled with the same flags.
     foreach(type int8 bf16)
       get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/simd_avx512_amx_${type}.cc
                    PROPERTY COMPILE_OPTIONS)
@@ -117,19 +118,19 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
   target_compile_options(deputy_gpu_test_support PRIVATE ${test_flags})
   target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_tests)
 endif()
-# What test programs link. The kit names no library of ours, so that it may be linked to
-# the shared one; whoever links it puts ours behind it.
+# Link libraries of test programs. The kit names none of our libraries, so that it can be linked
+# with the shared one; the linking target lists ours after it.
 set(test_links deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
 
 include(tools/cmake/plugins.cmake)
 
-# What the sanitizer runs build: every test, or the ones labelled `threads`.
+# The targets of the sanitizer runs: every test, or those labelled `threads`.
 add_custom_target(all_tests)
 add_dependencies(all_tests test_plugins)
 add_custom_target(threaded_tests)
 
-# deputy_register_test(<name> <program> [<argument>...]): for ctest, and what it takes to run, since tests
-# open the shared libraries and run the command by path.
+# deputy_register_test(<name> <program> [<argument>...]): registers it with ctest and adds its
+# run-time dependencies, since tests open the shared libraries and run the command by path.
 function(deputy_register_test name program)
   add_dependencies(${program} deputy tensorflowlite_c test_plugins)
   if(TARGET deputy_tool AND NOT DEPUTY_SANITIZE STREQUAL "thread")
@@ -144,7 +145,7 @@ function(deputy_register_test name program)
   endif()
 endfunction()
 
-# deputy_add_test(<source> <library>...): a program of its own.
+# deputy_add_test(<source> <library>...): adds a separate program.
 function(deputy_add_test source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
@@ -155,9 +156,9 @@ function(deputy_add_test source)
 endfunction()
 
 # deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Two
-# thirds of what compiling a test takes are templates of googletest and the standard library, which
-# others use as well: ten files are compiled at a time, each in a namespace of its own. For ctest and
-# for people each file is a program, a link to the one that has it (tests/test_main.cc).
+# thirds of a test's compile time are common templates of googletest and the standard library: ten
+# files are compiled together, each in its own namespace. For ctest and for users each file appears
+# as a program, which is a link to the common one (tests/test_main.cc).
 function(deputy_add_tests program)
   cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${program} ${TESTS_SOURCES} tests/test_main.cc)
@@ -181,8 +182,9 @@ function(deputy_add_tests program)
                      VERBATIM)
 endfunction()
 
-# Programs of their own: two replace malloc or operator new, one reads the schema's header in a way of its
-# own, and two are compiled with what they test, since the command has no library.
+# Separate programs: two replace malloc or operator new, one includes the schema's header with
+# different macros, and two are compiled with the code that they test, since the command has no
+# library.
 foreach(name allocation_failure_test difference_test model_damage_test params_test text_test)
   list(REMOVE_ITEM test_sources ${PROJECT_SOURCE_DIR}/tests/${name}.cc)
   deputy_add_test(${PROJECT_SOURCE_DIR}/tests/${name}.cc GTest::gmock GTest::gtest_main)
@@ -193,7 +195,7 @@ endforeach()
 target_sources(difference_test PRIVATE tools/difference.cc)
 target_sources(text_test PRIVATE tools/text.cc)
 
-# The threaded ones are a program of their own, all that is built for the thread sanitizer.
+# The multi-threaded tests are a separate program, the only one built for the thread sanitizer.
 set(thread_test_sources ${test_sources})
 list(FILTER thread_test_sources INCLUDE REGEX "/[^/]*(pool|thread|sweep)[^/]*$")
 list(REMOVE_ITEM test_sources ${thread_test_sources})
@@ -211,7 +213,7 @@ deputy_add_tests(npu_tests SOURCES ${npu_test_sources} LINKS deputy_npu_objects 
 deputy_add_tests(thread_tests SOURCES ${thread_test_sources}
                  LINKS deputy_npu_objects ${gpu_links} ${test_links})
 deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
-if(TARGET deputy_gpu_objects)  # the library is opened by path
+if(TARGET deputy_gpu_objects)  # opened by path
   add_dependencies(gpu_tests deputy_gpu)
   add_dependencies(thread_tests deputy_gpu)
 endif()
@@ -224,7 +226,7 @@ endforeach()
 
 include(tools/cmake/mindspore_tests.cmake)
 
-# The longest test, in four entries that run at a time. The entry of the first is registered already.
+# The longest test is split into four entries that run in parallel; the first is already registered.
 set_tests_properties(conformance_test PROPERTIES ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=0")
 foreach(shard 1 2 3)
@@ -246,7 +248,7 @@ foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   endforeach()
 endforeach()
 
-# The kit as the command will have it, linked to libdeputy.so.
+# The kit linked to libdeputy.so, as in the command.
 add_executable(conformance_client tests/conformance_client/main.cc)
 target_link_libraries(conformance_client PRIVATE deputy_conformance deputy)
 set_target_properties(conformance_client PROPERTIES
@@ -257,7 +259,7 @@ add_dependencies(all_tests conformance_client)
 
 include(tools/cmake/certify.cmake)
 
-# The kit's comparison for scripts: tests/golden holds fresh answers against TensorFlow Lite's.
+# The kit's comparison for scripts: tests/golden compares new results with TensorFlow Lite's.
 deputy_add_delegate(agreement SOURCES tests/conformance/agreement.cc tests/conformance/agreement_c.cc
                     EXPORTS ConformanceAgree LINKS deputy_static)
 set_target_properties(agreement PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -276,10 +278,11 @@ add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_del
                  softmax_delegate)
 add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 
-# Scripts: tests/*_test.py BUILD_FOLDER, with Python's own library only. 77 says "not here".
+# Scripts: tests/*_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means
+# "skipped".
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)
 if(DEPUTY_SANITIZE)
-  list(FILTER script_tests EXCLUDE REGEX "/headers_test\\.py$")  # asks compilers about headers
+  list(FILTER script_tests EXCLUDE REGEX "/headers_test\\.py$")  # runs compilers on headers
 endif()
 foreach(script IN LISTS script_tests)
   get_filename_component(name ${script} NAME_WE)
@@ -287,9 +290,9 @@ foreach(script IN LISTS script_tests)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
-# Long, and no other on a bare Debian: `make fresh` leaves them to `make test`. Eight of the GPU compile
-# hundreds of programs, half of all tests' time where no cache has them; its other tests stay, which need
-# the same packages.
+# Long tests that need no additional Debian package: `make fresh` skips them and `make test` runs
+# them. Eight tests of the GPU compile hundreds of programs, half of all tests' time without a
+# program cache; the other GPU tests need the same packages and are kept.
 set(long_tests certify_test conformance_test conformance_test_2 conformance_test_3 conformance_test_4
                gpu_every_fault_test gpu_faults_test gpu_kernels_test gpu_products_test gpu_program_test
                gpu_storage_test gpu_tune_test gpu_windows_test headers_test large_graph_test model_fuzz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# XNNPACK as a delegate, where Debian's packages libxnnpack-dev and libpthreadpool-dev are installed:
+# XNNPACK as a delegate, if Debian's packages libxnnpack-dev and libpthreadpool-dev are installed:
 # an archive for its tests, and the library, which links libdeputy_mindspore and XNNPACK.
 find_path(DEPUTY_XNNPACK_INCLUDE xnnpack.h)
 find_path(DEPUTY_PTHREADPOOL_INCLUDE pthreadpool.h)
@@ -19,7 +19,7 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
                              ${DEPUTY_PTHREADPOOL_INCLUDE})
   target_link_libraries(deputy_xnnpack_objects PUBLIC deputy_mindspore ${DEPUTY_XNNPACK_LIBRARY}
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
-  # XNNPACK of 2024 deprecates one function per operator, which is all that Debian 12's version has.
+  # XNNPACK of 2024 deprecates a function per operator, but Debian 12's version has no replacement.
   target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags} -Wno-deprecated-declarations)
   target_precompile_headers(deputy_xnnpack_objects REUSE_FROM ${host_headers})
   deputy_compile_together(deputy_xnnpack_objects)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes a manual page from what the command says of itself: make_page.sh HELP2MAN DEPUTY PAGE [WORD],
-# WORD being a subcommand. The rest of each page is in deputy.h2m and subcommand.h2m beside this.
+# Writes a manual page from the command's help: make_page.sh HELP2MAN DEPUTY PAGE [WORD]; WORD is a
+# subcommand. The other sections are in deputy.h2m and subcommand.h2m in this directory.
 set -eu
 
 help2man=$1
@@ -13,8 +13,8 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# help2man runs a program with --help and --version; to it `deputy run` is one. CLI11 breaks its
-# lines at 80 columns, help2man wants the explanation of an option in one piece.
+# help2man runs a program with --help and --version, so `deputy run` is wrapped in a script. CLI11
+# breaks lines at 80 columns, but help2man needs the description of an option on one line.
 cat >"$work/program" <<END
 #!/bin/sh
 if [ "\$1" = --version ]; then
@@ -30,7 +30,7 @@ about=$("$deputy" ${word:+"$word"} --help | sed -n 1p)
 mkdir -p "$(dirname "$page")"
 "$help2man" --no-info --section 1 --name "$about" --include "$include" \
   --version-string "$("$deputy" --version)" --output "$work/page" "$work/program"
-# Its name is the file's, not that of the program that answers.
+# Replaces the program's name by that of the page.
 name=deputy${word:+-$word}
 sed -e "s/^\.TH [^ ]* /.TH $(echo "$name" | tr '[:lower:]' '[:upper:]') /" \
   -e "s/^deputy \\\\- /$(echo "$name" | sed 's/-/\\\\-/') \\\\- /" "$work/page" >"$page"
