@@ -1,37 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The front door: CMake does the work, these are the doors to it. `make help` lists them.
-# On a fresh Debian 12, `make run` and `make test` are all there is to type: both call `setup`,
-# which installs what tools/packages.txt names and is missing.
+# Shortcuts to CMake; `make help` lists the targets. On a fresh Debian 12, `make run` and `make
+# test` are sufficient: both call `setup`, which installs missing packages of tools/packages.txt.
 
 BUILD   ?= build/release
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Further arguments for cmake, ctest, the benchmark program and tools/bench/compare.py.
+# Additional arguments for cmake, ctest, the benchmark program and tools/bench/compare.py.
 CMAKE_ARGS ?=
 CTEST_ARGS ?=
 BENCH_ARGS ?=
 COMPARE_ARGS ?=
 
-# In CI a warning is an error.
+# Warnings are errors in CI.
 WERROR := $(if $(CI),ON,OFF)
 CMAKE  := cmake -S . -G Ninja -DDEPUTY_WERROR=$(WERROR)
-# ctest, with the estimated time left behind each test.
+# ctest, with the estimated remaining time after each test.
 CTEST  := $(CURDIR)/tools/run_tests.py --durations $(CURDIR)/tests/durations.txt -- \
           --output-on-failure --no-tests=error -j $(JOBS)
-# One line per step, the output in a log; V=1 shows the output instead.
+# Prints one line per step and writes its output to a log; V=1 shows the output instead.
 STEP   := tools/step.sh
 DIGITS := examples/digits
 COMPARE_DELEGATES = --compare gpu --compare npu_stub \
                     --compare $(BUILD)/examples/libmindspore_plugin.so --compare xnnpack
 READ_DIGITS := --image $(DIGITS)/pictures --labels $(DIGITS)/labels.txt --expect-from-name
-# Our own C and C++ files; `git ls-files` would miss the new ones.
+# Our C and C++ files; `git ls-files` would miss new ones.
 SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub mindspore bridges tests tools examples \
             \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 
 .DEFAULT_GOAL := all
-# Recipes call make again after `setup`, whose packages (cmake, ninja) the rest needs.
+# Recipes call make again after `setup`, because everything else needs its packages (cmake, ninja).
 MAKEFLAGS += --no-print-directory
 
 ## all      build the libraries, the command and the tests
@@ -60,8 +59,8 @@ setup:
 setup-check:
 	@tools/setup.sh tools/packages.txt tools/packages-check.txt
 
-## run      the main job: read handwritten digits with the two models that ship here, and the first
-##          one again through each delegate that is here; at the end one table compares them
+## run      classify handwritten digits with the two included models and compare all available
+##          delegates in a table
 .PHONY: run
 run: setup
 	@$(STEP) $(BUILD)/configure.log "configure" $(CMAKE) -B $(BUILD) $(CMAKE_ARGS)
@@ -69,7 +68,7 @@ run: setup
 	  cmake --build $(BUILD) -j $(JOBS) --target command
 	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS)
 	$(BUILD)/deputy run $(DIGITS)/digits_int8.tflite $(READ_DIGITS)
-	@# A delegate that is not here, as OpenCL's without a device, has a row that says so.
+	@# Delegates that are not available (OpenCL without a device) get a row with the reason.
 	$(BUILD)/deputy run $(DIGITS)/digits_float.tflite $(READ_DIGITS) $(COMPARE_DELEGATES)
 
 ## test     build and run every test
@@ -79,14 +78,14 @@ test: setup
 	@$(STEP) $(BUILD)/build.log "build everything and the tests" cmake --build $(BUILD) -j $(JOBS)
 	cd $(BUILD) && $(CTEST) $(CTEST_ARGS)
 
-## test-all the tests, and all that `make test` samples: every operator case and golden row on every
-##          OpenCL target. Under an hour on two cores; part of a release
+## test-all `test`, and everything that it samples: every operator case and golden row on every
+##          OpenCL target. Less than an hour on two cores; part of a release
 .PHONY: test-all
 test-all: setup
 	@$(MAKE) all
 	cd $(BUILD) && $(CTEST) -C all $(CTEST_ARGS)
 
-## bench    speed of the kernels, of the shipped models, and against TensorFlow Lite where it is
+## bench    benchmark the kernels, the included models, and TensorFlow Lite if it is installed
 .PHONY: bench
 bench: setup
 	@$(MAKE) all
@@ -95,17 +94,19 @@ bench: setup
 	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
 	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 
-# Each folder's .clang-tidy says what is left out there. In the second list, what reads files and drivers
-# of others, the analyzer follows no calls; in the third it does not run: it would be two fifths of the
-# time there, for kernels' templates, the command and the tests' helpers, which the sanitizers watch with
-# hostile input. The tests themselves take as long as all the rest: make check-tidy TIDY_FOLDERS=tests.
+# Each directory's .clang-tidy lists the checks that are disabled there. In the second list (code
+# that reads external files and drivers) the analyzer does not follow calls; in the third it is
+# disabled: it would take two fifths of the time, for templates of kernels, the command and helpers
+# of the tests, which the sanitizers cover with hostile input. The tests take as long as all other
+# directories: make check-tidy TIDY_FOLDERS=tests.
 TIDY_FOLDERS ?= core|c_api
 TIDY_SHALLOW_FOLDERS ?= compiler|gpu_cl|mindspore|bridges
 TIDY_PLAIN_FOLDERS ?= kernels|tools|tests/(cases|conformance|plugins|fuzz)
-# Bytes of libdeputy, stripped: of all of it, and of what DEPUTY_MAX_CPU=avx2 leaves of it.
+# Size limits of the stripped libdeputy in bytes: the complete one, and one with
+# DEPUTY_MAX_CPU=avx2.
 SIZE_LIMIT       := 3310000
 SMALL_SIZE_LIMIT := 2560000
-## check    format, Python scripts, include rules, symbols, size, clang-tidy, what clang warns of
+## check    format, English, Python scripts, include rules, symbols, size, clang-tidy, clang warnings
 .PHONY: check check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
 check: setup-check
 	@$(MAKE) check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
@@ -134,7 +135,7 @@ check-size: all
 	cmake --build build/small -j $(JOBS) --target deputy
 	tools/check_size.py $(BUILD)/libdeputy.so $(SIZE_LIMIT)
 	tools/check_size.py build/small/libdeputy.so $(SMALL_SIZE_LIMIT)
-# What it reads are the commands of a build with clang, file by file and without precompiled headers.
+# Uses the compile commands of a build with clang, file by file and without precompiled headers.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEPUTY_UNITY=OFF
@@ -144,7 +145,7 @@ check-tidy:
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$' \
 	  --analyzer shallow
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_PLAIN_FOLDERS))/.*\.cc$$' --analyzer none
-# What clang warns of, and that each file stands by itself.
+# Checks clang's warnings, and that each file compiles on its own.
 check-clang:
 	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DCMAKE_BUILD_TYPE=Debug -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON -DDEPUTY_UNITY=OFF
@@ -160,15 +161,16 @@ asan: setup
 ubsan: setup
 	@$(MAKE) sanitize BUILD=build/ubsan SANITIZE=undefined
 
-## tsan     the threaded tests under the thread sanitizer
+## tsan     the multi-threaded tests under the thread sanitizer
 .PHONY: tsan
 tsan: setup
 	@$(MAKE) sanitize BUILD=build/tsan SANITIZE=thread TARGET=threaded_tests CTEST_ARGS="-L threads $(CTEST_ARGS)"
 
-# A refused allocation is an answer the tests ask for, not a reason to end the process. And g++ 12's
-# leak check takes what lies before some thread-local variables of a loaded library for a header of
-# glibc's: where the variables begin 16 bytes into a page, it then reads wherever that points, and dies.
-# Not looking out for them avoids it; what they point to is still found.
+# allocator_may_return_null: tests provoke failing allocations. intercept_tls_get_addr=0: g++ 12's
+# leak check mistakes the memory before some thread-local variables of a loaded library for a header
+# of glibc's; if the variables begin 16 bytes into a page, it reads an arbitrary address and
+# crashes. The option disables the search for these headers; memory referenced by the variables is
+# still found.
 ASAN_OPTIONS = allocator_may_return_null=1:intercept_tls_get_addr=0
 .PHONY: sanitize
 sanitize: TARGET ?= all_tests
@@ -178,10 +180,10 @@ sanitize:
 	cd $(BUILD) && ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 $(CTEST) $(CTEST_ARGS)
 
-## fuzz     FUZZ_RUNS=1000000 lives of mutated models under the sanitizers, from FUZZ_SEED=1
+## fuzz     FUZZ_RUNS=1000000 lifecycles of mutated models under the sanitizers, from FUZZ_SEED=1
 FUZZ_RUNS ?= 1000000
 FUZZ_SEED ?= 1
-# More arguments of model_fuzz, see tests/fuzz/main.cc.
+# Additional arguments of model_fuzz, see tests/fuzz/main.cc.
 FUZZ_ARGS ?=
 .PHONY: fuzz
 fuzz: setup
@@ -190,8 +192,8 @@ fuzz: setup
 	ASAN_OPTIONS=$(ASAN_OPTIONS) UBSAN_OPTIONS=print_stacktrace=1 \
 	  build/asan/tests/model_fuzz --runs $(FUZZ_RUNS) --seed $(FUZZ_SEED) --jobs $(JOBS) $(FUZZ_ARGS)
 
-## emulate  short tests of the kernels on an emulated CPU with AVX-512 (tools/emulate.py names the
-##          packages it needs); EMULATE="'COMMAND' …" runs others, EMULATE_CPU= is the CPU's model
+## emulate  short tests of the kernels on an emulated CPU with AVX-512 (tools/emulate.py lists the
+##          required packages); EMULATE="'COMMAND' …" runs others, EMULATE_CPU= is the CPU model
 EMULATE_CPU ?= tigerlake
 EMULATE ?= '$(BUILD)/tests/gemm_test --gtest_filter=CpuTables.*' '$(BUILD)/tests/vector_rows_test' \
            'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/row_steps_run_test' \
@@ -207,7 +209,7 @@ install:
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed_files.txt
 
-## uninstall  what `make install` with the same DESTDIR= and PREFIX= has put down
+## uninstall  remove the files of `make install` with the same DESTDIR= and PREFIX=
 .PHONY: uninstall
 uninstall:
 	tools/uninstall.sh $(BUILD)/installed_files.txt "$(PREFIX)" "$(DESTDIR)"
@@ -217,8 +219,8 @@ uninstall:
 wheel: command
 	@tools/make_wheel.py $(BUILD) build/wheel
 
-## deb      Debian's packages, from what is built, into build/deb (docs/installing.md)
-## deb-source  build them from the source package on a bare Debian, with its Build-Depends alone (as root)
+## deb      build Debian packages from an existing build into build/deb (docs/installing.md)
+## deb-source  build them from the source package on a bare Debian with its Build-Depends (as root)
 ## deb-check  install, use and remove them and the wheel on a bare Debian, in a chroot (as root)
 .PHONY: deb deb-check deb-source
 deb: setup-check
