@@ -49,8 +49,7 @@ def exports_of(library):
 
 
 def tflite_functions():
-    """Returns the names that the original's shared library exports or exported in earlier versions.
-    """
+    """Returns the names that any version of the original's shared library exports."""
     with open(ROOT / 'tests/data/abi_functions.csv', encoding='utf-8', newline='') as file:
         rows = list(csv.DictReader(file))
     return {row['function'] for row in rows

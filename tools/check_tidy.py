@@ -129,8 +129,7 @@ class Group:
             setattr(self, name, kept)
 
     def give_back(self, errors, at_fault):
-        """Undoes the renaming of names that errors mention; returns the members that define them.
-        """
+        """Undoes the renaming of names in errors; returns the members that define them."""
         changed = set()
         for member in at_fault:
             own = self.own_names[member]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deputy runs TensorFlow Lite models.
+"""Runs TensorFlow Lite models.
 
     from deputy.interpreter import Interpreter
 
-is what `tflite_runtime.interpreter` and `ai_edge_litert.interpreter` are in other packages.
+Provides the interface of `tflite_runtime.interpreter` and `ai_edge_litert.interpreter`.
 """
 from ._native import library as _library
 
@@ -11,7 +11,7 @@ __version__ = _library().DeputyVersion().decode()
 
 
 def plugins():
-    """The delegate libraries in DEPUTY_PLUGIN_PATH and beside the library, as dictionaries with
-    `path`, `name`, and `error`, which is '' for those that can be loaded."""
+    """Returns the delegate libraries in DEPUTY_PLUGIN_PATH and in the library's plug-in directory,
+    as dictionaries with `path`, `name`, and `error`, which is '' for usable ones."""
     from ._native import list_plugins
     return list_plugins()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of arguments before ctypes, which cuts numbers to 32 bits and texts at their first NUL."""
+"""Checks arguments before ctypes, which truncates numbers to 32 bits and texts at the first NUL."""
 import operator
 import os
 
@@ -9,7 +9,7 @@ MAX_INT32 = 2**31 - 1
 
 
 def index(value, name):
-    """`value` as a number of 32 bits; otherwise a TypeError, as in LiteRT."""
+    """Returns `value` as a 32-bit number; raises TypeError otherwise, as LiteRT does."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -20,8 +20,8 @@ def index(value, name):
 
 
 def extents(shape):
-    """A shape as a list of numbers of 32 bits; OverflowError for one that is larger."""
-    # numpy turns large integers of a list into floats; an array of objects keeps them.
+    """Returns a shape as a list of 32-bit numbers; raises OverflowError for larger ones."""
+    # numpy converts large integers of a list to floats; an array of objects preserves them.
     size = shape if isinstance(shape, np.ndarray) else np.asarray(shape, object)
     if size.ndim != 1:
         raise ValueError(f'Shape should be 1D instead of {size.ndim}.')
@@ -38,7 +38,7 @@ def extents(shape):
 
 
 def without_nul(data, name):
-    """Bytes for C; ValueError where C would read a shorter text."""
+    """Returns the bytes; raises ValueError for a NUL, at which C would end the text."""
     at = data.find(b'\0')
     if at >= 0:
         raise ValueError(f'{name}: expected no NUL character, found one at byte {at} of {data!r}')
@@ -46,17 +46,17 @@ def without_nul(data, name):
 
 
 def text(value, name):
-    """The text of any object, in UTF-8."""
+    """Returns the text of any object, in UTF-8."""
     return without_nul(str(value).encode(), name)
 
 
 def path(value, name):
-    """A path in the file system's encoding."""
+    """Returns a path in the file system's encoding."""
     return without_nul(os.fsencode(value), name)
 
 
 def threads(number):
-    """`number` of threads, or None; errors as in LiteRT."""
+    """Returns the number of threads, or None; raises errors as LiteRT does."""
     if number is None:
         return None
     if not isinstance(number, int):
@@ -67,7 +67,7 @@ def threads(number):
 
 
 def content(value):
-    """The bytes of a model, copied unless they cannot change."""
+    """Returns the bytes of a model, copied unless they are immutable."""
     if isinstance(value, bytes):
         return value
     if not isinstance(value, (bytearray, memoryview)):

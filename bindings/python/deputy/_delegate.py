@@ -17,12 +17,12 @@ def _failure(library, reports):
 
 
 def _is_missing(library, failure):
-    """Neither a file of this path nor a plug-in of this name exists, or it is no library."""
+    """Returns True if there is no file or plug-in of this name, or if it is not a library."""
     return not os.path.exists(library) or 'ELF' in failure
 
 
 class Delegate:
-    """A delegate from a library, see load_delegate(). An interpreter that uses it keeps it alive."""
+    """A delegate from a library, see load_delegate(). Interpreters that use it keep it alive."""
 
     def __init__(self, library, options=None):
         lib, reports = _native.library(), Reports()
@@ -47,7 +47,7 @@ class Delegate:
 
 
 def load_delegate(library, options=None):
-    """A delegate of the library at that path, or of a plug-in by its name ('gpu'), made with
-    `options`, a dictionary of keys and values. OSError if there is no such library, ValueError if
-    it refuses; both carry the reason."""
+    """Returns a delegate of the library at that path, or of a plug-in by its name ('gpu'), created
+    with `options`, a dictionary of keys and values. Raises OSError if there is no such library,
+    ValueError if it returns no delegate; both contain the reason."""
     return Delegate(library, options)

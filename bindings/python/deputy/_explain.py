@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who runs which node, and why; what the validation layer found: see deputy/deputy.h."""
+"""Owners of nodes with reasons, and findings of the validation layer: see deputy/deputy.h."""
 import ctypes
 
 import numpy as np
@@ -11,7 +11,7 @@ SEVERITIES = ('error', 'suspicion', 'portability')
 
 
 def _filled(function, struct, *where):
-    """`struct` filled by the function, or None where there is nothing of that number."""
+    """Returns `struct` filled by the function, or None if the index is out of range."""
     return struct if function(*where, ctypes.byref(struct)) == _native.OK else None
 
 
@@ -50,7 +50,8 @@ def _node(lib, interpreter, subgraph, index, names):
 
 
 def node_details(lib, interpreter, index):
-    """index, op_name, inputs and outputs of a node of the main subgraph; None if there is none."""
+    """Returns index, op_name, inputs and outputs of a node of the main subgraph; None if there is
+    none."""
     info = _filled(lib.DeputyInterpreterGetNodeInfo, _native.NodeInfo(), interpreter, 0, index)
     if info is None:
         return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Admits one call into an interpreter at a time.
 
-The library's objects are for one thread at a time, and every call releases Python's lock. A call
-that changes the interpreter therefore excludes all others: a second one is a RuntimeError, as in
-LiteRT, and never runs beside the first.
+The library's objects may be used by one thread at a time, and every call releases Python's lock. A
+call that changes the interpreter therefore excludes all others: a concurrent call raises
+RuntimeError, as in LiteRT.
 """
 import threading
 
@@ -28,28 +28,28 @@ class CallGuard:
                 raise RuntimeError(_busy(call, running))
             self._lock.acquire()  # Another thread is in a short call.
         if self._running is not None:
-            # A callback of the running call, or a signal handler in the same thread.
+            # The caller is a callback of the running call, or a signal handler in the same thread.
             running = self._running
             self._lock.release()
             raise RuntimeError(_busy(call, running))
 
     def begin(self, call):
-        """RuntimeError while another call that changes the interpreter runs."""
+        """Raises RuntimeError while another call that changes the interpreter runs."""
         self._enter(call)
         self._running = call
 
     def end(self):
-        """Ends what begin() has begun."""
+        """Ends the call that begin() started."""
         self._running = None
         self._lock.release()
 
     def contents(self, call):
-        """A context manager for a short call. Entering it is a RuntimeError as in begin()."""
+        """Returns a context manager for a short call; entering it may raise like begin()."""
         self._enter(call)
         return _Releasing(self._lock)
 
     def exclusive(self, call):
-        """A context manager: begin() and end()."""
+        """Returns a context manager that calls begin() and end()."""
         self.begin(call)
         return _Ending(self)
 

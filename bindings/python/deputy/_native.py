@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library, its functions and structs, for ctypes.
+"""ctypes declarations of the library, its functions and structs.
 
 Every call releases Python's lock while it runs. An object of the library is an `Owned`: it is
-deleted when nothing in Python refers to it any more, and always before the objects that it uses.
+deleted when no Python object refers to it any more, and always before the objects that it uses.
 """
 import ctypes
 import functools
@@ -115,11 +115,12 @@ class Finding(Sized):
                 ('count', ctypes.c_int64), ('delegate', POINTER), ('delegate_name', TEXT)]
 
 
-# Reports go into exceptions, not to stderr. The library keeps the newest text for DeputyLastError.
+# Reports are raised as exceptions, not printed. The library keeps the newest text for
+# DeputyLastError.
 Reporter = ctypes.CFUNCTYPE(None, POINTER, TEXT, POINTER)
 quiet_reporter = Reporter(lambda user_data, text, arguments: None)
 
-# (name, result, arguments) of everything that is called here.
+# (name, result, arguments) of every function that the package calls.
 _FUNCTIONS = (
     ('TfLiteModelCreateWithErrorReporter', POINTER, [TEXT, SIZE, Reporter, POINTER]),
     ('TfLiteModelCreateFromFileWithErrorReporter', POINTER, [TEXT, Reporter, POINTER]),
@@ -190,8 +191,8 @@ _FUNCTIONS = (
 
 @functools.lru_cache(maxsize=None)
 def library():
-    """The shared library: that of the environment variable DEPUTY_LIBRARY, the one in this package
-    (a wheel has it), or the system's."""
+    """Returns the shared library: that of the environment variable DEPUTY_LIBRARY, the one in this
+    package (a wheel contains it), or the system's."""
     own = pathlib.Path(__file__).resolve().parent / 'lib' / 'libdeputy.so.1'
     path = os.environ.get('DEPUTY_LIBRARY') or (str(own) if own.exists() else 'libdeputy.so.1')
     opened = ctypes.CDLL(path)
@@ -202,22 +203,22 @@ def library():
 
 
 def last_error():
-    """The newest failure of this thread, in words."""
+    """Returns the text of the newest failure of this thread."""
     return library().DeputyLastError().decode(errors='replace')
 
 
 class Owned:
-    """A pointer, the function that deletes it, and the objects that it uses. Those that are `Owned`
-    are deleted after it, the others are kept alive.
+    """A pointer, the function that deletes it, and the objects that it uses. Used `Owned` objects
+    are deleted after it, others are kept alive.
 
-    Users are counted here: Python runs the finalizers of a cycle, and of all objects when it ends,
-    in any order. When Python ends, the globals of this module are None: finalizers use none."""
+    Users are counted here, because Python runs the finalizers of a cycle, and of all objects at
+    exit, in any order. At exit the globals of this module are None, so finalizers use none."""
 
     def __init__(self, pointer, delete, *keeps):
         self._pointer, self._delete, self._keeps = pointer, delete, keeps
         self._owned_keeps = [kept for kept in keeps if isinstance(kept, Owned)]
-        # One entry per user; only the first is True. append() and pop() are atomic, so that exactly
-        # one thread takes the last entry and deletes the object.
+        # One entry per user; only the first is True. append() and pop() are atomic, so exactly one
+        # thread pops the last entry and deletes the object.
         self._users = [True]
         for kept in self._owned_keeps:
             kept._users.append(False)
@@ -244,7 +245,7 @@ class Owned:
 
 
 def numbers(array):
-    """The elements of a TfLiteIntArray or TfLiteFloatArray, which may be NULL, as a list."""
+    """Returns the elements of a TfLiteIntArray or TfLiteFloatArray (or NULL) as a list."""
     if not array:
         return []
     kind = ctypes.c_float if isinstance(array.contents, FloatArray) else ctypes.c_int
@@ -253,7 +254,7 @@ def numbers(array):
 
 
 def int_array(numbers_):
-    """The numbers as an array of C."""
+    """Returns the numbers as a C array."""
     return (ctypes.c_int * len(numbers_))(*numbers_)
 
 

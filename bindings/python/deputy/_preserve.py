@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for experimental_preserve_all_tensors: each tensor of the arena has a block of its own."""
+"""Memory for experimental_preserve_all_tensors: each tensor of the arena gets a separate block."""
 import ctypes
 
 from . import _native
@@ -10,16 +10,16 @@ _ALIGNMENT = 64
 
 
 class PreservedTensors:
-    """Blocks of one interpreter, by tensor. A block that is large enough stays for the next
+    """Blocks of one interpreter, by tensor. A block that is large enough is reused for the next
     allocation; a smaller one is replaced."""
 
     def __init__(self, lib, model, options):
         self._lib, self._model, self._options = lib, model, options
         self._blocks = {}
-        self._prepared = None  # The shapes of the inputs at the newest allocation.
+        self._prepared = None  # Shapes of the inputs at the last allocation.
 
     def prepare(self, interpreter):
-        """Gives each tensor of the arena its block, for the present shapes of the inputs."""
+        """Assigns each tensor of the arena its block, for the current shapes of the inputs."""
         shapes = [_native.numbers(interpreter._tensor(index).contents.dims)
                   for index in interpreter._input_indices()]
         if shapes == self._prepared:
@@ -30,7 +30,7 @@ class PreservedTensors:
         self._prepared = shapes
 
     def _sizes(self, interpreter, shapes):
-        """(tensor, bytes) at these shapes, from an interpreter without delegates."""
+        """Returns (tensor, bytes) at these shapes, from an interpreter without delegates."""
         lib = self._lib
         scout = Owned(lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer),
                       lib.TfLiteInterpreterDelete, self._model, self._options)
@@ -54,5 +54,5 @@ class PreservedTensors:
         given = _native.CustomAllocation(start, size)
         interpreter._check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
             interpreter._owned.pointer, index, ctypes.byref(given), 0))
-        # The block that it replaces is freed here, when no tensor refers to it any more.
+        # Frees the replaced block, to which no tensor refers any more.
         self._blocks[index] = memory, size

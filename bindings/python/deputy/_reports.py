@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that the library reports during a call, for the exception that the call becomes.
+"""Collects the texts that the library reports during a call, for the exception of that call.
 
-Operators and delegates of others report in their own words why they fail; the library's report
-about the node follows. The exception has all of them, one per line.
+Foreign operators and delegates report the reason of a failure in their own words; the library's
+report about the node follows. The exception contains all of them, one per line.
 """
 import collections
 
@@ -12,23 +12,24 @@ _MOST_TEXTS = 32
 
 
 class Reports:
-    """Collects the newest texts of one interpreter or delegate. The object that gets `function` as
+    """Collects the newest texts of one interpreter or delegate. The object that uses `function` as
     its error reporter keeps this object alive."""
 
     def __init__(self):
-        texts = collections.deque(maxlen=_MOST_TEXTS)  # append() is atomic: workers report, too.
+        # append() is atomic: worker threads report, too.
+        texts = collections.deque(maxlen=_MOST_TEXTS)
         # The library passes a format without arguments, in which every % is doubled.
         self.function = _native.Reporter(lambda user_data, format_, args: texts.append(format_))
         self._texts = texts
 
     def clear(self):
-        """Forgets the texts of earlier calls."""
+        """Removes the texts of earlier calls."""
         if self._texts:
             self._texts.clear()
 
     def failure(self, newest, otherwise):
-        """What the exception says. `newest` is the library's own wording of the last text, which
-        may say more than the reporter got; `otherwise` is for a failure without a report."""
+        """Returns the exception's text. `newest` is the library's last error text, which may extend
+        the reported one; `otherwise` is used for a failure without a report."""
         texts = [(text or b'').decode(errors='replace').replace('%%', '%').rstrip('\n')
                  for text in list(self._texts)]
         self._texts.clear()

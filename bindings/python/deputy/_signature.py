@@ -7,17 +7,17 @@ import numpy as np
 from . import _checks, _native, _tensors
 from ._native import Owned
 
-_NAMES = 'surrogateescape'  # Names come from the model and need not be UTF-8.
+_NAMES = 'surrogateescape'  # Names come from the model and may be invalid UTF-8.
 
 
 def keys(lib, interpreter):
-    """The keys of a model's signatures."""
+    """Returns the keys of a model's signatures."""
     return [lib.TfLiteInterpreterGetSignatureKey(interpreter, i).decode(errors=_NAMES)
             for i in range(lib.TfLiteInterpreterGetSignatureCount(interpreter))]
 
 
 class NativeRunner:
-    """The library's object for one signature: names, tensors, and what they are in the subgraph."""
+    """The library's object for one signature: names, tensors, and their indices in the subgraph."""
 
     def __init__(self, lib, interpreter, key):
         self._lib = lib
@@ -39,25 +39,25 @@ class NativeRunner:
         return [name(self.pointer, i).decode(errors=_NAMES) for i in range(count)]
 
     def input(self, name):
-        """The pointer to the tensor of an input."""
+        """Returns the pointer to the tensor of an input."""
         return self._lib.TfLiteSignatureRunnerGetInputTensor(self.pointer,
                                                              name.encode(errors=_NAMES))
 
     def output(self, name):
-        """The pointer to the tensor of an output."""
+        """Returns the pointer to the tensor of an output."""
         return self._lib.TfLiteSignatureRunnerGetOutputTensor(self.pointer,
                                                               name.encode(errors=_NAMES))
 
     def resize(self, name, shape):
-        """Gives an input another shape, whichever the model has; returns the status."""
+        """Sets the shape of an input, regardless of the model's shape; returns the status."""
         dims = (ctypes.c_int * len(shape))(*shape)
         return self._lib.DeputySignatureRunnerResizeInputTensor(
             self.pointer, name.encode(errors=_NAMES), dims, len(shape))
 
 
 class SignatureRunner:
-    """Runs one signature of a model: call it with its inputs by name, and it returns its outputs by
-    name, as copies. Of Interpreter.get_signature_runner()."""
+    """Runs one signature of a model: call it with its inputs by name; it returns copies of its
+    outputs by name. Created by Interpreter.get_signature_runner()."""
 
     def __init__(self, interpreter=None, signature_key=None):
         if not interpreter:
@@ -102,11 +102,11 @@ class SignatureRunner:
         return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs}
 
     def get_input_details(self):
-        """As Interpreter.get_input_details(), by the signature's names."""
+        """Returns dictionaries as Interpreter.get_input_details(), with the signature's names."""
         return self._details(self._inputs.items())
 
     def get_output_details(self):
-        """As Interpreter.get_output_details(), by the signature's names."""
+        """Returns dictionaries as Interpreter.get_output_details(), with the signature's names."""
         return self._details(self._outputs)
 
     def _details(self, tensors):

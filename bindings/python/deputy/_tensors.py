@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors as numpy sees them: types, details, contents in and out, views without a copy."""
+"""Converts tensors to numpy: types, details, contents in both directions, views without a copy."""
 import ctypes
 import weakref
 
@@ -9,8 +9,8 @@ from . import _native
 from ._native import numbers
 
 STRING, RESOURCE, VARIANT = 5, 14, 15
-# TfLiteType to numpy. Numbers of less than a byte appear as the bytes that they are packed in,
-# bfloat16 as its 16 bits: numpy has neither.
+# TfLiteType to numpy. numpy has neither types smaller than a byte, which are shown as the bytes
+# that contain them, nor bfloat16, which is shown as its 16 bits.
 DTYPES = {
     1: np.float32, 2: np.int32, 3: np.uint8, 4: np.int64, STRING: np.bytes_, 6: np.bool_,
     7: np.int16, 8: np.complex64, 9: np.int8, 10: np.float16, 11: np.float64, 12: np.complex128,
@@ -32,15 +32,15 @@ def name_of(tensor):
 
 
 def is_constant(tensor):
-    """Contents of the model's file, or computed once from them."""
+    """Returns True for contents of the model's file, or computed once from them."""
     return tensor.allocation_type in (MMAP_RO, PERSISTENT_RO)
 
 
 def shape_of(tensor):
-    """The shape of the array that stands for the tensor."""
+    """Returns the shape of the array that represents the tensor."""
     if tensor.type in PACKED:
         return (tensor.bytes,)
-    if tensor.sparsity:  # The values that are not zero.
+    if tensor.sparsity:  # The nonzero values.
         return (tensor.bytes // np.dtype(dtype_of(tensor)).itemsize,)
     return tuple(numbers(tensor.dims))
 
@@ -75,7 +75,7 @@ def quantization_of(tensor):
 
 
 def details(tensor, index):
-    """The dictionary that get_input_details() and similar methods return for a tensor."""
+    """Returns the dictionary of a tensor for get_input_details() and similar methods."""
     shape = numbers(tensor.dims)
     signature = numbers(tensor.dims_signature) or shape
     return {
@@ -91,7 +91,7 @@ def details(tensor, index):
 
 
 class _Memory:
-    """Memory as numpy takes it over; an array of it keeps this object."""
+    """Memory that exposes numpy's array interface; an array of it keeps this object alive."""
 
     def __init__(self, tensor, read_only, owner=None):
         self.owner = owner
@@ -101,8 +101,8 @@ class _Memory:
 
 
 def _array(tensor, read_only, owner=None):
-    """(array over the tensor's memory, the object that it keeps); the object is None if the tensor
-    is empty."""
+    """Returns (array over the tensor's memory, the object that it keeps alive); the object is None
+    if the tensor is empty."""
     if not tensor.data and tensor.bytes:
         raise ValueError('Tensor data is null. Run allocate_tensors() first')
     if not tensor.bytes:
@@ -124,8 +124,8 @@ def _refuse_objects(tensor):
 
 
 def view(tensor, owner, live):
-    """An array over the tensor's own memory; read-only for a constant. Until the array and all
-    arrays made from it are gone, `live` has an entry."""
+    """Returns an array over the tensor's own memory, read-only for a constant. `live` has an entry
+    until the array and all arrays derived from it are deleted."""
     if tensor.type == STRING:
         raise ValueError('a tensor of strings cannot be viewed: use get_tensor()')
     _refuse_objects(tensor)
@@ -140,7 +140,8 @@ def new_live_set():
 
 
 def unpack_strings(data, shape):
-    """An array of bytes objects. `data`: [count, offset 0..count] as int32, then the characters."""
+    """Returns an array of bytes objects. `data`: [count, offset 0..count] as int32, then the
+    characters."""
     count = int(np.frombuffer(data, np.int32, 1)[0]) if len(data) >= 4 else 0
     offsets = np.frombuffer(data, np.int32, count + 1, 4).tolist() if count > 0 else [0]
     array = np.empty(max(count, 0), dtype=object)
@@ -169,7 +170,7 @@ def pack_strings(array):
 
 
 def read(tensor):
-    """A copy of the tensor's contents."""
+    """Returns a copy of the tensor's contents."""
     if tensor.type == STRING:
         if not tensor.data and tensor.bytes:
             raise ValueError('Tensor data is null. Run allocate_tensors() first')
@@ -194,7 +195,7 @@ def check_shape(array, tensor, index):
 
 
 def write(pointer, array, index):
-    """Copies `array` into the tensor at `pointer`, whose shape and type it must have."""
+    """Copies `array` into the tensor at `pointer`; shape and type must be equal."""
     tensor = pointer.contents
     if is_constant(tensor):
         raise ValueError(f"Cannot set tensor: tensor {index} '{name_of(tensor)}' is a constant of the "

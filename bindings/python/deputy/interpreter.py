@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite's Python interpreter, on Deputy.
 
-A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs when it imports from
-here instead. What Deputy adds: `delegate_policy` and `validation` of an Interpreter, `explain()`,
-`delegation_status()` and `findings()`.
+A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
+import to this module. Additions of Deputy: `delegate_policy` and `validation` of an Interpreter,
+`explain()`, `delegation_status()` and `findings()`.
 
-One interpreter serves one call at a time, see _guard.py. Several work side by side, since every
-call into the library releases Python's lock.
+One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
+every call into the library releases Python's lock.
 """
 import ctypes
 import enum
@@ -27,9 +27,9 @@ __all__ = ['Delegate', 'Interpreter', 'InterpreterWithCustomOps', 'OpResolverTyp
 
 @enum.unique
 class OpResolverType(enum.Enum):
-    """Which kernels compute. BUILTIN_REF is the reference arithmetic: quantised results equal those
-    of TensorFlow Lite's reference kernels bit by bit. Deputy applies no delegate of its own accord,
-    so that the others are one and the same."""
+    """Selects the kernels. BUILTIN_REF is the reference arithmetic: quantised results equal those
+    of TensorFlow Lite's reference kernels bit by bit. All other values are equivalent, because
+    Deputy applies no delegate by default."""
     AUTO = 0
     BUILTIN = 1
     BUILTIN_REF = 2
@@ -82,23 +82,23 @@ def _must(status):
 class Interpreter:
     """A model with its tensors.
 
-    model_path, model_content: a file, or its bytes; one of the two.
+    model_path, model_content: a file, or its bytes; exactly one of the two.
     experimental_delegates: delegates of load_delegate, applied in order.
-    num_threads: 1 or more; None leaves it to the library, which takes one.
+    num_threads: 1 or more; None selects the library's default, one.
     experimental_op_resolver_type: see OpResolverType.
-    experimental_preserve_all_tensors: intermediate tensors keep what was computed, for get_tensor().
+    experimental_preserve_all_tensors: intermediate tensors keep their values, for get_tensor().
     experimental_disable_delegate_clustering, experimental_default_delegate_latest_features,
     experimental_compress_quantization_zero_points, experimental_disable_delegate_node_fusion,
     experimental_force_delegate_node_profiling:
-        accepted for compatibility; they do not change what Deputy does.
-    delegate_policy: 'tflite' or 'hot', what happens when a delegate fails (docs/delegates.md).
-    validation: True enables the delegate validation layer, False disables it; None leaves it to the
-        environment variable DEPUTY_VALIDATION.
+        accepted for compatibility, without effect.
+    delegate_policy: 'tflite' or 'hot', the behaviour if a delegate fails (docs/delegates.md).
+    validation: True enables the delegate validation layer, False disables it; None selects the
+        value of the environment variable DEPUTY_VALIDATION.
 
-    A model that is refused is a ValueError, a failure at work a RuntimeError; both carry the texts
+    A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
-    allocate_tensors(), resize_tensor_input() or a signature runner is a RuntimeError; methods that
-    read names and shapes only wait for it.
+    allocate_tensors(), resize_tensor_input() or a signature runner raises RuntimeError; methods
+    that only read names and shapes wait instead.
     """
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None,
@@ -143,36 +143,36 @@ class Interpreter:
         self._reports.clear()
         status = self._lib.TfLiteInterpreterModifyGraphWithDelegate(
             self._owned.pointer, delegate._get_native_delegate_pointer())
-        # Under 'hot' a delegate that cannot be applied is left out.
+        # Under 'hot' a delegate that cannot be applied is skipped.
         if not (hot and status == _native.DELEGATE_ERROR):
             self._check(status)
 
     # ---- tensors -------------------------------------------------------------------------------
 
     def allocate_tensors(self):
-        """Plans memory; after the constructor and after each resize."""
+        """Plans memory. Call it after the constructor and after each resize."""
         with self._changing('allocate_tensors'):
             if self._preserved is not None:
                 self._preserved.prepare(self)
             self._check(self._lib.TfLiteInterpreterAllocateTensors(self._owned.pointer))
 
     def get_input_details(self):
-        """A dictionary per input: name, index, shape, shape_signature, dtype, quantization,
+        """Returns a dictionary per input: name, index, shape, shape_signature, dtype, quantization,
         quantization_parameters (scales, zero_points, quantized_dimension, block_size),
         sparsity_parameters."""
         with self._guard.metadata:
             return [self._details(index) for index in self._input_indices()]
 
     def get_output_details(self):
-        """As get_input_details()."""
+        """Like get_input_details(), for the outputs."""
         lib, pointer = self._lib, self._owned.pointer
         with self._guard.metadata:
             return [self._details(lib.TfLiteInterpreterGetOutputTensorIndex(pointer, i))
                     for i in range(lib.TfLiteInterpreterGetOutputTensorCount(pointer))]
 
     def get_tensor_details(self, subgraph_index=0):
-        """As get_input_details(), for all tensors of a subgraph; those without a type, which are
-        temporary, are left out."""
+        """Like get_input_details(), for all tensors of a subgraph except those without a type,
+        which are temporary."""
         subgraph = _checks.index(subgraph_index, 'subgraph_index')
         count = self.num_subgraphs()
         if not 0 <= subgraph < count:
@@ -187,13 +187,13 @@ class Interpreter:
         return self._lib.DeputyInterpreterGetSubgraphCount(self._owned.pointer)
 
     def set_tensor(self, tensor_index, value):
-        """Copies `value`, of the tensor's shape and type, into it."""
+        """Copies `value` into the tensor; shape and type must be equal."""
         index, array = _checks.index(tensor_index, 'tensor_index'), np.asarray(value)
         with self._guard.contents('set_tensor'):
             _tensors.write(self._tensor(index), array, index)
 
     def get_tensor(self, tensor_index, subgraph_index=0):
-        """A copy of the tensor's contents. Strings are an array of bytes objects."""
+        """Returns a copy of the tensor's contents. Strings are an array of bytes objects."""
         index = _checks.index(tensor_index, 'tensor_index')
         subgraph = _checks.index(subgraph_index, 'subgraph_index')
         with self._guard.contents('get_tensor'):
@@ -204,8 +204,8 @@ class Interpreter:
             return _tensors.read(tensor)
 
     def tensor(self, tensor_index):
-        """A function that returns an array over the tensor's own memory, without a copy. The array
-        must not be kept while the interpreter allocates or invokes, which raises RuntimeError."""
+        """Returns a function that returns an array over the tensor's own memory, without a copy.
+        allocate_tensors() and invoke() raise RuntimeError while such an array exists."""
         index = _checks.index(tensor_index, 'tensor_index')
         with self._guard.metadata:
             self._tensor(index)
@@ -216,8 +216,8 @@ class Interpreter:
         return current
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
-        """Gives an input, named by its tensor's index, another shape; allocate_tensors() follows.
-        With `strict`, only dimensions that the model leaves open (-1) may change."""
+        """Changes the shape of an input, selected by its tensor's index; call allocate_tensors()
+        afterwards. With `strict`, only unknown dimensions of the model (-1) may change."""
         index = _checks.index(input_index, 'input_index')
         size = _checks.extents(tensor_size)
         with self._changing('resize_tensor_input'):
@@ -236,7 +236,7 @@ class Interpreter:
             self._check(self._lib.TfLiteInterpreterResetVariableTensors(self._owned.pointer))
 
     def invoke(self):
-        """Computes the outputs. Other threads of Python run meanwhile."""
+        """Computes the outputs. Other Python threads run meanwhile."""
         guard = self._guard
         guard.begin('invoke')
         try:
@@ -251,12 +251,13 @@ class Interpreter:
     # ---- signatures ----------------------------------------------------------------------------
 
     def get_signature_list(self):
-        """{key: {'inputs': [names], 'outputs': [names]}}."""
+        """Returns {key: {'inputs': [names], 'outputs': [names]}}."""
         return {key: {side: list(tensors) for side, tensors in signature.items()}
                 for key, signature in self._get_full_signature_list().items()}
 
     def get_signature_runner(self, signature_key=None):
-        """The SignatureRunner of that key, which may be left out where there is one signature."""
+        """Returns the SignatureRunner of that key, which is optional if there is only one
+        signature."""
         if signature_key is None:
             keys = _signature.keys(self._lib, self._owned.pointer)
             if len(keys) != 1:
@@ -266,28 +267,29 @@ class Interpreter:
             signature_key = keys[0]
         return SignatureRunner(interpreter=self, signature_key=signature_key)
 
-    # ---- Deputy's own --------------------------------------------------------------------------
+    # ---- Additions of Deputy --------------------------------------------------------------------
 
     def explain(self):
-        """Who runs what: {'delegates': [...], 'nodes': [...]}. A node has `run_by`, 'CPU' or the
-        delegate's name, and `reasons` for each delegate that does not run it."""
+        """Returns the owner of each node: {'delegates': [...], 'nodes': [...]}. A node has
+        `run_by`, 'CPU' or the delegate's name, and `reasons` for each delegate that does not run
+        it."""
         with self._guard.metadata:
             return _explain.explain(self._lib, self._owned.pointer)
 
     def delegation_status(self):
-        """The policy, and whether the newest inference had to do without a delegate."""
+        """Returns the policy, and whether the last inference ran without a failed delegate."""
         with self._guard.metadata:
             return _explain.delegation_status(self._lib, self._owned.pointer)
 
     def findings(self):
-        """What the validation layer has found, see `validation` (docs/validation.md)."""
+        """Returns the findings of the validation layer, see `validation` (docs/validation.md)."""
         with self._guard.metadata:
             return _explain.findings(self._lib, self._owned.pointer)
 
     # ---- helpers -------------------------------------------------------------------------------
 
     def _changing(self, call):
-        """A context manager for a call that changes the interpreter."""
+        """Returns a context manager for a call that changes the interpreter."""
         held = self._guard.exclusive(call)
         try:
             self._ensure_safe()
@@ -298,7 +300,7 @@ class Interpreter:
         return held
 
     def _check(self, status):
-        """RuntimeError, with all texts that were reported, for a call that failed."""
+        """Raises RuntimeError, with all reported texts, for a call that failed."""
         if status != OK:
             newest = self._lib.DeputyInterpreterLastError(self._owned.pointer)
             raise RuntimeError(self._reports.failure((newest or b'').decode(errors='replace'),
@@ -323,13 +325,13 @@ class Interpreter:
         return _tensors.details(self._tensor(index, subgraph).contents, index)
 
     def _place_of(self, pointer):
-        """(subgraph, index) of a tensor by its address; (0, -1) if it is in none."""
+        """Returns (subgraph, index) of a tensor by its address; (0, -1) if there is none."""
         address = ctypes.addressof(pointer.contents)
         for subgraph in range(self.num_subgraphs()):
             count = self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)
             if count == 0:
                 continue
-            # The structs of a subgraph are an array.
+            # The tensor structs of a subgraph are an array.
             first = ctypes.addressof(self._tensor(0, subgraph).contents)
             index, between = divmod(address - first, ctypes.sizeof(_native.Tensor))
             if between == 0 and 0 <= index < count:
@@ -341,10 +343,10 @@ class Interpreter:
                    [runner.output(name) for name in runner.output_names])
         return self._place_of(tensors[0])[0] if tensors else 0
 
-    # ---- Upstream's private methods that programs call -------------------------------------------
+    # ---- Private methods of upstream that programs call -----------------------------------------
 
     def _get_full_signature_list(self):
-        """{key: {'inputs': {name: tensor index}, 'outputs': {name: tensor index}}}."""
+        """Returns {key: {'inputs': {name: tensor index}, 'outputs': {name: tensor index}}}."""
         signatures = {}
         with self._guard.metadata:
             for key in _signature.keys(self._lib, self._owned.pointer):
@@ -357,7 +359,7 @@ class Interpreter:
         return signatures
 
     def _get_tensor_details(self, tensor_index, subgraph_index):
-        """Details of one tensor; ValueError for one that has no type."""
+        """Returns the details of one tensor; raises ValueError if it has no type."""
         index = _checks.index(tensor_index, 'tensor_index')
         subgraph = _checks.index(subgraph_index, 'subgraph_index')
         with self._guard.metadata:
@@ -366,7 +368,7 @@ class Interpreter:
             return self._details(index, subgraph)
 
     def _get_op_details(self, op_index):
-        """index, op_name, inputs, outputs, operand_types and result_types of one node."""
+        """Returns index, op_name, inputs, outputs, operand_types and result_types of one node."""
         index = _checks.index(op_index, 'op_index')
         with self._guard.metadata:
             node = _explain.node_details(self._lib, self._owned.pointer, index)
@@ -378,16 +380,16 @@ class Interpreter:
             return node
 
     def _get_ops_details(self):
-        """_get_op_details() of every node of the main subgraph."""
+        """Returns _get_op_details() of every node of the main subgraph."""
         count = self._lib.DeputyInterpreterGetNodeCount(self._owned.pointer, 0)
         return [self._get_op_details(i) for i in range(count)]
 
     def _native_handle(self):
-        """The TfLiteInterpreter*, as a number."""
+        """Returns the TfLiteInterpreter* as a number."""
         return self._owned.pointer
 
     def _safe_to_run(self):
-        """No array over the memory of a tensor exists."""
+        """Returns True if no array over the memory of a tensor exists."""
         return not self._live
 
     def _ensure_safe(self):
@@ -414,7 +416,7 @@ class Interpreter:
 
 
 def _registerer(entry):
-    """The function that an element of custom_op_registerers stands for."""
+    """Returns the function that an element of custom_op_registerers specifies."""
     if isinstance(entry, str):
         try:
             entry = ctypes.cast(getattr(ctypes.CDLL(None), entry), ctypes.c_void_p).value
@@ -428,13 +430,13 @@ def _registerer(entry):
 
 
 class InterpreterWithCustomOps(Interpreter):
-    """An interpreter with operators of the program's own.
+    """An interpreter with custom operators of the program.
 
-    custom_op_registerers: functions of C, each by its name in a library that is loaded with
-        ctypes.CDLL(path, ctypes.RTLD_GLOBAL), by its address, or as a function of ctypes. Each is
-        called once with the TfLiteInterpreterOptions* of the interpreter and adds its operators to
-        them, by TfLiteInterpreterOptionsAddCustomOp or AddOperator. What it adds must live as long
-        as the interpreter. TensorFlow Lite's registerers, which take an object of C++, do not fit.
+    custom_op_registerers: C functions, each given as its name in a library that is loaded with
+        ctypes.CDLL(path, ctypes.RTLD_GLOBAL), as its address, or as a ctypes function. Each is
+        called once with the TfLiteInterpreterOptions* of the interpreter and adds its operators
+        by TfLiteInterpreterOptionsAddCustomOp or AddOperator. The operators must outlive the
+        interpreter. TensorFlow Lite's registerers, which take a C++ object, are not supported.
     The other arguments are those of Interpreter.
     """
 
