@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifies pictures with a library that is opened by path at run time: the drop-in,
-// libdeputy.so.1 or TensorFlow Lite's own libtensorflowlite_c.so, the program cannot tell and need
-// not care.
+// Classifies images with a library that is opened by path at run time: the drop-in, libdeputy.so.1
+// or TensorFlow Lite's own libtensorflowlite_c.so; the program works with each of them.
 //
-//     classify LIBRARY MODEL LABELS PICTURE.png...
+//     classify LIBRARY MODEL LABELS IMAGE.png...
 //
-// Prints one line per picture, "name label probability". classify.py beside it does the same from
-// Python and prints the same bytes. Models: one greyscale picture in, one row of probabilities out,
-// float32 or int8. Exit status: 0 fine, 1 the model or a picture failed, 2 wrong usage.
+// Prints one line per image, "name label probability". classify.py in this directory does the same
+// in Python and prints the same bytes. Models: input of one greyscale image, output of one row of
+// probabilities, float32 or int8. Exit status: 0 success, 1 the model or an image failed, 2 wrong
+// usage.
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@
 
 enum { kMaxLabels = 1000, kMaxLabelLength = 64 };
 
-// Everything this program needs of the library.
+// The functions of the library that this program calls.
 #define EACH_FUNCTION(X)              \
   X(TfLiteModelCreateFromFile)        \
   X(TfLiteModelDelete)                \
@@ -44,7 +44,7 @@ enum { kMaxLabels = 1000, kMaxLabelLength = 64 };
   X(TfLiteTensorQuantizationParams)   \
   X(TfLiteTensorCopyFromBuffer)
 
-// The functions under their own names, with the types the header declares.
+// Pointers to these functions, with the types of the header's declarations.
 typedef struct Api {
 #define FIELD(name) __typeof__(&name) name;
   EACH_FUNCTION(FIELD)
@@ -56,15 +56,15 @@ typedef struct Labels {
   char text[kMaxLabels][kMaxLabelLength];
 } Labels;
 
-// Fills `api` from the library at `path`; 0 and a message if something is missing.
+// Fills `api` from the library at `path`; returns 0 after a message if a function is missing.
 static int OpenApi(const char* path, Api* api) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     fprintf(stderr, "%s\n", dlerror());
     return 0;
   }
-  // POSIX promises that a function's address survives the trip through void*; ISO C has no words
-  // for it, hence the copy.
+  // POSIX guarantees that a void* can hold a function's address; ISO C does not define the
+  // conversion, hence the copy.
 #define LOAD(name)                                          \
   {                                                         \
     void* address = dlsym(library, #name);                  \
@@ -93,7 +93,8 @@ static int ReadLabels(const char* path, Labels* labels) {
   return labels->count > 0;
 }
 
-// Pixels 0..255 become 0..1, for an int8 input quantised with that tensor's scale and zero point.
+// Scales pixels 0..255 to 0..1 and, for an int8 input, quantises with the tensor's scale and zero
+// point.
 static TfLiteStatus FillInput(const Api* api, TfLiteTensor* input, const unsigned char* pixels,
                               size_t count) {
   TfLiteStatus status = kTfLiteError;
@@ -118,7 +119,7 @@ static TfLiteStatus FillInput(const Api* api, TfLiteTensor* input, const unsigne
   return status;
 }
 
-// The i-th probability as a double, whatever the output's type.
+// Returns the i-th probability as a double, for any supported output type.
 static double Probability(const Api* api, const TfLiteTensor* output, int i) {
   const void* data = api->TfLiteTensorData(output);
   if (api->TfLiteTensorType(output) == kTfLiteFloat32) return ((const float*)data)[i];
@@ -158,7 +159,7 @@ static int Classify(const Api* api, TfLiteInterpreter* interpreter, const Labels
   return 1;
 }
 
-// Whether the model is one that this program can feed and read.
+// Returns 1 if the program supports the model's input and output.
 static int Fits(const Api* api, const TfLiteInterpreter* interpreter, const Labels* labels) {
   const TfLiteTensor* input = api->TfLiteInterpreterGetInputTensor(interpreter, 0);
   const TfLiteTensor* output = api->TfLiteInterpreterGetOutputTensor(interpreter, 0);

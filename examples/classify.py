@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Classifies pictures through ctypes, with nothing but Python's standard library.
+"""Classifies images through ctypes, with only Python's standard library.
 
-    classify.py LIBRARY MODEL LABELS PICTURE.png...
+    classify.py LIBRARY MODEL LABELS IMAGE.png...
 
 LIBRARY is any library with TensorFlow Lite's C API: the drop-in, libdeputy.so.1 or the original.
-Prints one line per picture, "name label probability", the same bytes as classify.c beside it.
-Pictures: 8-bit greyscale PNG, not interlaced. Models: float32 or int8 in and out.
+Prints one line per image, "name label probability", the same bytes as classify.c in this directory.
+Images: 8-bit greyscale PNG, not interlaced. Models: float32 or int8 inputs and outputs.
 """
 import ctypes
 import math
@@ -23,7 +23,7 @@ class QuantizationParams(ctypes.Structure):
 
 
 def open_library(path):
-    """The library with the types of the functions used here; everything opaque is a void*."""
+    """Returns the library with the types of the functions used here; opaque pointers are void*."""
     pointer, integer, size = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
     library = ctypes.CDLL(path)
     for name, result, arguments in (
@@ -52,7 +52,7 @@ def check(status, what):
 
 
 def paeth(left, above, corner):
-    """PNG's predictor: whichever neighbour is nearest to left + above - corner."""
+    """PNG's predictor: returns the neighbour that is closest to left + above - corner."""
     estimate = left + above - corner
     nearest = min((abs(estimate - left), 0, left), (abs(estimate - above), 1, above),
                   (abs(estimate - corner), 2, corner))
@@ -60,7 +60,7 @@ def paeth(left, above, corner):
 
 
 def unfilter(kind, line, previous):
-    """One row of a PNG with a byte per pixel, given the row above."""
+    """Decodes one row of a PNG with one byte per pixel, given the row above."""
     row = bytearray()
     for x, value in enumerate(line):
         left = row[x - 1] if x else 0
@@ -72,7 +72,7 @@ def unfilter(kind, line, previous):
 
 
 def read_png(path):
-    """Width, height and pixels of an 8-bit greyscale PNG."""
+    """Returns width, height and pixels of an 8-bit greyscale PNG."""
     with open(path, 'rb') as file:
         data = file.read()
     if data[:8] != b'\x89PNG\r\n\x1a\n':
@@ -99,7 +99,7 @@ def read_png(path):
 
 
 def input_bytes(library, tensor, pixels):
-    """Pixels as 0..1, for an int8 input quantised with that tensor's scale and zero point."""
+    """Returns pixels scaled to 0..1 and, for an int8 input, quantised like the tensor."""
     if library.TfLiteTensorType(tensor) == FLOAT32:
         return struct.pack(f'={len(pixels)}f', *(pixel / 255 for pixel in pixels))
     parameters = library.TfLiteTensorQuantizationParams(tensor)

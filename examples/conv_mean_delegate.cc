@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate that TensorFlow Lite's documentation sketches, complete: "MyDelegate" runs CONV_2D
-// and MEAN, everything else stays with the interpreter. It uses TensorFlow Lite's own headers and
-// functions only, so it builds against the original library as well.
+// A complete version of the delegate that TensorFlow Lite's documentation sketches: "MyDelegate"
+// runs CONV_2D and MEAN, all other nodes stay with the interpreter. It uses only TensorFlow Lite's
+// own headers and functions, so it also builds against the original library.
 //
 //     conv_mean_delegate [--helper] MODEL
 //
-// Prints the graph before and after, runs the model without and with the delegate on the same
-// input, and says how far the answers differ. With --helper the nodes are chosen by
+// Prints the graph before and after delegation, runs the model without and with the delegate on the
+// same input, and prints the difference of the outputs. With --helper the nodes are selected by
 // deputy/delegate_helper.h instead of by hand.
 #include <algorithm>
 #include <climits>
@@ -28,9 +28,9 @@
 
 namespace {
 
-// ---- What the delegate computes -----------------------------------------------------------------
+// ---- Computation --------------------------------------------------------------------------------
 
-// A tensor's values with its extents, wherever they lie.
+// The values and extents of a tensor, independent of their location.
 struct View {
   const int* dims = nullptr;
   const float* data = nullptr;
@@ -42,7 +42,7 @@ float Activate(TfLiteFusedActivation activation, float value) {
   return value;
 }
 
-// Zeros before the first row or column.
+// Returns the padding before the first row or column.
 int PaddingBefore(const TfLiteConvParams& params, int in, int filter, int stride, int dilation,
                   int out) {
   if (params.padding != kTfLitePaddingSame) return 0;
@@ -50,7 +50,7 @@ int PaddingBefore(const TfLiteConvParams& params, int in, int filter, int stride
   return std::max(needed, 0) / 2;
 }
 
-// Pictures are [batch, height, width, channels], filters [out channels, height, width, channels].
+// Images are [batch, height, width, channels], filters [out channels, height, width, channels].
 void Conv2d(const TfLiteConvParams& p, const View& in, const View& filter, const float* bias,
             const int* out_dims, float* out) {
   const int height = in.dims[1], width = in.dims[2], channels = in.dims[3];
@@ -82,10 +82,10 @@ void Conv2d(const TfLiteConvParams& p, const View& in, const View& filter, const
   }
 }
 
-// The mean over the axes marked in `reduced`.
+// Computes the mean over the axes marked in `reduced`.
 void Mean(const View& in, const std::vector<bool>& reduced, size_t out_count, float* out) {
   const size_t rank = reduced.size();
-  std::vector<size_t> step(rank, 0);  // how far one step along an axis goes in the output
+  std::vector<size_t> step(rank, 0);  // distance in the output of one step along an axis
   size_t in_count = 1, stride = 1;
   for (size_t axis = rank; axis-- > 0;) {
     if (!reduced[axis]) step[axis] = stride;
@@ -109,19 +109,19 @@ void Mean(const View& in, const std::vector<bool>& reduced, size_t out_count, fl
 
 int nodes_computed = 0;
 
-// One of the nodes that a delegate's node stands for.
+// One of the nodes that a delegate's node replaces.
 struct Operation {
   int builtin_code = 0;
   std::vector<int> inputs;
   int output = 0;
   TfLiteConvParams conv = {};
-  std::vector<bool> reduced;  // of MEAN: which axes go
+  std::vector<bool> reduced;  // axes that MEAN reduces
 };
 
-// What stands behind each node that replaces a partition.
+// The state of each node that replaces a partition.
 class MyDelegate {
  public:
-  // Whether the delegate takes the node; if not, why.
+  // Returns true if the delegate supports the node; otherwise false with the reason.
   static bool IsSupported(TfLiteContext* context, const TfLiteNode* node,
                           const TfLiteRegistration* registration, std::string* out_reason) {
     const int code = registration->builtin_code;
@@ -147,7 +147,7 @@ class MyDelegate {
     return false;
   }
 
-  // Remembers the nodes; their structs may move, so nothing points into them.
+  // Copies the nodes' contents; their structs may move, so no pointers into them are kept.
   bool Init(TfLiteContext* context, const TfLiteDelegateParams* params) {
     for (int i = 0; i < params->nodes_to_replace->size; ++i) {
       TfLiteNode* node = nullptr;
@@ -170,8 +170,8 @@ class MyDelegate {
     return true;
   }
 
-  // Results that stay inside the partition have no memory of the interpreter's. Their shapes are
-  // known: the interpreter worked them out before it asked the delegate.
+  // Allocates tensors inside the partition, for which the interpreter has no memory. Their shapes
+  // are known, because the interpreter computed them before it called the delegate.
   TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
     const int* first = node->outputs->data;
     for (const Operation& operation : operations_) {
@@ -222,8 +222,8 @@ class MyDelegate {
   std::map<int, std::vector<float>> inner_;
 };
 
-// The four functions of the delegate's node. An object whose Init failed is kept and fails in
-// prepare: runtimes older than TensorFlow 2.20 take any other answer of init for a good one.
+// The four functions of the delegate's node. If Init fails, init returns null and prepare fails:
+// runtimes before TensorFlow 2.20 take TfLiteKernelInitFailed() for a valid object.
 TfLiteRegistration MyDelegateNode() {
   TfLiteRegistration registration = {};
   registration.builtin_code = kTfLiteBuiltinDelegate;
@@ -265,7 +265,7 @@ std::string NameOf(const TfLiteRegistration& registration) {
   }
 }
 
-// "before: 0 Conv2D -> 1 Mean": the nodes in the order of execution.
+// Prints "before: 0 Conv2D -> 1 Mean": the nodes in execution order.
 void PrintGraph(TfLiteContext* context, const char* when) {
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return;
@@ -282,7 +282,7 @@ void PrintGraph(TfLiteContext* context, const char* when) {
   std::printf("\n");
 }
 
-// By hand: the plan is copied, since the interpreter may overwrite it, and walked.
+// Selects nodes by hand. The plan is copied, since the interpreter may overwrite it.
 TfLiteStatus ChooseByHand(TfLiteContext* context, std::vector<int>* out_nodes) {
   TfLiteIntArray* plan = nullptr;
   TF_LITE_ENSURE_STATUS(context->GetExecutionPlan(context, &plan));
@@ -311,7 +311,7 @@ TfLiteStatus PrepareByHand(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-// The same with the helper, which also knows why nodes stay behind.
+// Selects nodes by the helper, which also records why nodes are not supported.
 TfLiteStatus PrepareWithHelper(TfLiteContext* context, TfLiteDelegate* delegate) {
   PrintGraph(context, "before");
   const auto is_supported = [](TfLiteContext* c, TfLiteNode* node,
@@ -346,7 +346,7 @@ TfLiteDelegate CreateMyDelegate(bool with_helper) {
   TfLiteDelegate delegate = {};
   delegate.flags = kTfLiteDelegateFlagsNone;
   delegate.Prepare = with_helper ? PrepareWithHelper : PrepareByHand;
-  // Results lie in the interpreter's own memory, so there is never anything to copy.
+  // Results are in the interpreter's own memory, so nothing is ever copied.
   delegate.CopyFromBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle,
                                      TfLiteTensor*) { return kTfLiteError; };
   return delegate;
@@ -354,7 +354,7 @@ TfLiteDelegate CreateMyDelegate(bool with_helper) {
 
 // ---- The client ---------------------------------------------------------------------------------
 
-// Same values for both runs, in [-1, 1].
+// Fills the inputs with values in [-1, 1], equal for both runs.
 void FillInputs(TfLiteInterpreter* interpreter) {
   for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); ++i) {
     TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, i);
@@ -367,7 +367,7 @@ void FillInputs(TfLiteInterpreter* interpreter) {
 
 using Interpreter = std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)>;
 
-// Runs the model; false after a message on stderr.
+// Runs the model; returns false after a message on stderr.
 bool Run(TfLiteInterpreter* interpreter, std::vector<float>* out_answer) {
   if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) return false;
   const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
@@ -414,7 +414,7 @@ int main(int argc, char** argv) {
   }
   TfLiteModel* model = TfLiteModelCreateFromFile(argv[argc - 1]);
   if (model == nullptr) return 1;
-  // The delegate outlives every interpreter it is given to.
+  // The delegate must outlive every interpreter to which it is applied.
   TfLiteDelegate delegate = CreateMyDelegate(with_helper);
   const int result = Compare(model, &delegate);
   TfLiteModelDelete(model);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest client that links: an unchanged TensorFlow Lite program, built with
+// A minimal client that links the library: an unmodified TensorFlow Lite program, built with
 //
 //     cc link_client.c $(pkg-config --cflags --libs tensorflowlite_c)
 //
 //     link_client MODEL
 //
-// Prints the version it talks to, every input and output, and runs the model once on zeros. The
-// original library prints the same.
+// Prints the library's version, every input and output, and runs the model once on zeros. The
+// original library gives the same output.
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
   TfLiteInterpreterOptionsSetNumThreads(options, 2);
   TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
-  // Neither is needed any more: the interpreter keeps what it uses.
+  // Neither is needed any more: the interpreter owns everything that it uses.
   TfLiteInterpreterOptionsDelete(options);
   TfLiteModelDelete(model);
   const int fine = interpreter != NULL && RunOnZeros(interpreter);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with the delegate of MindSpore Lite's tutorial (mindspore_npu_delegate.h). What the
-// tutorial lacks is repaired and marked with (*): it forgets the device in the context.
+// A program with the delegate of MindSpore Lite's tutorial (mindspore_npu_delegate.h). Corrections
+// of the tutorial are marked with (*): it omits the device of the context.
 //
 //     mindspore_delegate MODEL
 //
-// Runs the model without and with the delegate on the same input, and prints who ran what and how
-// far the results differ.
+// Runs the model without and with the delegate on the same input, and prints the kernels that ran
+// and the difference of the results.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -24,13 +24,13 @@ using mindspore::MSTensor;
 std::shared_ptr<mindspore::Context> MakeContext(bool with_delegate) {
   auto context = std::make_shared<mindspore::Context>();
   context->SetThreadNum(2);
-  // (*) at least one device, whatever the delegate
+  // (*) At least one device is required, with any delegate.
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
   if (with_delegate) context->SetDelegate(std::make_shared<npu::NPUDelegate>(3));
   return context;
 }
 
-// Runs the model on a fixed input; prints the kernels in the order of execution.
+// Runs the model on a fixed input; prints the kernels in execution order.
 bool Run(const char* path, bool with_delegate, std::vector<float>* out_values) {
   mindspore::Model model;
   mindspore::Status status = model.Build(path, mindspore::kMindIR, MakeContext(with_delegate));

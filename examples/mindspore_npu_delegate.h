@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate that MindSpore Lite's tutorial sketches, complete: "NPUDelegate" takes runs of
-// convolutions, additions and RELUs, and makes an "NPUGraph" of each. What the sketch lacks is
-// repaired and marked with (*): it loses a run of one kernel and the run at the end of the list,
-// fills no table of operators, returns an int where a Status is due, and leaves out which tensors
-// of a run others read. mindspore_delegate.cc is a program that uses it, mindspore_plugin.cc a
-// library.
+// A complete version of the delegate that MindSpore Lite's tutorial sketches: "NPUDelegate" takes
+// sequences of convolutions, additions and RELUs, and replaces each by an "NPUGraph". Corrections
+// of the sketch are marked with (*): it drops sequences of one kernel and the sequence at the end
+// of the list, leaves the table of operators empty, returns an int instead of a Status, and does
+// not determine which tensors of a sequence are read outside of it. mindspore_delegate.cc is a
+// program that uses it, mindspore_plugin.cc a library.
 #ifndef DEPUTY_EXAMPLES_MINDSPORE_NPU_DELEGATE_H_
 #define DEPUTY_EXAMPLES_MINDSPORE_NPU_DELEGATE_H_
 
@@ -32,8 +32,8 @@ inline const float* Read(const MSTensor& tensor) {
   return static_cast<const float*>(tensor.Data().get());
 }
 
-// One operator inside an NPUGraph. It takes a copy of its attributes and weights when it is made:
-// the kernel's primitive is gone after Build.
+// One operator inside an NPUGraph. The constructor copies attributes and weights, because the
+// kernel's primitive is deleted after Build.
 class NPUOp {
  public:
   explicit NPUOp(mindspore::kernel::Kernel* kernel)
@@ -159,8 +159,8 @@ class ConvOp : public NPUOp {
 
 // ---- The kernel ---------------------------------------------------------------------------------
 
-// Stands for a run of operators. Tensors between them belong to it alone: their memory comes with
-// MutableData.
+// Replaces a sequence of operators. It owns the tensors between them, whose memory MutableData
+// allocates.
 class NPUGraph : public mindspore::kernel::Kernel {
  public:
   NPUGraph(std::vector<std::unique_ptr<NPUOp>> ops, mindspore::Boundary boundary)
@@ -193,7 +193,7 @@ class NPUDelegate : public mindspore::Delegate {
  public:
   explicit NPUDelegate(int frequency) : frequency_(frequency) {}
 
-  // (*) The table is filled.
+  // (*) The sketch leaves the table empty.
   mindspore::Status Init() override {
     if (frequency_ < 1 || frequency_ > 4) return mindspore::kLiteNotSupport;
     makers_[schema::PrimitiveType_AddFusion] = Make<AddOp>;
@@ -210,15 +210,15 @@ class NPUDelegate : public mindspore::Delegate {
       if (op != nullptr) {
         if (ops.empty()) from = iter;
         ops.push_back(std::move(op));
-      } else if (!ops.empty()) {  // (*) the operators are counted: a run of one counts
+      } else if (!ops.empty()) {  // (*) counts operators, so that a sequence of one is replaced
         iter = ReplaceRun(model, from, iter, &ops);
       }
     }
-    if (!ops.empty()) ReplaceRun(model, from, model->EndKernelIterator(), &ops);  // (*) the last
+    if (!ops.empty()) ReplaceRun(model, from, model->EndKernelIterator(), &ops);  // (*) at the end
     return mindspore::kSuccess;
   }
 
-  // For reports: why the others stay.
+  // Reports why the other kernels are not supported.
   bool Explain(mindspore::DelegateModel<schema::Primitive>* model) override {
     constexpr int32_t kOperator = 1, kOther = 99;  // of DeputyReason
     for (auto iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
@@ -240,7 +240,7 @@ class NPUDelegate : public mindspore::Delegate {
     return std::make_unique<Op>(kernel, primitive);
   }
 
-  // Whether steps and distances of a window are at least 1, which a model need not keep to.
+  // Returns true if all strides and dilations are at least 1, which models may violate.
   static bool IsPlain(const schema::Primitive& primitive) {
     for (const char* name : {"stride", "dilation"}) {
       for (const int64_t value : primitive.GetInts(name)) {
@@ -250,14 +250,14 @@ class NPUDelegate : public mindspore::Delegate {
     return true;
   }
 
-  // Whether the image and the result have pixels.
+  // Returns true if the image and the result are not empty.
   static bool FitsImage(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive) {
     const std::vector<int64_t> shape = ConvOp(kernel, primitive).OutputShape();
     const std::vector<int64_t> image = kernel->inputs()[0].Shape();
     return image[1] > 0 && image[2] > 0 && shape[1] > 0 && shape[2] > 0;
   }
 
-  // The operator, or null where the NPU does not take the kernel.
+  // Returns the operator, or null if the NPU does not support the kernel.
   std::unique_ptr<NPUOp> GetOp(mindspore::kernel::Kernel* kernel,
                                const schema::Primitive* primitive) const {
     if (primitive == nullptr) return nullptr;
@@ -284,12 +284,12 @@ class NPUDelegate : public mindspore::Delegate {
     return maker->second(kernel, *primitive);
   }
 
-  // Replaces [from, end) and returns the position behind the new kernel, where the kernel that has
-  // ended the run now is.
+  // Replaces [from, end) and returns the position after the new kernel, which now refers to the
+  // kernel that ended the sequence.
   mindspore::KernelIter ReplaceRun(mindspore::DelegateModel<schema::Primitive>* model,
                                    mindspore::KernelIter from, mindspore::KernelIter end,
                                    std::vector<std::unique_ptr<NPUOp>>* ops) {
-    // (*) the model says which tensors cross the boundary
+    // (*) FindBoundary determines the tensors that cross the boundary.
     auto* graph = new NPUGraph(std::move(*ops), mindspore::FindBoundary(model, from, end));
     ops->clear();
     graph->set_name("NpuGraph" + std::to_string(graphs_++));

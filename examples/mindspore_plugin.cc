@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate of MindSpore Lite's tutorial as a plug-in, for whatever loads TensorFlow Lite's
+// The delegate of MindSpore Lite's tutorial as a plug-in, for programs that load TensorFlow Lite's
 // external delegates:
 //
 //     deputy run MODEL.tflite --random --delegate libmindspore_plugin.so,frequency=4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The smallest delegate that is of use as a plug-in: it takes SOFTMAX of float32 and leaves the
- * rest to whoever comes next. It links nothing, so the same file loads into Deputy and into
+ * A minimal useful delegate as a plug-in: it runs SOFTMAX of float32 and leaves all other nodes to
+ * other delegates and the CPU. It links no library, so the same file loads into Deputy and into
  * TensorFlow Lite:
  *
  *     cc -shared -fPIC -I<prefix>/include softmax_delegate.c -lm -o libsoftmax_delegate.so
@@ -97,7 +97,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   DeputyPartitionHelper helper;
   DeputyPartitionHelperInit(&helper, context);
   TfLiteStatus status = DeputyPartitionHelperPartition(&helper, IsSupported, NULL, 0, INT_MAX);
-  /* One call for each node makes one kernel for each, also where two could run together. */
+  /* One call per node creates one kernel per node, even for nodes that could share one. */
   TfLiteIntArray* one = DeputyIntArrayCreate(1);
   if (one == NULL) status = kTfLiteError;
   for (int i = 0; status == kTfLiteOk && i < helper.supported->size; ++i) {

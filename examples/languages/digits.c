@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads handwritten digits: digits MODEL PICTURES, PICTURES being raw greyscale of the model's
-// size, one after the other. Prints the digit and its probability for each. The programs beside
-// this do the same in other languages, and print the same bytes.
+// Classifies handwritten digits: digits MODEL PICTURES; PICTURES contains raw greyscale images of
+// the model's size, concatenated. Prints the digit and its probability for each. The programs in
+// this directory do the same in other languages, and print the same bytes.
 //
 //     cc digits.c -o digits $(pkg-config --cflags --libs deputy)
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   TfLiteModel* model = TfLiteModelCreateFromFile(argv[1]);
   TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, NULL);
   if (interpreter == NULL || TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) {
-    return 1;  // the library has said why, on stderr
+    return 1;  // the library has printed the reason on stderr
   }
   float* input = TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0));
   const float* output = TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""digits.c in Python: digits.py MODEL PICTURES. Needs the wheel of `make wheel`, and numpy; with
-`from tflite_runtime.interpreter import Interpreter` it is a program for TensorFlow Lite.
+"""digits.c in Python: digits.py MODEL PICTURES. Needs the wheel of `make wheel`, and numpy; it also
+runs on TensorFlow Lite with `from tflite_runtime.interpreter import Interpreter`.
 """
 import sys
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deputy in Node without a package: an add-on of Node's C interface with two functions, open(model)
-// and run(model, numbers), used by digits_node.mjs. It is built with Node's headers (Debian:
-// libnode-dev):
+// Deputy in Node without a package: an add-on for Node's C interface with two functions,
+// open(model) and run(model, numbers), used by digits_node.mjs. Build it with Node's headers
+// (Debian: libnode-dev):
 //
 //     words=$(pkg-config --cflags --libs deputy)
 //     cc -shared -fPIC digits_node.c -I/usr/include/node -o digits_node.node $words

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// digits.c in JavaScript, for Node as Debian has it, with the add-on of digits_node.c beside this:
+// digits.c in JavaScript, for Debian's Node, with the add-on of digits_node.c in this directory:
 //
 //     node digits_node.mjs MODEL PICTURES
 import { readFileSync } from 'node:fs';
