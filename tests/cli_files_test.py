@@ -24,7 +24,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, LABELS = DIGITS / "digits_float.tflite", DIGITS / "labels.txt"
-PICTURE = sorted((DIGITS / "pictures").glob("*.png"))[0]
+PICTURE = sorted((DIGITS / "images").glob("*.png"))[0]
 # y = x + constant, four floats; the name of each tensor has 5000 letters.
 LONG_NAMES = zlib.decompress(base64.b64decode("""
 eNrt2qFOw1AYxfHT0YwlLGVJJxCIOiZwIEgQTBAUkhdYwnBAApOISR4AgeA5eIIJHgHBgyBILue2t1lfYFP/33Z2u6/t16u/dCzp

@@ -26,8 +26,8 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
-PICTURES, LABELS = DIGITS / "pictures", DIGITS / "labels.txt"
-# pictures/0000_8.png as a JPEG.
+PICTURES, LABELS = DIGITS / "images", DIGITS / "labels.txt"
+# images/0000_8.png as a JPEG.
 JPEG_OF_AN_8 = base64.b64decode("""
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R
 V19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAcABwBAREA/8QAGgAAAgIDAAAAAAAAAAAAAAAABAYDBQABAv/EACoQAAEDAwIFAgcA

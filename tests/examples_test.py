@@ -15,7 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / 'examples/digits'
-PICTURES = sorted((DIGITS / 'pictures').glob('*.png'))
+PICTURES = sorted((DIGITS / 'images').glob('*.png'))
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 DROP_IN = BUILD / 'drop-in/libtensorflowlite_c.so'
 LIBDEPUTY = BUILD / 'libdeputy.so.1'

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 SOURCES = ROOT / 'examples/languages'
 MODEL = ROOT / 'examples/digits/digits_float.tflite'
-PICTURES = sorted((ROOT / 'examples/digits/pictures').glob('*.png'))
+PICTURES = sorted((ROOT / 'examples/digits/images').glob('*.png'))
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 JNA = pathlib.Path('/usr/share/java/jna.jar')
 

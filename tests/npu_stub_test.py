@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 DEPUTY = BUILD / 'deputy'
 FLOAT = ROOT / 'examples/digits/digits_float.tflite'
-PICTURES = ['--image', ROOT / 'examples/digits/pictures', '--labels',
+PICTURES = ['--image', ROOT / 'examples/digits/images', '--labels',
             ROOT / 'examples/digits/labels.txt', '--expect-from-name']
 STRICT = ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Werror']
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')

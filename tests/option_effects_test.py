@@ -21,7 +21,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
-PICTURES = DIGITS / "pictures"
+PICTURES = DIGITS / "images"
 BUILD = None  # set from the command line
 
 QUICK = ["--runs", "1", "--min-secs", "0", "--warmup", "0"]

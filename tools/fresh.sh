@@ -141,7 +141,7 @@ if [ "${1:-}" = --packages ]; then
     -exec cp -t "$root/given" {} +
   cp -r "$here/examples/languages" "$here"/examples/digits/digits_*.tflite \
     "$here/examples/link_client.c" "$here/tests/packages.sh" "$root/given"
-  cp "$here"/examples/digits/pictures/*0_*.png "$root/given"
+  cp "$here"/examples/digits/images/*0_*.png "$root/given"
   status=0
   inside /given ./packages.sh || status=$?
   keep_archives

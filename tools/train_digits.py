@@ -167,7 +167,7 @@ def write_pictures(out, held_x, held_y):
     """Writes the first PICTURES_PER_LABEL held-out images of every label; returns their rows."""
     from PIL import Image
 
-    folder = out / "pictures"
+    folder = out / "images"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.png"):
         old.unlink()
