@@ -40,7 +40,7 @@ struct InterpreterConfig {
   Limits limits;
   // Whether nodes may run as steps (core/exec/steps.h).
   bool steps = false;
-  // What happens when a delegate fails (architecture.md, delegate policy).
+  // What happens when a delegate fails (docs/design/delegate-policy.md).
   bool hot = false;
   // Under Hot: for how many inferences a node that failed backs off; -1: for good.
   int delegate_retry = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a result may lie from the one it is measured against: docs/architecture.md's "Agreement",
+// How far a result may lie from the one it is measured against: docs/design/agreement.md,
 // stated once. Cases, golden rows and the golden scripts (through agreement_c.h) all use it.
 #ifndef DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_
 #define DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_

@@ -42,7 +42,7 @@ inline constexpr char kNobodysOperator[] = "DeputyNobodysOwn";
 std::vector<uint8_t> NobodysModel();
 
 // How close what a subject's model computes has to be to the CPU: the rule for small graphs of
-// docs/architecture.md.
+// docs/design/agreement.md.
 Agreement SubjectAgreement(TfLiteType type);
 
 }  // namespace deputy::conformance

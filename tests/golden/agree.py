@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""architecture.md's "Agreement" between our answer and TFLite's two.
+"""The agreement rule (docs/design/agreement.md) between Deputy's result and TFLite's two results.
 
 The rule is tests/conformance/agreement.h's; this calls it, in libagreement.so of a build.
 """

@@ -5,8 +5,9 @@ Half of them are float32; the others are int8, made as a converter makes them: t
 drawn first, TFLite says which range each tensor has, and the same graph is written again with
 scales from those ranges. graph_nodes.py holds the operators that may occur.
 
-Agreement is architecture.md's for random graphs: ten times the float bounds, 3 + nodes / 2 steps
-for quantised tensors in default mode, and equality with the reference kernels in reference mode.
+The bounds are those for random graphs in docs/design/agreement.md: ten times the float bounds,
+3 + nodes / 2 steps for quantised tensors in default mode, and equality with the reference kernels in
+reference mode.
 
 What would surprise: a bound on the answer means nothing where the graph itself magnifies rounding
 (a TANH of a coarse scale, a difference of large numbers). Such graphs are drawn again and

@@ -71,7 +71,7 @@ def from_bytes(type, shape, data):
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
 SAME, VALID = 0, 1
 
-# How an output is compared (architecture.md, "Agreement").
+# How an output is compared (docs/design/agreement.md).
 EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
 
 # What a case shows; every claimed (operator, version, type) needs one of each of the first four.
@@ -139,7 +139,7 @@ class Case:
     feeds: list
     rules: list            # one per output
     steps: int = 1         # quantised steps allowed in default mode
-    factor: float = 1.0    # widens the float bounds (only as architecture.md says)
+    factor: float = 1.0    # widens the float bounds (only as docs/design/agreement.md says)
     invokes: int = 1       # whose outputs are compared one after the other; the same inputs each time
     exact: bool = False    # big: store hashes of the reference answer only
     lenient: bool = False  # TFLite answers what nobody needs: ours may refuse, or must agree
