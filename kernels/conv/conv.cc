@@ -111,6 +111,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.matrix.Reset();
   data.bf16.Reset();
   data.bf16_filter.Invalidate();
+  data.int8_parts.Invalidate();
   data.packed_filter.Invalidate();
   data.flat_filter.Invalidate();
   data.columns.Invalidate();
@@ -192,9 +193,10 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
 void RepeatChannels(ConvData* data) {
   ConvShape& shape = data->shape;
   data->repeats = 1;
-  const bool is_fast = data->form == WeightsForm::kFloat  ? Cpu().depthwise_f32.columns != nullptr
-                       : data->form == WeightsForm::kInt8 ? Cpu().depthwise_s8.pixel != nullptr
-                                                          : false;
+  const bool is_fast = data->form == WeightsForm::kFloat ? Cpu().depthwise_f32.columns != nullptr
+                       : data->form == WeightsForm::kInt8 || data->form == WeightsForm::kUInt8
+                           ? Cpu().depthwise_s8.pixel != nullptr
+                           : false;
   if (!is_fast) return;
   data->repeats = shape.output_channels / shape.input_channels;
   shape.input_channels = shape.groups = shape.output_channels;
@@ -262,10 +264,14 @@ TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
   static constexpr const ConvImplementation* kImplementations[] = {
-      &kDepthwiseFloat, &kDepthwiseLinesInt8, &kDepthwiseInt8, &kReferenceDepthwise};
+      &kDepthwiseFloat, &kDepthwiseLinesInt8, &kDepthwiseInt8, &kDepthwiseUInt8,
+      &kReferenceDepthwise};
   DEPUTY_TRY(ReadDepthwise(context, node));
   ConvData& data = DataOf<ConvData>(node);
   RepeatChannels(&data);
+  data.shape.filter_parts = data.form == WeightsForm::kUInt8
+                                ? FilterPartsOf(Input(context, node, 1)->params.zero_point)
+                                : 1;
   if (data.repeats > 1) {
     AnnounceScratch(context, RepeatedChannels::ScratchBytes(data, Input(context, node, 0)));
   }

@@ -28,6 +28,7 @@ struct ConvShape {
   int batches = 0;
   int input_channels = 0, output_channels = 0;
   int groups = 1, depth = 0;
+  int filter_parts = 1;  // depthwise: int8 filters whose sum is the filter
 
   // Each pixel of the output reads the one of the input in its place.
   bool IsPointwise() const {
@@ -112,6 +113,7 @@ struct ConvData {
   bool allows_bf16 = false;      // of float32
   Bf16Layer bf16;                // pointwise
   Bf16Weights bf16_filter;       // what is not
+  PackedConstant int8_parts;     // depthwise uint8: ConvShape::filter_parts filters of int8
   PackedConstant packed_filter;  // depthwise int8: in the table's order; int16: widened
   PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
   PackedConstant columns;        // depthwise int8: bias and factors in that order
@@ -240,8 +242,12 @@ class RepeatedChannels {
   TfLiteTensor copy_ = {};
 };
 
-// depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once.
-extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8;
+// depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once;
+// depthwise_uint8.cc: as int8.
+extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8,
+    kDepthwiseUInt8;
+// The value of ConvShape::filter_parts for a uint8 filter with that zero point.
+int FilterPartsOf(int32_t zero_point);
 
 }  // namespace deputy
 

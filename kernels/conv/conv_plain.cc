@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain loops that inference takes: those of int16, and depthwise convolutions of uint8 and of
-// float32 with int8 weights.
+// The plain loops that inference takes: those of int16, and depthwise convolutions of float32 with
+// int8 weights.
 #include "kernels/conv/plain_conv.h"
 
 namespace deputy {
-
-TfLiteStatus PlainUInt8(TfLiteContext* context, const PlainLayer& layer) {
-  return PlainQuantized<uint8_t>(context, layer);
-}
 
 TfLiteStatus PlainInt16(TfLiteContext* context, const PlainLayer& layer) {
   const ConvData& data = layer.data;

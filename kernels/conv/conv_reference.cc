@@ -27,7 +27,7 @@ TfLiteStatus Plain(TfLiteContext* context, const PlainLayer& layer) {
     case WeightsForm::kInt8:
       return PlainQuantized<int8_t>(context, layer);
     case WeightsForm::kUInt8:
-      return PlainUInt8(context, layer);
+      return PlainQuantized<uint8_t>(context, layer);
     case WeightsForm::kInt16:
       return PlainInt16(context, layer);
     case WeightsForm::kHybrid:

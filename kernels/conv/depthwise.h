@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the implementations of DEPTHWISE_CONV_2D share. They take one output per input channel;
-// where there are several, float32 and int8 come with a copy of the input (repeat.cc), and uint8,
+// where there are several, float32, int8 and uint8 come with a copy of the input (repeat.cc), and
 // int16 and hybrid stay with the reference.
 #ifndef DEPUTY_KERNELS_CONV_DEPTHWISE_H_
 #define DEPUTY_KERNELS_CONV_DEPTHWISE_H_
@@ -16,8 +16,10 @@ inline bool IsOneToOne(const ConvShape& shape) {
   return shape.input_channels == shape.output_channels;
 }
 
+// Taps of all parts of the filter.
 inline size_t DepthwiseTaps(const ConvShape& shape) {
-  return static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter);
+  return static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter) *
+         static_cast<size_t>(shape.filter_parts);
 }
 
 inline int64_t DepthwiseRowValues(const ConvShape& shape) {

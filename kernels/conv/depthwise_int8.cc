@@ -2,7 +2,8 @@
 //
 // int8 DEPTHWISE_CONV_2D: several columns of a row at once with the table's `columns`, where it has
 // one; otherwise, and where sums are rounded exactly as TensorFlow Lite's reference does it, pixel
-// by pixel.
+// by pixel. depthwise_uint8.cc calls it with int8 copies of uint8 tensors; the output's sign bits
+// are flipped then.
 #include <cstring>
 
 #include "kernels/conv/depthwise.h"
@@ -25,8 +26,8 @@ size_t SumBytes(const ConvShape& shape) {
 // pixels: better where the last vector of a pixel is not too empty.
 bool SharesColumns(const ConvShape& shape, int lanes) {
   const int padded = (shape.output_channels + lanes - 1) / lanes * lanes;
-  return shape.y.filter == 3 && shape.x.filter == 3 && shape.x.dilation == 1 &&
-         int64_t{padded} * 3 <= int64_t{shape.output_channels} * 4;
+  return shape.filter_parts == 1 && shape.y.filter == 3 && shape.x.filter == 3 &&
+         shape.x.dilation == 1 && int64_t{padded} * 3 <= int64_t{shape.output_channels} * 4;
 }
 
 int FlatPeriod(const ConvShape& shape, const CpuKernels& cpu) {
@@ -70,6 +71,23 @@ const int8_t* Packed(const PackedConstant& filter) {
   return reinterpret_cast<const int8_t*>(filter.data());
 }
 
+// The input's zero point as int8.
+int32_t InputZeroPoint(const ConvData& data) {
+  return data.scaling.input_zero_point() - data.scaling.output_offset();
+}
+
+// Pointers to the taps of the filter's first part, repeated for the others.
+void RepeatTaps(const ConvShape& shape, const int8_t** taps) {
+  const size_t count = DepthwiseTaps(shape) / static_cast<size_t>(shape.filter_parts);
+  for (int part = 1; part < shape.filter_parts; ++part) {
+    std::copy_n(taps, count, taps + static_cast<size_t>(part) * count);
+  }
+}
+
+void FinishRow(const ConvData& data, int8_t* out) {
+  if (data.scaling.output_offset() != 0) FlipSigns(out, DepthwiseRowValues(data.shape));
+}
+
 // ---- Pixel by pixel ---------------------------------------------------------------------------
 
 // Scratch of one thread: a pointer per tap, then one sum per channel, then a row of zero points
@@ -82,16 +100,18 @@ struct PixelScratch {
         bytes(AlignedBytes(pointers_bytes + static_cast<size_t>(shape.output_channels) * 5)) {}
 };
 
-void PixelRow(const ConvShape& shape, const CpuKernels& cpu, const int8_t* input,
-              const int8_t* weights, const int32_t* bias, const ChannelScaling& scaling,
-              Arithmetic arithmetic, int64_t row, char* scratch, int8_t* out) {
+void PixelRow(const ConvData& data, const CpuKernels& cpu, const int8_t* input,
+              const int8_t* weights, const int32_t* bias, Arithmetic arithmetic, int64_t row,
+              char* scratch, int8_t* out) {
+  const ConvShape& shape = data.shape;
+  const ChannelScaling& scaling = data.scaling;
   const int oy = static_cast<int>(row % shape.y.output);
   const int64_t b = row / shape.y.output;
   const int channels = shape.output_channels;
   const int8_t** inputs = reinterpret_cast<const int8_t**>(scratch);
   int32_t* sums = reinterpret_cast<int32_t*>(scratch + PixelScratch(shape).pointers_bytes);
   int8_t* outside = reinterpret_cast<int8_t*>(sums + channels);
-  std::fill_n(outside, channels, static_cast<int8_t>(scaling.input_zero_point()));
+  std::fill_n(outside, channels, static_cast<int8_t>(InputZeroPoint(data)));
   const DepthwisePixelS8 pixel = {
       static_cast<int>(DepthwiseTaps(shape)), channels, inputs, weights, bias, sums};
   const auto requantize = scaling.TileFunctionOf(cpu, arithmetic);
@@ -109,6 +129,7 @@ void PixelRow(const ConvShape& shape, const CpuKernels& cpu, const int8_t* input
         *next++ = inside ? shape.Pixel(input, b, iy, ix) : outside;
       }
     }
+    RepeatTaps(shape, inputs);
     cpu.depthwise_s8.pixel(pixel);
     finish.out = out;
     requantize(finish);
@@ -125,8 +146,10 @@ TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors
   const Arithmetic arithmetic = ArithmeticOf(context);
   const int64_t row_values = DepthwiseRowValues(shape);
   ForEachOutputRow(context, shape, [&](int64_t row, int worker) {
-    PixelRow(shape, cpu, Data<int8_t>(tensors.input), weights, bias, data->scaling, arithmetic, row,
-             scratch.worker(worker), Data<int8_t>(tensors.output) + row * row_values);
+    int8_t* const out = Data<int8_t>(tensors.output) + row * row_values;
+    PixelRow(*data, cpu, Data<int8_t>(tensors.input), weights, bias, arithmetic, row,
+             scratch.worker(worker), out);
+    FinishRow(*data, out);
   });
   return kTfLiteOk;
 }
@@ -180,7 +203,7 @@ void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTenso
   };
   order(shape.output_channels, layout.channels);
   order(FlatPeriod(shape, cpu), layout.period);
-  std::memset(next, data.scaling.input_zero_point(), layout.zeros_bytes);
+  std::memset(next, InputZeroPoint(data), layout.zeros_bytes);
 }
 
 class ColumnsJob {
@@ -188,7 +211,8 @@ class ColumnsJob {
   // `prepared` is what PrepareColumns made.
   ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
              const char* prepared)
-      : shape_(data.shape),
+      : data_(data),
+        shape_(data.shape),
         cpu_(cpu),
         interior_(data.shape.x),
         tile_(data.scaling.Tile(0)),
@@ -215,6 +239,7 @@ class ColumnsJob {
       Columns(row, interior_.first, columns, plain_, taps, out);
     }
     for (int i = interior_.last; i < x.output; ++i) Columns(row, i, 1, plain_, taps, out);
+    FinishRow(data_, out);
   }
 
  private:
@@ -222,6 +247,7 @@ class ColumnsJob {
   void PointAt(int64_t row, int ox, const int8_t** taps) const {
     const WindowAxis &y = shape_.y, &x = shape_.x;
     const int oy = static_cast<int>(row % y.output);
+    const int8_t** const first = taps;
     for (int ky = 0; ky < y.filter; ++ky) {
       const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
       for (int kx = 0; kx < x.filter; ++kx) {
@@ -230,6 +256,7 @@ class ColumnsJob {
         *taps++ = inside ? shape_.Pixel(input_, row / y.output, iy, ix) : zeros_;
       }
     }
+    RepeatTaps(shape_, first);
   }
 
   DepthwiseColumnsS8 RunOf(const OrderedChannels& channels, const int8_t** taps) const {
@@ -273,6 +300,7 @@ class ColumnsJob {
     cpu_.depthwise_s8.columns(run);
   }
 
+  const ConvData& data_;
   const ConvShape& shape_;
   const CpuKernels& cpu_;
   Interior interior_;
@@ -328,7 +356,7 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
 
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded) {
-  const int32_t zero_point = data.scaling.input_zero_point() + cpu.depthwise_s8.left_offset();
+  const int32_t zero_point = InputZeroPoint(data) + cpu.depthwise_s8.left_offset();
   const auto channels = static_cast<size_t>(data.shape.output_channels);
   std::memcpy(folded, tensors.bias->data.data, channels * sizeof(int32_t));
   const int8_t* weights = Data<int8_t>(tensors.filter);

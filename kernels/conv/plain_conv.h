@@ -143,7 +143,6 @@ TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
 
 // In conv_plain.cc: forms for which the plain loops are the only ones, at least of depthwise
 // convolutions.
-TfLiteStatus PlainUInt8(TfLiteContext* context, const PlainLayer& layer);
 TfLiteStatus PlainInt16(TfLiteContext* context, const PlainLayer& layer);
 TfLiteStatus PlainHybrid(TfLiteContext* context, const PlainLayer& layer);
 

@@ -88,7 +88,9 @@ class ChannelScaling {
   IntRange range_;
 };
 
-// The outputs of a tile, from int8 back to uint8 that is 128 more.
+// Converts int8 to the uint8 that is 128 more, or back, in place.
+void FlipSigns(int8_t* values, int64_t count);
+// The outputs of a tile, from int8 to uint8.
 void FlipSigns(const RequantizeTile& tile);
 
 }  // namespace deputy

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// uint8 DEPTHWISE_CONV_2D by the implementation of int8: of input and output with 128 less, and of
+// the filter less its zero point, from -255 to 255, as a sum of filters of int8.
+#include "kernels/conv/depthwise.h"
+
+namespace deputy {
+namespace {
+
+// Distinguishes the keys of values in memory.
+constexpr char kForm = 0;
+
+// Taps fit in an int, as the tables count them.
+bool IsUInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kUInt8 && IsOneToOne(data.shape) &&
+         cpu.depthwise_s8.pixel != nullptr && DepthwiseTaps(data.shape) <= (1 << 30);
+}
+
+// Values of one part of the filter.
+size_t PartValues(const ConvShape& shape) {
+  return DepthwiseTaps(shape) / static_cast<size_t>(shape.filter_parts) *
+         static_cast<size_t>(shape.output_channels);
+}
+
+size_t PartsBytes(const ConvShape& shape) {
+  return PartValues(shape) * static_cast<size_t>(shape.filter_parts);
+}
+
+size_t InputBytes(const ConvShape& shape) {
+  return static_cast<size_t>(shape.batches) * static_cast<size_t>(shape.y.input) *
+         static_cast<size_t>(shape.x.input) * static_cast<size_t>(shape.input_channels);
+}
+
+// Each part is as much of what is left of a weight as int8 holds.
+void SplitWeights(const uint8_t* weights, int32_t zero_point, const ConvShape& shape, char* out) {
+  const size_t values = PartValues(shape);
+  for (size_t i = 0; i < values; ++i) {
+    int32_t left = weights[i] - zero_point;
+    for (int part = 0; part < shape.filter_parts; ++part) {
+      const int32_t value = std::clamp(left, -128, 127);
+      out[static_cast<size_t>(part) * values + i] = static_cast<char>(value);
+      left -= value;
+    }
+  }
+}
+
+// Replaces the filter by one of int8, which `copy` is made to be.
+TfLiteStatus ReplaceFilter(TfLiteContext* context, ConvData* data, ConvTensors* tensors,
+                           TfLiteTensor* copy) {
+  const ConvShape& shape = data->shape;
+  const TfLiteTensor* const filter = tensors->filter;
+  const int32_t zero_point = filter->params.zero_point;
+  const PackedKey key = {filter->data.data,
+                         &kForm,
+                         {static_cast<int64_t>(PartValues(shape)), shape.filter_parts, zero_point}};
+  if (!data->int8_parts.Ensure(context, key, IsConstant(filter), PartsBytes(shape), [&](char* out) {
+        SplitWeights(Data<uint8_t>(filter), zero_point, shape, out);
+      })) {
+    return TensorError(context, filter, "out of memory for its copy of int8");
+  }
+  *copy = *filter;
+  copy->type = kTfLiteInt8;
+  copy->bytes = PartsBytes(shape);
+  copy->data.data = const_cast<char*>(data->int8_parts.data());  // NOLINT: a tensor's is not const
+  tensors->filter = copy;
+  return kTfLiteOk;
+}
+
+TfLiteStatus PackUInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                       const CpuKernels& cpu) {
+  if (!IsReadableConstant(tensors.filter)) return kTfLiteOk;
+  ConvTensors of_int8 = tensors;
+  TfLiteTensor filter;
+  DEPUTY_TRY(ReplaceFilter(context, data, &of_int8, &filter));
+  return kDepthwiseInt8.pack(context, data, of_int8, cpu);
+}
+
+size_t UInt8Scratch(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  return AlignedBytes(InputBytes(data.shape)) + kDepthwiseInt8.scratch(data, tensors, cpu, workers);
+}
+
+TfLiteStatus RunUInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+                      const CpuKernels& cpu) {
+  ConvTensors of_int8 = tensors;
+  TfLiteTensor filter;
+  DEPUTY_TRY(ReplaceFilter(context, data, &of_int8, &filter));
+  const size_t bytes = InputBytes(data->shape);
+  Scratch scratch;
+  if (!scratch.Acquire(context, bytes)) {
+    return TensorError(context, tensors.input, "out of memory for its copy of int8");
+  }
+  auto* const values = scratch.as<int8_t>();
+  ParallelRanges(context, static_cast<int64_t>(bytes), kElementsPerTask,
+                 [&](int64_t first, int64_t last) {
+                   std::copy(Data<int8_t>(tensors.input) + first,
+                             Data<int8_t>(tensors.input) + last, values + first);
+                   FlipSigns(values + first, last - first);
+                 });
+  TfLiteTensor input = *tensors.input;
+  input.data.raw = scratch.data();
+  of_int8.input = &input;
+  return kDepthwiseInt8.run(context, data, of_int8, cpu);
+}
+
+}  // namespace
+
+int FilterPartsOf(int32_t zero_point) {
+  int parts = 1;
+  while (parts < 3 && (zero_point > 128 * parts || 255 - zero_point > 127 * parts)) ++parts;
+  return parts;
+}
+
+constexpr ConvImplementation kDepthwiseUInt8 = {.name = "columns_uint8",
+                                                .accepts = &IsUInt8,
+                                                .pack = &PackUInt8,
+                                                .scratch = &UInt8Scratch,
+                                                .run = &RunUInt8};
+
+}  // namespace deputy
