@@ -40,7 +40,8 @@ endif()
 set(small_kernel_sources "")
 foreach(family activation arithmetic common/elements common/flex_map common/fold common/kernel
                common/rescale common/sparse concat control
-               conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8 conv/strip custom
+               conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8 conv/depthwise_uint8
+               conv/strip custom
                linalg/batch_matmul linalg/dense_weights lstm quantize rearrange registry resource
                rnn rnn/activate rnn/lstm_cell rnn/rnn_layer shape slice softmax space_batch
                stablehlo)
