@@ -258,24 +258,25 @@ inline Boundary FindBoundary(DelegateModel<schema::Primitive>* model, KernelIter
   const auto contains = [](const std::vector<MSTensor>& tensors, const MSTensor& tensor) {
     return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
   };
-  std::vector<MSTensor> made;
+  std::vector<MSTensor> computed;
   for (KernelIter iter = from; iter != end; ++iter) {
-    made.insert(made.end(), (*iter)->outputs().begin(), (*iter)->outputs().end());
+    computed.insert(computed.end(), (*iter)->outputs().begin(), (*iter)->outputs().end());
   }
-  std::vector<MSTensor> read_outside = model->outputs();
+  std::vector<MSTensor> consumed_outside = model->outputs();
   for (KernelIter iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
     if (iter >= from && iter < end) continue;
-    read_outside.insert(read_outside.end(), (*iter)->inputs().begin(), (*iter)->inputs().end());
+    consumed_outside.insert(consumed_outside.end(), (*iter)->inputs().begin(),
+                            (*iter)->inputs().end());
   }
   Boundary boundary;
   for (KernelIter iter = from; iter != end; ++iter) {
     for (const MSTensor& tensor : (*iter)->inputs()) {
-      if (!tensor.IsConst() && !contains(made, tensor) && !contains(boundary.inputs, tensor)) {
+      if (!tensor.IsConst() && !contains(computed, tensor) && !contains(boundary.inputs, tensor)) {
         boundary.inputs.push_back(tensor);
       }
     }
     for (const MSTensor& tensor : (*iter)->outputs()) {
-      if (contains(read_outside, tensor)) boundary.outputs.push_back(tensor);
+      if (contains(consumed_outside, tensor)) boundary.outputs.push_back(tensor);
     }
   }
   return boundary;

@@ -91,7 +91,7 @@ namespace detail {
 
 // The functions that a library exports for its description.
 template <const PluginDescription& kDescription>
-struct PluginDoors {
+struct PluginExports {
   static TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                                 void (*report_error)(const char* text)) {
     std::string error = "memory is short";
@@ -184,17 +184,18 @@ struct PluginDoors {
 
 // Defines the library's exported functions. `description` is a static const
 // mindspore::PluginDescription.
-#define MINDSPORE_DELEGATE_PLUGIN(description)                                                     \
-  extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {                         \
-    return mindspore::detail::PluginDoors<description>::Describe();                                \
-  }                                                                                                \
-  extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(                        \
-      const char* const* keys, const char* const* values, size_t count,                            \
-      void (*report_error)(const char* text)) {                                                    \
-    return mindspore::detail::PluginDoors<description>::Create(keys, values, count, report_error); \
-  }                                                                                                \
-  extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {       \
-    mindspore::detail::PluginDoors<description>::Destroy(delegate);                                \
+#define MINDSPORE_DELEGATE_PLUGIN(description)                                               \
+  extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {                   \
+    return mindspore::detail::PluginExports<description>::Describe();                        \
+  }                                                                                          \
+  extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(                  \
+      const char* const* keys, const char* const* values, size_t count,                      \
+      void (*report_error)(const char* text)) {                                              \
+    return mindspore::detail::PluginExports<description>::Create(keys, values, count,        \
+                                                                 report_error);              \
+  }                                                                                          \
+  extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { \
+    mindspore::detail::PluginExports<description>::Destroy(delegate);                        \
   }
 
 #endif  // DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_

@@ -133,18 +133,18 @@ class Primitive {
     }
     return false;
   }
-  // Return an attribute, or `otherwise` if no attribute has this name and kind.
-  int64_t GetInt(const char* name, int64_t otherwise = 0) const {
-    DeputyMSPrimitiveGetInt(primitive_, name, &otherwise);
-    return otherwise;
+  // Return an attribute, or `default_value` if no attribute has this name and kind.
+  int64_t GetInt(const char* name, int64_t default_value = 0) const {
+    DeputyMSPrimitiveGetInt(primitive_, name, &default_value);
+    return default_value;
   }
-  float GetFloat(const char* name, float otherwise = 0) const {
-    DeputyMSPrimitiveGetFloat(primitive_, name, &otherwise);
-    return otherwise;
+  float GetFloat(const char* name, float default_value = 0) const {
+    DeputyMSPrimitiveGetFloat(primitive_, name, &default_value);
+    return default_value;
   }
-  bool GetBool(const char* name, bool otherwise = false) const {
-    DeputyMSPrimitiveGetBool(primitive_, name, &otherwise);
-    return otherwise;
+  bool GetBool(const char* name, bool default_value = false) const {
+    DeputyMSPrimitiveGetBool(primitive_, name, &default_value);
+    return default_value;
   }
   std::vector<int64_t> GetInts(const char* name) const {
     const int64_t* values = nullptr;

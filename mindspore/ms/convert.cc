@@ -21,8 +21,8 @@ constexpr size_t kAlignment = 16;
 
 // Memory limit of a conversion: kGrowth bytes per byte of the file (constants of 8 bits become 32
 // bits, are permuted and written), plus kBytesPerNode for the operators of a node.
-constexpr size_t kGrowth = 16, kBytesPerNode = 4096, kLeastBytes = 1 << 20;
-constexpr size_t kGreatestFile = (size_t{1} << 31) - (size_t{1} << 26);
+constexpr size_t kGrowth = 16, kBytesPerNode = 4096, kBaseBytes = 1 << 20;
+constexpr size_t kMaxFileBytes = (size_t{1} << 31) - (size_t{1} << 26);
 
 constexpr char kTooLarge[] = "the model grows beyond the limit of bytes";
 
@@ -76,9 +76,9 @@ bool MapNode(const Table& table, Mapping* mapping) {
   }
   constexpr uint8_t kAny = 255;
   const size_t inputs = mapping->inputs(), outputs = mapping->outputs();
-  if (inputs < row->least_inputs || (row->most_inputs != kAny && inputs > row->most_inputs)) {
+  if (inputs < row->min_inputs || (row->max_inputs != kAny && inputs > row->max_inputs)) {
     return mapping->Fail(
-        Format("expected %d to %d inputs, found %zu", row->least_inputs, row->most_inputs, inputs));
+        Format("expected %d to %d inputs, found %zu", row->min_inputs, row->max_inputs, inputs));
   }
   if (row->outputs != 0 && outputs != row->outputs) {
     return mapping->Fail(Format("expected %d outputs, found %zu", row->outputs, outputs));
@@ -90,13 +90,13 @@ bool MapModel(const Model& model, Writer* writer, std::vector<uint8_t>* out, std
   const Table table = MakeTable();
   Mapping mapping(model, writer, error);
   std::vector<int> inputs, outputs;
-  for (const uint32_t input : model.inputs) inputs.push_back(mapping.OfTensor(input));
+  for (const uint32_t input : model.inputs) inputs.push_back(mapping.IndexOfTensor(input));
   for (const Node& node : model.nodes) {
     mapping.Start(node);
     // A mapping function may return true although an earlier call has failed: failed() covers that.
     if (!MapNode(table, &mapping) || mapping.failed()) return mapping.Fail(kTooLarge);
   }
-  for (const uint32_t output : model.outputs) outputs.push_back(mapping.OfTensor(output));
+  for (const uint32_t output : model.outputs) outputs.push_back(mapping.IndexOfTensor(output));
   if (mapping.failed()) {
     if (error->empty()) *error = kTooLarge;
     return false;
@@ -127,8 +127,8 @@ std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const Deputy
   Model model;
   std::vector<uint8_t> result;
   if (!ReadModel(bytes, limits, &model, error)) return {};
-  size_t limit = std::min(kGrowth * bytes.size() + kBytesPerNode * model.nodes.size() + kLeastBytes,
-                          kGreatestFile);
+  size_t limit = std::min(kGrowth * bytes.size() + kBytesPerNode * model.nodes.size() + kBaseBytes,
+                          kMaxFileBytes);
   if (limits.max_block_bytes != 0) limit = std::min(limit, limits.max_block_bytes);
   Writer writer(limit);
   if (!MapModel(model, &writer, &result, error)) return {};

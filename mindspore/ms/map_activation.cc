@@ -78,13 +78,13 @@ void Softplus(Mapping& m, int input, int output) {
 }
 
 // Adds min(max(x, least), greatest).
-bool Clamp(Mapping& m, int input, int output, float least, float greatest) {
+bool Clamp(Mapping& m, int input, int output, float min, float max) {
   if (!m.NeedsFloat32()) return false;
-  if (!(least <= greatest)) {
-    return m.Fail(Format("expected min <= max, found %g and %g", least, greatest));
+  if (!(min <= max)) {
+    return m.Fail(Format("expected min <= max, found %g and %g", min, max));
   }
-  const int above = m.Apply(Builtin::MAXIMUM, {input, m.ConstFloat(least)});
-  m.Apply(Builtin::MINIMUM, {above, m.ConstFloat(greatest)}, output);
+  const int above = m.Apply(Builtin::MAXIMUM, {input, m.ConstFloat(min)});
+  m.Apply(Builtin::MINIMUM, {above, m.ConstFloat(max)}, output);
   return true;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using schema::Padding;
 
-constexpr int64_t kGreatestExtent = 1 << 20;
+constexpr int64_t kMaxExtent = 1 << 20;
 
 // Parameters of a window that slides over the image; index 0 is the height, 1 the width.
 struct Window {
@@ -40,12 +40,12 @@ struct Window {
 };
 
 // Reads two numbers, or one that applies to both axes. An empty list keeps the default.
-bool ReadPair(Mapping& m, const LongList* list, const char* name, int64_t least, int* out) {
+bool ReadPair(Mapping& m, const LongList* list, const char* name, int64_t min, int* out) {
   std::vector<int64_t> values;
   if (!m.List(list, name, 0, 2, &values)) return false;
   for (size_t d = 0; d < 2 && !values.empty(); ++d) {
     const int64_t value = values[std::min(d, values.size() - 1)];
-    if (!m.Within(value, name, least, kGreatestExtent)) return false;
+    if (!m.Within(value, name, min, kMaxExtent)) return false;
     out[d] = static_cast<int>(value);
   }
   return true;
@@ -60,7 +60,7 @@ bool ReadPads(Mapping& m, const LongList* list, Window* out) {
     return m.Fail(Format("attribute pad_list: expected 4 values, found %zu", values.size()));
   }
   for (const int64_t value : values) {
-    if (!m.Within(value, "pad_list", 0, kGreatestExtent)) return false;
+    if (!m.Within(value, "pad_list", 0, kMaxExtent)) return false;
   }
   out->before[0] = static_cast<int>(values[0]);
   out->after[0] = static_cast<int>(values[1]);
@@ -77,16 +77,16 @@ bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
   return true;
 }
 
-// Adds a PAD, or a PADV2 with the constant `pad_value`, and returns the padded image. `more` adds
-// padding at the end of each axis.
-int Pad(Mapping& m, int input, const Window& window, const int (&more)[2],
+// Adds a PAD, or a PADV2 with the constant `pad_value`, and returns the padded image. `trailing`
+// adds padding at the end of each axis.
+int Pad(Mapping& m, int input, const Window& window, const int (&trailing)[2],
         std::optional<int> pad_value) {
   const int32_t pads[] = {0,
                           0,
                           window.before[0],
-                          window.after[0] + more[0],
+                          window.after[0] + trailing[0],
                           window.before[1],
-                          window.after[1] + more[1],
+                          window.after[1] + trailing[1],
                           0,
                           0};
   const auto* bytes = reinterpret_cast<const uint8_t*>(pads);
@@ -155,7 +155,7 @@ bool ReadFilter(Mapping& m, int channel_axis, Constant* filter, Window* window) 
     return m.FailInput(1, "expected weights of rank 4, found " + DimsText(dims));
   }
   for (int d = 0; d < 2; ++d) {
-    if (!m.Within(dims[1 + d], "kernel_size", 1, kGreatestExtent)) return false;
+    if (!m.Within(dims[1 + d], "kernel_size", 1, kMaxExtent)) return false;
     window->kernel[d] = dims[1 + d];
   }
   return true;
@@ -221,16 +221,17 @@ bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, co
   const bool same = window.mode == file::PadMode::SAME;
   std::vector<int32_t> shape = {image[0], 0, 0, filter.form.dims[0]}, cut = shape;
   for (int d = 0; d < 2; ++d) {
-    const int64_t whole = same ? int64_t{image[1 + d]} * window.stride[d]
-                               : int64_t{image[1 + d] - 1} * window.stride[d] + window.kernel[d];
-    const int64_t left = whole - window.before[d] - window.after[d] + extra[d];
-    if (!m.Within(left, "pad_list (its output)", 1, kGreatestExtent) ||
-        !m.Within(whole, "stride (its output)", 1, kGreatestExtent) ||
+    const int64_t full_size = same
+                                  ? int64_t{image[1 + d]} * window.stride[d]
+                                  : int64_t{image[1 + d] - 1} * window.stride[d] + window.kernel[d];
+    const int64_t cut_size = full_size - window.before[d] - window.after[d] + extra[d];
+    if (!m.Within(cut_size, "pad_list (its output)", 1, kMaxExtent) ||
+        !m.Within(full_size, "stride (its output)", 1, kMaxExtent) ||
         !m.Within(extra[d], "output_paddings", 0, window.after[d])) {
       return false;
     }
-    shape[1 + d] = static_cast<int32_t>(whole);
-    cut[1 + d] = static_cast<int32_t>(left);
+    shape[1 + d] = static_cast<int32_t>(full_size);
+    cut[1 + d] = static_cast<int32_t>(cut_size);
   }
   const bool is_cut = shape != cut;
   const int all =
@@ -335,7 +336,7 @@ std::optional<int> Lowest(Mapping& m) {
 // Average pooling with padding: the average counts elements of the image only, whereas
 // AVERAGE_POOL_2D on a padded image counts the padding as well. A multiplication by constants
 // corrects the difference; the constants hold for the image size in the file.
-bool PaddedAverage(Mapping& m, const Window& window, const int (&more)[2],
+bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
                    file::Activation activation) {
   if (!m.NeedsFloat32() || !m.NeedsStatic(0)) return false;
   const std::vector<int32_t>& image = m.in(0).dims;
@@ -343,21 +344,22 @@ bool PaddedAverage(Mapping& m, const Window& window, const int (&more)[2],
   std::vector<float> share[2];  // window extent / elements counted, per axis
   for (int d = 0; d < 2; ++d) {
     const int64_t size = image[1 + d];
-    const int64_t room = size + window.before[d] + window.after[d] + more[d] - window.kernel[d];
-    const int64_t steps = room / window.stride[d] + 1;
-    if (room < 0 || !m.Within(steps, "kernel_size (its output)", 1, kGreatestExtent)) {
+    const int64_t range =
+        size + window.before[d] + window.after[d] + trailing[d] - window.kernel[d];
+    const int64_t steps = range / window.stride[d] + 1;
+    if (range < 0 || !m.Within(steps, "kernel_size (its output)", 1, kMaxExtent)) {
       return m.Fail("the window is larger than the padded image");
     }
     if (!m.writer().Reserve(static_cast<size_t>(steps) * sizeof(float))) return true;
     for (int64_t step = 0; step < steps; ++step) {
       const int64_t first = step * window.stride[d] - window.before[d];
-      const int64_t counted =
+      const int64_t covered =
           std::min(first + window.kernel[d], size) - std::max<int64_t>(first, 0);
-      if (counted <= 0) return m.Fail("a window lies in the padding alone");
-      share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(counted));
+      if (covered <= 0) return m.Fail("a window lies in the padding alone");
+      share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(covered));
     }
   }
-  const int padded = Pad(m, m.In(0), window, more, std::nullopt);
+  const int padded = Pad(m, m.In(0), window, trailing, std::nullopt);
   const int average = m.TempLike(m.out()), rows = m.TempLike(m.out());
   m.Op(Builtin::AVERAGE_POOL_2D, {padded}, {average},
        schema::CreatePool2DOptions(m.fbb(), Padding::VALID, window.stride[1], window.stride[0],
@@ -394,15 +396,15 @@ bool MapPool(Mapping& m, Builtin code) {
     return EmitPool(m, code, window, Padding::VALID, m.In(0), activation);
   }
   // Rounding up the output size equals rounding down with stride - 1 more padding at the end.
-  const int more[2] = {window.ceil ? window.stride[0] - 1 : 0,
-                       window.ceil ? window.stride[1] - 1 : 0};
-  if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, more, activation);
+  const int trailing[2] = {window.ceil ? window.stride[0] - 1 : 0,
+                           window.ceil ? window.stride[1] - 1 : 0};
+  if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, trailing, activation);
   const std::optional<int> lowest = Lowest(m);
   if (!lowest) {
     return m.FailInput(0, std::string("expected FLOAT32, INT8 or UINT8 to be padded, found ") +
                               TypeName(m.in(0).type));
   }
-  const int padded = Pad(m, m.In(0), window, more, *lowest);
+  const int padded = Pad(m, m.In(0), window, trailing, *lowest);
   return EmitPool(m, code, window, Padding::VALID, padded, activation);
 }
 

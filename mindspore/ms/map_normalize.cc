@@ -16,13 +16,14 @@ namespace {
 // Reshapes input `i` so that it broadcasts along `axis` of a tensor with `rank` dimensions.
 bool AlongAxis(Mapping& m, size_t i, int axis, int rank, int* out) {
   const Tensor& factor = m.in(i);
-  const int own = Mapping::Rank(factor);
+  const int factor_rank = Mapping::Rank(factor);
   if (!m.NeedsStatic(i)) return false;
-  if (own > rank - axis) {
-    return m.FailInput(i, Format("expected at most %d dimensions, found %d", rank - axis, own));
+  if (factor_rank > rank - axis) {
+    return m.FailInput(
+        i, Format("expected at most %d dimensions, found %d", rank - axis, factor_rank));
   }
   *out = m.In(i);
-  if (own == 0 || axis + own == rank) return true;
+  if (factor_rank == 0 || axis + factor_rank == rank) return true;
   std::vector<int32_t> shape = factor.dims;
   shape.resize(static_cast<size_t>(rank - axis), 1);
   const int reshaped = m.Temp({.type = factor.type, .dims = shape});
@@ -39,12 +40,12 @@ bool MapScale(Mapping& m, Builtin) {
       !m.NormalAxis(attributes->axis(), rank, &axis) || !AlongAxis(m, 1, axis, rank, &scale)) {
     return false;
   }
-  const bool moved = m.inputs() > 2;
-  if (moved && !AlongAxis(m, 2, axis, rank, &offset)) return false;
+  const bool has_offset = m.inputs() > 2;
+  if (has_offset && !AlongAxis(m, 2, axis, rank, &offset)) return false;
   const int input = m.In(0);
-  const int scaled = moved ? m.Apply(Builtin::MUL, {input, scale}) : 0;
+  const int scaled = has_offset ? m.Apply(Builtin::MUL, {input, scale}) : 0;
   return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
-    if (moved) {
+    if (has_offset) {
       m.Apply(Builtin::ADD, {scaled, offset}, output, fused);
     } else {
       m.Apply(Builtin::MUL, {input, scale}, output, fused);
@@ -106,9 +107,9 @@ void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon,
                  const std::optional<ScaleAndOffset>& after) {
   const int input = m.In(0), mean = Mean(m, input, axes);
   const int spread = Mean(m, m.Apply(Builtin::SQUARED_DIFFERENCE, {input, mean}), axes);
-  const int moved = m.Temp({.type = Type::kFloat32}), factor = m.Temp({.type = Type::kFloat32});
-  m.Apply(Builtin::ADD, {spread, m.ConstFloat(epsilon)}, moved);
-  m.Op(Builtin::RSQRT, {moved}, {factor});
+  const int biased = m.Temp({.type = Type::kFloat32}), factor = m.Temp({.type = Type::kFloat32});
+  m.Apply(Builtin::ADD, {spread, m.ConstFloat(epsilon)}, biased);
+  m.Op(Builtin::RSQRT, {biased}, {factor});
   const int centred = m.Apply(Builtin::SUB, {input, mean});
   if (!after) {
     m.Apply(Builtin::MUL, {centred, factor}, m.Out());
@@ -207,10 +208,10 @@ bool AlongLastAxis(Mapping& m, int64_t given, Emit&& emit) {
   std::vector<int32_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[axis], perm.back());
-  const int moved = m.Temp({.type = m.in(0).type, .quantization = &m.in(0).quantization});
+  const int transposed = m.Temp({.type = m.in(0).type, .quantization = &m.in(0).quantization});
   const int result = m.Temp({.type = m.out().type, .quantization = &m.out().quantization});
-  m.Transpose(m.In(0), perm, moved);
-  emit(moved, result);
+  m.Transpose(m.In(0), perm, transposed);
+  emit(transposed, result);
   m.Transpose(result, perm, m.Out());
   return true;
 }

@@ -80,10 +80,10 @@ bool MapReduce(Mapping& m, Builtin) {
     return false;
   }
   const ReduceMode mode = attributes->mode();
-  constexpr float kLeastCoefficient = 1e-5F;
+  constexpr float kMinCoefficient = 1e-5F;
   const float coefficient = attributes->coeff();
   const bool scaled =
-      attributes->reduce_to_end() && std::abs(coefficient) > kLeastCoefficient && coefficient != 1;
+      attributes->reduce_to_end() && std::abs(coefficient) > kMinCoefficient && coefficient != 1;
   const bool composed = scaled || mode == ReduceMode::SUM_SQUARE || mode == ReduceMode::ASUM ||
                         mode == ReduceMode::L2;
   if (composed && !m.NeedsFloat32()) return false;

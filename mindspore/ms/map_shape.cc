@@ -14,7 +14,7 @@ bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
             std::vector<int32_t>* out) {
   out->clear();
   for (const int64_t value : values) {
-    if (!m.Within(value, name, -kGreatestInt, kGreatestInt)) return false;
+    if (!m.Within(value, name, -kMaxInt32, kMaxInt32)) return false;
     out->push_back(static_cast<int32_t>(value));
   }
   return true;
@@ -53,7 +53,7 @@ bool MapFlatten(Mapping& m, Builtin) {
   int64_t inner = 1;
   for (int64_t d = axis; d < rank; ++d) {
     inner *= m.in(0).dims[d];
-    if (!m.Within(inner, "axis (its size)", 1, kGreatestInt)) return false;
+    if (!m.Within(inner, "axis (its size)", 1, kMaxInt32)) return false;
   }
   m.Reshape(m.In(0), {-1, static_cast<int32_t>(inner)}, m.Out());
   return true;
@@ -207,7 +207,7 @@ bool MapUnstack(Mapping& m, Builtin) {
 
 bool MapDepthToSpace(Mapping& m, Builtin) {
   const file::DepthToSpaceAttributes* attributes = nullptr;
-  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kGreatestInt)) {
+  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kMaxInt32)) {
     return false;
   }
   const std::string mode = attributes->mode() == nullptr ? "" : attributes->mode()->str();
@@ -219,7 +219,7 @@ bool MapDepthToSpace(Mapping& m, Builtin) {
 
 bool MapSpaceToDepth(Mapping& m, Builtin) {
   const file::SpaceToDepthAttributes* attributes = nullptr;
-  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kGreatestInt)) {
+  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kMaxInt32)) {
     return false;
   }
   m.Op(Builtin::SPACE_TO_DEPTH, {m.In(0)}, {m.Out()},
@@ -231,7 +231,7 @@ bool MapSpaceToDepth(Mapping& m, Builtin) {
 bool MapBlocks(Mapping& m, Builtin code) {
   const file::BlockAttributes* attributes = nullptr;
   std::vector<int64_t> values, pairs;
-  std::vector<int32_t> block, ends;
+  std::vector<int32_t> block, pads;
   if (m.inputs() == 3) {
     m.Op(code, m.AllIn(), {m.Out()});
     return true;
@@ -250,10 +250,10 @@ bool MapBlocks(Mapping& m, Builtin code) {
     if (row == nullptr || !m.List(row->data(), "crops or paddings", 2, 2, &pair)) return false;
     pairs.insert(pairs.end(), pair.begin(), pair.end());
   }
-  if (!ToInts(m, pairs, "crops or paddings", &ends)) return false;
+  if (!ToInts(m, pairs, "crops or paddings", &pads)) return false;
   const int sizes = m.writer().AddConstant(
       {.type = Type::kInt32, .dims = {static_cast<int32_t>(block.size()), 2}},
-      {reinterpret_cast<const uint8_t*>(ends.data()), ends.size() * sizeof(int32_t)});
+      {reinterpret_cast<const uint8_t*>(pads.data()), pads.size() * sizeof(int32_t)});
   m.Op(code, {m.In(0), m.ConstInts(block), sizes}, {m.Out()});
   return true;
 }
@@ -296,10 +296,9 @@ bool MapRange(Mapping& m, Builtin) {
     return true;
   }
   const file::RangeAttributes* attributes = nullptr;
-  if (!m.Read(&attributes) ||
-      !m.Within(attributes->start(), "start", -kGreatestInt, kGreatestInt) ||
-      !m.Within(attributes->limit(), "limit", -kGreatestInt, kGreatestInt) ||
-      !m.Within(attributes->delta(), "delta", -kGreatestInt, kGreatestInt)) {
+  if (!m.Read(&attributes) || !m.Within(attributes->start(), "start", -kMaxInt32, kMaxInt32) ||
+      !m.Within(attributes->limit(), "limit", -kMaxInt32, kMaxInt32) ||
+      !m.Within(attributes->delta(), "delta", -kMaxInt32, kMaxInt32)) {
     return false;
   }
   if (m.out().type != Type::kInt32) {
@@ -328,9 +327,9 @@ bool MapReverse(Mapping& m, Builtin) {
     if (!m.NormalAxis(given, rank, &axis)) return false;
     strides[axis] = -1;
   }
-  const int ends = m.ConstInts(std::vector<int32_t>(strides.size()));
+  const int zeros = m.ConstInts(std::vector<int32_t>(strides.size()));
   const int all = (1 << rank) - 1;  // masks all begins and ends: each axis is whole
-  m.Op(Builtin::STRIDED_SLICE, {m.In(0), ends, ends, m.ConstInts(strides)}, {m.Out()},
+  m.Op(Builtin::STRIDED_SLICE, {m.In(0), zeros, zeros, m.ConstInts(strides)}, {m.Out()},
        schema::CreateStridedSliceOptions(m.fbb(), all, all));
   return true;
 }

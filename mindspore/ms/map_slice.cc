@@ -13,7 +13,7 @@ namespace {
 
 // Saturates to int32, because ends beyond the extent of any tensor are common.
 int32_t Clamped(int64_t value) {
-  return static_cast<int32_t>(std::clamp(value, -kGreatestInt, kGreatestInt));
+  return static_cast<int32_t>(std::clamp(value, -kMaxInt32, kMaxInt32));
 }
 
 bool Axes(Mapping& m, const std::vector<int64_t>& axes, int rank, std::vector<int>* out) {
@@ -28,10 +28,10 @@ bool Axes(Mapping& m, const std::vector<int64_t>& axes, int rank, std::vector<in
   return true;
 }
 
-// Returns a list of length `rank` with `values` at the positions `axes` and `rest` elsewhere.
+// Returns a list of length `rank` with `values` at the positions `axes` and `fill` elsewhere.
 std::vector<int32_t> Scattered(const std::vector<int64_t>& values, const std::vector<int>& axes,
-                               int rank, int32_t rest) {
-  std::vector<int32_t> full(static_cast<size_t>(rank), rest);
+                               int rank, int32_t fill) {
+  std::vector<int32_t> full(static_cast<size_t>(rank), fill);
   for (size_t i = 0; i < axes.size(); ++i) full[axes[i]] = Clamped(values[i]);
   return full;
 }
@@ -99,12 +99,12 @@ bool MapStridedSlice(Mapping& m, Builtin) {
     return m.Fail("masks beside an input of axes");
   }
   // Axes that are not listed stay whole: their end is masked.
-  int whole = (1 << rank) - 1;
-  for (const int axis : axes) whole &= ~(1 << axis);
+  int end_mask = (1 << rank) - 1;
+  for (const int axis : axes) end_mask &= ~(1 << axis);
   return emit(
       {m.In(0), m.ConstInts(Scattered(begin, axes, rank, 0)),
        m.ConstInts(Scattered(end, axes, rank, 0)), m.ConstInts(Scattered(strides, axes, rank, 1))},
-      whole);
+      end_mask);
 }
 
 // Reads pairs of leading and trailing padding from an input or an attribute.
@@ -126,7 +126,7 @@ bool ReadPaddings(Mapping& m, const file::PadAttributes& attributes, std::vector
     return m.Fail(Format("paddings: expected %d values, found %zu", 2 * rank, values.size()));
   }
   for (const int64_t value : values) {
-    if (!m.Within(value, "paddings", 0, kGreatestInt)) return false;
+    if (!m.Within(value, "paddings", 0, kMaxInt32)) return false;
     out->push_back(static_cast<int32_t>(value));
   }
   return true;
@@ -189,12 +189,12 @@ bool MapBroadcast(Mapping& m, Builtin) {
                                    : m.List(attributes->shape(), "shape", 1, kMaxRank, &shape);
   if (!read) return false;
   std::vector<int32_t> dims;
-  const std::vector<int32_t>& own = m.in(0).dims;
+  const std::vector<int32_t>& input_dims = m.in(0).dims;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == -1 && d + own.size() >= shape.size()) {
-      shape[d] = own[d + own.size() - shape.size()];
+    if (shape[d] == -1 && d + input_dims.size() >= shape.size()) {
+      shape[d] = input_dims[d + input_dims.size() - shape.size()];
     }
-    if (!m.Within(shape[d], "shape", 0, kGreatestInt)) return false;
+    if (!m.Within(shape[d], "shape", 0, kMaxInt32)) return false;
     dims.push_back(static_cast<int32_t>(shape[d]));
   }
   m.Op(Builtin::BROADCAST_TO, {m.In(0), m.ConstInts(dims)}, {m.Out()},
@@ -239,7 +239,7 @@ bool MapOneHot(Mapping& m, Builtin) {
   if (!m.Read(&attributes) || !m.Within(attributes->axis(), "axis", -1, kMaxRank - 1)) return false;
   std::vector<int64_t> depth;
   if (!m.Ints(1, 1, &depth) || depth.size() != 1) return m.FailInput(1, "expected one depth");
-  if (!m.Within(depth[0], "depth", 0, kGreatestInt)) return false;
+  if (!m.Within(depth[0], "depth", 0, kMaxInt32)) return false;
   int on = 0, off = 0;
   const auto scalar = [&m](size_t i, size_t at, int* out) {
     Constant value;
@@ -287,8 +287,8 @@ bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, std::vector
     const size_t first = sizes.size() == 4 ? 1 : 0;
     *out = {sizes[first], sizes[first + 1]};
   }
-  return m.Within((*out)[0], "new_height", 1, kGreatestInt) &&
-         m.Within((*out)[1], "new_width", 1, kGreatestInt);
+  return m.Within((*out)[0], "new_height", 1, kMaxInt32) &&
+         m.Within((*out)[1], "new_width", 1, kMaxInt32);
 }
 
 bool MapResize(Mapping& m, Builtin) {

@@ -41,7 +41,7 @@ Mapping::Mapping(const Model& model, Writer* writer, std::string* error)
     : model_(model),
       writer_(writer),
       error_(error),
-      places_(model.tensors.size(), -1),
+      tensor_indices_(model.tensors.size(), -1),
       is_input_(model.tensors.size()),
       is_output_(model.tensors.size()) {
   for (const uint32_t input : model.inputs) is_input_[input] = true;
@@ -82,26 +82,26 @@ TensorForm Mapping::FormOf(const Tensor& tensor) const {
   return form;
 }
 
-int Mapping::OfTensor(uint32_t index, int channel_axis) {
-  int& place = places_[index];
-  if (place >= 0) return place;
+int Mapping::IndexOfTensor(uint32_t index, int channel_axis) {
+  int& tensor_index = tensor_indices_[index];
+  if (tensor_index >= 0) return tensor_index;
   const Tensor& tensor = model_.tensors[index];
   TensorForm form = FormOf(tensor);
   form.name = tensor.name;
   form.channel_axis = channel_axis;
   if (tensor.constant) {
-    place = writer_->AddConstant(form, tensor.data);
+    tensor_index = writer_->AddConstant(form, tensor.data);
   } else {
     // Callers choose the unknown dimensions of inputs; those of other tensors are inferred.
     if (is_input_[index]) form.dims = tensor.dims;
-    place = writer_->AddTensor(form);
+    tensor_index = writer_->AddTensor(form);
   }
-  return place;
+  return tensor_index;
 }
 
 int Mapping::RawIn(size_t i) {
   const int axis = WeightAxis(i);
-  return CheckScales(i, axis) ? OfTensor(node_->inputs[i], axis) : Writer::kNoTensor;
+  return CheckScales(i, axis) ? IndexOfTensor(node_->inputs[i], axis) : Writer::kNoTensor;
 }
 
 int Mapping::In(size_t i) {
@@ -109,10 +109,10 @@ int Mapping::In(size_t i) {
     Constant constant;
     return Weight(i, WeightAxis(i), &constant) ? Add(constant) : Writer::kNoTensor;
   }
-  return NeedsOneScale(i) ? OfTensor(node_->inputs[i]) : Writer::kNoTensor;
+  return NeedsOneScale(i) ? IndexOfTensor(node_->inputs[i]) : Writer::kNoTensor;
 }
 
-int Mapping::Out(size_t i) { return OfTensor(node_->outputs[i]); }
+int Mapping::Out(size_t i) { return IndexOfTensor(node_->outputs[i]); }
 
 std::vector<int> Mapping::AllIn() {
   std::vector<int> all;
@@ -129,7 +129,7 @@ std::vector<int> Mapping::AllOut() {
 bool Mapping::Forward(size_t input) {
   const uint32_t output = node_->outputs[0];
   if (!is_output_[output]) {
-    places_[output] = In(input);
+    tensor_indices_[output] = In(input);
     return true;
   }
   // An output of the model keeps its own tensor and name: add a copy of the input.
@@ -143,7 +143,7 @@ bool Mapping::Forward(size_t input) {
 
 // ---- Constants and attributes -------------------------------------------------------------------
 
-bool Mapping::Ints(size_t i, size_t most, std::vector<int64_t>* out) {
+bool Mapping::Ints(size_t i, size_t max_count, std::vector<int64_t>* out) {
   const Tensor& tensor = in(i);
   out->clear();
   if (!tensor.constant || (tensor.type != Type::kInt32 && tensor.type != Type::kInt64)) {
@@ -151,8 +151,8 @@ bool Mapping::Ints(size_t i, size_t most, std::vector<int64_t>* out) {
                             std::string(tensor.constant ? TypeName(tensor.type) : "no constant"));
   }
   const size_t count = ElementCount(tensor);
-  if (count > most) {
-    return FailInput(i, Format("expected at most %zu values, found %zu", most, count));
+  if (count > max_count) {
+    return FailInput(i, Format("expected at most %zu values, found %zu", max_count, count));
   }
   for (size_t k = 0; k < count; ++k) {
     out->push_back(tensor.type == Type::kInt64 ? Load<int64_t>(tensor.data, k)
@@ -168,12 +168,12 @@ bool Mapping::Floats(size_t i, std::vector<float>* out) {
          FailInput(i, "expected a constant of FLOAT32, found " + std::string(TypeName(in(i).type)));
 }
 
-bool Mapping::List(const LongList* list, const char* name, size_t least, size_t most,
+bool Mapping::List(const LongList* list, const char* name, size_t least, size_t max_count,
                    std::vector<int64_t>* out) {
   const size_t count = list == nullptr ? 0 : list->size();
-  if (count < least || count > most) {
-    return Fail(
-        Format("attribute %s: expected %zu to %zu values, found %zu", name, least, most, count));
+  if (count < least || count > max_count) {
+    return Fail(Format("attribute %s: expected %zu to %zu values, found %zu", name, least,
+                       max_count, count));
   }
   out->clear();
   // The verifier does not check the alignment of lists, so that Get must not be used.

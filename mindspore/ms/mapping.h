@@ -21,7 +21,7 @@ namespace deputy::ms {
 using Fused = schema::ActivationFunctionType;
 using LongList = flatbuffers::Vector<int64_t>;
 
-inline constexpr int64_t kGreatestInt = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
 // A constant for the new model: bytes of the file, or a modified copy of them.
 struct Constant {
@@ -67,7 +67,7 @@ class Mapping {
   int Out(size_t i = 0);
   std::vector<int> AllIn();
   std::vector<int> AllOut();
-  int OfTensor(uint32_t tensor, int channel_axis = 0);
+  int IndexOfTensor(uint32_t tensor, int channel_axis = 0);
   // Makes the output an alias of the input.
   bool Forward(size_t input = 0);
 
@@ -79,11 +79,11 @@ class Mapping {
     *out = static_cast<const Attributes*>(node_->primitive->value());
     return *out != nullptr || Fail("has no attributes");
   }
-  // Reads an input that must be a constant of int32 or int64 with at most `most` values.
-  bool Ints(size_t i, size_t most, std::vector<int64_t>* out);
+  // Reads an input that must be a constant of int32 or int64 with at most `max_count` values.
+  bool Ints(size_t i, size_t max_count, std::vector<int64_t>* out);
   bool Floats(size_t i, std::vector<float>* out);
-  // Reads a list attribute that must have `least` to `most` values. A null list is empty.
-  bool List(const LongList* list, const char* name, size_t least, size_t most,
+  // Reads a list attribute that must have `least` to `max_count` values. A null list is empty.
+  bool List(const LongList* list, const char* name, size_t least, size_t max_count,
             std::vector<int64_t>* out);
   bool Within(int64_t value, const char* name, int64_t least, int64_t greatest);
   // Normalises `axis` to 0 to rank - 1. A negative axis counts from the end and requires a known
@@ -159,15 +159,15 @@ class Mapping {
   Writer* const writer_;
   std::string* const error_;
   const Node* node_ = nullptr;
-  std::vector<int> places_;  // index in the new model by tensor of the file; -1: none yet
+  std::vector<int> tensor_indices_;  // index in the new model by tensor of the file; -1: none yet
   std::vector<bool> is_input_, is_output_;  // per tensor: input, output of the model
 };
 
 // Mapping of one primitive. `map` returns false and reports an error if it is not possible.
 struct Row {
   file::Value primitive;
-  uint8_t least_inputs, most_inputs;  // 255: any number
-  uint8_t outputs;                    // 0: any number
+  uint8_t min_inputs, max_inputs;  // 255: any number
+  uint8_t outputs;                 // 0: any number
   bool (*map)(Mapping& mapping, Builtin code);
   Builtin code = Builtin::ADD;  // operator, for functions that map several primitives
 };

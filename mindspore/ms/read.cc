@@ -21,7 +21,7 @@ constexpr uint32_t kMaxDepth = 64;
 constexpr uint32_t kMaxTables = 4'000'000;
 constexpr int32_t kDefaultCount = 1'000'000;
 // Lower bound on the size, in the file, of a table that describes a tensor or a node.
-constexpr size_t kLeastTable = 16;
+constexpr size_t kMinTableBytes = 16;
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 using Indices = flatbuffers::Vector<uint32_t>;
@@ -58,7 +58,7 @@ class Reader {
   bool ReadData(const file::Tensor& tensor, uint32_t index);
   bool ReadNodes(const file::MetaGraph& graph, const file::SubGraph& main);
   bool FindProducers();
-  bool CheckEnds();
+  bool CheckInputsAndOutputs();
   bool CheckConsumers();
   bool SortNodes();
 
@@ -116,15 +116,15 @@ bool Reader::Read() {
   const size_t tensors = model_->tensors.size();
   return CopyIndices(main.inputs(), tensors, "the subgraph's inputs", &model_->inputs) &&
          CopyIndices(main.outputs(), tensors, "the subgraph's outputs", &model_->outputs) &&
-         ReadNodes(*graph, main) && FindProducers() && CheckEnds() && CheckConsumers() &&
-         SortNodes();
+         ReadNodes(*graph, main) && FindProducers() && CheckInputsAndOutputs() &&
+         CheckConsumers() && SortNodes();
 }
 
 bool Reader::CheckCounts(const file::MetaGraph& graph, const file::SubGraph& main) {
   const auto within = [this](const char* what, size_t count, int32_t limit) {
-    const auto greatest = static_cast<size_t>(limit == 0 ? kDefaultCount : limit);
-    return count <= greatest ||
-           Fail(Format("%zu %s are more than the limit of %zu", count, what, greatest));
+    const auto max_count = static_cast<size_t>(limit == 0 ? kDefaultCount : limit);
+    return count <= max_count ||
+           Fail(Format("%zu %s are more than the limit of %zu", count, what, max_count));
   };
   if (graph.tensors() == nullptr || graph.tensors()->size() == 0) {
     return Fail("expected tensors, found none");
@@ -165,7 +165,7 @@ bool Reader::ReadTensor(const file::Tensor* tensor, uint32_t index) {
   Tensor& to = model_->tensors[index];
   if (tensor == nullptr) return FailTensor(index, "is missing");
   to.name = View(tensor->name());
-  if (!Copy(kLeastTable + to.name.size())) return false;
+  if (!Copy(kMinTableBytes + to.name.size())) return false;
   to.type = static_cast<Type>(tensor->data_type());
   to.channels_first = tensor->format() == file::Layout::NCHW;
   return ReadDims(*tensor, index) && ReadQuantization(*tensor, index) && ReadData(*tensor, index);
@@ -191,11 +191,11 @@ bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
   if (params == nullptr || params->size() == 0) return true;
   if (!Copy(params->size() * sizeof(uint32_t))) return false;
   Quantization& to = model_->tensors[index].quantization;
-  bool meant = false;
+  bool is_initialized = false;
   for (uint32_t i = 0; i < params->size(); ++i) {
     const file::QuantParam* param = params->Get(i);
     if (param == nullptr) return FailTensor(index, "quantisation parameters are missing");
-    meant = meant || param->inited() || param->scale() != 1;
+    is_initialized = is_initialized || param->inited() || param->scale() != 1;
     if (!(param->scale() > 0) || param->scale() > std::numeric_limits<float>::max()) {
       return FailTensor(index, Format("expected a positive scale, found %g", param->scale()));
     }
@@ -204,7 +204,7 @@ bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
     to.var_corr.push_back(param->var_corr());
     to.mean_corr.push_back(param->mean_corr());
   }
-  if (!meant) to = {};
+  if (!is_initialized) to = {};
   return true;
 }
 
@@ -263,7 +263,7 @@ bool Reader::ReadNodes(const file::MetaGraph& graph, const file::SubGraph& main)
     if (seen[index]) return Fail(NodeText(node) + ": is in the subgraph twice");
     seen[index] = true;
     const size_t tensors = model_->tensors.size();
-    if (!Copy(kLeastTable + node.name.size()) ||
+    if (!Copy(kMinTableBytes + node.name.size()) ||
         !CopyIndices(from->inputs(), tensors, NodeText(node) + ": inputs", &node.inputs) ||
         !CopyIndices(from->outputs(), tensors, NodeText(node) + ": outputs", &node.outputs)) {
       return false;
@@ -292,7 +292,7 @@ bool Reader::FindProducers() {
   return true;
 }
 
-bool Reader::CheckEnds() {
+bool Reader::CheckInputsAndOutputs() {
   if (model_->inputs.empty() || model_->outputs.empty()) {
     return Fail(Format("expected inputs and outputs, found %zu and %zu", model_->inputs.size(),
                        model_->outputs.size()));
@@ -336,15 +336,15 @@ bool Reader::CheckConsumers() {
 bool Reader::SortNodes() {
   std::vector<Node>& nodes = model_->nodes;
   std::vector<std::vector<uint32_t>> consumers(nodes.size());
-  std::vector<size_t> waits(nodes.size());
+  std::vector<size_t> pending_inputs(nodes.size());
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
   for (uint32_t position = 0; position < nodes.size(); ++position) {
     for (const uint32_t input : nodes[position].inputs) {
       if (producer_[input] == kNone) continue;
       consumers[producer_[input]].push_back(position);
-      ++waits[position];
+      ++pending_inputs[position];
     }
-    if (waits[position] == 0) ready.push(position);
+    if (pending_inputs[position] == 0) ready.push(position);
   }
   std::vector<Node> sorted;
   sorted.reserve(nodes.size());
@@ -352,12 +352,12 @@ bool Reader::SortNodes() {
     const uint32_t position = ready.top();
     ready.pop();
     for (const uint32_t consumer : consumers[position]) {
-      if (--waits[consumer] == 0) ready.push(consumer);
+      if (--pending_inputs[consumer] == 0) ready.push(consumer);
     }
     sorted.push_back(nodes[position]);
   }
   for (uint32_t position = 0; position < nodes.size(); ++position) {
-    if (waits[position] != 0) {
+    if (pending_inputs[position] != 0) {
       return Fail(NodeText(nodes[position]) + ": waits for its own output, in a cycle");
     }
   }

@@ -16,8 +16,8 @@ std::string Format(const char* format, ...) {
 }
 
 std::string Quoted(std::string_view name) {
-  constexpr size_t kLongest = 80;
-  std::string text(name.substr(0, kLongest));
+  constexpr size_t kMaxLength = 80;
+  std::string text(name.substr(0, kMaxLength));
   for (char& letter : text) {
     if (static_cast<unsigned char>(letter) < ' ') letter = '?';
   }

@@ -103,13 +103,13 @@ int Writer::AddConstant(const TensorForm& form, std::span<const uint8_t> bytes) 
 void Writer::AddNode(Builtin code, const std::string& name, const std::vector<int>& inputs,
                      const std::vector<int>& outputs, schema::BuiltinOptions kind,
                      flatbuffers::Offset<void> options, std::span<const uint8_t> custom_options) {
-  const size_t ends = (inputs.size() + outputs.size()) * sizeof(int32_t);
-  if (!Reserve(kNodeBytes + ends + name.size() + custom_options.size())) return;
-  const auto [place, is_new] =
+  const size_t index_bytes = (inputs.size() + outputs.size()) * sizeof(int32_t);
+  if (!Reserve(kNodeBytes + index_bytes + name.size() + custom_options.size())) return;
+  const auto [entry, is_new] =
       code_numbers_.try_emplace({code, name}, static_cast<uint32_t>(codes_.size()));
   if (is_new) {
-    constexpr int kGreatestByte = 127;
-    const auto short_code = static_cast<int8_t>(std::min(static_cast<int>(code), kGreatestByte));
+    constexpr int kMaxInt8 = 127;
+    const auto short_code = static_cast<int8_t>(std::min(static_cast<int>(code), kMaxInt8));
     codes_.push_back(schema::CreateOperatorCodeDirect(
         fbb_, short_code, code == Builtin::CUSTOM ? name.c_str() : nullptr, VersionOf(code), code));
   }
@@ -120,7 +120,7 @@ void Writer::AddNode(Builtin code, const std::string& name, const std::vector<in
     custom = fbb_.CreateVector(custom_options.data(), custom_options.size());
   }
   schema::OperatorBuilder node(fbb_);
-  node.add_opcode_index(place->second);
+  node.add_opcode_index(entry->second);
   node.add_inputs(in);
   node.add_outputs(out);
   if (kind != schema::BuiltinOptions::NONE) {

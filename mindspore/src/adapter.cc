@@ -94,7 +94,7 @@ class Adapter::Node {
   void SetBuiltFor(const TfLiteContext* context, const TfLiteDelegateParams& params) {
     inputs_ = ShapesOf(context, params.input_tensors);
     const bool is_dynamic = (params.delegate->flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;
-    knows_shapes_ = !is_dynamic || AreAllocated(context, params.output_tensors);
+    shapes_are_current_ = !is_dynamic || AreAllocated(context, params.output_tensors);
   }
 
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node) {
@@ -103,7 +103,7 @@ class Adapter::Node {
       const int code = kernel_->Prepare();
       if (code != 0) return Failed(context, "Prepare", code);
       prepared_ = true;
-      if (!knows_shapes_) InferOutputs(context, node);
+      if (!shapes_are_current_) InferOutputs(context, node);
       outputs_ = ShapesOf(context, node->outputs);
     }
     Shapes inputs = ShapesOf(context, node->inputs);
@@ -132,7 +132,7 @@ class Adapter::Node {
       MakeDynamic(context, node->outputs);
     } else if (code != 0) {
       // The inputs have the last supported shapes again: restore the outputs for these.
-      if (inputs == inputs_) return PutBackOutputs(context, node);
+      if (inputs == inputs_) return RestoreOutputs(context, node);
       resize_failed_ = true;
       return Failed(context, "ReSize", code);
     }
@@ -142,7 +142,7 @@ class Adapter::Node {
     return kTfLiteOk;
   }
 
-  TfLiteStatus PutBackOutputs(TfLiteContext* context, const TfLiteNode* node) {
+  TfLiteStatus RestoreOutputs(TfLiteContext* context, const TfLiteNode* node) {
     resize_failed_ = false;
     for (int i = 0; i < node->outputs->size; ++i) {
       TF_LITE_ENSURE_STATUS(
@@ -160,7 +160,7 @@ class Adapter::Node {
   const std::shared_ptr<GraphTensors> tensors_;
   const std::unique_ptr<DelegateKernel> kernel_;  // destroyed before tensors_, which it uses
   bool prepared_ = false;
-  bool knows_shapes_ = true;
+  bool shapes_are_current_ = true;
   bool resize_failed_ = false;
   Shapes inputs_, outputs_;  // the last shapes that the kernel supported
 };
@@ -181,7 +181,7 @@ struct Adapter::Pending {
 
   // Returns the guard whose kernel `adapter` adds to `context`; null if there is none or init has
   // taken its kernel already.
-  static Pending* OfThread(const Adapter* adapter, const TfLiteContext* context) {
+  static Pending* ForThread(const Adapter* adapter, const TfLiteContext* context) {
     Pending* const newest = newest_;
     const bool matches = newest != nullptr && newest->adapter == adapter &&
                          newest->tensors->context() == context && newest->kernel != nullptr;
@@ -249,14 +249,14 @@ TfLiteStatus Adapter::PrepareDelegate(TfLiteContext* context, TfLiteDelegate* de
                  [&] { return static_cast<Adapter*>(delegate->data_)->Prepare(context); });
 }
 
-bool Adapter::Offers(const TfLiteContext* context) {
+bool Adapter::ShouldApplyTo(const TfLiteContext* context) {
   const std::lock_guard lock(mutex_);
   if (main_ == nullptr) main_ = context;
   return !main_only_ || context == main_;
 }
 
 TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
-  if (!Offers(context)) return kTfLiteOk;
+  if (!ShouldApplyTo(context)) return kTfLiteOk;
   const MSStatus ready = Init();
   if (ready == kMSStatusLiteNotSupport) return kTfLiteOk;
   if (ready != kMSStatusSuccess) return Report(context, ready, "Init", kTfLiteDelegateError);
@@ -295,9 +295,9 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
   {
     const std::lock_guard calls(holder_->mutex());
     const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
-    const MSStatus said =
+    const MSStatus status =
         Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });
-    if (said != kMSStatusSuccess) return said;
+    if (status != kMSStatusSuccess) return status;
   }
   // Per thread, because several threads may query one delegate.
   thread_local std::deque<std::string> texts;
@@ -316,46 +316,46 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
   return kMSStatusSuccess;
 }
 
-Adapter::Cut Adapter::CutOf(TfLiteContext* context, const std::vector<int>& nodes) {
+Adapter::Preview Adapter::PreviewOf(TfLiteContext* context, const std::vector<int>& nodes) {
   const IntArray array = ArrayOfInts(nodes);
   TfLiteDelegateParams* partitions = nullptr;
   int count = 0;
   if (array == nullptr || context->PreviewDelegatePartitioning(context, array.get(), &partitions,
                                                                &count) != kTfLiteOk) {
-    return Cut::kFailed;
+    return Preview::kFailed;
   }
   size_t covered = 0;
   for (int i = 0; i < count; ++i) {
     covered += static_cast<size_t>(partitions[i].nodes_to_replace->size);
   }
-  if (covered != nodes.size()) return Cut::kPartly;
-  return count == 1 ? Cut::kWhole : Cut::kTorn;
+  if (covered != nodes.size()) return Preview::kSomeNodes;
+  return count == 1 ? Preview::kOneNode : Preview::kSeveralNodes;
 }
 
-const char* Adapter::KeepName(const std::string& name) {
+const char* Adapter::InternName(const std::string& name) {
   const std::lock_guard lock(mutex_);
   return names_.insert(name).first->c_str();
 }
 
 TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel) {
   TfLiteContext* const context = graph->tensors->context();
-  switch (CutOf(context, kernel->nodes)) {
-    case Cut::kWhole:
+  switch (PreviewOf(context, kernel->nodes)) {
+    case Preview::kOneNode:
       break;
-    case Cut::kPartly:
+    case Preview::kSomeNodes:
       Log(kDeputyMSLogWarning, "kernel '%s' is left out: the caller keeps nodes of it",
           kernel->name().c_str());
       return kTfLiteOk;
-    case Cut::kTorn:
+    case Preview::kSeveralNodes:
       return Report(context, kMSStatusLiteNotSupport,
                     "kernel '" + kernel->name() + "': its nodes cannot run at once: Build",
                     kTfLiteDelegateError);
-    case Cut::kFailed:
+    case Preview::kFailed:
       return kTfLiteDelegateError;
   }
   const IntArray nodes = ArrayOfInts(kernel->nodes);
   if (nodes == nullptr) return kTfLiteError;
-  const char* name = KeepName(kernel->name());
+  const char* name = InternName(kernel->name());
   Pending pending(this, graph->tensors, std::move(kernel));
   return context->ReplaceNodeSubsetsWithDelegateKernels(context, RegistrationOf(name), nodes.get(),
                                                         &delegate_);
@@ -363,7 +363,7 @@ TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel
 
 // Tensors that are internal to the kernel get no memory from the runtime.
 void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params) {
-  Pending* const pending = Pending::OfThread(this, context);
+  Pending* const pending = Pending::ForThread(this, context);
   if (pending == nullptr) return TfLiteKernelInitFailed();
   const TfLiteIntArray* outer = params.output_tensors;
   const std::set<int> outputs(outer->data, outer->data + outer->size);

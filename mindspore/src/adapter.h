@@ -42,9 +42,9 @@ class Adapter {
   MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
 
   // Returns the status of the latest failure of the delegate or its kernels; kMSStatusSuccess if
-  // there was none since the last ForgetFailure.
+  // there was none since the last ClearFailure.
   MSStatus failure() const { return failure_; }
-  void ForgetFailure() { failure_ = kMSStatusSuccess; }
+  void ClearFailure() { failure_ = kMSStatusSuccess; }
 
  private:
   enum class InitState { kNotCalled, kReady, kDeclined };
@@ -56,16 +56,16 @@ class Adapter {
   // Creates a node from the kernel that the calling thread is adding.
   void* MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params);
   // Returns false for subgraphs that are not offered to the delegate.
-  bool Offers(const TfLiteContext* context);
+  bool ShouldApplyTo(const TfLiteContext* context);
   // Stores a copy of the name, since the runtime keeps the pointer, and returns it.
-  const char* KeepName(const std::string& name);
+  const char* InternName(const std::string& name);
   TfLiteStatus Prepare(TfLiteContext* context);
   MSStatus Build(DeputyMSGraph* graph);
   TfLiteStatus Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel);
   // Result of a preview: the runtime would replace the nodes by one node, replace only some of
   // them, or replace them by several nodes.
-  enum class Cut { kWhole, kPartly, kTorn, kFailed };
-  static Cut CutOf(TfLiteContext* context, const std::vector<int>& nodes);
+  enum class Preview { kOneNode, kSomeNodes, kSeveralNodes, kFailed };
+  static Preview PreviewOf(TfLiteContext* context, const std::vector<int>& nodes);
   // Records and reports a failure of the delegate.
   TfLiteStatus Report(TfLiteContext* context, MSStatus code, const std::string& text,
                       TfLiteStatus status);

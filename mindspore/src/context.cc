@@ -11,9 +11,9 @@
 namespace deputy::ms_api {
 namespace {
 
-constexpr size_t kMostDevices = 3;
+constexpr size_t kMaxDevices = 3;
 constexpr unsigned kManyCores = 32;
-constexpr int kBiggestAffinityMode = 2;
+constexpr int kMaxAffinityMode = 2;
 
 // Copies a struct of a client that may have been compiled with an older or newer header.
 template <typename Struct>
@@ -76,16 +76,16 @@ void Context::Release() {
 }
 
 MSStatus Context::Check() const {
-  if (devices.empty() || devices.size() > kMostDevices) {
+  if (devices.empty() || devices.size() > kMaxDevices) {
     return Fail(kMSStatusLiteNullptr, "the context: expected 1 to %zu devices, found %zu",
-                kMostDevices, devices.size());
+                kMaxDevices, devices.size());
   }
   for (const auto& device : devices) {
     if (device->type != kMSDeviceTypeKirinNPU) continue;
-    if (device->frequency < kLowestFrequency || device->frequency > kHighestFrequency) {
+    if (device->frequency < kMinFrequency || device->frequency > kMaxFrequency) {
       return Fail(kMSStatusLiteParamInvalid,
                   "the context: device KirinNPU: expected a frequency of %d to %d, found %d",
-                  kLowestFrequency, kHighestFrequency, device->frequency);
+                  kMinFrequency, kMaxFrequency, device->frequency);
     }
   }
   if (thread_count < 0) {
@@ -155,7 +155,7 @@ int32_t MSContextGetThreadNum(const MSContextHandle context) {
 void MSContextSetThreadAffinityMode(MSContextHandle context, int mode) {
   Context* const target = CheckedContext(context, "MSContextSetThreadAffinityMode");
   if (target == nullptr) return;
-  const bool known = mode >= 0 && mode <= kBiggestAffinityMode;
+  const bool known = mode >= 0 && mode <= kMaxAffinityMode;
   if (!known) Log(kDeputyMSLogWarning, "affinity mode %d is unknown; 0 is used", mode);
   target->affinity_mode = known ? mode : 0;
 }

@@ -15,8 +15,8 @@
 namespace deputy::ms_api {
 
 inline constexpr int kDefaultFrequency = 3;
-inline constexpr int kLowestFrequency = 1;
-inline constexpr int kHighestFrequency = 4;
+inline constexpr int kMinFrequency = 1;
+inline constexpr int kMaxFrequency = 4;
 
 struct DeviceInfo {
   explicit DeviceInfo(MSDeviceType device_type) : type(device_type) {}

@@ -100,7 +100,7 @@ TfLiteStatus DeputyMSGraph::Load() {
     list.push_back(original.get());
     for (const int output : original->output_indices) producers_[output] = original.get();
   }
-  FindEnds();
+  FindInputsAndOutputs();
   return kTfLiteOk;
 }
 
@@ -129,28 +129,28 @@ TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
 // Finds the inputs and outputs of the graph. Deputy's runtime provides both. For another runtime
 // the inputs are tensors that are read and not computed. The outputs are those of the partitions
 // that a replacement of all nodes would produce: this includes graph outputs that nodes read.
-void DeputyMSGraph::FindEnds() {
+void DeputyMSGraph::FindInputsAndOutputs() {
   const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(tensors->context());
   const int* first = nullptr;
   int count = 0;
-  std::vector<int> ends;
+  std::vector<int> input_indices;
   if (TfLiteOpaqueContextGetInputs(opaque, &first, &count) == kTfLiteOk) {
-    ends.assign(first, first + count);
+    input_indices.assign(first, first + count);
     TfLiteOpaqueContextGetOutputs(opaque, &first, &count);
     output_indices_.assign(first, first + count);
   } else {
-    std::set<int> read;
+    std::set<int> consumed;
     for (const auto& kernel : originals) {
       for (const int input : kernel->input_indices) {
-        const bool end = producers_.count(input) == 0 && read.count(input) == 0 &&
+        const bool end = producers_.count(input) == 0 && consumed.count(input) == 0 &&
                          tensors->At(input)->allocation_type != kTfLiteMmapRo;
-        if (end) ends.push_back(input);
-        read.insert(input);
+        if (end) input_indices.push_back(input);
+        consumed.insert(input);
       }
     }
     FindOutputs();
   }
-  inputs = tensors->table().Handles(ends);
+  inputs = tensors->table().Handles(input_indices);
   outputs = tensors->table().Handles(output_indices_);
 }
 
@@ -162,15 +162,16 @@ void DeputyMSGraph::FindOutputs() {
   nodes->size = 0;
   for (const auto& kernel : originals) {
     if (!kernel->foreign) nodes->data[nodes->size++] = kernel->node;
-    const std::vector<int>& made = kernel->output_indices;
-    if (kernel->foreign) outputs_found.insert(made.begin(), made.end());
+    const std::vector<int>& produced = kernel->output_indices;
+    if (kernel->foreign) outputs_found.insert(produced.begin(), produced.end());
   }
   TfLiteDelegateParams* partitions = nullptr;
   int count = 0;
   if (context->PreviewDelegatePartitioning(context, nodes, &partitions, &count) == kTfLiteOk) {
     for (int i = 0; i < count; ++i) {
-      const TfLiteIntArray* leaving = partitions[i].output_tensors;
-      outputs_found.insert(leaving->data, leaving->data + leaving->size);
+      const TfLiteIntArray* partition_outputs = partitions[i].output_tensors;
+      outputs_found.insert(partition_outputs->data,
+                           partition_outputs->data + partition_outputs->size);
     }
   }
   TfLiteIntArrayFree(nodes);
@@ -204,8 +205,8 @@ DeputyMSKernel* DeputyMSGraph::Wrap(std::unique_ptr<DelegateKernel> kernel) {
   auto entry = std::make_unique<DeputyMSKernel>();
   entry->name = kernel->name();
   entry->kernel = std::move(kernel);
-  fresh.push_back(std::move(entry));
-  return fresh.back().get();
+  added.push_back(std::move(entry));
+  return added.back().get();
 }
 
 MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<DelegateKernel> kernel,
@@ -232,7 +233,7 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
                                 list.begin() + static_cast<ptrdiff_t>(end));
   list.insert(first, entry);
   // Free kernels of the delegate that this replacement has replaced.
-  std::erase_if(fresh, [&range](const auto& old) {
+  std::erase_if(added, [&range](const auto& old) {
     return std::find(range.begin(), range.end(), old.get()) != range.end();
   });
   if (next != nullptr) *next = from + 1;
@@ -241,16 +242,16 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
 
 MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count) {
   // Keep the kernels of an earlier list until the new one is accepted.
-  const size_t old_fresh = fresh.size();
+  const size_t old_count = added.size();
   std::vector<DeputyMSKernel*> new_list;
   MSStatus status = ReadEntries({entries, count}, &new_list);
-  if (status == kMSStatusSuccess) status = CoverGone(new_list);
+  if (status == kMSStatusSuccess) status = CheckCoverage(new_list);
   if (status == kMSStatusSuccess) status = CheckOrder(new_list);
   if (status != kMSStatusSuccess) {
-    fresh.resize(old_fresh);
+    added.resize(old_count);
     return status;
   }
-  fresh.erase(fresh.begin(), fresh.begin() + static_cast<ptrdiff_t>(old_fresh));
+  added.erase(added.begin(), added.begin() + static_cast<ptrdiff_t>(old_count));
   list = std::move(new_list);
   return kMSStatusSuccess;
 }
@@ -278,40 +279,40 @@ MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries
 }
 
 // Checks that each kernel of the model is in the list once or replaced by exactly one kernel.
-MSStatus DeputyMSGraph::CoverGone(const std::vector<DeputyMSKernel*>& new_list) {
-  std::set<const DeputyMSKernel*> gone;
-  for (const auto& original : originals) gone.insert(original.get());
+MSStatus DeputyMSGraph::CheckCoverage(const std::vector<DeputyMSKernel*>& new_list) {
+  std::set<const DeputyMSKernel*> removed;
+  for (const auto& original : originals) removed.insert(original.get());
   for (const DeputyMSKernel* kernel : new_list) {
-    if (kernel->kernel == nullptr && gone.erase(kernel) == 0) {
+    if (kernel->kernel == nullptr && removed.erase(kernel) == 0) {
       return Refuse("kernel '%s' is in the list twice", kernel->name.c_str());
     }
   }
-  for (const DeputyMSKernel* kernel : gone) {
+  for (const DeputyMSKernel* kernel : removed) {
     if (!kernel->foreign) continue;
     return Refuse("kernel '%s' belongs to another delegate and must stay", kernel->name.c_str());
   }
-  std::set<const DeputyMSKernel*> left = gone;
+  std::set<const DeputyMSKernel*> uncovered = removed;
   for (DeputyMSKernel* kernel : new_list) {
     if (kernel->kernel == nullptr) continue;
     if (kernel->kernel->nodes.empty()) {
-      if (const MSStatus status = FindNodesOf(kernel, gone); status != kMSStatusSuccess) {
+      if (const MSStatus status = FindNodesOf(kernel, removed); status != kMSStatusSuccess) {
         return status;
       }
     }
     for (const int node : kernel->kernel->nodes) {
-      if (left.erase(OriginalOf(node)) > 0) continue;
+      if (uncovered.erase(OriginalOf(node)) > 0) continue;
       return Refuse("kernel '%s' of the model is replaced by '%s' and is in the list beside it",
                     OriginalOf(node)->name.c_str(), kernel->name.c_str());
     }
   }
-  if (left.empty()) return kMSStatusSuccess;
+  if (uncovered.empty()) return kMSStatusSuccess;
   return Refuse("kernel '%s' has left the list, and no new kernel stands for it",
-                (*left.begin())->name.c_str());
+                (*uncovered.begin())->name.c_str());
 }
 
 // Finds the kernels from the tensors that a new kernel writes back to those that it reads.
 MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
-                                    const std::set<const DeputyMSKernel*>& gone) {
+                                    const std::set<const DeputyMSKernel*>& removed) {
   std::set<int> nodes;
   std::vector<int> open = entry->output_indices;
   while (!open.empty()) {
@@ -325,7 +326,7 @@ MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
       return Refuse("new kernel '%s' needs tensor %d '%s', which is not among its inputs",
                     entry->name.c_str(), tensor, NameOfTensor(tensor));
     }
-    if (gone.count(producer->second) == 0) {
+    if (removed.count(producer->second) == 0) {
       return Refuse(
           "new kernel '%s' needs tensor %d '%s' of kernel '%s', which stays, and does not "
           "have it among its inputs",
@@ -346,13 +347,13 @@ MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
 MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list) {
   std::set<const DeputyMSKernel*> done;
   for (const DeputyMSKernel* entry : new_list) {
-    std::vector<const DeputyMSKernel*> now = {entry};
+    std::vector<const DeputyMSKernel*> covered = {entry};
     if (entry->kernel != nullptr) {
-      now.clear();
-      for (const int node : entry->kernel->nodes) now.push_back(OriginalOf(node));
+      covered.clear();
+      for (const int node : entry->kernel->nodes) covered.push_back(OriginalOf(node));
     }
-    for (const DeputyMSKernel* original : now) done.insert(original);
-    for (const DeputyMSKernel* original : now) {
+    for (const DeputyMSKernel* original : covered) done.insert(original);
+    for (const DeputyMSKernel* original : covered) {
       for (const int input : original->input_indices) {
         const auto producer = producers_.find(input);
         if (producer == producers_.end() || done.count(producer->second) > 0) continue;
@@ -439,17 +440,17 @@ MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel,
   if (graph == nullptr || kernel == nullptr) {
     return Fail(kMSStatusLiteNullptr, "Refuse: the graph or the kernel is NULL");
   }
-  constexpr int32_t kLastReason = 99;  // larger values are reserved for the runtime
-  if (reason <= 0 || reason > kLastReason || kernel->node < 0) {
+  constexpr int32_t kMaxReason = 99;  // larger values are reserved for the runtime
+  if (reason <= 0 || reason > kMaxReason || kernel->node < 0) {
     return Fail(kMSStatusLiteParamInvalid,
                 "Refuse: expected a kernel of the model and a reason of 1 to %d, found '%s' and %d",
-                kLastReason, kernel->name.c_str(), reason);
+                kMaxReason, kernel->name.c_str(), reason);
   }
   return Guard([&] {
     // Clients have a const pointer to a kernel that the graph owns.
-    auto* own = const_cast<DeputyMSKernel*>(kernel);
-    own->refusal = reason;
-    own->refusal_text = text == nullptr ? "" : text;
+    auto* mutable_kernel = const_cast<DeputyMSKernel*>(kernel);
+    mutable_kernel->refusal = reason;
+    mutable_kernel->refusal_text = text == nullptr ? "" : text;
     return kMSStatusSuccess;
   });
 }

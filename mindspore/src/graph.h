@@ -76,7 +76,7 @@ class GraphTensors : public TensorSource {
   bool HasMemory(int index) override;
   bool IsInner(int index) override { return inner_.count(index) > 0; }
   bool SetShape(int index, std::span<const int64_t> shape) override;
-  bool TakesData(int /*index*/) override { return false; }
+  bool AcceptsData(int /*index*/) override { return false; }
 
  private:
   TfLiteContext* context_;
@@ -122,20 +122,20 @@ struct DeputyMSGraph {
 
   std::shared_ptr<deputy::ms_api::GraphTensors> tensors;
   std::vector<std::unique_ptr<DeputyMSKernel>> originals;  // in execution order
-  std::vector<std::unique_ptr<DeputyMSKernel>> fresh;      // kernels of the delegate
+  std::vector<std::unique_ptr<DeputyMSKernel>> added;      // kernels of the delegate
   std::vector<DeputyMSKernel*> list;  // the current list: originals and new kernels
   std::vector<MSTensorHandle> inputs, outputs;
   std::string failure;  // of the first edit that failed; "" if none
 
  private:
   TfLiteStatus AddNode(int node_index);
-  void FindEnds();
+  void FindInputsAndOutputs();
   void FindOutputs();
   DeputyMSKernel* Wrap(std::unique_ptr<deputy::ms_api::DelegateKernel> kernel);
   MSStatus ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                        std::vector<DeputyMSKernel*>* out_list);
-  MSStatus CoverGone(const std::vector<DeputyMSKernel*>& new_list);
-  MSStatus FindNodesOf(DeputyMSKernel* entry, const std::set<const DeputyMSKernel*>& gone);
+  MSStatus CheckCoverage(const std::vector<DeputyMSKernel*>& new_list);
+  MSStatus FindNodesOf(DeputyMSKernel* entry, const std::set<const DeputyMSKernel*>& removed);
   MSStatus CheckOrder(const std::vector<DeputyMSKernel*>& new_list);
   DeputyMSKernel* OriginalOf(int node) const;
   const char* NameOfTensor(int index);

@@ -43,7 +43,7 @@ struct PluginDeleter {
 };
 
 // Error reporter that discards messages, for calls whose failure is logged with DeputyLastError.
-void KeepQuiet(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
+void DiscardError(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
 
 // Converts a device's settings to options of delegate libraries: the frequency of an NPU, and
 // `auto` precision for a GPU, which uses half precision if it is faster.
@@ -70,7 +70,7 @@ TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& dev
     }
   }
   return DeputyPluginCreateDelegateWithErrorReporter(plugin, keys.data(), values.data(),
-                                                     keys.size(), KeepQuiet, nullptr);
+                                                     keys.size(), DiscardError, nullptr);
 }
 
 std::vector<int> ShapeOf(const TfLiteTensor& tensor) {
@@ -79,7 +79,7 @@ std::vector<int> ShapeOf(const TfLiteTensor& tensor) {
 
 }  // namespace
 
-bool InterpreterTensors::TakesData(int index) {
+bool InterpreterTensors::AcceptsData(int index) {
   const int* first = TfLiteInterpreterInputTensorIndices(interpreter_);
   const int* end = first + TfLiteInterpreterGetInputTensorCount(interpreter_);
   return std::find(first, end, index) != end;
@@ -253,7 +253,7 @@ MSStatus Model::ApplyDelegates() {
 
 MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ForgetFailure();
+  if (adapter_ != nullptr) adapter_->ClearFailure();
   if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegate) == kTfLiteOk) {
     return kMSStatusSuccess;
   }
@@ -266,7 +266,7 @@ MSStatus Model::ApplyDeviceDelegate() {
     for (const auto& device : context_->devices) {
       if (device->type != type) continue;
       const std::unique_ptr<DeputyPlugin, PluginDeleter> plugin(
-          DeputyPluginLoadWithErrorReporter(LibraryOf(*device), KeepQuiet, nullptr));
+          DeputyPluginLoadWithErrorReporter(LibraryOf(*device), DiscardError, nullptr));
       if (plugin != nullptr) device_delegate_.reset(CreateDeviceDelegate(plugin.get(), *device));
       if (device_delegate_ != nullptr) return ApplyDelegate(device_delegate_.get());
       Log(kDeputyMSLogWarning, "device %d: no delegate: %s", static_cast<int>(type),
@@ -378,13 +378,13 @@ MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* 
     if (status != kMSStatusSuccess) return status;
   }
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ForgetFailure();
+  if (adapter_ != nullptr) adapter_->ClearFailure();
   running_ = true;
-  const bool watched = callbacks.before != nullptr || callbacks.after != nullptr;
-  callbacks_ = watched ? &callbacks : nullptr;
+  const bool has_callbacks = callbacks.before != nullptr || callbacks.after != nullptr;
+  callbacks_ = has_callbacks ? &callbacks : nullptr;
   // A profiler that reports each node disables fusion in the interpreter: install it only if
   // needed.
-  profiler_.ReportBeginOpInvokeEvent = watched ? begin_event_ : nullptr;
+  profiler_.ReportBeginOpInvokeEvent = has_callbacks ? begin_event_ : nullptr;
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
   callbacks_ = nullptr;
   running_ = false;
@@ -459,7 +459,7 @@ MSStatus Model::Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* sha
         ShapeOf(*TfLiteInterpreterGetInputTensor(interpreter_.get(), static_cast<int32_t>(i))));
   }
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ForgetFailure();
+  if (adapter_ != nullptr) adapter_->ClearFailure();
   if (ResizeInputs(new_shapes) == kTfLiteOk) {
     views_.clear();
     return kMSStatusSuccess;

@@ -29,7 +29,7 @@ class InterpreterTensors : public TensorSource {
   bool HasMemory(int /*index*/) override { return true; }
   bool IsInner(int /*index*/) override { return false; }
   bool SetShape(int /*index*/, std::span<const int64_t> /*shape*/) override { return false; }
-  bool TakesData(int index) override;
+  bool AcceptsData(int index) override;
 
  private:
   TfLiteInterpreter* interpreter_;

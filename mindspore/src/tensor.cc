@@ -135,7 +135,7 @@ void* Tensor::mutable_data() {
 }
 
 bool Tensor::set_data(void* data) {
-  if (is_view_ && (source_ == nullptr || !source_->TakesData(index_))) return false;
+  if (is_view_ && (source_ == nullptr || !source_->AcceptsData(index_))) return false;
   borrowed_ = data;
   return true;
 }

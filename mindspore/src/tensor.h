@@ -38,7 +38,7 @@ class TensorSource {
   // Returns false and reports an error if the shape cannot be changed now.
   virtual bool SetShape(int index, std::span<const int64_t> shape) = 0;
   // True if the caller may provide the tensor's memory.
-  virtual bool TakesData(int index) = 0;
+  virtual bool AcceptsData(int index) = 0;
 };
 
 class Tensor {
