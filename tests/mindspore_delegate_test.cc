@@ -295,15 +295,15 @@ TEST(MindSporeNodes, lists_that_cannot_run_are_refused_with_a_text) {
   using List = std::vector<Kernel*>;
   using KernelOf = std::function<Kernel*(std::vector<int>)>;
   const std::map<std::string, std::function<void(List*, const KernelOf&)>> cases = {
-      {"has left the list", [](List* list, const KernelOf&) { list->pop_back(); }},
+      {"is missing from the list", [](List* list, const KernelOf&) { list->pop_back(); }},
       {"is in the list twice", [](List* list, const KernelOf&) { list->push_back((*list)[0]); }},
-      {"stands before", [](List* list, const KernelOf&) { std::swap((*list)[0], (*list)[1]); }},
+      {"precedes", [](List* list, const KernelOf&) { std::swap((*list)[0], (*list)[1]); }},
       // Between them runs kernel 1, which stays and which the new one does not read.
-      {"does not have it among its inputs",
+      {"the tensor is not among its inputs",
        [](List* list, const KernelOf& kernel_of) {
          *list = {(*list)[1], kernel_of({0, 2, 3})};
        }},
-      {"is in the list beside it",
+      {"also remains in the list",
        [](List* list, const KernelOf& kernel_of) {
          *list = {kernel_of({0}), kernel_of({0}), (*list)[1], (*list)[2], (*list)[3]};
        }},

@@ -170,7 +170,7 @@ class DelegateModel {
   // Called by the runtime: passes the list to it.
   Status Commit() {
     if (failed_) {
-      return {kLiteParamInvalid, "Replace: a range that is not in the list, or no kernel"};
+      return {kLiteParamInvalid, "Replace: the range is not in the list, or the kernel is null"};
     }
     std::vector<DeputyMSKernelEntry> entries;
     std::vector<std::string> names(kernels_.size());
@@ -179,7 +179,7 @@ class DelegateModel {
       DeputyMSKernelEntry entry = {};
       entry.struct_size = sizeof entry;
       kernel::Kernel* const kernel = kernels_[i];
-      if (kernel == nullptr) return {kLiteNullptr, "the list has a null kernel"};
+      if (kernel == nullptr) return {kLiteNullptr, "the list contains a null kernel"};
       if (IsInner(kernel)) {
         entry.original = OriginalOf(kernel);
       } else {

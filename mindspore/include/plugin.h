@@ -54,7 +54,7 @@ class PluginOptions {
     bool right = value == "true" || value == "false" || value == "1" || value == "0";
     if (option.type == kDeputyOptionInt) {
       std::strtoll(value.c_str(), &end, 10);
-      type = "a whole number";
+      type = "an integer";
     } else if (option.type == kDeputyOptionFloat) {
       std::strtod(value.c_str(), &end);
       type = "a number";
@@ -94,7 +94,7 @@ template <const PluginDescription& kDescription>
 struct PluginExports {
   static TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                                 void (*report_error)(const char* text)) {
-    std::string error = "memory is short";
+    std::string error = "out of memory";
     TfLiteDelegate* delegate = nullptr;
     try {
       delegate = Make(keys, values, count, &error);
@@ -120,7 +120,7 @@ struct PluginExports {
                                  : options.Set(*option, values[k]);
       if (!error->empty()) return nullptr;
     }
-    *error = "the library gives no delegate";
+    *error = "the library returned no delegate";
     const std::shared_ptr<Delegate> delegate = kDescription.create(options, error);
     return delegate == nullptr ? nullptr : ToTfLiteDelegate(delegate);
   }

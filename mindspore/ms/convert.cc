@@ -24,7 +24,7 @@ constexpr size_t kAlignment = 16;
 constexpr size_t kGrowth = 16, kBytesPerNode = 4096, kBaseBytes = 1 << 20;
 constexpr size_t kMaxFileBytes = (size_t{1} << 31) - (size_t{1} << 26);
 
-constexpr char kTooLarge[] = "the model grows beyond the limit of bytes";
+constexpr char kTooLarge[] = "the converted model exceeds the size limit";
 
 constexpr size_t kPrimitives = 256;
 using Table = std::array<const Row*, kPrimitives>;

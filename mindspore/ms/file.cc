@@ -85,7 +85,7 @@ bool ReadMsFile(const std::string& path, std::vector<char>* out_bytes, std::stri
   read =
       read && ReadFully(file.get(), bytes.data() + kIdentifierEnd, bytes.size() - kIdentifierEnd);
   if (!read) {
-    *error = "cannot be read: " + (errno == 0 ? "it became shorter" : SystemText());
+    *error = "cannot be read: " + (errno == 0 ? "the file was truncated meanwhile" : SystemText());
     return false;
   }
   *out_bytes = std::move(bytes);

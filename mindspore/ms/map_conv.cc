@@ -310,7 +310,8 @@ bool EmitPool(Mapping& m, Builtin code, const Window& window, Padding padding, i
 }
 
 bool GlobalPool(Mapping& m, Builtin code, file::Activation activation) {
-  if (!Mapping::IsNone(activation)) return m.Fail("a global pool with an activation");
+  if (!Mapping::IsNone(activation))
+    return m.Fail("an activation of a global pool is not supported");
   const Builtin reduce = code == Builtin::MAX_POOL_2D ? Builtin::REDUCE_MAX : Builtin::MEAN;
   m.Op(reduce, {m.In(0), m.ConstInts({1, 2})}, {m.Out()},
        schema::CreateReducerOptions(m.fbb(), true));
@@ -355,7 +356,7 @@ bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
       const int64_t first = step * window.stride[d] - window.before[d];
       const int64_t covered =
           std::min(first + window.kernel[d], size) - std::max<int64_t>(first, 0);
-      if (covered <= 0) return m.Fail("a window lies in the padding alone");
+      if (covered <= 0) return m.Fail("a window covers padding only");
       share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(covered));
     }
   }
@@ -401,8 +402,8 @@ bool MapPool(Mapping& m, Builtin code) {
   if (code == Builtin::AVERAGE_POOL_2D) return PaddedAverage(m, window, trailing, activation);
   const std::optional<int> lowest = Lowest(m);
   if (!lowest) {
-    return m.FailInput(0, std::string("expected FLOAT32, INT8 or UINT8 to be padded, found ") +
-                              TypeName(m.in(0).type));
+    return m.FailInput(
+        0, std::string("padding requires FLOAT32, INT8 or UINT8, found ") + TypeName(m.in(0).type));
   }
   const int padded = Pad(m, m.In(0), window, trailing, *lowest);
   return EmitPool(m, code, window, Padding::VALID, padded, activation);

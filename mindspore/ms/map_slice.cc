@@ -96,7 +96,7 @@ bool MapStridedSlice(Mapping& m, Builtin) {
                          given.size(), begin.size(), end.size(), strides.size()));
   }
   if (std::any_of(masks, std::end(masks), [](int64_t mask) { return mask != 0; })) {
-    return m.Fail("masks beside an input of axes");
+    return m.Fail("masks are not supported together with an input of axes");
   }
   // Axes that are not listed stay whole: their end is masked.
   int end_mask = (1 << rank) - 1;

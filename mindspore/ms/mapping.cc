@@ -168,11 +168,11 @@ bool Mapping::Floats(size_t i, std::vector<float>* out) {
          FailInput(i, "expected a constant of FLOAT32, found " + std::string(TypeName(in(i).type)));
 }
 
-bool Mapping::List(const LongList* list, const char* name, size_t least, size_t max_count,
+bool Mapping::List(const LongList* list, const char* name, size_t min_count, size_t max_count,
                    std::vector<int64_t>* out) {
   const size_t count = list == nullptr ? 0 : list->size();
-  if (count < least || count > max_count) {
-    return Fail(Format("attribute %s: expected %zu to %zu values, found %zu", name, least,
+  if (count < min_count || count > max_count) {
+    return Fail(Format("attribute %s: expected %zu to %zu values, found %zu", name, min_count,
                        max_count, count));
   }
   out->clear();
@@ -183,18 +183,18 @@ bool Mapping::List(const LongList* list, const char* name, size_t least, size_t 
   return true;
 }
 
-bool Mapping::Within(int64_t value, const char* name, int64_t least, int64_t greatest) {
-  return (value >= least && value <= greatest) ||
-         Fail(std::string("attribute ") + name + ": expected " + std::to_string(least) + " to " +
-              std::to_string(greatest) + ", found " + std::to_string(value));
+bool Mapping::Within(int64_t value, const char* name, int64_t min, int64_t max) {
+  return (value >= min && value <= max) ||
+         Fail(std::string("attribute ") + name + ": expected " + std::to_string(min) + " to " +
+              std::to_string(max) + ", found " + std::to_string(value));
 }
 
 bool Mapping::NormalAxis(int64_t axis, int rank, int* out) {
-  if (rank < 0 && axis < 0) return Fail("a negative axis needs a known rank");
-  const int greatest = rank < 0 ? 7 : rank - 1;
-  if (axis < -std::max(rank, 0) || axis > greatest) {
+  if (rank < 0 && axis < 0) return Fail("a negative axis requires a known rank");
+  const int max_axis = rank < 0 ? 7 : rank - 1;
+  if (axis < -std::max(rank, 0) || axis > max_axis) {
     return Fail("axis " + std::to_string(axis) +
-                Format(": expected %d to %d", -std::max(rank, 0), greatest));
+                Format(": expected %d to %d", -std::max(rank, 0), max_axis));
   }
   *out = static_cast<int>(axis < 0 ? axis + rank : axis);
   return true;
@@ -264,7 +264,7 @@ bool Mapping::CheckScales(size_t i, int axis) {
   const size_t channels = tensor.quantization.scale.size();
   if (!IsQuantized(tensor) || channels <= 1) return true;
   if (axis < Rank(tensor) && static_cast<size_t>(tensor.dims[axis]) == channels) return true;
-  return FailInput(i, Format("expected a scale per step of axis %d of ", axis) +
+  return FailInput(i, Format("expected one scale per index of axis %d of ", axis) +
                           DimsText(tensor.dims) + Format(", found %zu", channels));
 }
 

@@ -82,10 +82,10 @@ class Mapping {
   // Reads an input that must be a constant of int32 or int64 with at most `max_count` values.
   bool Ints(size_t i, size_t max_count, std::vector<int64_t>* out);
   bool Floats(size_t i, std::vector<float>* out);
-  // Reads a list attribute that must have `least` to `max_count` values. A null list is empty.
-  bool List(const LongList* list, const char* name, size_t least, size_t max_count,
+  // Reads a list attribute that must have `min_count` to `max_count` values. A null list is empty.
+  bool List(const LongList* list, const char* name, size_t min_count, size_t max_count,
             std::vector<int64_t>* out);
-  bool Within(int64_t value, const char* name, int64_t least, int64_t greatest);
+  bool Within(int64_t value, const char* name, int64_t min, int64_t max);
   // Normalises `axis` to 0 to rank - 1. A negative axis counts from the end and requires a known
   // rank.
   bool NormalAxis(int64_t axis, int rank, int* out);

@@ -45,8 +45,8 @@ class Reader {
   // Counts copied bytes. Fails if they exceed what the file can contain without sharing.
   bool Copy(size_t bytes) {
     copied_ += bytes;
-    return copied_ <= bytes_.size() || Fail("the model describes more than its " +
-                                            std::to_string(bytes_.size()) + " bytes can hold");
+    return copied_ <= bytes_.size() || Fail("the model refers to more data than its " +
+                                            std::to_string(bytes_.size()) + " bytes can contain");
   }
   bool CopyIndices(const Indices* from, size_t limit, const std::string& what,
                    std::vector<uint32_t>* to);
@@ -211,7 +211,7 @@ bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
 bool Reader::ReadData(const file::Tensor& tensor, uint32_t index) {
   Tensor& to = model_->tensors[index];
   if (tensor.external_data() != nullptr && tensor.external_data()->size() > 0) {
-    return FailTensor(index, "its data lies in another file, which is not supported");
+    return FailTensor(index, "its data is in another file, which is not supported");
   }
   to.constant = tensor.data() != nullptr && tensor.data()->size() > 0;
   if (to.constant) to.data = {tensor.data()->data(), tensor.data()->size()};
@@ -358,7 +358,7 @@ bool Reader::SortNodes() {
   }
   for (uint32_t position = 0; position < nodes.size(); ++position) {
     if (pending_inputs[position] != 0) {
-      return Fail(NodeText(nodes[position]) + ": waits for its own output, in a cycle");
+      return Fail(NodeText(nodes[position]) + ": depends on its own output");
     }
   }
   nodes = std::move(sorted);

@@ -343,13 +343,14 @@ TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel
     case Preview::kOneNode:
       break;
     case Preview::kSomeNodes:
-      Log(kDeputyMSLogWarning, "kernel '%s' is left out: the caller keeps nodes of it",
+      Log(kDeputyMSLogWarning, "kernel '%s' is not used: the runtime excludes some of its nodes",
           kernel->name().c_str());
       return kTfLiteOk;
     case Preview::kSeveralNodes:
-      return Report(context, kMSStatusLiteNotSupport,
-                    "kernel '" + kernel->name() + "': its nodes cannot run at once: Build",
-                    kTfLiteDelegateError);
+      return Report(
+          context, kMSStatusLiteNotSupport,
+          "kernel '" + kernel->name() + "': its nodes cannot be replaced by one node: Build",
+          kTfLiteDelegateError);
     case Preview::kFailed:
       return kTfLiteDelegateError;
   }
@@ -425,7 +426,7 @@ void DeputyMSDelegateDeleteTfLite(TfLiteDelegate* delegate) {
   if (delegate == nullptr) return;
   Adapter* const adapter = Adapter::Of(delegate);
   if (adapter == nullptr) {
-    Fail(kMSStatusLiteParamInvalid, "the delegate is none of DeputyMSDelegateCreateTfLite");
+    Fail(kMSStatusLiteParamInvalid, "the delegate was not created by DeputyMSDelegateCreateTfLite");
     return;
   }
   delete adapter;
@@ -435,9 +436,10 @@ MSStatus DeputyMSDelegateGetSupport(TfLiteDelegate* delegate, TfLiteContext* con
                                     DeputySupportAnswer* answer) {
   Adapter* const adapter = Adapter::Of(delegate);
   if (adapter == nullptr || context == nullptr || answer == nullptr) {
-    return Fail(kMSStatusLiteParamInvalid,
-                "GetSupport: the delegate is none of DeputyMSDelegateCreateTfLite, or an argument "
-                "is NULL");
+    return Fail(
+        kMSStatusLiteParamInvalid,
+        "GetSupport: the delegate was not created by DeputyMSDelegateCreateTfLite, or an argument "
+        "is NULL");
   }
   return Guard([&] { return adapter->GetSupport(context, answer); });
 }

@@ -263,7 +263,8 @@ MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries
   for (const DeputyMSKernelEntry& entry : entries) {
     if (entry.original != nullptr) {
       out_list->push_back(OriginalOf(entry.original->node));
-      if (out_list->back() != entry.original) status = Refuse("the list has an unknown kernel");
+      if (out_list->back() != entry.original)
+        status = Refuse("the list contains an unknown kernel");
       continue;
     }
     DeputyMSKernel* const kernel = Wrap(std::make_unique<DelegateKernel>(
@@ -301,12 +302,14 @@ MSStatus DeputyMSGraph::CheckCoverage(const std::vector<DeputyMSKernel*>& new_li
     }
     for (const int node : kernel->kernel->nodes) {
       if (uncovered.erase(OriginalOf(node)) > 0) continue;
-      return Refuse("kernel '%s' of the model is replaced by '%s' and is in the list beside it",
-                    OriginalOf(node)->name.c_str(), kernel->name.c_str());
+      return Refuse(
+          "kernel '%s' of the model is replaced by '%s' and also remains in the list or is "
+          "replaced twice",
+          OriginalOf(node)->name.c_str(), kernel->name.c_str());
     }
   }
   if (uncovered.empty()) return kMSStatusSuccess;
-  return Refuse("kernel '%s' has left the list, and no new kernel stands for it",
+  return Refuse("kernel '%s' is missing from the list, and no new kernel replaces it",
                 (*uncovered.begin())->name.c_str());
 }
 
@@ -328,15 +331,16 @@ MSStatus DeputyMSGraph::FindNodesOf(DeputyMSKernel* entry,
     }
     if (removed.count(producer->second) == 0) {
       return Refuse(
-          "new kernel '%s' needs tensor %d '%s' of kernel '%s', which stays, and does not "
-          "have it among its inputs",
+          "new kernel '%s' needs tensor %d '%s', an output of kernel '%s', which stays in the "
+          "list; "
+          "the tensor is not among its inputs",
           entry->name.c_str(), tensor, NameOfTensor(tensor), producer->second->name.c_str());
     }
     if (!nodes.insert(producer->second->node).second) continue;
     const std::vector<int>& more = producer->second->input_indices;
     open.insert(open.end(), more.begin(), more.end());
   }
-  if (nodes.empty()) return Refuse("new kernel '%s' stands for no kernel", entry->name.c_str());
+  if (nodes.empty()) return Refuse("new kernel '%s' replaces no kernel", entry->name.c_str());
   for (const auto& original : originals) {
     if (nodes.count(original->node) > 0) entry->kernel->nodes.push_back(original->node);
   }
@@ -357,7 +361,7 @@ MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list)
       for (const int input : original->input_indices) {
         const auto producer = producers_.find(input);
         if (producer == producers_.end() || done.count(producer->second) > 0) continue;
-        return Refuse("kernel '%s' stands before '%s', whose output it reads", entry->name.c_str(),
+        return Refuse("kernel '%s' precedes '%s', whose output it reads", entry->name.c_str(),
                       producer->second->name.c_str());
       }
     }
@@ -426,7 +430,7 @@ MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
   if (graph == nullptr) return Fail(kMSStatusLiteNullptr, "Replace: the graph is NULL");
   DeputyMSKernelFunctions known;
   if (!ReadFunctions(functions, &known)) {
-    return graph->Refuse("Replace: the kernel has no functions, or a wrong struct_size");
+    return graph->Refuse("Replace: the kernel has no functions, or an invalid struct_size");
   }
   return Guard([&] {
     return graph->Replace(
@@ -467,7 +471,8 @@ MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry
       const bool right_size = entries[i].struct_size >= sizeof(DeputyMSKernelEntry);
       if (!right_size ||
           (entries[i].original == nullptr && !ReadFunctions(entries[i].functions, &functions[i]))) {
-        return graph->Refuse("entry %zu of the list has no functions, or a wrong struct_size", i);
+        return graph->Refuse("entry %zu of the list has no functions, or an invalid struct_size",
+                             i);
       }
       known[i] = entries[i];
       known[i].functions = &functions[i];

@@ -42,7 +42,7 @@ MSStatus Guard(Function&& function) noexcept {
   } catch (const std::bad_alloc&) {
     return Fail(kMSStatusLiteMemoryFailed, "out of memory");
   } catch (...) {
-    return Fail(kMSStatusLiteError, "an exception left a callback");
+    return Fail(kMSStatusLiteError, "a callback threw an exception");
   }
 }
 

@@ -206,7 +206,7 @@ MSStatus Model::LoadModel(Bytes bytes, const char* path) {
   // The library's own message has details that TensorFlow Lite's messages omit.
   const std::string known = DeputyLastError();
   const std::string& why = known.starts_with(reported_) ? known : reported_;
-  return Fail(kMSStatusLiteGraphFileError, "Build: the model is refused: %s", why.c_str());
+  return Fail(kMSStatusLiteGraphFileError, "Build: the model was rejected: %s", why.c_str());
 }
 
 MSStatus Model::MakeInterpreter() {
@@ -286,8 +286,8 @@ MSStatus Model::CheckPlacement() {
     if (DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info) != kTfLiteOk) continue;
     if (info.plan_position < 0 || info.builtin_code == kTfLiteBuiltinDelegate) continue;
     return Fail(kMSStatusLiteError,
-                "Build: node %d %s is left to the CPU, which is not among the context's devices",
-                node, info.operator_name);
+                "Build: no delegate runs node %d %s, and the context has no CPU device", node,
+                info.operator_name);
   }
   return kMSStatusSuccess;
 }

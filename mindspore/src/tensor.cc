@@ -232,12 +232,13 @@ MSTensorHandle MSTensorCreate(const char* name, MSDataType type, const int64_t* 
   }
   const std::span<const int64_t> dims(shape, shape_num);
   if (Count(dims) < 0 || shape_num > MS_MAX_SHAPE_NUM) {
-    Fail(kMSStatusLiteParamInvalid, "MSTensorCreate: tensor '%s': wrong shape", name);
+    Fail(kMSStatusLiteParamInvalid, "MSTensorCreate: tensor '%s': invalid shape", name);
     return nullptr;
   }
   if (data != nullptr && !Fits(type, dims, data_len)) {
     Fail(kMSStatusLiteParamInvalid,
-         "MSTensorCreate: tensor '%s': %zu bytes do not fit its type and shape", name, data_len);
+         "MSTensorCreate: tensor '%s': %zu bytes of data do not match its type and shape", name,
+         data_len);
     return nullptr;
   }
   return Contain<Tensor*>(nullptr, nullptr, [&]() -> Tensor* {
@@ -320,7 +321,8 @@ MSFormat MSTensorGetFormat(const MSTensorHandle tensor) {
 void MSTensorSetData(MSTensorHandle tensor, void* data) {
   Tensor* const target = CheckedTensor(tensor, "MSTensorSetData");
   if (target == nullptr || target->set_data(data)) return;
-  Fail(kMSStatusLiteNotSupport, "tensor '%s': its memory is the runtime's", target->name().c_str());
+  Fail(kMSStatusLiteNotSupport, "tensor '%s': its memory belongs to the runtime",
+       target->name().c_str());
 }
 
 const void* MSTensorGetData(const MSTensorHandle tensor) {

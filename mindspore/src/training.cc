@@ -9,7 +9,7 @@ using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 namespace {
 
 MSStatus NotSupported(const char* function) {
-  return Fail(kMSStatusLiteNotSupport, "%s is not supported: there is no training", function);
+  return Fail(kMSStatusLiteNotSupport, "%s is not supported by this inference runtime", function);
 }
 
 }  // namespace
