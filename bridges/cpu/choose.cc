@@ -47,7 +47,7 @@ Refusal CheckOperator(const TfLiteNode& node, const TfLiteRegistration& registra
   return {};
 }
 
-// What is wrong with a constant: kernels trust that it has as many bytes as its shape says.
+// Checks that a constant has the number of bytes that its shape requires; kernels rely on this.
 Refusal CheckConstant(const TfLiteTensor& tensor) {
   size_t bytes = 0;
   if (tensor.sparsity == nullptr &&
@@ -82,13 +82,13 @@ Refusal CheckTensor(const TfLiteContext& context, const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteMmapRo ? CheckConstant(tensor) : Refusal();
 }
 
-// Walks over a plan with a mirror of the whole graph, in which nodes are prepared one after the
-// other.
+// Decides which nodes to claim. Adds the nodes of a plan to a mirror of the whole graph and
+// prepares them one after the other.
 class Chooser {
  public:
   Chooser(TfLiteContext* context, const Options& options)
       : context_(context), mirror_(context, ConfigFor(options)) {
-    // Reports then name tensors by the host's numbers.
+    // Mirror all tensors first, so that they have the host's indices, which reports then show.
     const auto tensors = static_cast<int>(context->tensors_size);
     for (int i = 0; i < tensors; ++i) {
       mirror_.Mirror(i);
@@ -114,7 +114,7 @@ class Chooser {
     return config;
   }
 
-  // What kernels say goes into a reason; the host's log has no use for it.
+  // Collects the messages of kernels, which become reasons instead of reports in the host's log.
   static void Collect(void* self, const char* format, va_list args) {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
@@ -135,8 +135,8 @@ class Chooser {
     return {};
   }
 
-  // The outputs of a node that no kernel of ours has looked at have the shapes that the host knows,
-  // if they do not depend on some that it does not know.
+  // Handles the outputs of a node that no kernel of this library has prepared. They have the host's
+  // shapes, unless one of the node's inputs has an unknown shape: then theirs are unknown, too.
   void NoteUnlooked(const TfLiteNode& node) {
     bool known = true;
     for (const int index : IndicesOf(node.inputs)) known = known && unknown_.count(index) == 0;
@@ -144,8 +144,8 @@ class Chooser {
     for (const int index : IndicesOf(node.outputs)) unknown_.insert(index);
   }
 
-  // A shape, an axis or the like that the host works out before the model runs. In a partition it
-  // would be known to nobody in time.
+  // True for a shape, an axis or a similar tensor that the host computes during its prepare. Inside
+  // a partition its value would not be available in time.
   bool IsWorkedOut(int host_tensor) {
     const TfLiteTensor& tensor = *mirror_.graph().tensor(mirror_.Find(host_tensor));
     return tensor.allocation_type == kTfLitePersistentRo &&
@@ -188,7 +188,8 @@ class Chooser {
       const TfLiteTensor& host = context_->tensors[index];
       const TfLiteType type = graph.tensor(mirror_.Find(index))->type;
       if (type == host.type) continue;
-      // The host's own kernel will set it. Those behind it see it here as they will there.
+      // The host's kernel will change the type. The mirror keeps the new type, so that later nodes
+      // are checked with it.
       return {kDeputyReasonType, NameOf(host) + " is " + TfLiteTypeGetName(host.type) +
                                      " in the model, and will be " + TfLiteTypeGetName(type)};
     }
@@ -201,14 +202,14 @@ class Chooser {
   TfLiteContext* const context_;
   std::string reported_;
   MirrorGraph mirror_;
-  std::set<int> unknown_;  // the host's tensors whose shapes nobody knows yet
+  std::set<int> unknown_;  // tensors of the host with unknown shapes
 };
 
 }  // namespace
 
 bool IsOffered(int builtin_code) {
   switch (builtin_code) {
-    // Run other subgraphs.
+    // Operators that run other subgraphs.
     case kTfLiteBuiltinIf:
     case kTfLiteBuiltinWhile:
     case kTfLiteBuiltinCall:
@@ -218,7 +219,7 @@ bool IsOffered(int builtin_code) {
     case kTfLiteBuiltinStablehloReduceWindow:
     case kTfLiteBuiltinStablehloScatter:
     case kTfLiteBuiltinStablehloWhile:
-    // Keep something.
+    // Operators with state.
     case kTfLiteBuiltinAssignVariable:
     case kTfLiteBuiltinHashtable:
     case kTfLiteBuiltinHashtableFind:
@@ -226,7 +227,7 @@ bool IsOffered(int builtin_code) {
     case kTfLiteBuiltinHashtableSize:
     case kTfLiteBuiltinReadVariable:
     case kTfLiteBuiltinVarHandle:
-    // Draw numbers.
+    // Operators that generate random numbers.
     case kTfLiteBuiltinMultinomial:
     case kTfLiteBuiltinRandomStandardNormal:
     case kTfLiteBuiltinRandomUniform:

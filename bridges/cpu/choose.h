@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes of a graph the delegate takes: those that our kernels would prepare with the shapes
-// that they infer from node to node.
+// Decides which nodes of a graph the delegate claims: those that Deputy's kernels can prepare with
+// the shapes that they infer from node to node.
 #ifndef DEPUTY_BRIDGES_CPU_CHOOSE_H_
 #define DEPUTY_BRIDGES_CPU_CHOOSE_H_
 
@@ -15,20 +15,20 @@
 
 namespace deputy::cpu {
 
-// What is said of one node.
+// Decision about one node.
 struct NodeChoice {
   int node = -1;
-  DeputyReason reason = kDeputyReasonNone;  // kDeputyReasonNone: it is taken
-  std::string text;                         // why it is not
+  DeputyReason reason = kDeputyReasonNone;  // kDeputyReasonNone: claim the node
+  std::string text;                         // explains `reason`
 };
 
-// Looks at every node of a plan, in its order. `context` is in delegate mode. Shapes need not have
-// been propagated: what is behind a shape that is known only at run time is not taken.
+// Examines each node of a plan, in order. `context` must be in delegate mode. Shapes need not have
+// been propagated. Nodes that depend on a shape which is known only at run time are not claimed.
 TfLiteStatus ChooseNodes(TfLiteContext* context, std::span<const int> plan, const Options& options,
                          std::vector<NodeChoice>* out_choices);
 
-// Whether nodes of the operator can be taken at all: not those that run other subgraphs, keep
-// something from one inference to the next or draw random numbers.
+// True if nodes of the operator may be claimed. Operators that run other subgraphs, keep state
+// between inferences or generate random numbers may not.
 bool IsOffered(int builtin_code);
 
 }  // namespace deputy::cpu

@@ -20,8 +20,8 @@ namespace {
 struct CpuDelegate {
   TfLiteDelegate base{};
   Options options;
-  std::mutex mutex;  // over what follows
-  // By their number of threads. Interpreters of different numbers have different ones.
+  std::mutex mutex;  // guards the members below
+  // Thread pools by their number of threads; interpreters with the same number share one.
   std::map<int, std::shared_ptr<ThreadPool>> pools;
 };
 
@@ -29,7 +29,7 @@ CpuDelegate& Of(const TfLiteDelegate* delegate) {
   return *static_cast<CpuDelegate*>(delegate->data_);
 }
 
-// No exception leaves the library.
+// Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
 TfLiteStatus Contained(TfLiteContext* context, Body&& body) {
   const auto out_of_memory = [&] {
@@ -52,7 +52,7 @@ std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* c
 
 // ---- The delegate's nodes -----------------------------------------------------------------------
 
-// A host that does not know this result of init goes on with it.
+// A host that does not recognise TfLiteKernelInitFailed() continues with it as node data.
 Partition* PartitionOf(void* data) {
   return data == TfLiteKernelInitFailed() ? nullptr : static_cast<Partition*>(data);
 }
@@ -119,7 +119,7 @@ TfLiteDelegate* CreateDelegate(const Options& options) {
   cpu->options = options;
   cpu->base.data_ = cpu.get();
   cpu->base.Prepare = &Apply;
-  // Our graphs infer shapes themselves: a resize keeps what was built and packed.
+  // The partitions infer shapes themselves, so that a resize keeps what was built and packed.
   cpu->base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
   return &cpu.release()->base;
 }
@@ -131,7 +131,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    // Per thread: several threads may query one delegate.
+    // Per thread, because several threads may query one delegate.
     thread_local std::vector<NodeChoice> choices;
     choices.clear();
     const TfLiteStatus status =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate: it chooses nodes, and makes a Partition of each that the host cuts. Its functions
-// belong to the interpreter's thread; several interpreters may use one delegate at a time.
+// The delegate: chooses nodes and creates a Partition for each partition of the host. Its functions
+// must be called on the interpreter's thread; several interpreters may use one delegate
+// concurrently.
 #ifndef DEPUTY_BRIDGES_CPU_DELEGATE_H_
 #define DEPUTY_BRIDGES_CPU_DELEGATE_H_
 
@@ -11,12 +12,12 @@
 
 namespace deputy::cpu {
 
-// Throws if memory is short.
+// Throws std::bad_alloc if out of memory.
 TfLiteDelegate* CreateDelegate(const Options& options);
-// Null is fine.
+// Accepts null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// DeputyDelegatePlugin.get_support.
+// Implements DeputyDelegatePlugin.get_support.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 

@@ -16,10 +16,10 @@
 namespace deputy::cpu {
 namespace {
 
-// The version of STRIDED_SLICE that brought the field.
+// The version of STRIDED_SLICE that added the parameter `offset`.
 constexpr int kFirstWithOffset = 8;
 
-// Our kernels' functions, as an interpreter resolves them.
+// Returns the registration of a kernel, as an interpreter resolves it.
 TfLiteRegistration KernelOf(const OpDef& def, int version) {
   static const OperatorSet kNoneOfTheClient;
   ClientResolver resolver(kNoneOfTheClient, true);
@@ -27,8 +27,8 @@ TfLiteRegistration KernelOf(const OpDef& def, int version) {
                                           : *resolver.FindBuiltin(def.code, version);
 }
 
-// A copy, since a node owns its own. Null where the operator has none. The struct of
-// STRIDED_SLICE is shorter in hosts before TensorFlow 2.14 (abi.md 2).
+// Returns a copy, since a node owns its builtin data; null if the operator has none. In hosts
+// before TensorFlow 2.14 the struct of STRIDED_SLICE has no `offset` (abi.md 2).
 void* CopyBuiltinData(const OpDef& def, int version, const void* host_data) {
   if (def.params_size == 0) return nullptr;
   void* copy = malloc(def.params_size);
@@ -67,7 +67,7 @@ int MirrorGraph::Mirror(int host_tensor) {
   if (known != mirrors_.end()) return known->second;
   int index = 0;
   if (graph_->AddTensors(1, &index) != kTfLiteOk) throw std::bad_alloc();
-  // Before anything that it needs itself.
+  // Recorded before the recursive calls below, which may refer to this tensor.
   mirrors_[host_tensor] = index;
 
   const TfLiteTensor& from = host_->tensors[host_tensor];
@@ -92,7 +92,7 @@ int MirrorGraph::Mirror(int host_tensor) {
     mirror.bytes = bytes;
   }
   if (mirror.quantization.type == kTfLiteBlockwiseQuantization) {
-    // Tensors that this adds move those that are there, but not what they own.
+    // The recursive calls may relocate the tensor structs, but not the memory that they own.
     auto* blocks = static_cast<TfLiteBlockwiseQuantization*>(mirror.quantization.params);
     blocks->scale = Mirror(blocks->scale);
     blocks->zero_point = Mirror(blocks->zero_point);
@@ -100,7 +100,7 @@ int MirrorGraph::Mirror(int host_tensor) {
   return index;
 }
 
-// A file that TensorFlow Lite takes need not have every constant where its elements may lie.
+// TensorFlow Lite accepts files in which constants are not aligned to their elements; copies these.
 const char* MirrorGraph::AlignedConstant(const TfLiteTensor& constant) {
   const size_t alignment = std::max<size_t>(TypeBytes(constant.type), 1);
   if (reinterpret_cast<uintptr_t>(constant.data.raw) % alignment == 0) return constant.data.raw;
@@ -135,7 +135,7 @@ TfLiteStatus MirrorGraph::AddNode(const TfLiteNode& node, const TfLiteRegistrati
   added.intermediates = intermediates;
   added.registration = KernelOf(def, registration.version);
   if (def.code == kTfLiteBuiltinCustom) {
-    // The kernel's init alone looks at them.
+    // Only the kernel's init reads the custom options, so that they need no copy.
     added.custom_options = {static_cast<const uint8_t*>(node.custom_initial_data),
                             static_cast<size_t>(node.custom_initial_data_size)};
   } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph of our own that stands for nodes of a host's graph: Deputy's interpreter and kernels
-// inside another runtime. Tensors and nodes are copies of the host's descriptions; constants are
-// read where they lie.
+// A copy of nodes of a host's graph in a graph of this library, which runs them with Deputy's
+// interpreter and kernels inside another runtime. Tensors and nodes are copies of the host's
+// descriptions; constants are used in place.
 //
-// The structs of the host are those of the C ABI, so what the host has parsed for a builtin (its
-// builtin_data) is what our kernels read.
+// The host's structs are those of the C ABI, so that Deputy's kernels can read the builtin_data
+// that the host has parsed.
 #ifndef DEPUTY_BRIDGES_CPU_MIRROR_GRAPH_H_
 #define DEPUTY_BRIDGES_CPU_MIRROR_GRAPH_H_
 
@@ -22,23 +22,23 @@ namespace deputy::cpu {
 
 class MirrorGraph final : public InterpreterState {
  public:
-  // `host` outlives it, and so do its tensors' constants and names. Of `config` counts what an
-  // InterpreterState reads.
+  // `host` and its tensors' constants and names must outlive the object. Of `config` only the
+  // fields that InterpreterState reads are used.
   MirrorGraph(TfLiteContext* host, const InterpreterConfig& config);
   ~MirrorGraph();
 
   Subgraph& graph() { return *graph_; }
 
-  // The graph's own tensor for one of the host's, which is made at the first call; -1 for -1. The
-  // n-th that is made has the number n as long as no node has been prepared.
+  // Returns the mirror of one of the host's tensors, which the first call creates; -1 for -1. Until
+  // the first node is prepared, the n-th tensor that is created has the index n.
   int Mirror(int host_tensor);
-  // What Mirror has made before.
+  // Returns the index of a tensor that Mirror has created.
   int Find(int host_tensor) const { return mirrors_.at(host_tensor); }
-  // Gives a tensor the host's shape again, and no memory, whatever a kernel has made of it.
+  // Restores the host's shape of a tensor and frees its memory, whatever a kernel has changed.
   void Reset(int host_tensor);
 
-  // Adds a copy of the host's node, for which FindKernel has a row. Its number is that of the nodes
-  // before it.
+  // Appends a copy of the host's node, which must have a kernel (FindKernel). Its index is the
+  // number of nodes added before.
   TfLiteStatus AddNode(const TfLiteNode& node, const TfLiteRegistration& registration);
 
   // ---- InterpreterState ------------------------------------------------------------------------
@@ -54,16 +54,16 @@ class MirrorGraph final : public InterpreterState {
   std::vector<int> MirrorAll(const TfLiteIntArray* host_tensors);
 
   TfLiteContext* const host_;
-  std::map<int, int> mirrors_;  // by the host's tensor
-  // Constants of the graph, by their first byte, with how many there are.
+  std::map<int, int> mirrors_;  // by tensor of the host
+  // Sizes in bytes of the graph's constants, by address.
   std::map<const char*, size_t> constants_;
-  std::deque<Block> copies_;  // of constants that are not aligned to their elements
+  std::deque<Block> copies_;  // copies of constants that are not aligned to their elements
   PackedConstants packed_;
   const SubgraphDesc desc_;
   std::unique_ptr<Subgraph> graph_;
 };
 
-// The kernel's row for a node of the host, null where this library has none of that version.
+// Returns the kernel for a node of the host; null if this library has none for the version.
 const OpDef* FindKernel(const TfLiteRegistration& registration);
 
 }  // namespace deputy::cpu

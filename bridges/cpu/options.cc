@@ -65,7 +65,7 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
 }
 
 std::string FromPublic(const DeputyCpuOptions& given, Options* options) {
-  // Of the first version.
+  // Size of the struct's first version.
   constexpr size_t kFirstSize = offsetof(DeputyCpuOptions, reference) + sizeof(int32_t);
   if (given.struct_size < kFirstSize) {
     return "DeputyCpuOptions: expected a struct_size of at least " + std::to_string(kFirstSize) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the delegate, as texts and as the public struct has them.
+// Options of the delegate, parsed from strings or from the public struct.
 #ifndef DEPUTY_BRIDGES_CPU_OPTIONS_H_
 #define DEPUTY_BRIDGES_CPU_OPTIONS_H_
 
@@ -15,21 +15,21 @@
 namespace deputy::cpu {
 
 struct Options {
-  int num_threads = 0;     // 0: as many as the host recommends
-  bool reference = false;  // reference arithmetic
+  int num_threads = 0;     // 0: the host's recommended number
+  bool reference = false;  // use reference arithmetic
 };
 
-// Reads texts into `options`, which keeps what no key names and is unchanged on failure. Of a key
-// that comes twice the last one counts. Returns "" or what is wrong.
+// Parses options. Options without a key keep their value; the last of several equal keys wins.
+// Returns "" or an error message; after an error `options` is unchanged.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The same from the public struct, which may be that of an older caller.
+// Converts the public struct, which may come from an older caller. Returns as ParseOptions.
 std::string FromPublic(const DeputyCpuOptions& given, Options* options);
 
 DeputyCpuOptions PublicDefaults();
 
-// The options as deputy_plugin describes them. The array lives as long as the process.
+// The options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::cpu

@@ -11,7 +11,7 @@
 namespace deputy::cpu {
 namespace {
 
-// What our graph reports becomes a report of the host's.
+// Error reporter of the mirror graph, which forwards to the host.
 void ReportToHost(void* host, const char* format, va_list args) {
   char text[1024];
   vsnprintf(text, sizeof text, format, args);
@@ -19,7 +19,7 @@ void ReportToHost(void* host, const char* format, va_list args) {
   context->ReportError(context, "deputy_cpu: %s", text);
 }
 
-// Kernels read and write it where the host has it; our graph gives it no memory.
+// Marks a tensor as stored in the host's memory, so that the mirror graph allocates none.
 void MakeHosts(TfLiteTensor* tensor) {
   tensor->allocation_type = kTfLiteCustom;
   tensor->data.raw = nullptr;
@@ -77,14 +77,15 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
     TfLiteTensor* const own = Own(pair);
     const bool same_type = host.type == own->type;
     if (same_type && TfLiteIntArrayEqual(host.dims, own->dims) != 0) continue;
-    // A node of the host's may have set another in its prepare, with other bytes.
+    // A node of the host may have changed the type in its prepare, which changes the number of
+    // bytes.
     own->type = host.type;
     own->data.raw = nullptr;
     if (graph.ResizeInputTensor(pair.own, IndicesOf(host.dims)) != kTfLiteOk) return kTfLiteError;
     graph.RequireAllocation();
   }
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;
-  // ChooseNodes leaves nodes of this kind to the host; other shapes make no other nodes of them.
+  // ChooseNodes rejects nodes with dynamic outputs, and this property does not depend on shapes.
   bool fixed = true;
   for (const int node : graph.plan()) {
     fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.node(node)->outputs));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nodes that one node of the delegate replaces, as a graph of our own that reads the host's
-// inputs and writes the host's outputs where they lie.
+// The nodes that one node of the delegate replaces, as a graph of this library that reads the
+// host's inputs and writes the host's outputs in place.
 #ifndef DEPUTY_BRIDGES_CPU_PARTITION_H_
 #define DEPUTY_BRIDGES_CPU_PARTITION_H_
 
@@ -17,18 +17,19 @@ namespace deputy::cpu {
 
 class Partition {
  public:
-  // Null, after a report to the host, when a node cannot be built. `context` is in delegate mode.
+  // Returns null and reports to the host if a node cannot be built. `context` must be in delegate
+  // mode.
   static std::unique_ptr<Partition> Create(TfLiteContext* context,
                                            const TfLiteDelegateParams& params,
                                            const Options& options,
                                            std::shared_ptr<ThreadPool> pool);
 
-  // The functions of the delegate's node. `context` is the one of Create.
+  // Implement the delegate's node. `context` must be the one that was passed to Create.
   TfLiteStatus Prepare(TfLiteContext* context);
   TfLiteStatus Invoke(TfLiteContext* context);
 
  private:
-  // A tensor of the host's and the one of ours that stands for it.
+  // A tensor of the host and its mirror.
   struct Pair {
     int host;
     int own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's doors: what external delegates export, what deputy_plugin describes, and the
-// functions of deputy_cpu.h.
+// Exported functions of the library: those of external delegates, deputy_plugin, and those of
+// deputy_cpu.h.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -25,7 +25,8 @@ void Say(Report report, const char* text) {
   if (report != nullptr) report(text);
 }
 
-// A delegate with what `read`(&options) gives, which returns "" or what is wrong.
+// Creates a delegate with the options that `read(&options)` sets; `read` returns "" or an error
+// message.
 template <typename Read>
 TfLiteDelegate* CreateFrom(Report report, const Read& read) {
   const auto out_of_memory = [&]() -> TfLiteDelegate* {
@@ -88,7 +89,7 @@ const DeputyDelegatePlugin* Describe() {
   return &kPlugin;
 }
 
-// Of the calling thread. A fixed place, so that a lack of memory can be told, too.
+// Error message of the calling thread. The buffer is static, so that "out of memory" can be stored.
 char* LastError() {
   thread_local char text[1024] = "";
   return text;

@@ -23,8 +23,8 @@ struct HexagonDelegate {
   TfLiteDelegate base{};
   Options options;
   std::shared_ptr<const Library> library;
-  std::atomic<int64_t> compile_ns = 0;  // of all partitions so far
-  std::mutex mutex;                     // over what follows
+  std::atomic<int64_t> compile_ns = 0;  // sum over all partitions
+  std::mutex mutex;                     // guards `partitions`
   std::vector<const Partition*> partitions;
 };
 
@@ -32,7 +32,7 @@ HexagonDelegate& Of(const TfLiteDelegate* delegate) {
   return *static_cast<HexagonDelegate*>(delegate->data_);
 }
 
-// Adds the time of its scope to a sum of nanoseconds.
+// RAII guard: adds the duration of its scope to a sum in nanoseconds.
 class ScopedTime {
  public:
   explicit ScopedTime(std::atomic<int64_t>* sum) : sum_(sum) {}
@@ -48,7 +48,7 @@ class ScopedTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// No exception leaves the library.
+// Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
 TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
   try {
@@ -66,7 +66,7 @@ struct Kernel {
   std::unique_ptr<Partition> partition;
 };
 
-// Null where init has failed, which the node's prepare reports as an error.
+// Null if init failed; the node's prepare then returns an error.
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
@@ -157,7 +157,7 @@ TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Lib
   made->library = std::move(library);
   made->base.data_ = made.get();
   made->base.Prepare = &Apply;
-  // A graph is for one shape: a resize has it built anew.
+  // A graph of the DSP has fixed shapes, so that a resize rebuilds it.
   made->base.flags = kTfLiteDelegateFlagsNone;
   return &made.release()->base;
 }
@@ -168,7 +168,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    // Per thread: several threads may query one delegate.
+    // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.assign(answer->node_count, {});
     for (size_t i = 0; i < answer->node_count; ++i) {

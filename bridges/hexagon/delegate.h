@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate: it chooses nodes, and makes a Partition of each that the host cuts. Its functions
-// belong to the interpreter's thread; several interpreters may use one delegate at a time.
+// The delegate: chooses nodes and creates a Partition for each partition of the host. Its functions
+// must be called on the interpreter's thread; several interpreters may use one delegate
+// concurrently.
 #ifndef DEPUTY_BRIDGES_HEXAGON_DELEGATE_H_
 #define DEPUTY_BRIDGES_HEXAGON_DELEGATE_H_
 
@@ -14,12 +15,12 @@
 
 namespace deputy::hexagon {
 
-// Throws if memory is short. The delegate has to outlive its interpreters.
+// Throws std::bad_alloc if out of memory. The delegate must outlive its interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Library> library);
-// Null is fine.
+// Accepts null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// DeputyDelegatePlugin.get_support and describe_partitions.
+// Implement the members of DeputyDelegatePlugin with these names.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph of the DSP's in the making. Nodes are collected first and handed over as a whole;
-// constants of equal shape and bytes are one node.
+// Builder for a graph of the DSP. It collects nodes and then passes all of them to the library.
+// Constants with equal shape and bytes share one node.
 #ifndef DEPUTY_BRIDGES_HEXAGON_GRAPH_H_
 #define DEPUTY_BRIDGES_HEXAGON_GRAPH_H_
 
@@ -17,50 +17,51 @@
 
 namespace deputy::hexagon {
 
-// Batch, height, width, depth: every tensor of the DSP's has four dimensions.
+// Batch, height, width, depth: all tensors of the DSP have four dimensions.
 using Dims = std::array<int, 4>;
 
 inline constexpr Dims kScalar = {1, 1, 1, 1};
 
-// The real values of 0 and 255.
+// The real values that the quantised values 0 and 255 represent.
 struct Range {
   float min = 0, max = 0;
   bool operator==(const Range&) const = default;
 };
 
-// A tensor of 8 bits with where the DSP has its range.
+// An 8-bit tensor and the two tensors that have its range.
 struct Quantized {
   NnInput data, min, max;
 };
 
 class GraphBuilder {
  public:
-  // The bytes are copied.
+  // Adds a constant; the bytes are copied.
   NnInput AddConstant(const Dims& dims, const void* data, size_t bytes);
   NnInput AddFloat(float value) { return AddConstant(kScalar, &value, sizeof value); }
   NnInput AddInt(int32_t value) { return AddConstant(kScalar, &value, sizeof value); }
-  // A constant that is there for its shape.
+  // Adds a constant of which only the shape is used.
   NnInput AddShape(const Dims& dims);
   NnInput AddInts(const Dims& dims, const std::vector<int32_t>& values) {
     return AddConstant(dims, values.data(), values.size() * sizeof(int32_t));
   }
 
-  // A node of one output; its number is that of the output's NnInput.
+  // Adds a node with one output and returns that output.
   NnInput AddNode(NnOperation operation, NnPadding padding, std::vector<NnInput> inputs,
                   const Dims& dims, size_t element_size);
-  // A node of a quantised output with its range; `element_size` 4 is int32 with a range for all of
-  // its values.
+  // Adds a node with a quantised output and its range. An `element_size` of 4 denotes int32, whose
+  // range covers all int32 values.
   Quantized AddQuantized(NnOperation operation, NnPadding padding, std::vector<NnInput> inputs,
                          const Dims& dims, size_t element_size = 1);
-  // Brings a result, of 8 or 32 bits, into a range.
+  // Adds a conversion of a result of 8 or 32 bits to the range `to`.
   NnInput AddRequantize(NnOperation operation, const Quantized& from, const Range& to,
                         const Dims& dims);
 
-  // The node of all inputs, bytes each, which comes first; and the one of all outputs.
+  // Adds the node of all inputs, which must be the first and has 8-bit tensors, or that of all
+  // outputs.
   std::vector<NnInput> AddInputs(const std::vector<Dims>& dims);
   void AddOutputs(const std::vector<NnInput>& outputs);
 
-  // Hands the nodes over. "" or what went wrong.
+  // Passes the nodes to the library. Returns "" or an error message.
   std::string Build(const NnFunctions& nn, NnGraph graph) const;
 
   size_t node_count() const { return nodes_.size(); }
@@ -72,7 +73,7 @@ class GraphBuilder {
     NnPadding padding;
     std::vector<NnInput> inputs;
     std::vector<NnOutput> outputs;
-    // Of a constant.
+    // Shape and contents, for constants only.
     Dims dims;
     std::string bytes;
   };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C ABI of Qualcomm's libhexagon_interface.so, as far as the delegate uses it: structs, the
-// twenty functions, and the numbers of operations. Names of fields and functions are the vendor's
-// up to their spelling; there is no header of theirs here.
+// The part of the C ABI of Qualcomm's libhexagon_interface.so that the delegate uses: structs,
+// twenty functions, and the codes of operations. Fields and functions have the vendor's names, in
+// this project's spelling; no header of the vendor is included.
 //
-// A graph is made of nodes with numbers of the caller's choice, from 1. A node reads outputs of
-// others and has outputs of its own; constants are nodes of a kind. Every tensor has four
-// dimensions. A quantised tensor of 8 bits is uint8 and comes with two tensors of one float: the
-// real values of 0 and 255.
+// A graph consists of nodes with ids that the caller chooses, from 1. A node reads outputs of other
+// nodes and has outputs of its own; constants are nodes, too. All tensors have four dimensions. A
+// quantised 8-bit tensor is uint8 and is accompanied by two tensors with one float each: the real
+// values that 0 and 255 represent.
 #ifndef DEPUTY_BRIDGES_HEXAGON_HEXAGON_NN_H_
 #define DEPUTY_BRIDGES_HEXAGON_HEXAGON_NN_H_
 
@@ -15,13 +15,13 @@
 
 namespace deputy::hexagon {
 
-// Where a node's input comes from: a node, and which of its outputs.
+// Source of a node's input: a node, and the index of one of its outputs.
 struct NnInput {
   uint32_t node;
   uint32_t output;
 };
 
-// What a node makes, at most.
+// Upper bounds on the size of an output.
 struct NnOutput {
   uint32_t rank;
   uint32_t max_sizes[8];
@@ -30,12 +30,12 @@ struct NnOutput {
   float step_size;
 };
 
-// A tensor of the caller's, in one run.
+// A tensor in the caller's memory, for one execution.
 struct NnTensor {
   uint32_t batches, height, width, depth;
   uint8_t* data;
-  int32_t data_bytes;         // room
-  uint32_t data_valid_bytes;  // what is there; set by the device for outputs
+  int32_t data_bytes;         // capacity
+  uint32_t data_valid_bytes;  // used bytes; set by the device for outputs
   uint32_t unused;
 };
 
@@ -51,8 +51,8 @@ using NnGraph = int32_t;
 
 enum NnPadding : int32_t { kNnPadNone = 0, kNnPadSame = 1, kNnPadValid = 2 };
 
-// Numbers of operations, as public headers of nnlib count them. The list there only grows at its
-// end; the loader compares each number with the name that the library has for it.
+// Codes of operations, from the public headers of nnlib. Their list is extended only at the end;
+// the loader compares each code with the library's name for it.
 enum NnOperation : uint32_t {
   kNnInput = 0,
   kNnOutput = 1,
@@ -118,8 +118,8 @@ inline constexpr NnOperationName kNnOperationNames[] = {
     {kNnRequantize8to8, "Requantize_8to8"},
 };
 
-// The functions. Those that return a status return 0 on success. F(member, result, parameters); the
-// symbol is hexagon_nn_<member>.
+// All functions, as F(member, result, parameters); the symbol is hexagon_nn_<member>. Functions
+// that return a status return 0 on success.
 #define DEPUTY_HEXAGON_FUNCTIONS(F)                                                                \
   F(config, int, ())                                                                               \
   F(init, int, (NnGraph * out_graph))                                                              \
@@ -151,7 +151,7 @@ inline constexpr NnOperationName kNnOperationNames[] = {
   F(version, int, (int* out_version))                                                              \
   F(hexagon_interface_version, int, ())
 
-// All of them.
+// Table of the functions.
 struct NnFunctions {
 #define DEPUTY_HEXAGON_MEMBER(name, result, parameters) result(*name) parameters = nullptr;
   DEPUTY_HEXAGON_FUNCTIONS(DEPUTY_HEXAGON_MEMBER)

@@ -12,11 +12,11 @@ namespace deputy::hexagon {
 namespace {
 
 constexpr char kDefaultName[] = "libhexagon_interface.so";
-// Where Android's systems keep the DSP's libraries, behind the user's folder.
+// Android's folders with libraries of the DSP, searched after the user's folder.
 constexpr char kSystemFolders[] = ";/system/lib/rfsa/adsp;/system/vendor/lib/rfsa/adsp;/dsp";
 
-// How many use the connection of each library, by its handle. Delegates may come and go on several
-// threads: one makes or ends a connection at a time.
+// Number of users of the connection of each library, by handle. Delegates may be created and
+// destroyed on several threads; the mutex serialises connecting and disconnecting.
 struct Users {
   std::mutex mutex;
   std::map<void*, int> counts;
@@ -27,7 +27,7 @@ Users& AllUsers() {
   return users;
 }
 
-// "" or which function is missing.
+// Returns "" or an error message with the missing function.
 std::string LoadFunctions(void* library, NnFunctions* functions) {
   const char* missing = nullptr;
 #define DEPUTY_HEXAGON_LOAD(name, result, parameters)                                     \
@@ -41,8 +41,8 @@ std::string LoadFunctions(void* library, NnFunctions* functions) {
   return missing == nullptr ? "" : std::string("it has no function ") + missing;
 }
 
-// "" or the operation that the library has under another number. It is another release then, whose
-// graphs would compute something else.
+// Returns "" or an error message with an operation that has another code in the library. Such a
+// library is another release, which would compute wrong results.
 std::string CheckOperations(const NnFunctions& nn) {
   for (const NnOperationName& expected : kNnOperationNames) {
     char found[64] = "";
@@ -55,7 +55,7 @@ std::string CheckOperations(const NnFunctions& nn) {
   return "";
 }
 
-// "" or why the device cannot be worked with. The connection is there.
+// Checks the connected device. Returns "" or an error message.
 std::string CheckDevice(const NnFunctions& nn) {
   int skel = -1;
   if (const int status = nn.version(&skel); status != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interface library, opened at run time, and the connection to the DSP: it is initialised for
-// the first delegate, and torn down behind the last one.
+// The interface library, which is loaded at run time, and the connection to the DSP, which is
+// initialised for the first delegate and torn down after the last one.
 #ifndef DEPUTY_BRIDGES_HEXAGON_LIBRARY_H_
 #define DEPUTY_BRIDGES_HEXAGON_LIBRARY_H_
 
@@ -12,15 +12,15 @@
 
 namespace deputy::hexagon {
 
-// A use of the connection, of which there is one per library. Destroying the last use tears it
-// down. The library itself stays open: threads of a driver may run its code.
+// A reference to the connection; all references to one library share it, and the last one tears it
+// down in its destructor. The library stays loaded, because threads of a driver may run its code.
 class Library {
  public:
-  // Opens `path` or, if it is "", libhexagon_interface.so as the loader finds it; has all twenty
-  // functions, versions that fit, a device that is supported, and the operations under the numbers
-  // that we know, or returns null with the reason. `skel_folder`, if not "", is where the DSP looks
-  // for libhexagon_nn_skel*.so, by the variable ADSP_LIBRARY_PATH; it counts where the connection
-  // is made anew. Any thread.
+  // Loads `path` or, if it is "", libhexagon_interface.so with the loader's search path. Returns
+  // null and an error message unless the library has all twenty functions, the versions match, the
+  // device is supported, and the operations have the expected codes. `skel_folder`, if not "", is
+  // the folder of libhexagon_nn_skel*.so, passed through the variable ADSP_LIBRARY_PATH; it has an
+  // effect only if there is no connection yet. May be called on any thread.
   static std::shared_ptr<const Library> Connect(const std::string& path,
                                                 const std::string& skel_folder,
                                                 std::string* out_problem);

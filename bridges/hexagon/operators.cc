@@ -19,7 +19,7 @@ const TfLiteAffineQuantization* AffineOf(const TfLiteTensor& tensor) {
 
 std::string NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
-// A delegate cannot count on TypeName.
+// TfLiteTypeGetName is not available to a delegate in every host.
 const char* TypeName(TfLiteType type) {
   switch (type) {
     case kTfLiteFloat32:
@@ -47,7 +47,7 @@ bool IsEightBits(const TfLiteTensor& tensor) {
   return tensor.type == kTfLiteUInt8 || tensor.type == kTfLiteInt8;
 }
 
-// Rank, extents, and a shape that is known.
+// Checks that the shape is known and supported.
 Refusal CheckShape(const TfLiteTensor& tensor) {
   if (tensor.allocation_type == kTfLiteDynamic) {
     return Refuse(kDeputyReasonDynamicShape,
@@ -65,7 +65,7 @@ Refusal CheckShape(const TfLiteTensor& tensor) {
   return {};
 }
 
-// One scale and one zero point, for a tensor that is no filter.
+// Checks that a tensor other than a filter has one scale and one zero point.
 Refusal CheckQuantization(const TfLiteTensor& tensor) {
   const TfLiteAffineQuantization* affine = AffineOf(tensor);
   const bool one = affine != nullptr && affine->scale != nullptr && affine->zero_point != nullptr &&
@@ -152,7 +152,8 @@ Refusal RefuseType(int input, TfLiteType expected, TfLiteType found) {
                                        TypeName(expected) + ", found " + TypeName(found));
 }
 
-// The DSP's operations clamp to the output's range and nothing else.
+// The DSP's operations clamp to the output's range only. An activation is therefore supported if
+// the output's range lies within its bounds.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation) {
   constexpr float kAll = std::numeric_limits<float>::infinity();
   Range allowed = {-kAll, kAll};
@@ -174,7 +175,7 @@ Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation) {
                     "another fused activation");
   }
   const Range range = RangeOf(node.output());
-  // A step is as far as rounding may put the end of a range that the model means to be the bound.
+  // Rounding may move the end of a range by half a quantisation step.
   const float step = (range.max - range.min) / 255;
   if (range.min >= allowed.min - step / 2 && range.max <= allowed.max + step / 2) return {};
   return Refuse(kDeputyReasonParameter,

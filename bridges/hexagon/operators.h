@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of TensorFlow Lite as operations of the DSP's. What a node's check lets through, its
-// translation can build.
+// Translation of TensorFlow Lite operators to operations of the DSP. A node that passes its check
+// can be translated.
 //
-// int8 is uint8 with its highest bit flipped and the same range; the DSP sees uint8 alone.
-// Constants are flipped here, inputs and outputs of a partition where they are copied.
+// The DSP supports uint8 only. int8 is converted to uint8 by flipping the highest bit; the range
+// stays the same. Constants are converted here, inputs and outputs of a partition when they are
+// copied.
 #ifndef DEPUTY_BRIDGES_HEXAGON_OPERATORS_H_
 #define DEPUTY_BRIDGES_HEXAGON_OPERATORS_H_
 
@@ -19,20 +20,19 @@
 
 namespace deputy::hexagon {
 
-// Why a node is left, reason 0: it is not.
+// Reason why a node is not supported; 0 if it is.
 struct Refusal {
   int32_t reason = kDeputyReasonNone;
   std::string text;
 };
 
-// A node of the host's. The host owns all of it.
+// A node of the host, which owns all of it.
 struct Node {
   const TfLiteContext* context;
   const TfLiteNode* node;
   const TfLiteRegistration* registration;
 
-  // The tensor, null for an optional one that is left out. `i` is in range where InputCount says
-  // so.
+  // Returns the input; null for an absent optional one. `i` must be less than input_count().
   const TfLiteTensor* input(int i) const;
   int input_count() const { return node->inputs->size; }
   const TfLiteTensor& output(int i = 0) const { return context->tensors[node->outputs->data[i]]; }
@@ -43,20 +43,20 @@ struct Node {
 };
 
 bool IsConstant(const TfLiteTensor& tensor);
-// Right-aligned in four dimensions; the rank is 4 at most.
+// Returns the shape, right-aligned in four dimensions. The rank must be at most 4.
 Dims DimsOf(const TfLiteTensor& tensor);
-// Of a quantised tensor of 8 or 32 bits with one scale.
+// Returns the range of a quantised tensor of 8 or 32 bits with one scale.
 Range RangeOf(const TfLiteTensor& tensor);
 
-// A partition's graph while its nodes are translated.
+// Translates the nodes of a partition into a graph.
 class Translation {
  public:
   explicit Translation(GraphBuilder* graph) : graph_(graph) {}
 
   GraphBuilder& graph() { return *graph_; }
-  // What the DSP has of a tensor: made before, or a constant, which is added now.
+  // Returns the DSP's tensor: one that was set before, or a constant, which the first use adds.
   NnInput Tensor(const Node& node, int input);
-  // The tensor with its range.
+  // Returns the tensor and its range.
   Quantized TensorWithRange(const Node& node, int input);
   void Set(int tensor, NnInput made) { tensors_[tensor] = made; }
   void SetOutput(const Node& node, NnInput made) { Set(node.node->outputs->data[0], made); }
@@ -70,8 +70,8 @@ class Translation {
 struct OperatorRow {
   int32_t code;
   int32_t max_version;
-  bool has_options;  // which are read
-  // What is particular to the operator; what holds for all of them has been checked.
+  bool has_options;  // the functions read builtin_data
+  // Checks that are specific to the operator; CheckNode performs the common ones first.
   Refusal (*check)(const Node& node);
   void (*translate)(const Node& node, Translation* translation);
 };
@@ -80,23 +80,24 @@ std::span<const OperatorRow> WindowOperators();
 std::span<const OperatorRow> ElementOperators();
 std::span<const OperatorRow> ShapeOperators();
 
-// The row of an operator, null if the delegate does not have it.
+// Returns the row of an operator; null if it is not supported.
 const OperatorRow* FindOperator(int32_t code);
 // Calls `visit` for each row.
 void ForEachOperator(void (*visit)(const OperatorRow& row, void* data), void* data);
 
-// Whether the DSP takes a node.
+// Checks if the DSP supports a node.
 Refusal CheckNode(const Node& node);
 
-// ---- For the rows -------------------------------------------------------------------------------
+// ---- Helpers for the rows
+// ------------------------------------------------------------------------
 
 Refusal Refuse(int32_t reason, std::string text);
 Refusal RefuseType(int input, TfLiteType expected, TfLiteType found);
-// Whether a fused activation changes nothing beyond the output's range.
+// Checks that the output's range includes the effect of a fused activation.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation);
-// The same range before and behind the operation.
+// Checks that input and output have the same range.
 Refusal CheckSameRange(const Node& node, int input);
-// An input that has to be a constant of int32.
+// Checks that an input is a constant of int32.
 Refusal CheckConstantInts(const Node& node, int input);
 
 }  // namespace deputy::hexagon

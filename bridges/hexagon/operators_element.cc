@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that compute element by element, and SOFTMAX.
+// Element-wise operators and SOFTMAX.
 #include "bridges/hexagon/operators.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/builtin_op_data.h"
@@ -8,7 +8,7 @@
 namespace deputy::hexagon {
 namespace {
 
-// Results of 8 bits come with the range that the DSP has chosen for them.
+// The DSP chooses the range of an 8-bit result: convert it to the range of the output tensor.
 void SetRequantized(const Node& node, NnOperation operation, const Quantized& made,
                     Translation* translation) {
   translation->SetOutput(node, translation->graph().AddRequantize(

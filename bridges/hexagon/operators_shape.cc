@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that move values, resize or reduce.
+// Operators that move data, resize or reduce.
 #include <algorithm>
 #include <vector>
 
@@ -11,14 +11,14 @@
 namespace deputy::hexagon {
 namespace {
 
-// Larger results take the DSP longer than the CPU.
+// Larger results are slower on the DSP than on the CPU.
 constexpr int kMostResized = 65;
 
 std::vector<int32_t> IntsOf(const TfLiteTensor& tensor) {
   return {tensor.data.i32, tensor.data.i32 + tensor.bytes / sizeof(int32_t)};
 }
 
-// An axis of the host's tensor among the four of the DSP's.
+// Converts an axis of the host's tensor to one of the DSP's four dimensions.
 int32_t AxisInFour(int32_t axis, int rank) { return axis < 0 ? axis + 4 : axis + 4 - rank; }
 
 NnInput AddReshape(NnInput from, const Dims& dims, GraphBuilder* graph) {
@@ -28,8 +28,8 @@ NnInput AddReshape(NnInput from, const Dims& dims, GraphBuilder* graph) {
 
 // ---- RESHAPE ------------------------------------------------------------------------------------
 
-// The new shape is the output's; the operator's own word on it is not needed once it is known, but
-// has to be constant, so that the output's is.
+// The shape is taken from the output tensor. The shape input must be constant nevertheless, so that
+// the output's shape is known.
 Refusal CheckReshape(const Node& node) {
   if (node.input_count() > 1) {
     if (Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
@@ -144,7 +144,7 @@ void TranslateResize(const Node& node, Translation* translation) {
 
 Refusal CheckMean(const Node& node) { return CheckConstantInts(node, 1); }
 
-// The DSP keeps reduced axes; without them the shape is another one.
+// The DSP keeps reduced axes with extent 1; a RESHAPE removes them.
 void TranslateMean(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const TfLiteTensor& input = *node.input(0);

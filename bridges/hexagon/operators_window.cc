@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions, products and pooling.
+// Convolutions, fully connected layers and pooling.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace deputy::hexagon {
 namespace {
 
 constexpr int kMostStride = 3;
-// The least that a channel's scale may be of the largest one: a bound of the DSP's kernels.
+// Minimum ratio of a channel's scale to the largest one, a limit of the DSP's kernels.
 constexpr float kLeastRelativeScale = 1.0f / 1024;
 
 const TfLiteAffineQuantization& Affine(const TfLiteTensor& tensor) {
@@ -31,7 +31,7 @@ uint8_t ByteOf(const TfLiteTensor& tensor, size_t at) {
 
 // ---- Filters and biases -------------------------------------------------------------------------
 
-// Constant, of 8 bits, of one scale or one per channel.
+// Checks for a constant filter of 8 bits with one scale, or one per channel.
 Refusal CheckFilter(const Node& node, int channel_dimension) {
   const TfLiteTensor* filter = node.input_count() > 1 ? node.input(1) : nullptr;
   if (filter == nullptr || !IsConstant(*filter)) {
@@ -71,11 +71,11 @@ Refusal CheckBias(const Node& node, bool is_optional) {
 
 struct Filter {
   Quantized values;
-  std::vector<float> scales;  // of the channels, of the host's
-  NnInput relative_scales;    // if there are several
+  std::vector<float> scales;  // scales of the host's filter, one or one per channel
+  NnInput relative_scales;    // set if there are several scales
 };
 
-// `bytes` are the filter's in the order of the DSP's.
+// Adds a filter; `bytes` are in the order of the DSP.
 Filter AddFilter(const TfLiteTensor& tensor, const Dims& dims, const std::vector<uint8_t>& bytes,
                  GraphBuilder* graph) {
   Filter filter;
@@ -98,8 +98,8 @@ Filter AddFilter(const TfLiteTensor& tensor, const Dims& dims, const std::vector
   return filter;
 }
 
-// The bias as int32 of one range for all channels. With one scale it is the host's; with several
-// its values are brought to one that has room for eight times the largest.
+// Adds the bias as int32 with one range for all channels. With one scale the host's values are
+// used. With several, the values are rescaled to a range of eight times the largest magnitude.
 Quantized AddBias(const Node& node, const Filter& filter, GraphBuilder* graph) {
   const TfLiteTensor& bias = *node.input(2);
   const size_t count = bias.bytes / sizeof(int32_t);
@@ -203,7 +203,7 @@ NnPadding PaddingOf(TfLitePadding padding) {
   return padding == kTfLitePaddingSame ? kNnPadSame : kNnPadValid;
 }
 
-// What the convolution clamps to: an activation is a range.
+// Returns the range to which the convolution clamps: an activation is applied as a range.
 Range ClampedRange(const Range& output, TfLiteFusedActivation activation) {
   switch (activation) {
     case kTfLiteActRelu:
@@ -238,7 +238,7 @@ void AddConvolution(const Node& node, NnOperation operation, const Window& windo
                                    : graph.AddRequantize(kNnRequantize8to8, made, output, dims));
 }
 
-// [out, height, width, in] -> [height, width, in, out].
+// Permutes the filter from [out, height, width, in] to [height, width, in, out].
 void TranslateConv(const Node& node, Translation* translation) {
   const TfLiteTensor& tensor = *node.input(1);
   const int* dims = tensor.dims->data;
@@ -254,8 +254,8 @@ void TranslateConv(const Node& node, Translation* translation) {
                  translation);
 }
 
-// [1, height, width, in × multiplier] is [height, width, in, multiplier] already. One channel with
-// several filters is a convolution.
+// The filter [1, height, width, in × multiplier] has the layout [height, width, in, multiplier]
+// already. One channel with several filters becomes a convolution.
 void TranslateDepthwise(const Node& node, Translation* translation) {
   const TfLiteTensor& tensor = *node.input(1);
   const int* dims = tensor.dims->data;
@@ -269,7 +269,8 @@ void TranslateDepthwise(const Node& node, Translation* translation) {
                  WindowOf(node.params<TfLiteDepthwiseConvParams>()), filter, translation);
 }
 
-// ---- Products -----------------------------------------------------------------------------------
+// ---- Fully connected layers
+// ----------------------------------------------------------------------
 
 Refusal CheckFullyConnected(const Node& node) {
   const auto& params = node.params<TfLiteFullyConnectedParams>();
@@ -288,7 +289,7 @@ Refusal CheckFullyConnected(const Node& node) {
                                         ", found rows of " + std::to_string(found));
 }
 
-// Product, bias and range are three operations.
+// Product, bias and requantisation are three operations.
 void TranslateFullyConnected(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const TfLiteTensor& tensor = *node.input(1);
@@ -343,7 +344,7 @@ void TranslatePool(const Node& node, Translation* translation) {
   const Dims dims = DimsOf(node.output());
   const Quantized made = graph.AddQuantized(operation, PaddingOf(params.padding),
                                             {from.data, from.min, from.max, window, stride}, dims);
-  // The range of an average is the DSP's choice.
+  // The DSP chooses the range of an average.
   translation->SetOutput(
       node, operation == kNnMaxPool8
                 ? made.data

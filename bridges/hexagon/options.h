@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the delegate, as texts.
+// Options of the delegate, parsed from strings.
 #ifndef DEPUTY_BRIDGES_HEXAGON_OPTIONS_H_
 #define DEPUTY_BRIDGES_HEXAGON_OPTIONS_H_
 
@@ -13,8 +13,9 @@
 namespace deputy::hexagon {
 
 struct Options {
-  std::string interface_library;  // "": libhexagon_interface.so as the loader finds it
-  std::string library_folder;     // of libhexagon_nn_skel*.so; "": as the system has it
+  // "": libhexagon_interface.so, found by the loader.
+  std::string interface_library;
+  std::string library_folder;  // folder of libhexagon_nn_skel*.so; "": the system's
   int debug_level = 0;
   int powersave_level = 0;
   int max_delegated_partitions = 4;
@@ -23,12 +24,12 @@ struct Options {
   bool describe = false;
 };
 
-// Reads texts into `options`, which is unchanged on failure. Of a key that comes twice the last one
-// counts. Returns "" or what is wrong.
+// Parses options; the last of several equal keys wins. Returns "" or an error message; after an
+// error `options` is unchanged.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The options as deputy_plugin describes them. The array lives as long as the process.
+// The options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::hexagon

@@ -108,7 +108,7 @@ TfLiteStatus Partition::Translate(TfLiteContext* context, const TfLiteDelegatePa
   return kTfLiteError;
 }
 
-// The delegate is static: other shapes are another graph.
+// Checks that the shapes are still those of the graph: the delegate does not support other shapes.
 TfLiteStatus Partition::CheckShapes(TfLiteContext* context,
                                     const std::vector<Boundary>& tensors) const {
   for (const Boundary& boundary : tensors) {
@@ -138,7 +138,7 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   return kTfLiteOk;
 }
 
-// The tensor as the DSP takes it. A signed one gets memory beside the host's.
+// Returns the tensor for the DSP. An int8 tensor gets a separate buffer for its converted bytes.
 NnTensor Partition::Lend(TfLiteContext* context, Boundary* boundary) const {
   const TfLiteTensor& tensor = context->tensors[boundary->tensor];
   NnTensor lent{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A partition as a graph on the DSP: built in init, prepared once, run, and torn down in free.
+// A partition as a graph of the DSP: built in init, prepared once, executed, and torn down in free.
 #ifndef DEPUTY_BRIDGES_HEXAGON_PARTITION_H_
 #define DEPUTY_BRIDGES_HEXAGON_PARTITION_H_
 
@@ -19,7 +19,7 @@ namespace deputy::hexagon {
 
 class Partition {
  public:
-  // Null on failure, which is reported. Throws if memory is short.
+  // Returns null and reports an error on failure. Throws std::bad_alloc if out of memory.
   static std::unique_ptr<Partition> Create(TfLiteContext* context,
                                            const TfLiteDelegateParams& params,
                                            std::shared_ptr<const Library> library,
@@ -28,22 +28,23 @@ class Partition {
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
-  // Compares shapes with those that the graph was built for; prepares it the first time.
+  // Checks that the shapes are those for which the graph was built, and prepares the graph on the
+  // first call.
   TfLiteStatus Prepare(TfLiteContext* context);
   TfLiteStatus Invoke(TfLiteContext* context);
 
-  // The first of the nodes that it replaces.
+  // The lowest index of the replaced nodes.
   int32_t first_node() const { return first_node_; }
-  // The graph as the DSP's library writes it, if it was asked for and is prepared.
+  // The DSP library's description of the graph; "" unless it was enabled and the graph is prepared.
   const std::string& text() const { return text_; }
 
  private:
-  // A tensor that crosses the boundary.
+  // An input or output of the partition.
   struct Boundary {
     int tensor;
     Dims dims;
-    bool is_signed;              // int8: its bytes are flipped
-    std::vector<uint8_t> bytes;  // of a signed one, as the DSP sees it
+    bool is_signed;              // int8: converted by flipping the highest bit
+    std::vector<uint8_t> bytes;  // converted bytes of an int8 tensor
   };
 
   Partition(std::shared_ptr<const Library> library, const Options& options)

@@ -15,7 +15,7 @@ const TfLiteAffineQuantization* AffineOf(const TfLiteTensor& tensor) {
   return static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
 }
 
-// How many scales it has.
+// Returns the number of scales of a tensor.
 int ScaleCount(const TfLiteTensor& tensor) {
   const TfLiteAffineQuantization* affine = AffineOf(tensor);
   return affine == nullptr || affine->scale == nullptr ? 0 : affine->scale->size;
@@ -64,7 +64,7 @@ bool Definition::Check(const char* function, int code) {
 }
 
 bool Definition::TypeOf(const TfLiteTensor& tensor, Type* out_type) {
-  // NNAPI has no tensors without dimensions.
+  // NNAPI has no tensors without dimensions: a scalar becomes a tensor of one element.
   for (int i = 0; i < tensor.dims->size; ++i) {
     out_type->dims.push_back(static_cast<uint32_t>(tensor.dims->data[i]));
   }
@@ -128,7 +128,7 @@ uint32_t Definition::AddConstant(const Type& type, const void* data, size_t byte
   return operand;
 }
 
-// The value of a constant of the host's, which stays where it is.
+// Sets the value of a constant of the host, without copying it.
 void Definition::SetTensorValue(int tensor, uint32_t operand) {
   if (model_ == nullptr || !ok()) return;
   const TfLiteTensor& constant = context_->tensors[tensor];
@@ -246,7 +246,8 @@ void Definition::Bias(int tensor, const TfLiteTensor& input, const TfLiteTensor&
     Input(tensor);
     return;
   }
-  // Its scale is not the tensor's own, so the operand is this layer's alone.
+  // The operand has a scale that differs from the tensor's, so that it is not shared with other
+  // layers.
   if (!IsConstant(*bias)) {
     Refuse(kDeputyReasonNotConstant, NameOf(*bias) + ": expected a constant");
     return;

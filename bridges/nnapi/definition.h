@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An NNAPI model in the making. The functions that define operators (operators.h) run on two kinds
-// of definitions: one that only looks, to decide whether a node can be had, and one that builds. So
-// what is claimed is what can be built.
+// Builder for an NNAPI model. The functions that define operators (operators.h) run on two kinds of
+// definitions: one that only checks whether a node is supported, and one that builds. Therefore
+// each claimed node can be built.
 //
-// An operation is its inputs in NNAPI's order, its outputs, and Finish. After the first refusal, or
-// the first function of NNAPI that fails, everything does nothing.
+// To add an operation, add its inputs in NNAPI's order and its outputs, and call Finish. After the
+// first refusal, or the first failing NNAPI function, all functions have no effect.
 #ifndef DEPUTY_BRIDGES_NNAPI_DEFINITION_H_
 #define DEPUTY_BRIDGES_NNAPI_DEFINITION_H_
 
@@ -33,7 +33,7 @@ struct Refusal {
 
 using Shape = std::vector<uint32_t>;
 
-// Constants of the host's that lie in shared memory, by the tensor's number.
+// Offsets of the host's constants in shared memory, by tensor.
 struct SharedConstants {
   const ANeuralNetworksMemory* memory = nullptr;
   std::map<int, size_t> offsets;
@@ -41,10 +41,10 @@ struct SharedConstants {
 
 class Definition {
  public:
-  // One that only looks.
+  // Creates a definition that only checks.
   Definition(const TfLiteContext* context, int feature_level)
       : context_(context), feature_level_(feature_level) {}
-  // One that builds `model`, which is the caller's. `constants` may be null.
+  // Creates a definition that builds `model`, which the caller owns. `constants` may be null.
   Definition(const TfLiteContext* context, int feature_level, const Functions* functions,
              ANeuralNetworksModel* model, const SharedConstants* constants)
       : context_(context),
@@ -58,41 +58,43 @@ class Definition {
   int feature_level() const { return feature_level_; }
   const TfLiteContext& context() const { return *context_; }
 
-  // The first refusal counts. Returns false.
+  // Records a refusal, unless there is one already. Returns false.
   bool Refuse(DeputyReason reason, const std::string& text);
-  // Refuses if the feature level is less.
+  // Refuses if the feature level is lower than `level`.
   bool ExpectLevel(int level, std::string_view what);
   const Refusal& refusal() const { return refusal_; }
-  // "" or which function failed, and how.
+  // Returns "" or a description of the failed function.
   const std::string& error() const { return error_; }
   bool ok() const { return !refusal_ && error_.empty(); }
 
   // ---- Inputs of the operation, in order --------------------------------------------------------
-  // A tensor of the host's as it is: a constant, an input of the model, or what another made.
+  // Adds a tensor of the host: a constant, an input of the model, or an output of another
+  // operation.
   void Input(int tensor);
-  // The filter of a convolution or a matrix: a constant may have a scale per slice of dimension
-  // `channel`; -1: one scale only.
+  // Adds the filter of a convolution or a matrix. A constant may have one scale per slice of
+  // dimension `channel`; with -1 only one scale is allowed.
   void Weights(int tensor, int channel);
-  // Of a layer with these inputs and weights; without one, if `tensor` is -1, `count` zeros.
+  // Adds the bias of a layer with this input and these weights; `count` zeros if `tensor` is -1.
   void Bias(int tensor, const TfLiteTensor& input, const TfLiteTensor& weights, uint32_t count);
   void Int(int32_t value);
   void Float(float value);
   void Bool(bool value);
-  // A constant tensor of one dimension, or of the shape.
+  // Add a constant tensor with one dimension, or with the given shape.
   void Ints(const std::vector<int32_t>& values);
   void Ints(const std::vector<int32_t>& values, const Shape& shape);
-  // What an earlier operation made, see Intermediate.
+  // Adds an operand that Intermediate has returned.
   void Operand(uint32_t operand);
 
-  // ---- Outputs, in order, and the end -----------------------------------------------------------
+  // ---- Outputs of the operation, in order, and its end
+  // -------------------------------------------
   void Output(int tensor);
-  // An output that no tensor of the host's has: type and scale are those of `like`.
+  // Adds an output that is no tensor of the host, with the type and scale of `like`.
   uint32_t Intermediate(const TfLiteTensor& like, const Shape& shape);
   void Finish(OperationCode code);
 
-  // Ends the model, whose inputs and outputs are tensors of the host's, with fp16 relaxation where
-  // the library has it. Inputs that no operation reads are left out; those that are in go to
-  // `out_inputs`.
+  // Ends the model, whose inputs and outputs are tensors of the host. `relax` permits fp16 if the
+  // library supports that. Inputs that no operation reads are omitted; `out_inputs` receives the
+  // others.
   void FinishModel(const std::vector<int>& inputs, const std::vector<int>& outputs, bool relax,
                    std::vector<int>* out_inputs);
 
@@ -122,18 +124,19 @@ class Definition {
 
   Refusal refusal_;
   std::string error_;
-  std::vector<uint32_t> inputs_, outputs_;  // of the operation in the making
+  std::vector<uint32_t> inputs_, outputs_;  // of the current operation
   uint32_t next_operand_ = 0;
   int operation_count_ = 0;
-  std::map<int, uint32_t> operands_;  // by the host's tensors
-  // Values that NNAPI does not copy; borrowed by the model, so they go with the definition.
+  std::map<int, uint32_t> operands_;  // by tensor of the host
+  // Values that NNAPI does not copy; the model borrows them, so that it must not outlive the
+  // definition.
   std::deque<std::vector<int32_t>> values_;
 };
 
-// Of a tensor that is quantised as a whole.
+// True for types with one scale and zero point per tensor.
 bool IsQuantised(const TfLiteTensor& tensor);
 bool IsConstant(const TfLiteTensor& tensor);
-// "tensor 'x'".
+// Returns a description such as "tensor 'x'".
 std::string NameOf(const TfLiteTensor& tensor);
 
 }  // namespace deputy::nnapi

@@ -29,7 +29,7 @@ const Engine& EngineOf(const TfLiteDelegate* delegate) {
   return static_cast<const NnapiDelegate*>(delegate->data_)->engine;
 }
 
-// No exception leaves the library.
+// Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
 TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
   try {
@@ -40,9 +40,10 @@ TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
   }
 }
 
-// ---- Which nodes --------------------------------------------------------------------------------
+// ---- Support of nodes
+// ----------------------------------------------------------------------------
 
-// Why each of the nodes cannot be had; an empty refusal if it can.
+// Returns for each node the reason why it is not supported, or an empty refusal.
 TfLiteStatus Look(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
                   std::vector<Refusal>* out_refusals) {
   for (const int index : nodes) {
@@ -72,7 +73,7 @@ IntArray MakeArray(const std::vector<int>& values) {
   return array;
 }
 
-// Leaves out the nodes of the partitions that are not among the `most` largest.
+// Removes the nodes of all partitions except the `most` largest.
 TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* nodes) {
   const IntArray array = MakeArray(*nodes);
   TfLiteDelegateParams* partitions = nullptr;
@@ -102,12 +103,12 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
   Contained(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     auto partition = std::make_unique<Partition>(EngineOf(params.delegate), params);
-    // At once: the nodes can be read only while the delegate is applied.
+    // Prepared in init, because nodes are accessible only while the delegate is applied.
     const TfLiteStatus status = partition->Prepare(context);
     if (status == kTfLiteOk) made = partition.release();
     return status;
   });
-  return made;  // null: prepare fails
+  return made;  // null makes the node's prepare fail
 }
 
 void Free(TfLiteContext*, void* data) { delete static_cast<Partition*>(data); }
@@ -168,7 +169,8 @@ std::string NamesOf(const Engine& engine) {
   return names.empty() ? "chosen by NNAPI" : names;
 }
 
-// Options that the library has no function for, or that need another one.
+// Returns the options that have no effect, because the library lacks a function or another option
+// is required.
 std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& engine) {
   const Options& options = engine.options;
   const Functions& has = engine.library->functions;
@@ -224,7 +226,7 @@ TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error) {
   nnapi->device_names = NamesOf(engine);
   nnapi->base.data_ = nnapi.get();
   nnapi->base.Prepare = &Apply;
-  // Shapes are compiled in: after a resize the runtime applies the delegate again.
+  // Models are compiled for fixed shapes; after a resize the runtime applies the delegate again.
   nnapi->base.flags = kTfLiteDelegateFlagsNone;
   return &nnapi.release()->base;
 }
@@ -236,7 +238,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
   return Contained(context, [&] {
-    // Per thread: several threads may query one delegate.
+    // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.clear();
     const TfLiteStatus status =

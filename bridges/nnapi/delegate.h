@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate: which nodes it takes, and what becomes of them.
+// The delegate: chooses the nodes that NNAPI supports and replaces them by compiled models.
 #ifndef DEPUTY_BRIDGES_NNAPI_DELEGATE_H_
 #define DEPUTY_BRIDGES_NNAPI_DELEGATE_H_
 
@@ -12,13 +12,13 @@
 
 namespace deputy::nnapi {
 
-// Opens NNAPI's library and chooses devices. Null with the reason in `out_error`; otherwise
-// DestroyDelegate frees it, after the interpreters that it was applied to. Any number of them may
-// use one delegate at a time.
+// Loads NNAPI's library and chooses devices. Returns null and a message in `out_error` on failure.
+// The caller frees the result with DestroyDelegate, after the interpreters to which it was applied.
+// Several interpreters may use one delegate concurrently.
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// As the member of DeputyDelegatePlugin.
+// Implements DeputyDelegatePlugin.get_support.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer);
 

@@ -29,7 +29,8 @@ constexpr const char* kResults[] = {
     "DEAD_OBJECT",
 };
 
-// Where the name came from, for texts: "libneuralnetworks.so, its default name".
+// Describes the origin of the library's name, for messages: "libneuralnetworks.so, its default
+// name".
 std::string Describe(const std::string& name, const std::string& option) {
   if (!option.empty()) return "'" + name + "', which the options name";
   const bool is_default = name == kDefaultName && std::getenv("DEPUTY_NNAPI_LIBRARY") == nullptr;
@@ -43,7 +44,7 @@ std::string NameFor(const std::string& option) {
   return chosen == nullptr || *chosen == '\0' ? kDefaultName : chosen;
 }
 
-// Fills the table. Returns the names of required functions that are missing.
+// Loads the function table. Returns the names of missing required functions.
 std::string FillTable(void* library, Functions* functions) {
   std::string missing;
 #define DEPUTY_NNAPI_FIND(member, symbol, result, arguments) \
@@ -68,7 +69,8 @@ int Bounded(int64_t level) {
   return static_cast<int>(std::clamp<int64_t>(level, kFeatureLevel1, kFeatureLevel5));
 }
 
-// A library does not say its level before level 5; the functions that a level brought say it.
+// Libraries before level 5 do not report their level: derived from the functions that a level
+// added.
 int LevelOf(const Functions& functions) {
   if (functions.getRuntimeFeatureLevel != nullptr) {
     return Bounded(functions.getRuntimeFeatureLevel());
@@ -85,7 +87,7 @@ struct Device {
   int64_t level = kFeatureLevel1;
 };
 
-// All devices. Returns "" or what failed.
+// Lists all devices. Returns "" or an error message.
 std::string ListDevices(const Functions& functions, std::vector<Device>* out_devices) {
   uint32_t count = 0;
   std::string problem = ErrorText("_getDeviceCount", functions.getDeviceCount(&count));

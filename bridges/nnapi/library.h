@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NNAPI's library, which is opened when a delegate is made and never linked; and its devices.
+// NNAPI's library, which is loaded when a delegate is created and never linked, and its devices.
 //
-// Threads: a Library does not change once it is open. It is never closed: drivers have threads.
+// A Library is immutable once it is loaded, so that all threads may use it. It is never unloaded,
+// because drivers run threads in it.
 #ifndef DEPUTY_BRIDGES_NNAPI_LIBRARY_H_
 #define DEPUTY_BRIDGES_NNAPI_LIBRARY_H_
 
@@ -17,30 +18,31 @@ namespace deputy::nnapi {
 struct Library {
   Functions functions;
   std::string path;
-  // What the library has, as its functions tell: 27 to 31.
+  // Feature level of the library, derived from its functions: 27 to 31.
   int feature_level = kFeatureLevel1;
 };
 
-// Opens `path`; if it is "", what DEPUTY_NNAPI_LIBRARY names, else libneuralnetworks.so. Null if
-// it cannot be opened or lacks a function that every NNAPI has; `out_error` then names the library,
-// where it was looked for, and the functions.
+// Loads `path` or, if it is "", the library in the environment variable DEPUTY_NNAPI_LIBRARY, or
+// libneuralnetworks.so. Returns null if it cannot be loaded or lacks a required function;
+// `out_error` then has the library's name, the origin of the name, and the functions.
 std::shared_ptr<const Library> OpenLibrary(const std::string& path, std::string* out_error);
 
 struct Devices {
-  // Those to compile for; empty: NNAPI may choose.
+  // Devices to compile for; if empty, NNAPI chooses.
   std::vector<ANeuralNetworksDevice*> chosen;
-  // What the library and all chosen devices have.
+  // The lowest feature level of the library and the chosen devices.
   int feature_level = kFeatureLevel1;
 };
 
-// Chooses the device named `accelerator`, or, if it is "" and `disable_cpu`, all devices but
-// processors; a library without the functions for devices may then take what it has. Returns "" or
-// why there is no such device.
+// Chooses the device named `accelerator` or, if it is "" and `disable_cpu` is set, all devices
+// except CPUs; in the latter case a library without device functions uses its own choice. Returns
+// "" or an error message if there is no such device.
 std::string ChooseDevices(const Library& library, const std::string& accelerator, bool disable_cpu,
                           Devices* out_devices);
 
-// "" if `code` is that of success, else "ANeuralNetworksModel_finish: ANEURALNETWORKS_BAD_DATA (4)"
-// with `function` as what follows "ANeuralNetworks".
+// Returns "" if `code` is that of success, otherwise a message such as
+// "ANeuralNetworksModel_finish: ANEURALNETWORKS_BAD_DATA (4)". `function` is the name without the
+// prefix "ANeuralNetworks".
 std::string ErrorText(const char* function, int code);
 
 }  // namespace deputy::nnapi

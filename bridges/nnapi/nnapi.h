@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the bridge knows of NNAPI's C ABI: types, numbers and functions, from the documentation of
-// the Android NDK (developer.android.com/ndk/reference/group/neural-networks, feature levels 1 to
-// 5), with its names. No header of Android is needed.
+// The part of NNAPI's C ABI that the bridge uses: types, values and functions, with the names in
+// the documentation of the Android NDK (developer.android.com/ndk/reference/group/neural-networks,
+// feature levels 1 to 5). No header of Android is needed.
 //
-// The functions are lists of rows X(member, symbol, result, arguments): `member` is the name in
-// `Functions`, `symbol` what follows "ANeuralNetworks" in the library.
+// Functions are listed in rows X(member, symbol, result, arguments): `member` is the name in
+// `Functions`, `symbol` is the library's symbol without the prefix "ANeuralNetworks".
 #ifndef DEPUTY_BRIDGES_NNAPI_NNAPI_H_
 #define DEPUTY_BRIDGES_NNAPI_NNAPI_H_
 
@@ -20,7 +20,7 @@ struct ANeuralNetworksEvent;
 struct ANeuralNetworksBurst;
 struct ANeuralNetworksDevice;
 
-// The shape of a tensor, and how it is quantised; scalars have no dimensions.
+// Shape and quantisation of a tensor. Scalars have no dimensions.
 struct ANeuralNetworksOperandType {
   int32_t type;
   uint32_t dimensionCount;
@@ -37,7 +37,7 @@ struct ANeuralNetworksSymmPerChannelQuantParams {
 
 namespace deputy::nnapi {
 
-// Types of operands. Scalars come first.
+// Types of operands; scalar types come first.
 enum OperandCode : int32_t {
   kFloat32 = 0,
   kInt32 = 1,
@@ -51,7 +51,7 @@ enum OperandCode : int32_t {
   kTensorQuant8AsymmSigned = 14,
 };
 
-// Operations, as far as the bridge has them.
+// The operations that the bridge uses.
 enum OperationCode : int32_t {
   kAdd = 0,
   kAveragePool2d = 1,
@@ -161,20 +161,20 @@ enum ResultCode : int32_t {
   kDeadObject = 14,
 };
 
-// Feature levels are numbered like the API levels of Android that brought them. Those after 31
-// begin at 1000006; they bring the bridge nothing.
+// Feature levels have the values of the Android API levels that introduced them. Later levels begin
+// at 1000006 and add nothing that the bridge uses.
 inline constexpr int kFeatureLevel1 = 27;
 inline constexpr int kFeatureLevel2 = 28;
 inline constexpr int kFeatureLevel3 = 29;
 inline constexpr int kFeatureLevel4 = 30;
 inline constexpr int kFeatureLevel5 = 31;
 
-// Values of operands of up to so many bytes are copied by setOperandValue; longer ones have to stay
-// where they are until the model is freed.
+// setOperandValue copies operand values up to this size; longer values must stay valid until the
+// model is freed.
 inline constexpr size_t kCopiedValueBytes = 128;
 inline constexpr size_t kCacheTokenBytes = 32;
 
-// What every library has: feature level 1.
+// Functions of feature level 1, which are required.
 #define DEPUTY_NNAPI_REQUIRED(X)                                                                  \
   X(Memory_createFromFd, Memory_createFromFd, int,                                                \
     (size_t size, int protect, int fd, size_t offset, ANeuralNetworksMemory** memory))            \
@@ -221,7 +221,7 @@ inline constexpr size_t kCacheTokenBytes = 32;
   X(Event_wait, Event_wait, int, (ANeuralNetworksEvent * event))                                  \
   X(Event_free, Event_free, void, (ANeuralNetworksEvent * event))
 
-// What may be missing, and is used only where it is there.
+// Functions of later feature levels, which may be missing.
 #define DEPUTY_NNAPI_LEVEL_2(X)                                                          \
   X(Model_relaxComputationFloat32toFloat16, Model_relaxComputationFloat32toFloat16, int, \
     (ANeuralNetworksModel * model, bool allow))
@@ -261,7 +261,7 @@ inline constexpr size_t kCacheTokenBytes = 32;
 
 #define DEPUTY_NNAPI_LEVEL_5(X) X(getRuntimeFeatureLevel, _getRuntimeFeatureLevel, int64_t, ())
 
-// The functions of a library, those that it lacks null.
+// Function table of a library; missing functions are null.
 struct Functions {
 #define DEPUTY_NNAPI_MEMBER(member, symbol, result, arguments) result(*member) arguments = nullptr;
   DEPUTY_NNAPI_REQUIRED(DEPUTY_NNAPI_MEMBER)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostDims = 4;
 
-// Feature levels of an operation for each type of its data; 0: never.
+// Minimum feature level of an operation for each type of its data; 0 if the type is not supported.
 struct Levels {
   int float32, uint8, int8, int32, boolean;
 };
@@ -39,7 +39,7 @@ constexpr Levels kBoolean29 = {0, 0, 0, 0, 29};
 enum Flags : uint8_t {
   kNoFlags = 0,
   kWithOptions = 1,  // the node must have builtin data
-  kScalars = 2,      // tensors without dimensions may stand for those of one element
+  kScalars = 2,      // tensors without dimensions are allowed
   kSecond = 4,       // the data is input 1
 };
 
@@ -170,7 +170,7 @@ int LevelFor(const Levels& levels, TfLiteType type) {
   }
 }
 
-// What holds for every tensor of a node, whatever it is for.
+// Checks that apply to every tensor of a node.
 bool CheckTensor(const Operation& op, const TfLiteTensor& tensor, bool allow_scalar) {
   Definition& definition = *op.definition;
   if (tensor.allocation_type == kTfLiteDynamic || tensor.dims == nullptr) {
@@ -196,7 +196,7 @@ bool CheckTensor(const Operation& op, const TfLiteTensor& tensor, bool allow_sca
                              NameOf(tensor) + ": expected a dimension, found a scalar");
   }
   for (int i = 0; i < tensor.dims->size; ++i) {
-    // NNAPI reads 0 as "not known".
+    // NNAPI interprets the extent 0 as "unknown".
     if (tensor.dims->data[i] > 0) continue;
     return definition.Refuse(kDeputyReasonShape, NameOf(tensor) + " has no elements");
   }
@@ -228,7 +228,7 @@ bool CheckRow(const Operation& op, const Row& row) {
     return definition.Refuse(kDeputyReasonOther, "expected an input and an output");
   }
   if (!CheckTensors(op, row)) return false;
-  // TRANSPOSE_CONV has its data behind the filter.
+  // TRANSPOSE_CONV has the filter before its data.
   const TfLiteTensor& input = op.in(data);
   const int level = LevelFor(row.levels, input.type);
   if (level == 0) {

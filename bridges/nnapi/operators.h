@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators that NNAPI can have, one function each, which both checks a node and defines it.
-// operators.cc has the table of them.
+// The operators that NNAPI supports. Each has one function that both checks a node and defines it;
+// operators.cc has the table.
 #ifndef DEPUTY_BRIDGES_NNAPI_OPERATORS_H_
 #define DEPUTY_BRIDGES_NNAPI_OPERATORS_H_
 
@@ -18,14 +18,14 @@
 
 namespace deputy::nnapi {
 
-// Adds a node to the definition; a refusal is the definition's.
+// Adds a node to the definition, which records a refusal if it is not supported.
 void AddNode(Definition* definition, const TfLiteNode& node,
              const TfLiteRegistration& registration);
 
-// As the member of DeputyDelegatePlugin.
+// Implements DeputyDelegatePlugin.list_operators.
 void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data);
 
-// A node on its way into a definition. Functions that return a bool have refused when it is false.
+// A node that is being added to a definition. Functions that return false have recorded a refusal.
 struct Operation {
   Definition* definition;
   const TfLiteNode* node;
@@ -33,7 +33,7 @@ struct Operation {
 
   int inputs() const { return node->inputs->size; }
   int outputs() const { return node->outputs->size; }
-  // The tensor's number, -1 for one that is left out.
+  // Returns the index of the tensor; -1 for an absent optional input.
   int In(int i) const { return i < inputs() ? node->inputs->data[i] : -1; }
   int Out(int i) const { return node->outputs->data[i]; }
   const TfLiteTensor& in(int i) const { return definition->context().tensors[In(i)]; }
@@ -46,42 +46,44 @@ struct Operation {
 
   bool ExpectInputs(int least, int most) const;
   bool ExpectRank(const TfLiteTensor& tensor, int rank) const;
-  // Before feature level 3, which brought the other ranks.
+  // Checks the rank if the feature level is below 3, which introduced other ranks.
   bool ExpectRankBefore3(const TfLiteTensor& tensor, int rank) const;
   bool ExpectType(const TfLiteTensor& tensor, TfLiteType type) const;
-  // That the two have one type; and, where they are quantised, one scale and zero point.
+  // Check that the two tensors have the same type; the second also that quantised ones have the
+  // same scale and zero point.
   bool ExpectSameType(const TfLiteTensor& a, const TfLiteTensor& b) const;
   bool ExpectSameQuantisation(const TfLiteTensor& a, const TfLiteTensor& b) const;
   bool ExpectSameShape(const TfLiteTensor& a, const TfLiteTensor& b) const;
-  // Of a quantised tensor; NNAPI prescribes it for some results.
+  // Checks the quantisation that NNAPI prescribes for some results.
   bool ExpectQuantisation(const TfLiteTensor& tensor, float scale, int uint8_zero_point) const;
   bool ExpectConstant(const TfLiteTensor& tensor) const;
-  // Before feature level 3 a quantised product's scale has to be greater than its factors'.
+  // Before feature level 3, the scale of a quantised product must be greater than the product of
+  // the factors' scales.
   bool ExpectProductScale(const TfLiteTensor& a, const TfLiteTensor& b) const;
 
-  // Contents of a constant of int32 or int64.
+  // Reads a constant of int32 or int64.
   bool ReadInts(int input, std::vector<int32_t>* out_values) const;
-  // The one number of such a constant, as an axis of `rank` dimensions, not negative.
+  // Reads a constant with one element, as an axis of `rank` dimensions, and makes it non-negative.
   bool ReadAxis(int input, int rank, int32_t* out_axis) const;
   bool ToAxis(int64_t value, int rank, int32_t* out_axis) const;
-  // A FuseCode.
+  // Converts to a FuseCode.
   bool ReadFuse(TfLiteFusedActivation activation, int32_t* out_fuse) const;
   bool ReadPadding(TfLitePadding padding, int32_t* out_padding) const;
 
-  // All inputs before `count`, all outputs, and the row's code.
+  // Adds the inputs before `count` and all outputs, and ends the operation with the row's code.
   void FinishWith(int count) const;
-  // All outputs and the row's code.
+  // Adds all outputs and ends the operation with the row's code.
   void Finish() const;
 };
 
-// A tensor's dimensions; one of 1 for a scalar.
+// Returns the dimensions of a tensor, one dimension of 1 for a scalar.
 Shape ShapeOf(const TfLiteTensor& tensor);
 uint32_t CountOf(const TfLiteTensor& tensor);
 
-// The functions of the table.
+// The functions in the table of operators.cc.
 void DefineBinary(const Operation& op);  // with a fused activation
 void DefineDiv(const Operation& op);
-void DefinePlain(const Operation& op);  // inputs and outputs, nothing else; one quantisation
+void DefinePlain(const Operation& op);  // inputs and outputs only; one quantisation
 void DefineCompare(const Operation& op);
 void DefineSquare(const Operation& op);
 void DefineCurve(const Operation& op);  // LOGISTIC, TANH

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that work on elements, and those that change types.
+// Element-wise operators and type conversions.
 #include <algorithm>
 
 #include "bridges/nnapi/operators.h"
@@ -8,7 +8,7 @@
 namespace deputy::nnapi {
 namespace {
 
-// The options of ADD, SUB, MUL and DIV begin alike.
+// The parameter structs of ADD, SUB, MUL and DIV differ, but each has an activation.
 TfLiteFusedActivation ActivationOf(const Operation& op) {
   switch (op.code) {
     case kAdd:
@@ -59,7 +59,7 @@ void DefinePlain(const Operation& op) {
 }
 
 void DefineCompare(const Operation& op) {
-  // Where scales differ, the CPU compares what they are rounded to, NNAPI what they stand for.
+  // With different scales, the CPU compares requantised values, whereas NNAPI compares real values.
   if (!op.ExpectInputs(2, 2) || !op.ExpectSameQuantisation(op.in(0), op.in(1)) ||
       !op.ExpectType(op.out(0), kTfLiteBool)) {
     return;

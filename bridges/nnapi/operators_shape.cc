@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that reduce along axes, and those that move data.
+// Reductions along axes and operators that move data.
 #include <algorithm>
 
 #include "bridges/nnapi/operators.h"
@@ -8,7 +8,7 @@
 namespace deputy::nnapi {
 namespace {
 
-// One input and one output of one type, quantised alike.
+// Checks for one type and one quantisation of input and output.
 bool ExpectMoved(const Operation& op, int least, int most) {
   return op.ExpectInputs(least, most) && op.ExpectSameQuantisation(op.in(0), op.out(0));
 }
@@ -23,7 +23,7 @@ bool ExpectCount(const Operation& op, const std::vector<int32_t>& values, size_t
 
 size_t RankOf(const TfLiteTensor& tensor) { return static_cast<size_t>(tensor.dims->size); }
 
-// The paddings of PAD and its like: a pair per dimension.
+// Reads the paddings of PAD and PADV2, a pair per dimension.
 bool ReadPaddings(const Operation& op, std::vector<int32_t>* paddings) {
   const size_t rank = RankOf(op.in(0));
   if (!op.ReadInts(1, paddings) || !ExpectCount(op, *paddings, rank * 2, "paddings")) return false;
@@ -39,7 +39,7 @@ void FinishBlock(const Operation& op, int block) {
   op.Finish();
 }
 
-// The two sizes of a block of an image.
+// Reads the height and width of a block.
 bool ReadBlock(const Operation& op, std::vector<int32_t>* block) {
   return ExpectMoved(op, 3, 3) && op.ExpectRank(op.in(0), 4) && op.ReadInts(1, block) &&
          ExpectCount(op, *block, 2, "block");
@@ -78,7 +78,7 @@ void DefineArgument(const Operation& op) {
   op.Finish();
 }
 
-// The shape is the output's, which is known: where it comes from does not matter.
+// The shape is taken from the output tensor, which is known, instead of the shape input.
 void DefineReshape(const Operation& op) {
   if (!ExpectMoved(op, 1, 2)) return;
   op.definition->Input(op.In(0));
@@ -151,7 +151,7 @@ void DefinePadV2(const Operation& op) {
   } else if (value.type == kTfLiteFloat32) {
     op.definition->Float(value.data.f[0]);
   } else {
-    // As it is stored, not what it stands for.
+    // The stored value, not the real value that it represents.
     op.definition->Int(value.type == kTfLiteUInt8 ? value.data.uint8[0] : value.data.int8[0]);
   }
   op.Finish();
@@ -177,7 +177,7 @@ void DefineConcatenation(const Operation& op) {
   op.Finish();
 }
 
-// The axis comes before the data.
+// The axis is input 0, the data is input 1.
 void DefineSplit(const Operation& op) {
   int32_t axis = 0;
   if (!op.ExpectInputs(2, 2) || !op.ReadAxis(0, op.in(1).dims->size, &axis)) return;
@@ -222,8 +222,8 @@ void DefineStridedSlice(const Operation& op) {
   op.Finish();
 }
 
-// What a driver does with an index beyond the end is its own affair: it is asked for those alone
-// that are known to be within `extent`.
+// Checks that all indices are constant and below `extent`. NNAPI does not define the result of an
+// index out of range, which depends on the driver.
 bool ExpectIndices(const Operation& op, int input, int extent) {
   std::vector<int32_t> indices;
   if (!op.ReadInts(input, &indices)) return false;

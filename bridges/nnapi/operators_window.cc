@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers with weights, windows, and what works on images.
+// Convolutions, fully connected layers, pooling and image operators.
 #include "bridges/nnapi/operators.h"
 
 namespace deputy::nnapi {
@@ -15,7 +15,7 @@ bool ExpectStrides(const Operation& op, int width, int height) {
          op.definition->Refuse(kDeputyReasonParameter, "stride: expected a positive number");
 }
 
-// The part behind the fused activation where windows are dilated.
+// Adds the inputs for dilation, which follow the fused activation.
 bool AddDilation(const Operation& op, int width, int height) {
   if (width == 1 && height == 1) return true;
   if (width < 1 || height < 1) {
@@ -28,7 +28,7 @@ bool AddDilation(const Operation& op, int width, int height) {
   return true;
 }
 
-// What both kinds of RESIZE say behind the size.
+// Adds the output size and the inputs that follow it, for both kinds of RESIZE.
 void FinishResize(const Operation& op, bool align_corners, bool half_pixel_centers) {
   if (!op.ExpectInputs(2, 2) || !op.ExpectRank(op.in(0), 4) ||
       !op.ExpectSameQuantisation(op.in(0), op.out(0))) {
@@ -97,13 +97,14 @@ void DefineDepthwiseConv(const Operation& op) {
   op.definition->Int(padding);
   op.definition->Int(params.stride_width);
   op.definition->Int(params.stride_height);
-  // TensorFlow Lite's kernels work it out, too: the options' own number need not be right.
+  // Derived from the shapes, as in TensorFlow Lite's kernels: the value in the options may be
+  // wrong.
   op.definition->Int(made / channels);
   op.definition->Int(fuse);
   if (AddDilation(op, params.dilation_width_factor, params.dilation_height_factor)) op.Finish();
 }
 
-// The inputs are the shape of the result, the filter, the data, and perhaps a bias.
+// Inputs: shape of the result, filter, data, optional bias.
 void DefineTransposeConv(const Operation& op) {
   const auto& params = op.params<TfLiteTransposeConvParams>();
   int32_t fuse = 0, padding = 0;
@@ -151,7 +152,7 @@ void DefineFullyConnected(const Operation& op) {
     op.Finish();
     return;
   }
-  // NNAPI's result has two dimensions.
+  // NNAPI's result has two dimensions: a RESHAPE restores those of the output.
   const uint32_t made = op.definition->Intermediate(op.out(0), {CountOf(op.out(0)) / units, units});
   op.definition->Finish(op.code);
   op.definition->Operand(made);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One table: how deputy_plugin describes an option, and how its text is read.
+// Table of the options: description for deputy_plugin and parser of each option.
 #include "bridges/nnapi/options.h"
 
 #include <charconv>
@@ -26,7 +26,7 @@ constexpr Choice kPreferences[] = {{"undefined", -1},
 constexpr Choice kPriorities[] = {
     {"default", 0}, {"low", kPriorityLow}, {"medium", kPriorityMedium}, {"high", kPriorityHigh}};
 
-// Readers return what they expected, "" if the text is fine.
+// Parsers return "" on success, otherwise a description of the expected text.
 template <std::string Options::*member>
 std::string ReadText(std::string_view text, Options* options) {
   options->*member = text;

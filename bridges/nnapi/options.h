@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate's options, as texts.
+// Options of the delegate, parsed from strings.
 #ifndef DEPUTY_BRIDGES_NNAPI_OPTIONS_H_
 #define DEPUTY_BRIDGES_NNAPI_OPTIONS_H_
 
@@ -28,12 +28,12 @@ struct Options {
   int64_t execution_timeout_us = 0;
 };
 
-// Reads texts into `options`, which keeps what no key names and is unchanged on failure. Of a key
-// that comes twice the last one counts. Returns "" or what is wrong.
+// Parses options. Options without a key keep their value; the last of several equal keys wins.
+// Returns "" or an error message; after an error `options` is unchanged.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The options as deputy_plugin describes them. The array lives as long as the process.
+// The options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::nnapi

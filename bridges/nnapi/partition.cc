@@ -14,8 +14,8 @@ std::vector<int> ToVector(const TfLiteIntArray* array) {
   return {array->data, array->data + array->size};
 }
 
-// Tells models of one folder apart, and what this bridge makes of them: four numbers of FNV-1a,
-// each with another seed.
+// Derives NNAPI's cache token: four FNV-1a hashes with different seeds. It identifies a model in
+// the cache folder and the settings with which this bridge compiles it.
 void WriteToken(const std::string& text, uint8_t* token) {
   for (uint64_t seed = 0; seed < kCacheTokenBytes / 8; ++seed) {
     uint64_t hash = UINT64_C(14695981039346656037) ^ (seed * UINT64_C(0x9E3779B97F4A7C15));
@@ -128,7 +128,7 @@ std::string Partition::Compile() {
   return problem;
 }
 
-// What newer libraries can be told is left out where the function is missing.
+// Applies the options; those for which the library has no function are skipped.
 std::string Partition::Configure() {
   const Options& options = engine_.options;
   std::string problem;
@@ -140,7 +140,7 @@ std::string Partition::Configure() {
     problem = ErrorText("Compilation_setPriority",
                         functions().Compilation_setPriority(compilation_, options.priority));
   }
-  // NNAPI takes limits of time for one device alone.
+  // NNAPI supports time limits only for a single device.
   const bool has_timeout = options.compile_timeout_us > 0 && engine_.devices.chosen.size() == 1 &&
                            functions().Compilation_setTimeout != nullptr;
   if (problem.empty() && has_timeout) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate's node: the nodes that it replaces as one compiled model of NNAPI.
+// A node of the delegate: the nodes that it replaces, as one compiled NNAPI model.
 //
-// Threads: as an interpreter, which owns it: one at a time.
+// Like its interpreter, it is used by one thread at a time.
 #ifndef DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 #define DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 
@@ -20,12 +20,12 @@
 
 namespace deputy::nnapi {
 
-// What all partitions of a delegate share.
+// Shared by all partitions of a delegate.
 struct Engine {
   Options options;
   std::shared_ptr<const Library> library;
   Devices devices;
-  mutable std::atomic<int64_t> compile_ns = 0;  // of all partitions so far
+  mutable std::atomic<int64_t> compile_ns = 0;  // sum over all partitions
 };
 
 class Partition {
@@ -35,14 +35,14 @@ class Partition {
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
-  // Builds and compiles the model, once, while the delegate is applied: shapes do not change as
-  // long as the node is there. What fails is reported to the context.
+  // Builds and compiles the model once, while the delegate is applied; shapes do not change during
+  // the lifetime of the node. Failures are reported to the context.
   TfLiteStatus Prepare(TfLiteContext* context);
-  // One execution; returns when its outputs are written.
+  // Executes the model and waits until the outputs are written.
   TfLiteStatus Invoke(TfLiteContext* context);
 
  private:
-  // Each returns "" or which function failed, and how.
+  // Each returns "" or a description of the failed function.
   std::string Build(TfLiteContext* context);
   std::string ShareConstants(const TfLiteContext& context);
   std::string Compile();
@@ -58,12 +58,12 @@ class Partition {
 
   const Engine& engine_;
   std::vector<int> nodes_, given_inputs_;
-  std::vector<int> inputs_;  // the model's: tensors of the host's
+  std::vector<int> inputs_;  // inputs of the model: tensors of the host
   std::vector<int> outputs_;
   SharedBlock constants_block_, arguments_block_;
   SharedConstants constants_;
   std::vector<size_t> input_offsets_, output_offsets_;  // in the block of arguments
-  // It keeps values that the model borrows.
+  // Owns values that the model borrows.
   std::unique_ptr<Definition> definition_;
   ANeuralNetworksModel* model_ = nullptr;
   ANeuralNetworksCompilation* compilation_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that this process and a driver's share: a file without a name, mapped here and known to
+// Memory that is shared with a driver's process: an anonymous file, mapped here and registered with
 // NNAPI.
 #ifndef DEPUTY_BRIDGES_NNAPI_SHARED_BLOCK_H_
 #define DEPUTY_BRIDGES_NNAPI_SHARED_BLOCK_H_
@@ -19,11 +19,12 @@ class SharedBlock {
   SharedBlock(const SharedBlock&) = delete;
   SharedBlock& operator=(const SharedBlock&) = delete;
 
-  // Makes it, in place of one that was there; `functions` outlive it. Returns "" or what failed.
+  // Allocates a block and frees the previous one. `functions` must outlive the object. Returns ""
+  // or an error message.
   std::string Create(const Functions& functions, size_t bytes);
   void Free();
 
-  // Null if there is none.
+  // Null if there is no block.
   char* data() const { return data_; }
   const ANeuralNetworksMemory* memory() const { return memory_; }
 
@@ -35,7 +36,7 @@ class SharedBlock {
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 
-// `offset` rounded up to where a tensor may lie.
+// Rounds `offset` up to the alignment of tensors.
 inline size_t AlignedOffset(size_t offset) { return (offset + 63) & ~static_cast<size_t>(63); }
 
 }  // namespace deputy::nnapi

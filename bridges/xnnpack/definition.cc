@@ -142,7 +142,8 @@ bool Definition::NewValue(const MSTensor& like, const Shape& shape, uint32_t* ou
   return Define(like, Role::kData, shape, nullptr, XNN_INVALID_VALUE_ID, 0, out_id);
 }
 
-// Null, with a refusal, for a constant without the bytes that its shape asks for.
+// Returns the data of a constant, copied unless this is only a check. Returns null and refuses if
+// the constant does not have the number of bytes that its shape requires.
 const void* Definition::CopyOf(const MSTensor& tensor, Role role) {
   const std::shared_ptr<const void> data = tensor.Data();
   const size_t size = tensor.DataSize();

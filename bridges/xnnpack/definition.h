@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An XNNPACK subgraph in the making, out of kernels of the model. Everything that a model says is
-// checked before XNNPACK sees it: shapes, sizes, types, quantisation. XNNPACK reads up to 16 bytes
-// beyond a tensor, so that it never gets memory that is not ours: constants are copied.
+// Builder for an XNNPACK subgraph from kernels of the model. Shapes, sizes, types and quantisation
+// are checked before they are passed to XNNPACK. XNNPACK reads up to 16 bytes beyond the end of a
+// tensor; therefore constants are copied to padded memory.
 #ifndef DEPUTY_BRIDGES_XNNPACK_DEFINITION_H_
 #define DEPUTY_BRIDGES_XNNPACK_DEFINITION_H_
 
@@ -23,13 +23,13 @@ namespace deputy::xnnpack {
 using mindspore::MSTensor;
 using Shape = std::vector<size_t>;
 
-// Why a kernel stays with others: a DeputyReason and a sentence; 0 where it does not.
+// Reason why a kernel is not supported: a DeputyReason and a sentence; 0 if it is supported.
 struct Refusal {
   int32_t reason = 0;
   std::string text;
 };
 
-// Bytes that XNNPACK may read, with room behind them.
+// Memory with XNN_EXTRA_BYTES of padding at the end, which XNNPACK may read.
 class PaddedBytes {
  public:
   explicit PaddedBytes(size_t size);
@@ -48,46 +48,47 @@ struct DeleteRuntime {
 };
 using Subgraph = std::unique_ptr<xnn_subgraph, DeleteSubgraph>;
 
-// A runtime with the constants that it reads.
+// A runtime and the constants that it reads.
 struct Runtime {
   std::vector<PaddedBytes> constants;  // destroyed after the runtime
   std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
 };
 
-// What a tensor is for.
+// Use of a tensor.
 enum class Role {
-  kData,         // what kernels compute
+  kData,         // data that kernels compute
   kFilter,       // a constant whose channels are in dimension 0
-  kDepthFilter,  // in dimension 3
+  kDepthFilter,  // a constant whose channels are in dimension 3
   kBias,         // one number per channel
 };
 
 class Definition {
  public:
-  // `inputs` and `outputs` cross the boundary: external values 0, 1, ... in this order. With
-  // `checking` it is thrown away: contents of constants do not matter and are not copied.
+  // `inputs` and `outputs` become the external values 0, 1, ... in this order. With `checking` the
+  // definition is only used for checks: contents of constants are not copied.
   Definition(const std::vector<MSTensor>& inputs, const std::vector<MSTensor>& outputs,
              bool checking);
 
-  // The first refusal; it leaves the definition unusable.
+  // Returns the first refusal, after which the definition cannot be used.
   const Refusal& refusal() const { return refusal_; }
 
-  // The runtime. Null, with the reason, where XNNPACK cannot make it.
+  // Creates the runtime. Returns null and a reason if XNNPACK rejects the subgraph.
   std::unique_ptr<Runtime> Finish(pthreadpool_t threads, Refusal* refusal);
 
-  // Bytes of the constants.
+  // Size of the constants in bytes.
   size_t constant_bytes() const { return constant_bytes_; }
 
-  // ---- For the operators (operators.h) ----------------------------------------------------------
+  // ---- Used by the operators (operators.h)
+  // -------------------------------------------------------
 
   xnn_subgraph_t subgraph() const { return subgraph_.get(); }
-  // The value of a tensor, made when first asked for. False, with a refusal, for a tensor that
-  // XNNPACK cannot have.
+  // Returns the value of a tensor, which the first call defines. Returns false and refuses if
+  // XNNPACK does not support the tensor.
   bool ValueOf(const MSTensor& tensor, Role role, uint32_t* out_id);
-  // A value between two operations, with the type and quantisation of `like`.
+  // Defines an intermediate value with the type and quantisation of `like`.
   bool NewValue(const MSTensor& like, const Shape& shape, uint32_t* out_id);
   bool Refuse(int32_t reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
-  // Turns XNNPACK's word into ours.
+  // Converts a status of XNNPACK: refuses unless it is success.
   bool Accept(xnn_status status);
 
  private:
@@ -106,17 +107,17 @@ class Definition {
   };
   std::map<MSTensorHandle, External> externals_;
   std::map<std::pair<MSTensorHandle, Role>, uint32_t> values_;
-  // XNNPACK packs weights when the runtime is made, and reads other constants whenever it runs.
+  // XNNPACK packs weights when it creates the runtime, but reads other constants during execution.
   std::vector<PaddedBytes> weights_, constants_;
-  std::vector<std::vector<float>> scales_;  // as long as the runtime is not made
+  std::vector<std::vector<float>> scales_;  // needed until the runtime is created
   size_t constant_bytes_ = 0;
 };
 
-// Dimensions of a tensor, each at least 1, with at most 2^30 elements together. False with a
-// refusal.
+// Returns the dimensions of a tensor. Returns false and refuses unless each is at least 1 and the
+// tensor has at most 2^30 elements.
 bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape);
 
-// Product of the dimensions; ShapeOf has bounded it.
+// Product of the dimensions, which does not overflow after ShapeOf.
 size_t CountOf(const Shape& shape);
 
 }  // namespace deputy::xnnpack

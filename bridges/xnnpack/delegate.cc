@@ -19,13 +19,12 @@ namespace {
 using mindspore::kernel::Kernel;
 using mindspore::schema::Primitive;
 
-// Positions of the kernels [from, end).
+// A range [from, end) of kernel positions.
 struct Run {
   size_t from = 0, end = 0;
 };
 
-// Where each tensor is read, to find what crosses the boundary of a run in time linear in the
-// model.
+// Position of the last consumer of each tensor, to find the boundary of all runs in linear time.
 class Readers {
  public:
   explicit Readers(XnnpackDelegate::Model* model) {
@@ -36,15 +35,15 @@ class Readers {
     for (const MSTensor& tensor : model->outputs()) Add(tensor, kernels.size());
   }
 
-  // What crosses the boundary of a run, and what it makes for nobody, which XNNPACK has to give out
-  // all the same: it has no memory for it.
+  // The tensors that cross the boundary of a run. `unread` are computed in the run and have no
+  // consumer: they must be outputs as well, because XNNPACK requires memory for them.
   struct Ends {
     std::vector<MSTensor> inputs, outputs, unread;
   };
 
   Ends EndsOf(const std::vector<Kernel*>& kernels, const Run& run) const {
     Ends ends;
-    std::set<MSTensorHandle> seen;  // made inside, or noted
+    std::set<MSTensorHandle> seen;  // computed in the run, or listed already
     for (size_t i = run.from; i < run.end; ++i) {
       for (const MSTensor& tensor : kernels[i]->inputs()) {
         if (tensor.IsConst() || !seen.insert(tensor.handle()).second) continue;
@@ -66,7 +65,8 @@ class Readers {
  private:
   void Add(const MSTensor& tensor, size_t position) { last_[tensor.handle()] = position; }
 
-  std::map<MSTensorHandle, size_t> last_;  // reader; what is made inside is not read before
+  // Position of the last consumer, which is never before the producer.
+  std::map<MSTensorHandle, size_t> last_;
 };
 
 std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
@@ -82,7 +82,9 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
 
 }  // namespace
 
-// Definition and runtime of the kernel alone, on a small budget: weights are packed twice else.
+// Checks a kernel by creating a definition and a runtime with it alone. Kernels with large
+// constants are only defined, since creating a runtime packs the weights, which happens again in
+// Build.
 Refusal Check(Kernel* kernel, const Primitive* primitive) {
   constexpr size_t kMostConstantBytes = size_t{1} << 20;
   if (primitive == nullptr) return {kDeputyReasonOther, "another delegate has it"};
@@ -117,7 +119,7 @@ mindspore::Status XnnpackDelegate::Init() {
 mindspore::Status XnnpackDelegate::Build(Model* model) {
   const Readers readers(model);
   const std::vector<Run> runs = FindRuns(model);
-  // From the back, so that positions in front hold.
+  // In reverse order, so that the positions of earlier runs stay valid.
   for (size_t r = runs.size(); r > 0; --r) {
     const Run& run = runs[r - 1];
     const std::vector<Kernel*>& kernels = *model->nodes();

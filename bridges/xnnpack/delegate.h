@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// XNNPACK as a delegate of MindSpore's shape: runs of kernels that it can compute become one kernel
-// each, whose subgraph is built in Build.
+// XNNPACK as a delegate with MindSpore's interface: each run of supported kernels becomes one
+// kernel, whose subgraph is created in Build.
 #ifndef DEPUTY_BRIDGES_XNNPACK_DELEGATE_H_
 #define DEPUTY_BRIDGES_XNNPACK_DELEGATE_H_
 
@@ -19,10 +19,10 @@ class XnnpackDelegate : public mindspore::Delegate {
  public:
   using Model = mindspore::DelegateModel<mindspore::schema::Primitive>;
 
-  // `threads`: how many work, from 1.
+  // `threads` is the number of threads, at least 1.
   explicit XnnpackDelegate(size_t threads);
 
-  // NotSupport on a processor that XNNPACK does not know.
+  // Returns kLiteNotSupport on a processor that XNNPACK does not support.
   mindspore::Status Init() override;
   mindspore::Status Build(Model* model) override;
   bool StaticShapes() const override { return true; }
@@ -32,7 +32,7 @@ class XnnpackDelegate : public mindspore::Delegate {
   const std::shared_ptr<const Threads> threads_;
 };
 
-// Why XNNPACK does not take a kernel; no reason if it does.
+// Returns the reason why XNNPACK does not support a kernel; reason 0 if it does.
 Refusal Check(mindspore::kernel::Kernel* kernel, const mindspore::schema::Primitive* primitive);
 
 }  // namespace deputy::xnnpack

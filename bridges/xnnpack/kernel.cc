@@ -56,7 +56,7 @@ int XnnpackKernel::Execute() {
   return RET_OK;
 }
 
-// The delegate has static shapes: it is built anew.
+// Not called: the delegate has static shapes, so that a resize builds the kernel again.
 int XnnpackKernel::ReSize() { return RET_NOT_SUPPORT; }
 
 }  // namespace deputy::xnnpack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of kernels of the model that XNNPACK computes. Inputs are copied into memory with room
-// behind them, which XNNPACK may read, and outputs out of such memory.
+// A run of the model's kernels that XNNPACK computes. Inputs and outputs are copied from and to
+// padded memory, because XNNPACK accesses bytes beyond the end of a tensor.
 #ifndef DEPUTY_BRIDGES_XNNPACK_KERNEL_H_
 #define DEPUTY_BRIDGES_XNNPACK_KERNEL_H_
 
@@ -16,8 +16,8 @@ namespace deputy::xnnpack {
 
 class XnnpackKernel : public mindspore::kernel::Kernel {
  public:
-  // The runtime's external values are inputs, outputs, and `unread`, which XNNPACK writes and
-  // nobody reads.
+  // The runtime's external values are `inputs`, `outputs` and `unread`; the last are outputs of
+  // XNNPACK without a consumer.
   XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
                 std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
                 std::shared_ptr<const Threads> threads);
@@ -28,9 +28,9 @@ class XnnpackKernel : public mindspore::kernel::Kernel {
 
  private:
   const std::vector<MSTensor> unread_;
-  std::vector<PaddedBytes> memory_;  // of the external values
+  std::vector<PaddedBytes> memory_;  // for the external values
   const std::shared_ptr<const Threads> threads_;
-  const std::unique_ptr<Runtime> runtime_;  // goes before the memory and the threads
+  const std::unique_ptr<Runtime> runtime_;  // destroyed before the memory and the threads
 };
 
 }  // namespace deputy::xnnpack

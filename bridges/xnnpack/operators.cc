@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One table: TensorFlow Lite's operator, its newest version that is known here, and the function
-// that defines it.
+// Table of TensorFlow Lite operators: latest supported version, and the function that defines the
+// operator.
 #include "bridges/xnnpack/operators.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ bool DefineOperator(Definition* definition, mindspore::kernel::Kernel* kernel,
     return false;
   }
   if (operation.out[0].empty() || operation.in.empty() || operation.in[0].empty()) {
-    // XNNPACK asserts that there is a dimension.
+    // XNNPACK asserts that the rank is at least 1.
     return definition->Refuse(kDeputyReasonShape, "expected a dimension, found a scalar");
   }
   return row->define(operation);
@@ -183,7 +183,7 @@ bool Operation::ExpectConstant(size_t input) const {
 
 bool Operation::Bounds(float* low, float* high) const {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr int64_t kNone = 0, kRelu = 1, kRelu6 = 3, kRelu1 = 7;  // of MindSpore's numbers
+  constexpr int64_t kNone = 0, kRelu = 1, kRelu6 = 3, kRelu1 = 7;  // MindSpore's values
   const int64_t activation = primitive->GetInt("activation_type");
   *low = -kInfinity;
   *high = kInfinity;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators that XNNPACK can have, one function each, which both checks a kernel and defines
-// it: what is claimed is what can be built. operators.cc has the table of them.
+// The operators that XNNPACK supports. Each has one function that both checks a kernel and defines
+// it, so that each claimed kernel can be built. operators.cc has the table.
 #ifndef DEPUTY_BRIDGES_XNNPACK_OPERATORS_H_
 #define DEPUTY_BRIDGES_XNNPACK_OPERATORS_H_
 
@@ -17,45 +17,45 @@
 
 namespace deputy::xnnpack {
 
-// Adds a kernel to the definition; the refusal is the definition's.
+// Adds a kernel to the definition and returns the definition's refusal.
 Refusal AddKernel(Definition* definition, mindspore::kernel::Kernel* kernel,
                   const mindspore::schema::Primitive& primitive);
 
-// A kernel on its way into a definition. Functions that return a bool have refused when it is
-// false.
+// A kernel that is being added to a definition. Functions that return false have recorded a
+// refusal.
 struct Operation {
   Definition* definition;
   const mindspore::schema::Primitive* primitive;
   std::vector<MSTensor> inputs, outputs;
-  std::vector<Shape> in, out;  // their shapes
-  int argument;                // the row's
+  std::vector<Shape> in, out;  // shapes of inputs and outputs
+  int argument;                // argument of the table row
 
   bool ExpectInputs(size_t least, size_t most) const;
   bool ExpectRank(const Shape& shape, size_t rank) const;
   bool ExpectShape(const Shape& found, const Shape& expected, const char* what) const;
-  // That all inputs before `count` and the output are of one type, quantised or not.
+  // Checks that the inputs before `count` and the output have the same type.
   bool ExpectOneType(size_t count) const;
   bool ExpectFloat(size_t count) const;
-  // That input 0 and the output have one scale and zero point, where they are quantised.
+  // Checks that input 0 and the output, if quantised, have the same scale and zero point.
   bool ExpectSameQuantization() const;
   bool ExpectConstant(size_t input) const;
   bool is_float(const MSTensor& tensor) const;
 
-  // The bounds of the fused activation.
+  // Returns the bounds of the fused activation.
   bool Bounds(float* low, float* high) const;
-  // The values of inputs 0 to `count` - 1 as data, and of the output.
+  // Returns the values of the inputs before `count` and of the output, as data.
   bool Values(size_t count, uint32_t* ids, uint32_t* out_id) const;
-  // Contents of a constant of int32 or int64.
+  // Reads a constant of int32 or int64.
   bool ReadInts(size_t input, std::vector<int64_t>* values) const;
-  // An attribute of `count` numbers, each from `least` to 2^20.
+  // Reads an attribute with `count` numbers, each from `least` to 2^20.
   bool ReadNumbers(const char* name, size_t count, int64_t least,
                    std::vector<uint32_t>* values) const;
 };
 
-// As the member of mindspore::PluginDescription.
+// Implements mindspore::PluginDescription.list_operators.
 void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data);
 
-// The functions of the table.
+// The functions in the table of operators.cc.
 bool DefineUnary(const Operation& operation);
 bool DefineClamp(const Operation& operation);
 bool DefineBinary(const Operation& operation);

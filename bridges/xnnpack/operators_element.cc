@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that work element by element, and along the last dimension.
+// Element-wise operators, and operators along the last dimension.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace deputy::xnnpack {
 namespace {
 
-// The shape that two broadcast to; false where they do not.
+// Returns the shape to which two shapes broadcast; false if they do not.
 bool Broadcast(const Shape& a, const Shape& b, Shape* out) {
   const size_t rank = std::max(a.size(), b.size());
   out->assign(rank, 1);
@@ -138,7 +138,7 @@ bool DefineSoftmax(const Operation& operation) {
                                                operation.definition->subgraph(), in, out, 0));
 }
 
-// A slope per channel, as [C], [1, C] or [1, 1, C].
+// The slopes have the shape [C], [1, C] or [1, 1, C].
 bool DefinePrelu(const Operation& operation) {
   if (!operation.ExpectInputs(2, 2) || !operation.ExpectFloat(2) ||
       !operation.ExpectShape(operation.out[0], operation.in[0], "output")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that move elements, resize images, or reduce them.
+// Operators that move data, resize images, or reduce them.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace deputy::xnnpack {
 
-// MEAN of rows and columns of images.
+// MEAN over height and width of images.
 bool DefineMean(const Operation& operation) {
   Definition* definition = operation.definition;
   std::vector<int64_t> axes;
@@ -42,7 +42,7 @@ bool DefineMean(const Operation& operation) {
                       definition->subgraph(), out_shape.size(), out_shape.data(), mean, out, 0));
 }
 
-// The value of a padding: 0, or a constant of one float.
+// Reads the padding value: 0, or a constant with one float.
 static bool ReadPadding(const Operation& operation, float* value) {
   *value = 0;
   if (operation.inputs.size() < 3) return true;
@@ -107,7 +107,7 @@ bool DefineReshape(const Operation& operation) {
 }
 
 bool DefineResize(const Operation& operation) {
-  constexpr int64_t kAsymmetric = 0, kAlignCorners = 1;  // of MindSpore's numbers
+  constexpr int64_t kAsymmetric = 0, kAlignCorners = 1;  // MindSpore's values
   const int64_t mode = operation.primitive->GetInt("coordinate_transform_mode");
   uint32_t in = 0, out = 0, flags = 0;
   if (mode == kAsymmetric) flags = XNN_FLAG_TENSORFLOW_LEGACY_MODE;

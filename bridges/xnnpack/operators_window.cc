@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions, pools and products.
+// Convolutions, pooling and fully connected layers.
 #include <algorithm>
 
 #include "bridges/xnnpack/operators.h"
@@ -10,13 +10,13 @@
 namespace deputy::xnnpack {
 namespace {
 
-// Rows first, then columns.
+// Parameters of a window; index 0 is the height, 1 the width.
 struct Window {
   uint32_t kernel[2], stride[2], dilation[2];
   uint32_t pads[4];  // top, bottom, left, right
 };
 
-// Checks a window of attributes against the shapes.
+// Reads a window from the attributes and checks it against the shapes.
 bool ReadWindow(const Operation& operation, const char* stride_name, const char* pad_name,
                 bool has_dilation, Window* window) {
   std::vector<uint32_t> kernel, stride, dilation = {1, 1}, pads;
@@ -45,7 +45,7 @@ bool ReadWindow(const Operation& operation, const char* stride_name, const char*
                                         static_cast<unsigned long long>(expected),
                                         operation.out[0][1 + i]);
   }
-  // XNNPACK keeps a pointer per element of a window, for a line of the output or all of it.
+  // XNNPACK stores a pointer per window element, for one row of the output or for the whole output.
   constexpr uint64_t kMostTaps = 1 << 16, kMostPointers = 1 << 28;
   const uint64_t taps = uint64_t{kernel[0]} * kernel[1];
   if (taps <= kMostTaps && taps * (operation.out[0][1] * operation.out[0][2]) <= kMostPointers) {
@@ -63,7 +63,7 @@ bool ExpectImages(const Operation& operation) {
          operation.definition->Refuse(kDeputyReasonShape, "expected as many images as before");
 }
 
-// The values of an operation with a filter, in the order of its inputs.
+// The values of an operation with a filter.
 struct FilterValues {
   uint32_t in = 0, filter = 0, bias = XNN_INVALID_VALUE_ID, out = 0;
 };
@@ -152,12 +152,13 @@ bool DefineDepthwise(const Operation& operation) {
 
 namespace {
 
-// One direction of a transposed convolution.
+// Padding of a transposed convolution along one axis.
 struct Spread {
   uint32_t before = 0, after = 0, adjustment = 0;
 };
 
-// TensorFlow Lite pads as the convolution would that goes from the output to the input.
+// Computes TensorFlow Lite's padding, which is that of the convolution from the output to the
+// input.
 bool PlaceSpread(const Operation& operation, int64_t in, int64_t out, int64_t kernel,
                  int64_t stride, bool same, Spread* spread) {
   const int64_t back = same ? (out + stride - 1) / stride : (out - kernel + stride) / stride;
@@ -179,7 +180,7 @@ bool PlaceSpread(const Operation& operation, int64_t in, int64_t out, int64_t ke
 
 }  // namespace
 
-// Inputs: the output's shape, the filter, the image, perhaps a bias.
+// Inputs: shape of the output, filter, image, optional bias.
 bool DefineTransposeConv(const Operation& operation) {
   Definition* definition = operation.definition;
   if (!operation.ExpectInputs(3, 4) || !operation.ExpectConstant(0) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library's doors.
+// Exported functions of the library.
 #include "mindspore/plugin.h"
 
 #include <memory>

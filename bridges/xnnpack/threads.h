@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads that XNNPACK works with. They do not exist in a forked child, where an inference
-// would wait for them for ever, and so would their destruction.
+// The threads that XNNPACK uses. They do not exist in a forked child, where an inference or the
+// pool's destruction would wait for them forever.
 #ifndef DEPUTY_BRIDGES_XNNPACK_THREADS_H_
 #define DEPUTY_BRIDGES_XNNPACK_THREADS_H_
 
@@ -15,7 +15,7 @@ namespace deputy::xnnpack {
 
 class Threads {
  public:
-  // `count` threads, from 1, the caller's among them.
+  // `count` includes the calling thread and is at least 1.
   explicit Threads(size_t count) : pool_(count > 1 ? pthreadpool_create(count) : nullptr) {}
   ~Threads() {
     if (pool_ != nullptr && !AreLost()) pthreadpool_destroy(pool_);
@@ -23,7 +23,7 @@ class Threads {
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
-  // Null: the caller's thread alone.
+  // Null if only the calling thread is used.
   pthreadpool_t pool() const { return pool_; }
   bool AreLost() const { return pool_ != nullptr && getpid() != process_; }
 
