@@ -35,7 +35,7 @@ Refusal CheckOperator(const TfLiteNode& node, const TfLiteRegistration& registra
                                       " to " + std::to_string(other->max_version) + ", found " +
                                       std::to_string(registration.version)};
   }
-  if (!IsOffered(code)) {
+  if (!CanBeClaimed(code)) {
     return {kDeputyReasonOperator, "an operator that the host's interpreter has to run itself"};
   }
   if (node.might_have_side_effect) {
@@ -70,8 +70,8 @@ Refusal CheckTensor(const TfLiteContext& context, const TfLiteTensor& tensor) {
         static_cast<const TfLiteBlockwiseQuantization*>(tensor.quantization.params);
     for (const int part : {blocks->scale, blocks->zero_point}) {
       if (part < 0) continue;
-      const bool is_there = static_cast<size_t>(part) < context.tensors_size;
-      if (!is_there || context.tensors[part].allocation_type != kTfLiteMmapRo) {
+      const bool is_in_range = static_cast<size_t>(part) < context.tensors_size;
+      if (!is_in_range || context.tensors[part].allocation_type != kTfLiteMmapRo) {
         return {kDeputyReasonQuantization, NameOf(tensor) + ": expected constant scales"};
       }
     }
@@ -96,11 +96,11 @@ class Chooser {
     }
   }
 
-  Refusal Look(const TfLiteNode& node, const TfLiteRegistration& registration) {
+  Refusal Check(const TfLiteNode& node, const TfLiteRegistration& registration) {
     Refusal refusal = CheckOperator(node, registration);
     if (!refusal) refusal = CheckTensors(node);
     if (refusal) {
-      NoteUnlooked(node);
+      PropagateUnknownShapes(node);
       return refusal;
     }
     return Prepare(node, registration);
@@ -137,7 +137,7 @@ class Chooser {
 
   // Handles the outputs of a node that no kernel of this library has prepared. They have the host's
   // shapes, unless one of the node's inputs has an unknown shape: then theirs are unknown, too.
-  void NoteUnlooked(const TfLiteNode& node) {
+  void PropagateUnknownShapes(const TfLiteNode& node) {
     bool known = true;
     for (const int index : IndicesOf(node.inputs)) known = known && unknown_.count(index) == 0;
     if (known) return;
@@ -146,21 +146,21 @@ class Chooser {
 
   // True for a shape, an axis or a similar tensor that the host computes during its prepare. Inside
   // a partition its value would not be available in time.
-  bool IsWorkedOut(int host_tensor) {
+  bool IsPrecomputed(int host_tensor) {
     const TfLiteTensor& tensor = *mirror_.graph().tensor(mirror_.Find(host_tensor));
     return tensor.allocation_type == kTfLitePersistentRo &&
            (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 ||
             tensor.type == kTfLiteBool);
   }
-  bool AnyWorkedOut(const TfLiteIntArray* host_tensors) {
+  bool AnyPrecomputed(const TfLiteIntArray* host_tensors) {
     for (const int index : IndicesOf(host_tensors)) {
-      if (index >= 0 && IsWorkedOut(index)) return true;
+      if (index >= 0 && IsPrecomputed(index)) return true;
     }
     return false;
   }
 
   Refusal Prepare(const TfLiteNode& node, const TfLiteRegistration& registration) {
-    const bool from_worked_out = AnyWorkedOut(node.inputs);
+    const bool has_precomputed_input = AnyPrecomputed(node.inputs);
     reported_.clear();
     Subgraph& graph = mirror_.graph();
     TfLiteStatus status = mirror_.AddNode(node, registration);
@@ -193,7 +193,7 @@ class Chooser {
       return {kDeputyReasonType, NameOf(host) + " is " + TfLiteTypeGetName(host.type) +
                                      " in the model, and will be " + TfLiteTypeGetName(type)};
     }
-    if (AnyWorkedOut(node.outputs) || from_worked_out) {
+    if (AnyPrecomputed(node.outputs) || has_precomputed_input) {
       return {kDeputyReasonDynamicShape, "it works on shapes, before the model runs"};
     }
     return {};
@@ -207,7 +207,7 @@ class Chooser {
 
 }  // namespace
 
-bool IsOffered(int builtin_code) {
+bool CanBeClaimed(int builtin_code) {
   switch (builtin_code) {
     // Operators that run other subgraphs.
     case kTfLiteBuiltinIf:
@@ -246,7 +246,7 @@ TfLiteStatus ChooseNodes(TfLiteContext* context, std::span<const int> plan, cons
     const TfLiteStatus status =
         context->GetNodeAndRegistration(context, index, &node, &registration);
     if (status != kTfLiteOk) return status;
-    Refusal refusal = chooser.Look(*node, *registration);
+    Refusal refusal = chooser.Check(*node, *registration);
     out_choices->push_back({index, refusal.reason, std::move(refusal.text)});
   }
   return kTfLiteOk;

@@ -29,7 +29,7 @@ TfLiteStatus ChooseNodes(TfLiteContext* context, std::span<const int> plan, cons
 
 // True if nodes of the operator may be claimed. Operators that run other subgraphs, keep state
 // between inferences or generate random numbers may not.
-bool IsOffered(int builtin_code);
+bool CanBeClaimed(int builtin_code);
 
 }  // namespace deputy::cpu
 

@@ -31,7 +31,7 @@ CpuDelegate& Of(const TfLiteDelegate* delegate) {
 
 // Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
-TfLiteStatus Contained(TfLiteContext* context, Body&& body) {
+TfLiteStatus CatchExceptions(TfLiteContext* context, Body&& body) {
   const auto out_of_memory = [&] {
     context->ReportError(context, "deputy_cpu: out of memory");
     return kTfLiteError;
@@ -40,10 +40,10 @@ TfLiteStatus Contained(TfLiteContext* context, Body&& body) {
 }
 
 std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* cpu) {
-  const int wanted =
+  const int requested =
       cpu->options.num_threads > 0 ? cpu->options.num_threads : context.recommended_num_threads;
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int threads = std::clamp(wanted, 1, cores);
+  const int threads = std::clamp(requested, 1, cores);
   const std::lock_guard lock(cpu->mutex);
   std::shared_ptr<ThreadPool>& pool = cpu->pools[threads];
   if (pool == nullptr) pool = std::make_shared<ThreadPool>(threads);
@@ -58,14 +58,14 @@ Partition* PartitionOf(void* data) {
 }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
-  Partition* made = nullptr;
-  Contained(context, [&] {
+  Partition* created = nullptr;
+  CatchExceptions(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     CpuDelegate& cpu = Of(params.delegate);
-    made = Partition::Create(context, params, cpu.options, PoolFor(*context, &cpu)).release();
+    created = Partition::Create(context, params, cpu.options, PoolFor(*context, &cpu)).release();
     return kTfLiteOk;
   });
-  return made == nullptr ? TfLiteKernelInitFailed() : made;
+  return created == nullptr ? TfLiteKernelInitFailed() : created;
 }
 
 void Free(TfLiteContext*, void* data) { delete PartitionOf(data); }
@@ -74,7 +74,7 @@ template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
 TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
   Partition* const partition = PartitionOf(node->user_data);
   if (partition == nullptr) return kTfLiteError;
-  return Contained(context, [&] { return (partition->*function)(context); });
+  return CatchExceptions(context, [&] { return (partition->*function)(context); });
 }
 
 TfLiteRegistration PartitionRegistration() {
@@ -89,22 +89,22 @@ TfLiteRegistration PartitionRegistration() {
 }
 
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
-  return Contained(context, [&]() -> TfLiteStatus {
-    TfLiteIntArray* given = nullptr;
-    TfLiteStatus status = context->GetExecutionPlan(context, &given);
+  return CatchExceptions(context, [&]() -> TfLiteStatus {
+    TfLiteIntArray* host_plan = nullptr;
+    TfLiteStatus status = context->GetExecutionPlan(context, &host_plan);
     if (status != kTfLiteOk) return status;
-    const std::vector<int> plan(given->data, given->data + given->size);
+    const std::vector<int> plan(host_plan->data, host_plan->data + host_plan->size);
     std::vector<NodeChoice> choices;
     status = ChooseNodes(context, plan, Of(delegate).options, &choices);
     if (status != kTfLiteOk) return status;
-    std::vector<int> taken;
+    std::vector<int> claimed;
     for (const NodeChoice& choice : choices) {
-      if (choice.reason == kDeputyReasonNone) taken.push_back(choice.node);
+      if (choice.reason == kDeputyReasonNone) claimed.push_back(choice.node);
     }
-    if (taken.empty()) return kTfLiteOk;
-    TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(taken.size()));
+    if (claimed.empty()) return kTfLiteOk;
+    TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(claimed.size()));
     if (nodes == nullptr) return kTfLiteError;
-    std::copy(taken.begin(), taken.end(), nodes->data);
+    std::copy(claimed.begin(), claimed.end(), nodes->data);
     status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), nodes,
                                                             delegate);
     TfLiteIntArrayFree(nodes);
@@ -130,7 +130,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
-  return Contained(context, [&] {
+  return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<NodeChoice> choices;
     choices.clear();

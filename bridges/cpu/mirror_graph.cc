@@ -17,12 +17,12 @@ namespace deputy::cpu {
 namespace {
 
 // The version of STRIDED_SLICE that added the parameter `offset`.
-constexpr int kFirstWithOffset = 8;
+constexpr int kFirstVersionWithOffset = 8;
 
 // Returns the registration of a kernel, as an interpreter resolves it.
 TfLiteRegistration KernelOf(const OpDef& def, int version) {
-  static const OperatorSet kNoneOfTheClient;
-  ClientResolver resolver(kNoneOfTheClient, true);
+  static const OperatorSet kNoClientOperators;
+  ClientResolver resolver(kNoClientOperators, true);
   return def.code == kTfLiteBuiltinCustom ? *resolver.FindCustom(def.name, version)
                                           : *resolver.FindBuiltin(def.code, version);
 }
@@ -34,7 +34,7 @@ void* CopyBuiltinData(const OpDef& def, int version, const void* host_data) {
   void* copy = malloc(def.params_size);
   if (copy == nullptr) throw std::bad_alloc();
   memcpy(copy, host_data, def.params_size);
-  if (def.code == kTfLiteBuiltinStridedSlice && version < kFirstWithOffset) {
+  if (def.code == kTfLiteBuiltinStridedSlice && version < kFirstVersionWithOffset) {
     static_cast<TfLiteStridedSliceParams*>(copy)->offset = false;
   }
   return copy;

@@ -10,7 +10,7 @@
 namespace deputy::cpu {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 
 constexpr DeputyPluginOption kOptions[] = {
     {"num_threads", kDeputyOptionInt, 0, "0",
@@ -19,7 +19,7 @@ constexpr DeputyPluginOption kOptions[] = {
      "Whether quantised results are rounded as TensorFlow Lite's reference kernels round them."},
 };
 
-std::string Wrong(std::string_view key, std::string_view expected, std::string_view found) {
+std::string Invalid(std::string_view key, std::string_view expected, std::string_view found) {
   return "option '" + std::string(key) + "': expected " + std::string(expected) + ", found '" +
          std::string(found) + "'";
 }
@@ -28,8 +28,8 @@ std::string SetThreads(std::string_view value, Options* options) {
   int threads = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
   if (error != std::errc() || end != value.data() + value.size() || threads < 0 ||
-      threads > kMostThreads) {
-    return Wrong("num_threads", "a whole number from 0 to 1024", value);
+      threads > kMaxThreads) {
+    return Invalid("num_threads", "a whole number from 0 to 1024", value);
   }
   options->num_threads = threads;
   return "";
@@ -37,7 +37,7 @@ std::string SetThreads(std::string_view value, Options* options) {
 
 std::string SetReference(std::string_view value, Options* options) {
   const bool on = value == "true" || value == "1";
-  if (!on && value != "false" && value != "0") return Wrong("reference", "true or false", value);
+  if (!on && value != "false" && value != "0") return Invalid("reference", "true or false", value);
   options->reference = on;
   return "";
 }
@@ -66,9 +66,9 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
 
 std::string FromPublic(const DeputyCpuOptions& given, Options* options) {
   // Size of the struct's first version.
-  constexpr size_t kFirstSize = offsetof(DeputyCpuOptions, reference) + sizeof(int32_t);
-  if (given.struct_size < kFirstSize) {
-    return "DeputyCpuOptions: expected a struct_size of at least " + std::to_string(kFirstSize) +
+  constexpr size_t kMinSize = offsetof(DeputyCpuOptions, reference) + sizeof(int32_t);
+  if (given.struct_size < kMinSize) {
+    return "DeputyCpuOptions: expected a struct_size of at least " + std::to_string(kMinSize) +
            ", found " + std::to_string(given.struct_size);
   }
   DeputyCpuOptions known = PublicDefaults();

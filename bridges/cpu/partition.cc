@@ -20,7 +20,7 @@ void ReportToHost(void* host, const char* format, va_list args) {
 }
 
 // Marks a tensor as stored in the host's memory, so that the mirror graph allocates none.
-void MakeHosts(TfLiteTensor* tensor) {
+void UseHostMemory(TfLiteTensor* tensor) {
   tensor->allocation_type = kTfLiteCustom;
   tensor->data.raw = nullptr;
 }
@@ -49,39 +49,41 @@ TfLiteStatus Partition::Build(TfLiteContext* context, const TfLiteDelegateParams
     if (status == kTfLiteOk) status = graph_.AddNode(*node, *registration);
     if (status != kTfLiteOk) return status;
   }
-  std::vector<int> own_inputs, own_outputs;
+  std::vector<int> mirror_inputs, mirror_outputs;
   for (const int host : IndicesOf(params.input_tensors)) {
     if (host < 0) continue;
-    const Pair pair = {host, graph_.Mirror(host)};
-    if (Own(pair)->allocation_type == kTfLiteMmapRo) continue;
-    MakeHosts(Own(pair));
+    const TensorPair pair = {host, graph_.Mirror(host)};
+    if (MirrorOf(pair)->allocation_type == kTfLiteMmapRo) continue;
+    UseHostMemory(MirrorOf(pair));
     inputs_.push_back(pair);
-    own_inputs.push_back(pair.own);
+    mirror_inputs.push_back(pair.mirror);
   }
   for (const int host : IndicesOf(params.output_tensors)) {
     if (host < 0) continue;
-    const Pair pair = {host, graph_.Mirror(host)};
-    MakeHosts(Own(pair));
+    const TensorPair pair = {host, graph_.Mirror(host)};
+    UseHostMemory(MirrorOf(pair));
     outputs_.push_back(pair);
-    own_outputs.push_back(pair.own);
+    mirror_outputs.push_back(pair.mirror);
   }
-  graph_.graph().graph().SetInputs(own_inputs);
-  graph_.graph().graph().SetOutputs(own_outputs);
+  graph_.graph().graph().SetInputs(mirror_inputs);
+  graph_.graph().graph().SetOutputs(mirror_outputs);
   return kTfLiteOk;
 }
 
 TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   Subgraph& graph = graph_.graph();
-  for (const Pair& pair : inputs_) {
+  for (const TensorPair& pair : inputs_) {
     const TfLiteTensor& host = context->tensors[pair.host];
-    TfLiteTensor* const own = Own(pair);
-    const bool same_type = host.type == own->type;
-    if (same_type && TfLiteIntArrayEqual(host.dims, own->dims) != 0) continue;
+    TfLiteTensor* const mirror = MirrorOf(pair);
+    const bool same_type = host.type == mirror->type;
+    if (same_type && TfLiteIntArrayEqual(host.dims, mirror->dims) != 0) continue;
     // A node of the host may have changed the type in its prepare, which changes the number of
     // bytes.
-    own->type = host.type;
-    own->data.raw = nullptr;
-    if (graph.ResizeInputTensor(pair.own, IndicesOf(host.dims)) != kTfLiteOk) return kTfLiteError;
+    mirror->type = host.type;
+    mirror->data.raw = nullptr;
+    if (graph.ResizeInputTensor(pair.mirror, IndicesOf(host.dims)) != kTfLiteOk) {
+      return kTfLiteError;
+    }
     graph.RequireAllocation();
   }
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;
@@ -90,13 +92,13 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   for (const int node : graph.plan()) {
     fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.node(node)->outputs));
   }
-  for (const Pair& pair : outputs_) fixed &= Own(pair)->allocation_type == kTfLiteCustom;
+  for (const TensorPair& pair : outputs_) fixed &= MirrorOf(pair)->allocation_type == kTfLiteCustom;
   if (!fixed) {
     context->ReportError(context, "deputy_cpu: a kernel wants memory of its own for its output");
     return kTfLiteError;
   }
-  for (const Pair& pair : outputs_) {
-    TfLiteIntArray* dims = TfLiteIntArrayCopy(Own(pair)->dims);
+  for (const TensorPair& pair : outputs_) {
+    TfLiteIntArray* dims = TfLiteIntArrayCopy(MirrorOf(pair)->dims);
     if (dims == nullptr) return kTfLiteError;
     const TfLiteStatus status = context->ResizeTensor(context, &context->tensors[pair.host], dims);
     if (status != kTfLiteOk) return status;
@@ -105,16 +107,18 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
 }
 
 TfLiteStatus Partition::Invoke(TfLiteContext* context) {
-  for (const Pair& pair : inputs_) Own(pair)->data.raw = context->tensors[pair.host].data.raw;
-  for (const Pair& pair : outputs_) {
+  for (const TensorPair& pair : inputs_) {
+    MirrorOf(pair)->data.raw = context->tensors[pair.host].data.raw;
+  }
+  for (const TensorPair& pair : outputs_) {
     const TfLiteTensor& host = context->tensors[pair.host];
-    TfLiteTensor* const own = Own(pair);
-    if (own->bytes > host.bytes || (host.data.raw == nullptr && own->bytes > 0)) {
+    TfLiteTensor* const mirror = MirrorOf(pair);
+    if (mirror->bytes > host.bytes || (host.data.raw == nullptr && mirror->bytes > 0)) {
       context->ReportError(context, "deputy_cpu: tensor %d: expected %zu bytes, found %zu",
-                           pair.host, own->bytes, host.data.raw == nullptr ? 0 : host.bytes);
+                           pair.host, mirror->bytes, host.data.raw == nullptr ? 0 : host.bytes);
       return kTfLiteError;
     }
-    own->data.raw = host.data.raw;
+    mirror->data.raw = host.data.raw;
   }
   return graph_.Invoke(&graph_.graph(), false);
 }

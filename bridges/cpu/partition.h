@@ -30,17 +30,17 @@ class Partition {
 
  private:
   // A tensor of the host and its mirror.
-  struct Pair {
+  struct TensorPair {
     int host;
-    int own;
+    int mirror;
   };
 
   Partition(TfLiteContext* context, const InterpreterConfig& config) : graph_(context, config) {}
   TfLiteStatus Build(TfLiteContext* context, const TfLiteDelegateParams& params);
-  TfLiteTensor* Own(const Pair& pair) { return graph_.graph().tensor(pair.own); }
+  TfLiteTensor* MirrorOf(const TensorPair& pair) { return graph_.graph().tensor(pair.mirror); }
 
   MirrorGraph graph_;
-  std::vector<Pair> inputs_, outputs_;  // without constants
+  std::vector<TensorPair> inputs_, outputs_;  // without constants
 };
 
 }  // namespace deputy::cpu

@@ -21,7 +21,7 @@ namespace {
 
 using Report = void (*)(const char* text);
 
-void Say(Report report, const char* text) {
+void SendReport(Report report, const char* text) {
   if (report != nullptr) report(text);
 }
 
@@ -30,14 +30,14 @@ void Say(Report report, const char* text) {
 template <typename Read>
 TfLiteDelegate* CreateFrom(Report report, const Read& read) {
   const auto out_of_memory = [&]() -> TfLiteDelegate* {
-    Say(report, "out of memory");
+    SendReport(report, "out of memory");
     return nullptr;
   };
   return Guard(out_of_memory, [&]() -> TfLiteDelegate* {
     Options options;
     const std::string problem = read(&options);
     if (problem.empty()) return CreateDelegate(options);
-    Say(report, problem.c_str());
+    SendReport(report, problem.c_str());
     return nullptr;
   });
 }
@@ -52,7 +52,7 @@ TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_d
   return Guard(kTfLiteError, [&] {
     for (const std::span<const OpDef> family : AllFamilies()) {
       for (const OpDef& def : family) {
-        if (def.invoke == nullptr || !IsOffered(def.code)) continue;
+        if (def.invoke == nullptr || !CanBeClaimed(def.code)) continue;
         const bool custom = def.code == kTfLiteBuiltinCustom;
         const DeputyDelegateOperator op = {sizeof op, def.code, def.max_version,
                                            custom ? def.name : nullptr};
@@ -95,7 +95,7 @@ char* LastError() {
   return text;
 }
 
-void NoteError(const char* text) { std::snprintf(LastError(), 1024, "%s", text); }
+void StoreError(const char* text) { std::snprintf(LastError(), 1024, "%s", text); }
 
 }  // namespace
 }  // namespace deputy::cpu
@@ -119,7 +119,7 @@ TFL_CAPI_EXPORT const char* DeputyCpuLastError() { return deputy::cpu::LastError
 TFL_CAPI_EXPORT DeputyCpuOptions DeputyCpuOptionsDefault() { return deputy::cpu::PublicDefaults(); }
 
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyCpuDelegateCreate(const DeputyCpuOptions* options) {
-  return deputy::cpu::CreateFrom(&deputy::cpu::NoteError, [&](deputy::cpu::Options* read) {
+  return deputy::cpu::CreateFrom(&deputy::cpu::StoreError, [&](deputy::cpu::Options* read) {
     return options == nullptr ? std::string() : deputy::cpu::FromPublic(*options, read);
   });
 }

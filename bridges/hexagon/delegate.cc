@@ -50,7 +50,7 @@ class ScopedTime {
 
 // Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
-TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
+TfLiteStatus CatchExceptions(TfLiteContext* context, const Body& body) {
   try {
     return body();
   } catch (const std::exception& exception) {
@@ -70,8 +70,8 @@ struct Kernel {
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
-  Kernel* made = nullptr;
-  (void)Contained(context, [&] {
+  Kernel* created = nullptr;
+  (void)CatchExceptions(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     HexagonDelegate& delegate = Of(params.delegate);
     const ScopedTime time(&delegate.compile_ns);
@@ -81,10 +81,10 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     if (kernel->partition == nullptr) return kTfLiteError;
     const std::lock_guard lock(delegate.mutex);
     delegate.partitions.push_back(kernel->partition.get());
-    made = kernel.release();
+    created = kernel.release();
     return kTfLiteOk;
   });
-  return made;
+  return created;
 }
 
 void Free(TfLiteContext*, void* data) {
@@ -98,13 +98,13 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   Kernel* const kernel = KernelOf(node->user_data);
   if (kernel == nullptr) return kTfLiteError;
   const ScopedTime time(&kernel->delegate->compile_ns);
-  return Contained(context, [&] { return kernel->partition->Prepare(context); });
+  return CatchExceptions(context, [&] { return kernel->partition->Prepare(context); });
 }
 
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   Kernel* const kernel = KernelOf(node->user_data);
   if (kernel == nullptr) return kTfLiteError;
-  return Contained(context, [&] { return kernel->partition->Invoke(context); });
+  return CatchExceptions(context, [&] { return kernel->partition->Invoke(context); });
 }
 
 TfLiteRegistration PartitionRegistration() {
@@ -131,7 +131,7 @@ bool IsSupported(TfLiteContext* context, TfLiteNode* node, const TfLiteRegistrat
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
   DeputyPartitionHelper helper;
   DeputyPartitionHelperInit(&helper, context);
-  const TfLiteStatus status = Contained(context, [&] {
+  const TfLiteStatus status = CatchExceptions(context, [&] {
     TfLiteStatus done = DeputyPartitionHelperPartition(&helper, &IsSupported, nullptr, 0, INT_MAX);
     if (done != kTfLiteOk || helper.partition_count == 0) return done;
     const Options& options = Of(delegate).options;
@@ -152,14 +152,14 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Library> library) {
-  auto made = std::make_unique<HexagonDelegate>();
-  made->options = options;
-  made->library = std::move(library);
-  made->base.data_ = made.get();
-  made->base.Prepare = &Apply;
+  auto created = std::make_unique<HexagonDelegate>();
+  created->options = options;
+  created->library = std::move(library);
+  created->base.data_ = created.get();
+  created->base.Prepare = &Apply;
   // A graph of the DSP has fixed shapes, so that a resize rebuilds it.
-  made->base.flags = kTfLiteDelegateFlagsNone;
-  return &made.release()->base;
+  created->base.flags = kTfLiteDelegateFlagsNone;
+  return &created.release()->base;
 }
 
 void DestroyDelegate(TfLiteDelegate* delegate) {
@@ -167,7 +167,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportAnswer* answer) {
-  return Contained(context, [&] {
+  return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.assign(answer->node_count, {});

@@ -142,7 +142,7 @@ inline constexpr NnOperationName kNnOperationNames[] = {
   F(teardown, int, (NnGraph graph))                                                                \
   F(snpprint, int, (NnGraph graph, uint8_t * text, int bytes))                                     \
   F(getlog, int, (NnGraph graph, uint8_t * text, int bytes))                                       \
-  F(get_perfinfo, int, (NnGraph graph, NnPerfInfo * info, int room, uint32_t* out_count))          \
+  F(get_perfinfo, int, (NnGraph graph, NnPerfInfo * info, int capacity, uint32_t* out_count))      \
   F(reset_perfinfo, int, (NnGraph graph, uint32_t event))                                          \
   F(op_id_to_name, int, (uint32_t operation, char* name, int bytes))                               \
   F(global_teardown, void, ())                                                                     \

@@ -99,9 +99,9 @@ std::shared_ptr<const Library> Library::Connect(const std::string& path,
     *out_problem = name + ": " + *out_problem;
     return nullptr;
   }
-  std::shared_ptr<const Library> made(new Library(handle, functions));
+  std::shared_ptr<const Library> created(new Library(handle, functions));
   ++count;
-  return made;
+  return created;
 }
 
 Library::~Library() {

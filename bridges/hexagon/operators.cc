@@ -131,9 +131,9 @@ NnInput Translation::Tensor(const Node& node, int input) {
   if (tensor.type == kTfLiteInt8) {
     for (uint8_t& byte : bytes) byte ^= kSignBit;
   }
-  const NnInput made = graph_->AddConstant(DimsOf(tensor), bytes.data(), bytes.size());
-  tensors_[index] = made;
-  return made;
+  const NnInput constant = graph_->AddConstant(DimsOf(tensor), bytes.data(), bytes.size());
+  tensors_[index] = constant;
+  return constant;
 }
 
 Quantized Translation::TensorWithRange(const Node& node, int input) {

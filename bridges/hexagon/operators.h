@@ -58,8 +58,8 @@ class Translation {
   NnInput Tensor(const Node& node, int input);
   // Returns the tensor and its range.
   Quantized TensorWithRange(const Node& node, int input);
-  void Set(int tensor, NnInput made) { tensors_[tensor] = made; }
-  void SetOutput(const Node& node, NnInput made) { Set(node.node->outputs->data[0], made); }
+  void Set(int tensor, NnInput value) { tensors_[tensor] = value; }
+  void SetOutput(const Node& node, NnInput value) { Set(node.node->outputs->data[0], value); }
   NnInput Find(int tensor) const { return tensors_.at(tensor); }
 
  private:

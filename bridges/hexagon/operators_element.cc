@@ -9,15 +9,16 @@ namespace deputy::hexagon {
 namespace {
 
 // The DSP chooses the range of an 8-bit result: convert it to the range of the output tensor.
-void SetRequantized(const Node& node, NnOperation operation, const Quantized& made,
+void SetRequantized(const Node& node, NnOperation operation, const Quantized& computed,
                     Translation* translation) {
-  translation->SetOutput(node, translation->graph().AddRequantize(
-                                   operation, made, RangeOf(node.output()), DimsOf(node.output())));
+  translation->SetOutput(
+      node, translation->graph().AddRequantize(operation, computed, RangeOf(node.output()),
+                                               DimsOf(node.output())));
 }
 
 // ---- Two inputs ---------------------------------------------------------------------------------
 
-Refusal CheckTwo(const Node& node) {
+Refusal CheckBinary(const Node& node) {
   const TfLiteTensor* second = node.input_count() == 2 ? node.input(1) : nullptr;
   if (second == nullptr) return Refuse(kDeputyReasonOther, "expected two inputs");
   if (second->type != node.input(0)->type) {
@@ -39,11 +40,11 @@ Refusal CheckTwo(const Node& node) {
 
 template <typename Params>
 Refusal CheckArithmetic(const Node& node) {
-  const Refusal refusal = CheckTwo(node);
+  const Refusal refusal = CheckBinary(node);
   return refusal.reason != 0 ? refusal : CheckActivation(node, node.params<Params>().activation);
 }
 
-std::vector<NnInput> TwoWithRanges(const Node& node, Translation* translation) {
+std::vector<NnInput> BinaryInputs(const Node& node, Translation* translation) {
   const Quantized a = translation->TensorWithRange(node, 0);
   const Quantized b = translation->TensorWithRange(node, 1);
   return {a.data, b.data, a.min, a.max, b.min, b.max};
@@ -56,38 +57,38 @@ void AppendOutputRange(const Node& node, Translation* translation, std::vector<N
 }
 
 void TranslateAdd(const Node& node, Translation* translation) {
-  std::vector<NnInput> inputs = TwoWithRanges(node, translation);
+  std::vector<NnInput> inputs = BinaryInputs(node, translation);
   AppendOutputRange(node, translation, &inputs);
-  const Quantized made =
+  const Quantized computed =
       translation->graph().AddQuantized(kNnAdd8p8to8, kNnPadNone, inputs, DimsOf(node.output()));
-  SetRequantized(node, kNnRequantize8to8, made, translation);
+  SetRequantized(node, kNnRequantize8to8, computed, translation);
 }
 
 void TranslateSub(const Node& node, Translation* translation) {
-  const Quantized made = translation->graph().AddQuantized(
-      kNnSub8p8to8, kNnPadNone, TwoWithRanges(node, translation), DimsOf(node.output()));
-  SetRequantized(node, kNnRequantize8to8, made, translation);
+  const Quantized computed = translation->graph().AddQuantized(
+      kNnSub8p8to8, kNnPadNone, BinaryInputs(node, translation), DimsOf(node.output()));
+  SetRequantized(node, kNnRequantize8to8, computed, translation);
 }
 
 void TranslateMul(const Node& node, Translation* translation) {
-  const Quantized made =
-      translation->graph().AddQuantized(kNnMul8x8to32, kNnPadNone, TwoWithRanges(node, translation),
+  const Quantized computed =
+      translation->graph().AddQuantized(kNnMul8x8to32, kNnPadNone, BinaryInputs(node, translation),
                                         DimsOf(node.output()), sizeof(int32_t));
-  SetRequantized(node, kNnRequantize32to8, made, translation);
+  SetRequantized(node, kNnRequantize32to8, computed, translation);
 }
 
 template <NnOperation operation>
 void TranslateExtremum(const Node& node, Translation* translation) {
-  std::vector<NnInput> inputs = TwoWithRanges(node, translation);
+  std::vector<NnInput> inputs = BinaryInputs(node, translation);
   AppendOutputRange(node, translation, &inputs);
-  const Quantized made =
+  const Quantized computed =
       translation->graph().AddQuantized(operation, kNnPadNone, inputs, DimsOf(node.output()));
-  SetRequantized(node, kNnRequantize8to8, made, translation);
+  SetRequantized(node, kNnRequantize8to8, computed, translation);
 }
 
 // ---- One input ----------------------------------------------------------------------------------
 
-Refusal CheckOne(const Node& node) {
+Refusal CheckUnary(const Node& node) {
   return node.input_count() == 1 ? Refusal() : Refuse(kDeputyReasonOther, "expected one input");
 }
 
@@ -96,17 +97,17 @@ void TranslateUnary(const Node& node, Translation* translation) {
   const Quantized from = translation->TensorWithRange(node, 0);
   std::vector<NnInput> inputs = {from.data, from.min, from.max};
   if (operation == kNnReluX8) inputs.push_back(translation->graph().AddFloat(6));
-  const Quantized made =
+  const Quantized computed =
       translation->graph().AddQuantized(operation, kNnPadNone, inputs, DimsOf(node.output()));
-  SetRequantized(node, kNnRequantize8to8, made, translation);
+  SetRequantized(node, kNnRequantize8to8, computed, translation);
 }
 
 void TranslateSoftmax(const Node& node, Translation* translation) {
   const Quantized from = translation->TensorWithRange(node, 0);
   const NnInput beta = translation->graph().AddFloat(node.params<TfLiteSoftmaxParams>().beta);
-  const Quantized made = translation->graph().AddQuantized(
+  const Quantized computed = translation->graph().AddQuantized(
       kNnSoftmax8, kNnPadNone, {from.data, from.min, from.max, beta}, DimsOf(node.output()));
-  SetRequantized(node, kNnRequantize8to8, made, translation);
+  SetRequantized(node, kNnRequantize8to8, computed, translation);
 }
 
 void TranslateQuantize(const Node& node, Translation* translation) {
@@ -117,14 +118,14 @@ constexpr OperatorRow kRows[] = {
     {kTfLiteBuiltinAdd, 2, true, CheckArithmetic<TfLiteAddParams>, TranslateAdd},
     {kTfLiteBuiltinSub, 2, true, CheckArithmetic<TfLiteSubParams>, TranslateSub},
     {kTfLiteBuiltinMul, 2, true, CheckArithmetic<TfLiteMulParams>, TranslateMul},
-    {kTfLiteBuiltinMaximum, 2, false, CheckTwo, TranslateExtremum<kNnMaximum8>},
-    {kTfLiteBuiltinMinimum, 2, false, CheckTwo, TranslateExtremum<kNnMinimum8>},
-    {kTfLiteBuiltinRelu, 2, false, CheckOne, TranslateUnary<kNnRelu8>},
-    {kTfLiteBuiltinRelu6, 2, false, CheckOne, TranslateUnary<kNnReluX8>},
-    {kTfLiteBuiltinLogistic, 2, false, CheckOne, TranslateUnary<kNnSigmoid8>},
-    {kTfLiteBuiltinTanh, 2, false, CheckOne, TranslateUnary<kNnTanh8>},
-    {kTfLiteBuiltinSoftmax, 2, true, CheckOne, TranslateSoftmax},
-    {kTfLiteBuiltinQuantize, 2, false, CheckOne, TranslateQuantize},
+    {kTfLiteBuiltinMaximum, 2, false, CheckBinary, TranslateExtremum<kNnMaximum8>},
+    {kTfLiteBuiltinMinimum, 2, false, CheckBinary, TranslateExtremum<kNnMinimum8>},
+    {kTfLiteBuiltinRelu, 2, false, CheckUnary, TranslateUnary<kNnRelu8>},
+    {kTfLiteBuiltinRelu6, 2, false, CheckUnary, TranslateUnary<kNnReluX8>},
+    {kTfLiteBuiltinLogistic, 2, false, CheckUnary, TranslateUnary<kNnSigmoid8>},
+    {kTfLiteBuiltinTanh, 2, false, CheckUnary, TranslateUnary<kNnTanh8>},
+    {kTfLiteBuiltinSoftmax, 2, true, CheckUnary, TranslateSoftmax},
+    {kTfLiteBuiltinQuantize, 2, false, CheckUnary, TranslateQuantize},
 };
 
 }  // namespace

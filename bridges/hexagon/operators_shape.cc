@@ -12,14 +12,14 @@ namespace deputy::hexagon {
 namespace {
 
 // Larger results are slower on the DSP than on the CPU.
-constexpr int kMostResized = 65;
+constexpr int kMaxResizedExtent = 65;
 
 std::vector<int32_t> IntsOf(const TfLiteTensor& tensor) {
   return {tensor.data.i32, tensor.data.i32 + tensor.bytes / sizeof(int32_t)};
 }
 
 // Converts an axis of the host's tensor to one of the DSP's four dimensions.
-int32_t AxisInFour(int32_t axis, int rank) { return axis < 0 ? axis + 4 : axis + 4 - rank; }
+int32_t DeviceAxis(int32_t axis, int rank) { return axis < 0 ? axis + 4 : axis + 4 - rank; }
 
 NnInput AddReshape(NnInput from, const Dims& dims, GraphBuilder* graph) {
   const NnInput shape = graph->AddInts({1, 1, 1, 4}, {dims.begin(), dims.end()});
@@ -66,7 +66,7 @@ Refusal CheckConcatenation(const Node& node) {
 void TranslateConcatenation(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const int rank = node.output().dims->size;
-  const int32_t axis = AxisInFour(node.params<TfLiteConcatenationParams>().axis, rank);
+  const int32_t axis = DeviceAxis(node.params<TfLiteConcatenationParams>().axis, rank);
   std::vector<NnInput> inputs = {graph.AddInt(axis)}, mins, maxs;
   for (int i = 0; i < node.input_count(); ++i) {
     const Quantized each = translation->TensorWithRange(node, i);
@@ -77,12 +77,12 @@ void TranslateConcatenation(const Node& node, Translation* translation) {
   inputs.insert(inputs.end(), mins.begin(), mins.end());
   inputs.insert(inputs.end(), maxs.begin(), maxs.end());
   const Dims dims = DimsOf(node.output());
-  const Quantized made = graph.AddQuantized(kNnConcat8, kNnPadNone, std::move(inputs), dims);
+  const Quantized computed = graph.AddQuantized(kNnConcat8, kNnPadNone, std::move(inputs), dims);
   const Range output = RangeOf(node.output());
   bool same = true;
   for (int i = 0; i < node.input_count(); ++i) same = same && RangeOf(*node.input(i)) == output;
   translation->SetOutput(
-      node, same ? made.data : graph.AddRequantize(kNnRequantize8to8, made, output, dims));
+      node, same ? computed.data : graph.AddRequantize(kNnRequantize8to8, computed, output, dims));
 }
 
 // ---- PAD ----------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ Refusal CheckResize(const Node& node) {
     return Refuse(kDeputyReasonParameter, "expected no half_pixel_centers");
   }
   const TfLiteIntArray& dims = *node.output().dims;
-  if (std::max(dims.data[1], dims.data[2]) > kMostResized) {
-    return Refuse(kDeputyReasonCost, "expected a result of " + std::to_string(kMostResized) +
+  if (std::max(dims.data[1], dims.data[2]) > kMaxResizedExtent) {
+    return Refuse(kDeputyReasonCost, "expected a result of " + std::to_string(kMaxResizedExtent) +
                                          " rows and columns at most");
   }
   return CheckSameRange(node, 0);
@@ -151,16 +151,16 @@ void TranslateMean(const Node& node, Translation* translation) {
   std::vector<int32_t> axes = IntsOf(*node.input(1));
   Dims kept = DimsOf(input);
   for (int32_t& axis : axes) {
-    axis = AxisInFour(axis, input.dims->size);
+    axis = DeviceAxis(axis, input.dims->size);
     kept[static_cast<size_t>(axis)] = 1;
   }
   const Quantized from = translation->TensorWithRange(node, 0);
   const Range output = RangeOf(node.output());
   const NnInput which = graph.AddInts({1, 1, 1, static_cast<int>(axes.size())}, axes);
   const NnInput min = graph.AddFloat(output.min), max = graph.AddFloat(output.max);
-  const Quantized made = graph.AddQuantized(kNnMean8, kNnPadNone,
-                                            {from.data, from.min, from.max, which, min, max}, kept);
-  const NnInput result = graph.AddRequantize(kNnRequantize8to8, made, output, kept);
+  const Quantized computed = graph.AddQuantized(
+      kNnMean8, kNnPadNone, {from.data, from.min, from.max, which, min, max}, kept);
+  const NnInput result = graph.AddRequantize(kNnRequantize8to8, computed, output, kept);
   const Dims dims = DimsOf(node.output());
   translation->SetOutput(node, kept == dims ? result : AddReshape(result, dims, &graph));
 }

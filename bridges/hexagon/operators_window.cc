@@ -14,9 +14,9 @@
 namespace deputy::hexagon {
 namespace {
 
-constexpr int kMostStride = 3;
+constexpr int kMaxStride = 3;
 // Minimum ratio of a channel's scale to the largest one, a limit of the DSP's kernels.
-constexpr float kLeastRelativeScale = 1.0f / 1024;
+constexpr float kMinRelativeScale = 1.0f / 1024;
 
 const TfLiteAffineQuantization& Affine(const TfLiteTensor& tensor) {
   return *static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
@@ -51,8 +51,8 @@ Refusal CheckFilter(const Node& node, int channel_dimension) {
       filter->dims->data[channel_dimension] != scales.size) {
     return Refuse(kDeputyReasonQuantization, "input 1: expected one scale, or one per channel");
   }
-  const auto [least, most] = std::minmax_element(scales.data, scales.data + scales.size);
-  if (*least < *most * kLeastRelativeScale) {
+  const auto [min, max] = std::minmax_element(scales.data, scales.data + scales.size);
+  if (*min < *max * kMinRelativeScale) {
     return Refuse(kDeputyReasonQuantization,
                   "input 1: expected scales of channels within a factor of 1024");
   }
@@ -84,10 +84,10 @@ Filter AddFilter(const TfLiteTensor& tensor, const Dims& dims, const std::vector
   filter.values.data = graph->AddConstant(dims, bytes.data(), bytes.size());
   Range range;
   if (IsPerChannel(tensor)) {
-    const float most = *std::max_element(filter.scales.begin(), filter.scales.end());
-    range = {-128 * most, 127 * most};
+    const float max = *std::max_element(filter.scales.begin(), filter.scales.end());
+    range = {-128 * max, 127 * max};
     std::vector<float> relative;
-    for (const float scale : filter.scales) relative.push_back(scale / most);
+    for (const float scale : filter.scales) relative.push_back(scale / max);
     filter.relative_scales = graph->AddConstant({1, 1, 1, static_cast<int>(relative.size())},
                                                 relative.data(), relative.size() * sizeof(float));
   } else {
@@ -139,9 +139,9 @@ Refusal CheckWindow(const Node& node, const Window& window) {
   if (window.padding != kTfLitePaddingSame && window.padding != kTfLitePaddingValid) {
     return Refuse(kDeputyReasonParameter, "expected padding SAME or VALID");
   }
-  if (window.stride_height > kMostStride || window.stride_width > kMostStride) {
+  if (window.stride_height > kMaxStride || window.stride_width > kMaxStride) {
     return Refuse(kDeputyReasonParameter,
-                  "expected strides of " + std::to_string(kMostStride) + " at most, found " +
+                  "expected strides of " + std::to_string(kMaxStride) + " at most, found " +
                       std::to_string(std::max(window.stride_height, window.stride_width)));
   }
   if (window.dilation_height != 1 || window.dilation_width != 1) {
@@ -231,11 +231,11 @@ void AddConvolution(const Node& node, NnOperation operation, const Window& windo
                                  bias.min,          bias.max,           min,      max};
   if (filter.scales.size() > 1) inputs.push_back(filter.relative_scales);
   const Dims dims = DimsOf(node.output());
-  const Quantized made =
+  const Quantized computed =
       graph.AddQuantized(operation, PaddingOf(window.padding), std::move(inputs), dims);
-  translation->SetOutput(node, clamped == output
-                                   ? made.data
-                                   : graph.AddRequantize(kNnRequantize8to8, made, output, dims));
+  translation->SetOutput(
+      node, clamped == output ? computed.data
+                              : graph.AddRequantize(kNnRequantize8to8, computed, output, dims));
 }
 
 // Permutes the filter from [out, height, width, in] to [height, width, in, out].
@@ -304,18 +304,19 @@ void TranslateFullyConnected(const Node& node, Translation* translation) {
   const Quantized data = translation->TensorWithRange(node, 0);
   Dims dims = DimsOf(*node.input(0));
   dims[3] = static_cast<int>(out);
-  Quantized made = graph.AddQuantized(
+  Quantized computed = graph.AddQuantized(
       kNnMatMul8x8to32, kNnPadNone,
       {data.data, weights.values.data, data.min, data.max, weights.values.min, weights.values.max},
       dims, sizeof(int32_t));
   if (node.input_count() > 2 && node.input(2) != nullptr) {
     const Quantized bias = AddBias(node, weights, &graph);
-    made = graph.AddQuantized(kNnBiasAdd32p32to32, kNnPadNone,
-                              {made.data, bias.data, made.min, made.max, bias.min, bias.max}, dims,
-                              sizeof(int32_t));
+    computed = graph.AddQuantized(
+        kNnBiasAdd32p32to32, kNnPadNone,
+        {computed.data, bias.data, computed.min, computed.max, bias.min, bias.max}, dims,
+        sizeof(int32_t));
   }
   translation->SetOutput(
-      node, graph.AddRequantize(kNnRequantize32to8, made, RangeOf(node.output()), dims));
+      node, graph.AddRequantize(kNnRequantize32to8, computed, RangeOf(node.output()), dims));
 }
 
 // ---- Pooling ------------------------------------------------------------------------------------
@@ -342,13 +343,13 @@ void TranslatePool(const Node& node, Translation* translation) {
   const NnInput window = graph.AddShape({1, params.filter_height, params.filter_width, 1});
   const NnInput stride = graph.AddShape({1, params.stride_height, params.stride_width, 1});
   const Dims dims = DimsOf(node.output());
-  const Quantized made = graph.AddQuantized(operation, PaddingOf(params.padding),
-                                            {from.data, from.min, from.max, window, stride}, dims);
+  const Quantized computed = graph.AddQuantized(
+      operation, PaddingOf(params.padding), {from.data, from.min, from.max, window, stride}, dims);
   // The DSP chooses the range of an average.
   translation->SetOutput(
       node, operation == kNnMaxPool8
-                ? made.data
-                : graph.AddRequantize(kNnRequantize8to8, made, RangeOf(node.output()), dims));
+                ? computed.data
+                : graph.AddRequantize(kNnRequantize8to8, computed, RangeOf(node.output()), dims));
 }
 
 constexpr OperatorRow kRows[] = {

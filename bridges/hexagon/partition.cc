@@ -10,9 +10,9 @@ namespace deputy::hexagon {
 namespace {
 
 constexpr uint8_t kSignBit = 0x80;
-constexpr size_t kMostText = 100000;
+constexpr size_t kMaxTextBytes = 100000;
 
-void Flip(uint8_t* to, const uint8_t* from, size_t bytes) {
+void FlipSignBits(uint8_t* to, const uint8_t* from, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<uint8_t>(from[i] ^ kSignBit);
 }
 
@@ -80,8 +80,10 @@ TfLiteStatus Partition::Translate(TfLiteContext* context, const TfLiteDelegatePa
     inputs_.push_back(boundary(index));
     shapes.push_back(inputs_.back().dims);
   }
-  const std::vector<NnInput> made = graph.AddInputs(shapes);
-  for (size_t i = 0; i < made.size(); ++i) translation.Set(inputs_[i].tensor, made[i]);
+  const std::vector<NnInput> graph_inputs = graph.AddInputs(shapes);
+  for (size_t i = 0; i < graph_inputs.size(); ++i) {
+    translation.Set(inputs_[i].tensor, graph_inputs[i]);
+  }
   for (int i = 0; i < nodes.size; ++i) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
@@ -129,9 +131,9 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   }
   is_prepared_ = true;
   if (!options_.describe) return kTfLiteOk;
-  std::string text(kMostText, '\0');
-  auto* const room = reinterpret_cast<uint8_t*>(text.data());
-  if (nn().snpprint(graph_, room, static_cast<int>(text.size())) == 0) {
+  std::string text(kMaxTextBytes, '\0');
+  auto* const buffer = reinterpret_cast<uint8_t*>(text.data());
+  if (nn().snpprint(graph_, buffer, static_cast<int>(text.size())) == 0) {
     text.resize(std::min(text.find('\0'), text.size()));
     text_ = std::move(text);
   }
@@ -139,33 +141,33 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
 }
 
 // Returns the tensor for the DSP. An int8 tensor gets a separate buffer for its converted bytes.
-NnTensor Partition::Lend(TfLiteContext* context, Boundary* boundary) const {
+NnTensor Partition::DeviceTensor(TfLiteContext* context, Boundary* boundary) const {
   const TfLiteTensor& tensor = context->tensors[boundary->tensor];
-  NnTensor lent{};
+  NnTensor device_tensor{};
   const auto dim = [&](size_t i) { return static_cast<uint32_t>(boundary->dims[i]); };
-  lent.batches = dim(0);
-  lent.height = dim(1);
-  lent.width = dim(2);
-  lent.depth = dim(3);
-  lent.data = static_cast<uint8_t*>(tensor.data.data);
+  device_tensor.batches = dim(0);
+  device_tensor.height = dim(1);
+  device_tensor.width = dim(2);
+  device_tensor.depth = dim(3);
+  device_tensor.data = static_cast<uint8_t*>(tensor.data.data);
   if (boundary->is_signed) {
     boundary->bytes.resize(tensor.bytes);
-    lent.data = boundary->bytes.data();
+    device_tensor.data = boundary->bytes.data();
   }
-  lent.data_bytes = static_cast<int32_t>(tensor.bytes);
-  return lent;
+  device_tensor.data_bytes = static_cast<int32_t>(tensor.bytes);
+  return device_tensor;
 }
 
 TfLiteStatus Partition::Invoke(TfLiteContext* context) {
   std::vector<NnTensor> inputs, outputs;
   for (Boundary& boundary : inputs_) {
-    inputs.push_back(Lend(context, &boundary));
+    inputs.push_back(DeviceTensor(context, &boundary));
     inputs.back().data_valid_bytes = static_cast<uint32_t>(inputs.back().data_bytes);
     const TfLiteTensor& tensor = context->tensors[boundary.tensor];
     const auto* data = static_cast<const uint8_t*>(tensor.data.data);
-    if (boundary.is_signed) Flip(boundary.bytes.data(), data, tensor.bytes);
+    if (boundary.is_signed) FlipSignBits(boundary.bytes.data(), data, tensor.bytes);
   }
-  for (Boundary& boundary : outputs_) outputs.push_back(Lend(context, &boundary));
+  for (Boundary& boundary : outputs_) outputs.push_back(DeviceTensor(context, &boundary));
   if (options_.profiling) nn().reset_perfinfo(graph_, 0);
   const int status = nn().execute_new(graph_, inputs.data(), static_cast<int>(inputs.size()),
                                       outputs.data(), static_cast<int>(outputs.size()));
@@ -178,7 +180,7 @@ TfLiteStatus Partition::Invoke(TfLiteContext* context) {
       return kTfLiteError;
     }
     if (!outputs_[i].is_signed) continue;
-    Flip(static_cast<uint8_t*>(tensor.data.data), outputs_[i].bytes.data(), tensor.bytes);
+    FlipSignBits(static_cast<uint8_t*>(tensor.data.data), outputs_[i].bytes.data(), tensor.bytes);
   }
   if (options_.profiling) PrintCycles();
   return kTfLiteOk;

@@ -54,7 +54,7 @@ class Partition {
   TfLiteStatus Translate(TfLiteContext* context, const TfLiteDelegateParams& params);
   TfLiteStatus Fail(TfLiteContext* context, const std::string& what, int status) const;
   TfLiteStatus CheckShapes(TfLiteContext* context, const std::vector<Boundary>& tensors) const;
-  NnTensor Lend(TfLiteContext* context, Boundary* boundary) const;
+  NnTensor DeviceTensor(TfLiteContext* context, Boundary* boundary) const;
   void PrintCycles() const;
   const NnFunctions& nn() const { return library_->nn(); }
 

@@ -34,7 +34,7 @@ uint32_t CountOf(const Shape& shape) {
 
 }  // namespace
 
-bool IsQuantised(const TfLiteTensor& tensor) {
+bool IsQuantized(const TfLiteTensor& tensor) {
   return tensor.type == kTfLiteUInt8 || tensor.type == kTfLiteInt8;
 }
 
@@ -94,11 +94,11 @@ bool Definition::TypeOf(const TfLiteTensor& tensor, Type* out_type) {
     return Refuse(kDeputyReasonQuantization, NameOf(tensor) + ": expected one scale, found " +
                                                  std::to_string(ScaleCount(tensor)));
   }
-  const int least = tensor.type == kTfLiteInt8 ? INT8_MIN : 0;
+  const int min_zero_point = tensor.type == kTfLiteInt8 ? INT8_MIN : 0;
   out_type->scale = tensor.params.scale;
   out_type->zero_point = tensor.params.zero_point;
-  if (!(out_type->scale > 0) || out_type->zero_point < least ||
-      out_type->zero_point > least + UINT8_MAX) {
+  if (!(out_type->scale > 0) || out_type->zero_point < min_zero_point ||
+      out_type->zero_point > min_zero_point + UINT8_MAX) {
     return Refuse(kDeputyReasonQuantization,
                   NameOf(tensor) + ": expected a scale and a zero point of its type");
   }

@@ -134,7 +134,7 @@ class Definition {
 };
 
 // True for types with one scale and zero point per tensor.
-bool IsQuantised(const TfLiteTensor& tensor);
+bool IsQuantized(const TfLiteTensor& tensor);
 bool IsConstant(const TfLiteTensor& tensor);
 // Returns a description such as "tensor 'x'".
 std::string NameOf(const TfLiteTensor& tensor);

@@ -31,7 +31,7 @@ const Engine& EngineOf(const TfLiteDelegate* delegate) {
 
 // Runs `body` and converts exceptions to an error status: none may leave the library.
 template <typename Body>
-TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
+TfLiteStatus CatchExceptions(TfLiteContext* context, const Body& body) {
   try {
     return body();
   } catch (const std::exception& exception) {
@@ -44,8 +44,8 @@ TfLiteStatus Contained(TfLiteContext* context, const Body& body) {
 // ----------------------------------------------------------------------------
 
 // Returns for each node the reason why it is not supported, or an empty refusal.
-TfLiteStatus Look(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
-                  std::vector<Refusal>* out_refusals) {
+TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
+                        std::vector<Refusal>* out_refusals) {
   for (const int index : nodes) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
@@ -73,8 +73,8 @@ IntArray MakeArray(const std::vector<int>& values) {
   return array;
 }
 
-// Removes the nodes of all partitions except the `most` largest.
-TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* nodes) {
+// Removes the nodes of all partitions except the `max_count` largest.
+TfLiteStatus KeepLargest(TfLiteContext* context, size_t max_count, std::vector<int>* nodes) {
   const IntArray array = MakeArray(*nodes);
   TfLiteDelegateParams* partitions = nullptr;
   int count = 0;
@@ -86,9 +86,9 @@ TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* 
   for (int i = 0; i < count; ++i) replaced.push_back(partitions[i].nodes_to_replace);
   std::stable_sort(replaced.begin(), replaced.end(),
                    [](const auto* a, const auto* b) { return a->size > b->size; });
-  if (replaced.size() <= most) return kTfLiteOk;
+  if (replaced.size() <= max_count) return kTfLiteOk;
   std::vector<int> kept;
-  for (size_t i = 0; i < most; ++i) {
+  for (size_t i = 0; i < max_count; ++i) {
     kept.insert(kept.end(), replaced[i]->data, replaced[i]->data + replaced[i]->size);
   }
   std::sort(kept.begin(), kept.end());
@@ -99,16 +99,16 @@ TfLiteStatus KeepLargest(TfLiteContext* context, size_t most, std::vector<int>* 
 // ---- The delegate's nodes -----------------------------------------------------------------------
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
-  Partition* made = nullptr;
-  Contained(context, [&] {
+  Partition* created = nullptr;
+  CatchExceptions(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     auto partition = std::make_unique<Partition>(EngineOf(params.delegate), params);
     // Prepared in init, because nodes are accessible only while the delegate is applied.
     const TfLiteStatus status = partition->Prepare(context);
-    if (status == kTfLiteOk) made = partition.release();
+    if (status == kTfLiteOk) created = partition.release();
     return status;
   });
-  return made;  // null makes the node's prepare fail
+  return created;  // null makes the node's prepare fail
 }
 
 void Free(TfLiteContext*, void* data) { delete static_cast<Partition*>(data); }
@@ -117,7 +117,7 @@ template <TfLiteStatus (Partition::*function)(TfLiteContext*)>
 TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node) {
   auto* const partition = static_cast<Partition*>(node->user_data);
   if (partition == nullptr) return kTfLiteError;
-  return Contained(context, [&] { return (partition->*function)(context); });
+  return CatchExceptions(context, [&] { return (partition->*function)(context); });
 }
 
 TfLiteRegistration PartitionRegistration() {
@@ -132,25 +132,25 @@ TfLiteRegistration PartitionRegistration() {
 }
 
 TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
-  return Contained(context, [&]() -> TfLiteStatus {
-    TfLiteIntArray* given = nullptr;
-    TfLiteStatus status = context->GetExecutionPlan(context, &given);
+  return CatchExceptions(context, [&]() -> TfLiteStatus {
+    TfLiteIntArray* host_plan = nullptr;
+    TfLiteStatus status = context->GetExecutionPlan(context, &host_plan);
     if (status != kTfLiteOk) return status;
     const Engine& engine = EngineOf(delegate);
-    const std::vector<int> plan(given->data, given->data + given->size);
+    const std::vector<int> plan(host_plan->data, host_plan->data + host_plan->size);
     std::vector<Refusal> refusals;
-    status = Look(context, engine, plan, &refusals);
+    status = CheckNodes(context, engine, plan, &refusals);
     if (status != kTfLiteOk) return status;
-    std::vector<int> taken;
+    std::vector<int> claimed;
     for (size_t i = 0; i < plan.size(); ++i) {
-      if (!refusals[i]) taken.push_back(plan[i]);
+      if (!refusals[i]) claimed.push_back(plan[i]);
     }
-    if (engine.options.max_partitions > 0 && !taken.empty()) {
-      status = KeepLargest(context, static_cast<size_t>(engine.options.max_partitions), &taken);
+    if (engine.options.max_partitions > 0 && !claimed.empty()) {
+      status = KeepLargest(context, static_cast<size_t>(engine.options.max_partitions), &claimed);
       if (status != kTfLiteOk) return status;
     }
-    if (taken.empty()) return kTfLiteOk;
-    const IntArray nodes = MakeArray(taken);
+    if (claimed.empty()) return kTfLiteOk;
+    const IntArray nodes = MakeArray(claimed);
     return context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
                                                           nodes.get(), delegate);
   });
@@ -237,12 +237,12 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportAnswer* answer) {
-  return Contained(context, [&] {
+  return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.clear();
     const TfLiteStatus status =
-        Look(context, EngineOf(delegate), {answer->nodes, answer->node_count}, &refusals);
+        CheckNodes(context, EngineOf(delegate), {answer->nodes, answer->node_count}, &refusals);
     if (status != kTfLiteOk) return status;
     for (size_t i = 0; i < refusals.size(); ++i) {
       answer->supported[i] = refusals[i] ? 0 : 1;

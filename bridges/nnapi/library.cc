@@ -45,7 +45,7 @@ std::string NameFor(const std::string& option) {
 }
 
 // Loads the function table. Returns the names of missing required functions.
-std::string FillTable(void* library, Functions* functions) {
+std::string LoadFunctions(void* library, Functions* functions) {
   std::string missing;
 #define DEPUTY_NNAPI_FIND(member, symbol, result, arguments) \
   functions->member =                                        \
@@ -65,7 +65,7 @@ std::string FillTable(void* library, Functions* functions) {
   return missing;
 }
 
-int Bounded(int64_t level) {
+int ClampLevel(int64_t level) {
   return static_cast<int>(std::clamp<int64_t>(level, kFeatureLevel1, kFeatureLevel5));
 }
 
@@ -73,7 +73,7 @@ int Bounded(int64_t level) {
 // added.
 int LevelOf(const Functions& functions) {
   if (functions.getRuntimeFeatureLevel != nullptr) {
-    return Bounded(functions.getRuntimeFeatureLevel());
+    return ClampLevel(functions.getRuntimeFeatureLevel());
   }
   if (functions.Model_relaxComputationFloat32toFloat16 == nullptr) return kFeatureLevel1;
   if (functions.getDeviceCount == nullptr) return kFeatureLevel2;
@@ -132,7 +132,7 @@ std::shared_ptr<const Library> OpenLibrary(const std::string& path, std::string*
   }
   auto library = std::make_shared<Library>();
   library->path = name;
-  const std::string missing = FillTable(handle, &library->functions);
+  const std::string missing = LoadFunctions(handle, &library->functions);
   if (!missing.empty()) {
     *out_error = "NNAPI's library, " + Describe(name, path) + ", lacks " + missing;
     dlclose(handle);
@@ -157,11 +157,11 @@ std::string ChooseDevices(const Library& library, const std::string& accelerator
   std::string names;
   for (const Device& device : devices) {
     names.append(names.empty() ? "" : ", ").append("'" + device.name + "'");
-    const bool is_wanted =
+    const bool matches =
         accelerator.empty() ? device.type != kDeviceCpu : device.name == accelerator;
-    if (!is_wanted) continue;
+    if (!matches) continue;
     out_devices->chosen.push_back(device.handle);
-    out_devices->feature_level = std::min(out_devices->feature_level, Bounded(device.level));
+    out_devices->feature_level = std::min(out_devices->feature_level, ClampLevel(device.level));
   }
   if (!out_devices->chosen.empty()) return "";
   return (accelerator.empty() ? "option 'disable_cpu': expected a device that is no processor"

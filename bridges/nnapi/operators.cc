@@ -11,7 +11,7 @@
 namespace deputy::nnapi {
 namespace {
 
-constexpr int kMostDims = 4;
+constexpr int kMaxRank = 4;
 
 // Minimum feature level of an operation for each type of its data; 0 if the type is not supported.
 struct Levels {
@@ -38,9 +38,9 @@ constexpr Levels kBoolean29 = {0, 0, 0, 0, 29};
 
 enum Flags : uint8_t {
   kNoFlags = 0,
-  kWithOptions = 1,  // the node must have builtin data
-  kScalars = 2,      // tensors without dimensions are allowed
-  kSecond = 4,       // the data is input 1
+  kWithOptions = 1,   // the node must have builtin data
+  kAllowScalars = 2,  // tensors without dimensions are allowed
+  kDataIsSecond = 4,  // the data is input 1
 };
 
 struct Row {
@@ -53,51 +53,51 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {kTfLiteBuiltinAdd, 5, kAdd, kArithmetic27, kWithOptions | kScalars, DefineBinary},
-    {kTfLiteBuiltinSub, 5, kSub, kSubtraction, kWithOptions | kScalars, DefineBinary},
-    {kTfLiteBuiltinMul, 7, kMul, kArithmetic27, kWithOptions | kScalars, DefineBinary},
-    {kTfLiteBuiltinDiv, 2, kDiv, kFloat28, kWithOptions | kScalars, DefineDiv},
-    {kTfLiteBuiltinMaximum, 4, kMaximum, kNumber29, kScalars, DefinePlain},
-    {kTfLiteBuiltinMinimum, 4, kMinimum, kNumber29, kScalars, DefinePlain},
-    {kTfLiteBuiltinPow, 1, kPow, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinSquare, 1, kMul, kFloat27, kScalars, DefineSquare},
-    {kTfLiteBuiltinEqual, 4, kEqual, kAnything29, kScalars, DefineCompare},
-    {kTfLiteBuiltinNotEqual, 3, kNotEqual, kAnything29, kScalars, DefineCompare},
-    {kTfLiteBuiltinLess, 3, kLess, kNumber29, kScalars, DefineCompare},
-    {kTfLiteBuiltinLessEqual, 2, kLessEqual, kNumber29, kScalars, DefineCompare},
-    {kTfLiteBuiltinGreater, 2, kGreater, kNumber29, kScalars, DefineCompare},
-    {kTfLiteBuiltinGreaterEqual, 3, kGreaterEqual, kNumber29, kScalars, DefineCompare},
-    {kTfLiteBuiltinLogicalAnd, 1, kLogicalAnd, kBoolean29, kScalars, DefinePlain},
-    {kTfLiteBuiltinLogicalOr, 1, kLogicalOr, kBoolean29, kScalars, DefinePlain},
-    {kTfLiteBuiltinLogicalNot, 1, kLogicalNot, kBoolean29, kScalars, DefinePlain},
-    {kTfLiteBuiltinAbs, 5, kAbs, kAbsolute, kScalars, DefinePlain},
-    {kTfLiteBuiltinNeg, 1, kNeg, kFloatInt29, kScalars, DefinePlain},
-    {kTfLiteBuiltinExp, 2, kExp, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinLog, 2, kLog, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinSin, 1, kSin, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinSqrt, 1, kSqrt, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinRsqrt, 3, kRsqrt, kFloat29, kScalars, DefinePlain},
-    {kTfLiteBuiltinFloor, 1, kFloor, kFloat27, kScalars, DefinePlain},
-    {kTfLiteBuiltinRelu, 3, kRelu, kQuant27, kScalars, DefinePlain},
-    {kTfLiteBuiltinReluN1To1, 1, kRelu1, kQuant27, kScalars, DefinePlain},
-    {kTfLiteBuiltinRelu6, 3, kRelu6, kQuant27, kScalars, DefinePlain},
-    {kTfLiteBuiltinLogistic, 3, kLogistic, kQuant27, kScalars, DefineCurve},
-    {kTfLiteBuiltinTanh, 3, kTanh, kQuantUint8Later27, kScalars, DefineCurve},
-    {kTfLiteBuiltinElu, 1, kElu, kFloat30, kScalars, DefineElu},
-    {kTfLiteBuiltinHardSwish, 1, kHardSwish, kQuant30, kScalars, DefineAnyScales},
+    {kTfLiteBuiltinAdd, 5, kAdd, kArithmetic27, kWithOptions | kAllowScalars, DefineBinary},
+    {kTfLiteBuiltinSub, 5, kSub, kSubtraction, kWithOptions | kAllowScalars, DefineBinary},
+    {kTfLiteBuiltinMul, 7, kMul, kArithmetic27, kWithOptions | kAllowScalars, DefineBinary},
+    {kTfLiteBuiltinDiv, 2, kDiv, kFloat28, kWithOptions | kAllowScalars, DefineDiv},
+    {kTfLiteBuiltinMaximum, 4, kMaximum, kNumber29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinMinimum, 4, kMinimum, kNumber29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinPow, 1, kPow, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinSquare, 1, kMul, kFloat27, kAllowScalars, DefineSquare},
+    {kTfLiteBuiltinEqual, 4, kEqual, kAnything29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinNotEqual, 3, kNotEqual, kAnything29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinLess, 3, kLess, kNumber29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinLessEqual, 2, kLessEqual, kNumber29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinGreater, 2, kGreater, kNumber29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinGreaterEqual, 3, kGreaterEqual, kNumber29, kAllowScalars, DefineCompare},
+    {kTfLiteBuiltinLogicalAnd, 1, kLogicalAnd, kBoolean29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinLogicalOr, 1, kLogicalOr, kBoolean29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinLogicalNot, 1, kLogicalNot, kBoolean29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinAbs, 5, kAbs, kAbsolute, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinNeg, 1, kNeg, kFloatInt29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinExp, 2, kExp, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinLog, 2, kLog, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinSin, 1, kSin, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinSqrt, 1, kSqrt, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinRsqrt, 3, kRsqrt, kFloat29, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinFloor, 1, kFloor, kFloat27, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinRelu, 3, kRelu, kQuant27, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinReluN1To1, 1, kRelu1, kQuant27, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinRelu6, 3, kRelu6, kQuant27, kAllowScalars, DefinePlain},
+    {kTfLiteBuiltinLogistic, 3, kLogistic, kQuant27, kAllowScalars, DefineFixedScale},
+    {kTfLiteBuiltinTanh, 3, kTanh, kQuantUint8Later27, kAllowScalars, DefineFixedScale},
+    {kTfLiteBuiltinElu, 1, kElu, kFloat30, kAllowScalars, DefineElu},
+    {kTfLiteBuiltinHardSwish, 1, kHardSwish, kQuant30, kAllowScalars, DefineAnyScales},
     {kTfLiteBuiltinPrelu, 1, kPrelu, kQuant29, kNoFlags, DefineAnyScales},
     {kTfLiteBuiltinSoftmax, 3, kSoftmax, kQuant27, kWithOptions, DefineSoftmax},
     {kTfLiteBuiltinLogSoftmax, 1, kLogSoftmax, kFloat29, kNoFlags, DefineLogSoftmax},
     {kTfLiteBuiltinQuantize, 2, kQuantize, kFloat29, kNoFlags, DefineQuantize},
     {kTfLiteBuiltinDequantize, 3, kDequantize, {0, 27, 30, 0, 0}, kNoFlags, DefineDequantize},
     {kTfLiteBuiltinCast, 5, kCast, kFloatInt29, kNoFlags, DefineCast},
-    {kTfLiteBuiltinSelect, 4, kSelect, kNumber29, kSecond, DefineSelect},
-    {kTfLiteBuiltinSelectV2, 2, kSelect, kNumber29, kSecond, DefineSelect},
+    {kTfLiteBuiltinSelect, 4, kSelect, kNumber29, kDataIsSecond, DefineSelect},
+    {kTfLiteBuiltinSelectV2, 2, kSelect, kNumber29, kDataIsSecond, DefineSelect},
 
     {kTfLiteBuiltinConv2d, 5, kConv2d, kQuant27, kWithOptions, DefineConv},
     {kTfLiteBuiltinDepthwiseConv2d, 6, kDepthwiseConv2d, kQuant27, kWithOptions,
      DefineDepthwiseConv},
-    {kTfLiteBuiltinTransposeConv, 4, kTransposeConv, kQuant29, kWithOptions | kSecond,
+    {kTfLiteBuiltinTransposeConv, 4, kTransposeConv, kQuant29, kWithOptions | kDataIsSecond,
      DefineTransposeConv},
     {kTfLiteBuiltinFullyConnected, 9, kFullyConnected, kQuant27, kWithOptions,
      DefineFullyConnected},
@@ -113,12 +113,14 @@ constexpr Row kRows[] = {
     {kTfLiteBuiltinLocalResponseNormalization, 1, kLocalResponseNormalization, kFloat27,
      kWithOptions, DefineLocalResponseNormalization},
 
-    {kTfLiteBuiltinMean, 3, kMean, kQuant28, kWithOptions | kScalars, DefineReduce},
-    {kTfLiteBuiltinSum, 1, kReduceSum, kFloat29, kWithOptions | kScalars, DefineReduce},
-    {kTfLiteBuiltinReduceProd, 1, kReduceProd, kFloat29, kWithOptions | kScalars, DefineReduce},
-    {kTfLiteBuiltinReduceMax, 3, kReduceMax, kQuant29, kWithOptions | kScalars, DefineReduce},
-    {kTfLiteBuiltinReduceMin, 3, kReduceMin, kQuant29, kWithOptions | kScalars, DefineReduce},
-    {kTfLiteBuiltinReduceAny, 1, kReduceAny, kBoolean29, kWithOptions | kScalars, DefineReduce},
+    {kTfLiteBuiltinMean, 3, kMean, kQuant28, kWithOptions | kAllowScalars, DefineReduce},
+    {kTfLiteBuiltinSum, 1, kReduceSum, kFloat29, kWithOptions | kAllowScalars, DefineReduce},
+    {kTfLiteBuiltinReduceProd, 1, kReduceProd, kFloat29, kWithOptions | kAllowScalars,
+     DefineReduce},
+    {kTfLiteBuiltinReduceMax, 3, kReduceMax, kQuant29, kWithOptions | kAllowScalars, DefineReduce},
+    {kTfLiteBuiltinReduceMin, 3, kReduceMin, kQuant29, kWithOptions | kAllowScalars, DefineReduce},
+    {kTfLiteBuiltinReduceAny, 1, kReduceAny, kBoolean29, kWithOptions | kAllowScalars,
+     DefineReduce},
     {kTfLiteBuiltinArgMax, 2, kArgmax, kNumber29, kNoFlags, DefineArgument},
     {kTfLiteBuiltinArgMin, 2, kArgmin, kNumber29, kNoFlags, DefineArgument},
     {kTfLiteBuiltinReshape, 1, kReshape, kQuant27, kNoFlags, DefineReshape},
@@ -128,7 +130,7 @@ constexpr Row kRows[] = {
     {kTfLiteBuiltinPad, 4, kPad, kQuantUint8Later28, kNoFlags, DefinePad},
     {kTfLiteBuiltinPadv2, 4, kPadV2, kQuant29, kNoFlags, DefinePadV2},
     {kTfLiteBuiltinConcatenation, 3, kConcatenation, kQuant27, kWithOptions, DefineConcatenation},
-    {kTfLiteBuiltinSplit, 4, kSplit, kNumber29, kWithOptions | kSecond, DefineSplit},
+    {kTfLiteBuiltinSplit, 4, kSplit, kNumber29, kWithOptions | kDataIsSecond, DefineSplit},
     {kTfLiteBuiltinSlice, 5, kSlice, kNumber29, kNoFlags, DefineSlice},
     {kTfLiteBuiltinStridedSlice, 7, kStridedSlice, kQuant28, kWithOptions, DefineStridedSlice},
     {kTfLiteBuiltinGather, 4, kGather, kNumber29, kWithOptions, DefineGather},
@@ -142,7 +144,7 @@ constexpr Row kRows[] = {
      3,
      kEmbeddingLookup,
      {27, 29, 30, 29, 0},
-     kSecond,
+     kDataIsSecond,
      DefineEmbeddingLookup},
 };
 
@@ -186,7 +188,7 @@ bool CheckTensor(const Operation& op, const TfLiteTensor& tensor, bool allow_sca
   if (tensor.sparsity != nullptr) {
     return definition.Refuse(kDeputyReasonOther, NameOf(tensor) + " is sparse");
   }
-  if (tensor.dims->size > kMostDims) {
+  if (tensor.dims->size > kMaxRank) {
     return definition.Refuse(kDeputyReasonShape, NameOf(tensor) +
                                                      ": expected at most 4 dimensions, found " +
                                                      std::to_string(tensor.dims->size));
@@ -208,8 +210,8 @@ bool CheckTensors(const Operation& op, const Row& row) {
     for (int i = 0; i < tensors->size; ++i) {
       const int index = tensors->data[i];
       if (index < 0 && tensors == op.node->inputs) continue;
-      if (index < 0 ||
-          !CheckTensor(op, op.definition->context().tensors[index], (row.flags & kScalars) != 0)) {
+      if (index < 0 || !CheckTensor(op, op.definition->context().tensors[index],
+                                    (row.flags & kAllowScalars) != 0)) {
         return index >= 0 ? false
                           : op.definition->Refuse(kDeputyReasonOther, "an output is left out");
       }
@@ -223,7 +225,7 @@ bool CheckRow(const Operation& op, const Row& row) {
   if ((row.flags & kWithOptions) != 0 && op.node->builtin_data == nullptr) {
     return definition.Refuse(kDeputyReasonParameter, "expected options, found none");
   }
-  const int data = (row.flags & kSecond) != 0 ? 1 : 0;
+  const int data = (row.flags & kDataIsSecond) != 0 ? 1 : 0;
   if (op.outputs() == 0 || op.In(data) < 0) {
     return definition.Refuse(kDeputyReasonOther, "expected an input and an output");
   }
@@ -281,11 +283,11 @@ uint32_t CountOf(const TfLiteTensor& tensor) {
 
 // ---- Operation ----------------------------------------------------------------------------------
 
-bool Operation::ExpectInputs(int least, int most) const {
-  bool are_there = inputs() >= least && inputs() <= most;
-  for (int i = 0; i < least && are_there; ++i) are_there = In(i) >= 0;
-  return are_there ||
-         definition->Refuse(kDeputyReasonOther, "expected " + std::to_string(least) +
+bool Operation::ExpectInputs(int min, int max) const {
+  bool is_valid = inputs() >= min && inputs() <= max;
+  for (int i = 0; i < min && is_valid; ++i) is_valid = In(i) >= 0;
+  return is_valid ||
+         definition->Refuse(kDeputyReasonOther, "expected " + std::to_string(min) +
                                                     " inputs, found " + std::to_string(inputs()));
 }
 
@@ -311,9 +313,9 @@ bool Operation::ExpectSameType(const TfLiteTensor& a, const TfLiteTensor& b) con
   return ExpectType(b, a.type);
 }
 
-bool Operation::ExpectSameQuantisation(const TfLiteTensor& a, const TfLiteTensor& b) const {
+bool Operation::ExpectSameQuantization(const TfLiteTensor& a, const TfLiteTensor& b) const {
   if (!ExpectSameType(a, b)) return false;
-  if (!IsQuantised(a) ||
+  if (!IsQuantized(a) ||
       (a.params.scale == b.params.scale && a.params.zero_point == b.params.zero_point)) {
     return true;
   }
@@ -327,9 +329,9 @@ bool Operation::ExpectSameShape(const TfLiteTensor& a, const TfLiteTensor& b) co
          definition->Refuse(kDeputyReasonShape, NameOf(b) + ": expected the shape of " + NameOf(a));
 }
 
-bool Operation::ExpectQuantisation(const TfLiteTensor& tensor, float scale,
+bool Operation::ExpectQuantization(const TfLiteTensor& tensor, float scale,
                                    int uint8_zero_point) const {
-  if (!IsQuantised(tensor)) return true;
+  if (!IsQuantized(tensor)) return true;
   const int zero_point = uint8_zero_point - (tensor.type == kTfLiteInt8 ? 128 : 0);
   if (tensor.params.scale == scale && tensor.params.zero_point == zero_point) return true;
   return definition->Refuse(kDeputyReasonQuantization, NameOf(tensor) + ": expected scale 1/" +
@@ -344,7 +346,7 @@ bool Operation::ExpectConstant(const TfLiteTensor& tensor) const {
 }
 
 bool Operation::ExpectProductScale(const TfLiteTensor& a, const TfLiteTensor& b) const {
-  if (level() >= kFeatureLevel3 || !IsQuantised(a) ||
+  if (level() >= kFeatureLevel3 || !IsQuantized(a) ||
       out(0).params.scale > a.params.scale * b.params.scale) {
     return true;
   }

@@ -44,7 +44,7 @@ struct Operation {
     return *static_cast<const Params*>(node->builtin_data);
   }
 
-  bool ExpectInputs(int least, int most) const;
+  bool ExpectInputs(int min, int max) const;
   bool ExpectRank(const TfLiteTensor& tensor, int rank) const;
   // Checks the rank if the feature level is below 3, which introduced other ranks.
   bool ExpectRankBefore3(const TfLiteTensor& tensor, int rank) const;
@@ -52,10 +52,10 @@ struct Operation {
   // Check that the two tensors have the same type; the second also that quantised ones have the
   // same scale and zero point.
   bool ExpectSameType(const TfLiteTensor& a, const TfLiteTensor& b) const;
-  bool ExpectSameQuantisation(const TfLiteTensor& a, const TfLiteTensor& b) const;
+  bool ExpectSameQuantization(const TfLiteTensor& a, const TfLiteTensor& b) const;
   bool ExpectSameShape(const TfLiteTensor& a, const TfLiteTensor& b) const;
   // Checks the quantisation that NNAPI prescribes for some results.
-  bool ExpectQuantisation(const TfLiteTensor& tensor, float scale, int uint8_zero_point) const;
+  bool ExpectQuantization(const TfLiteTensor& tensor, float scale, int uint8_zero_point) const;
   bool ExpectConstant(const TfLiteTensor& tensor) const;
   // Before feature level 3, the scale of a quantised product must be greater than the product of
   // the factors' scales.
@@ -86,7 +86,7 @@ void DefineDiv(const Operation& op);
 void DefinePlain(const Operation& op);  // inputs and outputs only; one quantisation
 void DefineCompare(const Operation& op);
 void DefineSquare(const Operation& op);
-void DefineCurve(const Operation& op);  // LOGISTIC, TANH
+void DefineFixedScale(const Operation& op);  // LOGISTIC, TANH
 void DefineElu(const Operation& op);
 void DefineAnyScales(const Operation& op);  // PRELU, HARD_SWISH
 void DefineSoftmax(const Operation& op);

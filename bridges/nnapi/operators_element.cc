@@ -50,7 +50,7 @@ void DefineDiv(const Operation& op) { DefineBinary(op); }
 void DefinePlain(const Operation& op) {
   if (!op.ExpectInputs(1, 2)) return;
   for (int i = 0; i < op.inputs(); ++i) {
-    if (op.In(i) < 0 || !op.ExpectSameQuantisation(op.in(i), op.out(0))) {
+    if (op.In(i) < 0 || !op.ExpectSameQuantization(op.in(i), op.out(0))) {
       op.definition->Refuse(kDeputyReasonOther, "an input is left out");
       return;
     }
@@ -60,7 +60,7 @@ void DefinePlain(const Operation& op) {
 
 void DefineCompare(const Operation& op) {
   // With different scales, the CPU compares requantised values, whereas NNAPI compares real values.
-  if (!op.ExpectInputs(2, 2) || !op.ExpectSameQuantisation(op.in(0), op.in(1)) ||
+  if (!op.ExpectInputs(2, 2) || !op.ExpectSameQuantization(op.in(0), op.in(1)) ||
       !op.ExpectType(op.out(0), kTfLiteBool)) {
     return;
   }
@@ -75,10 +75,10 @@ void DefineSquare(const Operation& op) {
   op.Finish();
 }
 
-void DefineCurve(const Operation& op) {
+void DefineFixedScale(const Operation& op) {
   const bool is_tanh = op.code == kTanh;
   if (!op.ExpectInputs(1, 1) || !op.ExpectSameType(op.in(0), op.out(0)) ||
-      !op.ExpectQuantisation(op.out(0), is_tanh ? 1.0F / 128 : 1.0F / 256, is_tanh ? 128 : 0)) {
+      !op.ExpectQuantization(op.out(0), is_tanh ? 1.0F / 128 : 1.0F / 256, is_tanh ? 128 : 0)) {
     return;
   }
   op.FinishWith(1);
@@ -103,7 +103,7 @@ void DefineAnyScales(const Operation& op) {
 void DefineSoftmax(const Operation& op) {
   const TfLiteTensor& input = op.in(0);
   if (!op.ExpectInputs(1, 1) || !op.ExpectSameType(input, op.out(0)) ||
-      !op.ExpectQuantisation(op.out(0), 1.0F / 256, 0)) {
+      !op.ExpectQuantization(op.out(0), 1.0F / 256, 0)) {
     return;
   }
   if (op.level() < kFeatureLevel3 && input.dims->size != 2 && !op.ExpectRank(input, 4)) return;
@@ -127,7 +127,7 @@ void DefineLogSoftmax(const Operation& op) {
 
 void DefineQuantize(const Operation& op) {
   if (!op.ExpectInputs(1, 1)) return;
-  if (!IsQuantised(op.out(0)) && !op.ExpectType(op.out(0), kTfLiteInt8)) return;
+  if (!IsQuantized(op.out(0)) && !op.ExpectType(op.out(0), kTfLiteInt8)) return;
   op.FinishWith(1);
 }
 
@@ -148,7 +148,7 @@ void DefineSelect(const Operation& op) {
     return;
   }
   for (int i = 1; i < 3; ++i) {
-    if (!op.ExpectSameQuantisation(op.in(i), op.out(0)) ||
+    if (!op.ExpectSameQuantization(op.in(i), op.out(0)) ||
         !op.ExpectSameShape(op.out(0), op.in(i))) {
       return;
     }

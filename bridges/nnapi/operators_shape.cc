@@ -9,8 +9,8 @@ namespace deputy::nnapi {
 namespace {
 
 // Checks for one type and one quantisation of input and output.
-bool ExpectMoved(const Operation& op, int least, int most) {
-  return op.ExpectInputs(least, most) && op.ExpectSameQuantisation(op.in(0), op.out(0));
+bool ExpectDataMove(const Operation& op, int min, int max) {
+  return op.ExpectInputs(min, max) && op.ExpectSameQuantization(op.in(0), op.out(0));
 }
 
 bool ExpectCount(const Operation& op, const std::vector<int32_t>& values, size_t count,
@@ -33,7 +33,7 @@ bool ReadPaddings(const Operation& op, std::vector<int32_t>* paddings) {
 }
 
 void FinishBlock(const Operation& op, int block) {
-  if (!ExpectMoved(op, 1, 1) || !op.ExpectRank(op.in(0), 4)) return;
+  if (!ExpectDataMove(op, 1, 1) || !op.ExpectRank(op.in(0), 4)) return;
   op.definition->Input(op.In(0));
   op.definition->Int(block);
   op.Finish();
@@ -41,7 +41,7 @@ void FinishBlock(const Operation& op, int block) {
 
 // Reads the height and width of a block.
 bool ReadBlock(const Operation& op, std::vector<int32_t>* block) {
-  return ExpectMoved(op, 3, 3) && op.ExpectRank(op.in(0), 4) && op.ReadInts(1, block) &&
+  return ExpectDataMove(op, 3, 3) && op.ExpectRank(op.in(0), 4) && op.ReadInts(1, block) &&
          ExpectCount(op, *block, 2, "block");
 }
 
@@ -50,7 +50,7 @@ bool ReadBlock(const Operation& op, std::vector<int32_t>* block) {
 void DefineReduce(const Operation& op) {
   std::vector<int32_t> given, axes;
   const int rank = op.in(0).dims->size;
-  if (!ExpectMoved(op, 2, 2) || !op.ReadInts(1, &given)) return;
+  if (!ExpectDataMove(op, 2, 2) || !op.ReadInts(1, &given)) return;
   for (const int32_t value : given) {
     int32_t axis = 0;
     if (!op.ToAxis(value, rank, &axis)) return;
@@ -80,14 +80,14 @@ void DefineArgument(const Operation& op) {
 
 // The shape is taken from the output tensor, which is known, instead of the shape input.
 void DefineReshape(const Operation& op) {
-  if (!ExpectMoved(op, 1, 2)) return;
+  if (!ExpectDataMove(op, 1, 2)) return;
   op.definition->Input(op.In(0));
   op.definition->Ints({op.out(0).dims->data, op.out(0).dims->data + op.out(0).dims->size});
   op.Finish();
 }
 
 void DefineSqueeze(const Operation& op) {
-  if (!ExpectMoved(op, 1, 1)) return;
+  if (!ExpectDataMove(op, 1, 1)) return;
   const TfLiteIntArray& dims = *op.in(0).dims;
   std::vector<int32_t> axes;
   const TfLiteSqueezeParams every_axis{};
@@ -109,7 +109,7 @@ void DefineSqueeze(const Operation& op) {
 
 void DefineExpandDims(const Operation& op) {
   int32_t axis = 0;
-  if (!ExpectMoved(op, 2, 2) || !op.ReadAxis(1, op.out(0).dims->size, &axis)) return;
+  if (!ExpectDataMove(op, 2, 2) || !op.ReadAxis(1, op.out(0).dims->size, &axis)) return;
   op.definition->Input(op.In(0));
   op.definition->Int(axis);
   op.Finish();
@@ -117,7 +117,7 @@ void DefineExpandDims(const Operation& op) {
 
 void DefineTranspose(const Operation& op) {
   std::vector<int32_t> order;
-  if (!ExpectMoved(op, 2, 2) || !op.ReadInts(1, &order) ||
+  if (!ExpectDataMove(op, 2, 2) || !op.ReadInts(1, &order) ||
       !ExpectCount(op, order, RankOf(op.in(0)), "permutation")) {
     return;
   }
@@ -131,7 +131,7 @@ void DefineTranspose(const Operation& op) {
 
 void DefinePad(const Operation& op) {
   std::vector<int32_t> paddings;
-  if (!ExpectMoved(op, 2, 2) || !ReadPaddings(op, &paddings)) return;
+  if (!ExpectDataMove(op, 2, 2) || !ReadPaddings(op, &paddings)) return;
   op.definition->Input(op.In(0));
   op.definition->Ints(paddings, {static_cast<uint32_t>(op.in(0).dims->size), 2});
   op.Finish();
@@ -139,8 +139,8 @@ void DefinePad(const Operation& op) {
 
 void DefinePadV2(const Operation& op) {
   std::vector<int32_t> paddings;
-  if (!ExpectMoved(op, 3, 3) || !ReadPaddings(op, &paddings) ||
-      !op.ExpectSameQuantisation(op.in(0), op.in(2)) || !op.ExpectConstant(op.in(2))) {
+  if (!ExpectDataMove(op, 3, 3) || !ReadPaddings(op, &paddings) ||
+      !op.ExpectSameQuantization(op.in(0), op.in(2)) || !op.ExpectConstant(op.in(2))) {
     return;
   }
   const TfLiteTensor& value = op.in(2);
@@ -168,7 +168,7 @@ void DefineConcatenation(const Operation& op) {
   for (int i = 0; i < op.inputs(); ++i) {
     if (op.In(i) < 0 || !op.ExpectRank(op.in(i), op.out(0).dims->size)) return;
     const bool is_fine = op.level() < kFeatureLevel3
-                             ? op.ExpectSameQuantisation(op.out(0), op.in(i))
+                             ? op.ExpectSameQuantization(op.out(0), op.in(i))
                              : op.ExpectSameType(op.out(0), op.in(i));
     if (!is_fine) return;
     op.definition->Input(op.In(i));
@@ -182,7 +182,7 @@ void DefineSplit(const Operation& op) {
   int32_t axis = 0;
   if (!op.ExpectInputs(2, 2) || !op.ReadAxis(0, op.in(1).dims->size, &axis)) return;
   for (int i = 0; i < op.outputs(); ++i) {
-    if (!op.ExpectSameQuantisation(op.in(1), op.out(i))) return;
+    if (!op.ExpectSameQuantization(op.in(1), op.out(i))) return;
   }
   op.definition->Input(op.In(1));
   op.definition->Int(axis);
@@ -192,7 +192,7 @@ void DefineSplit(const Operation& op) {
 
 void DefineSlice(const Operation& op) {
   std::vector<int32_t> begin;
-  if (!ExpectMoved(op, 3, 3) || !op.ReadInts(1, &begin) || !op.ExpectConstant(op.in(2)) ||
+  if (!ExpectDataMove(op, 3, 3) || !op.ReadInts(1, &begin) || !op.ExpectConstant(op.in(2)) ||
       !ExpectCount(op, begin, RankOf(op.in(0)), "begin") ||
       !op.ExpectRank(op.out(0), op.in(0).dims->size)) {
     return;
@@ -205,7 +205,7 @@ void DefineSlice(const Operation& op) {
 
 void DefineStridedSlice(const Operation& op) {
   const auto& params = op.params<TfLiteStridedSliceParams>();
-  if (!ExpectMoved(op, 4, 4)) return;
+  if (!ExpectDataMove(op, 4, 4)) return;
   if (params.ellipsis_mask != 0 || params.new_axis_mask != 0 || params.offset) {
     op.definition->Refuse(kDeputyReasonParameter, "ellipses, new axes and offsets");
     return;
@@ -239,7 +239,7 @@ bool ExpectIndices(const Operation& op, int input, int extent) {
 void DefineGather(const Operation& op) {
   const auto& params = op.params<TfLiteGatherParams>();
   int32_t axis = 0;
-  if (!ExpectMoved(op, 2, 2) || !op.ExpectType(op.in(1), kTfLiteInt32) ||
+  if (!ExpectDataMove(op, 2, 2) || !op.ExpectType(op.in(1), kTfLiteInt32) ||
       !op.ToAxis(params.axis, op.in(0).dims->size, &axis)) {
     return;
   }
@@ -256,7 +256,7 @@ void DefineGather(const Operation& op) {
 
 void DefineTile(const Operation& op) {
   std::vector<int32_t> multiples;
-  if (!ExpectMoved(op, 2, 2) || !op.ReadInts(1, &multiples) ||
+  if (!ExpectDataMove(op, 2, 2) || !op.ReadInts(1, &multiples) ||
       !ExpectCount(op, multiples, RankOf(op.in(0)), "multiples")) {
     return;
   }
@@ -299,7 +299,7 @@ void DefineBatchToSpace(const Operation& op) {
 
 void DefineEmbeddingLookup(const Operation& op) {
   if (!op.ExpectInputs(2, 2) || !op.ExpectType(op.in(0), kTfLiteInt32) ||
-      !op.ExpectRank(op.in(0), 1) || !op.ExpectSameQuantisation(op.in(1), op.out(0))) {
+      !op.ExpectRank(op.in(0), 1) || !op.ExpectSameQuantization(op.in(1), op.out(0))) {
     return;
   }
   if (op.in(1).dims->size < 2) {

@@ -31,19 +31,19 @@ bool AddDilation(const Operation& op, int width, int height) {
 // Adds the output size and the inputs that follow it, for both kinds of RESIZE.
 void FinishResize(const Operation& op, bool align_corners, bool half_pixel_centers) {
   if (!op.ExpectInputs(2, 2) || !op.ExpectRank(op.in(0), 4) ||
-      !op.ExpectSameQuantisation(op.in(0), op.out(0))) {
+      !op.ExpectSameQuantization(op.in(0), op.out(0))) {
     return;
   }
   if (align_corners && half_pixel_centers) {
     op.definition->Refuse(kDeputyReasonParameter, "expected align_corners or half_pixel_centers");
     return;
   }
-  const bool has_more = align_corners || half_pixel_centers;
-  if (has_more && !op.definition->ExpectLevel(kFeatureLevel4, "where pixels lie")) return;
+  const bool has_options = align_corners || half_pixel_centers;
+  if (has_options && !op.definition->ExpectLevel(kFeatureLevel4, "where pixels lie")) return;
   op.definition->Input(op.In(0));
   op.definition->Int(op.out(0).dims->data[2]);
   op.definition->Int(op.out(0).dims->data[1]);
-  if (has_more) {
+  if (has_options) {
     op.definition->Bool(false);
     op.definition->Bool(align_corners);
     op.definition->Bool(half_pixel_centers);
@@ -86,20 +86,20 @@ void DefineDepthwiseConv(const Operation& op) {
       !ExpectStrides(op, params.stride_width, params.stride_height)) {
     return;
   }
-  const int channels = op.in(0).dims->data[3], made = op.in(1).dims->data[3];
-  if (made % channels != 0) {
+  const int channels = op.in(0).dims->data[3], out_channels = op.in(1).dims->data[3];
+  if (out_channels % channels != 0) {
     op.definition->Refuse(kDeputyReasonShape, "expected a whole number of filters per channel");
     return;
   }
   op.definition->Input(op.In(0));
   op.definition->Weights(op.In(1), 3);
-  op.definition->Bias(op.In(2), op.in(0), op.in(1), static_cast<uint32_t>(made));
+  op.definition->Bias(op.In(2), op.in(0), op.in(1), static_cast<uint32_t>(out_channels));
   op.definition->Int(padding);
   op.definition->Int(params.stride_width);
   op.definition->Int(params.stride_height);
   // Derived from the shapes, as in TensorFlow Lite's kernels: the value in the options may be
   // wrong.
-  op.definition->Int(made / channels);
+  op.definition->Int(out_channels / channels);
   op.definition->Int(fuse);
   if (AddDilation(op, params.dilation_width_factor, params.dilation_height_factor)) op.Finish();
 }
@@ -153,9 +153,10 @@ void DefineFullyConnected(const Operation& op) {
     return;
   }
   // NNAPI's result has two dimensions: a RESHAPE restores those of the output.
-  const uint32_t made = op.definition->Intermediate(op.out(0), {CountOf(op.out(0)) / units, units});
+  const uint32_t product =
+      op.definition->Intermediate(op.out(0), {CountOf(op.out(0)) / units, units});
   op.definition->Finish(op.code);
-  op.definition->Operand(made);
+  op.definition->Operand(product);
   op.definition->Ints({op.out(0).dims->data, op.out(0).dims->data + op.out(0).dims->size});
   op.definition->Output(op.Out(0));
   op.definition->Finish(kReshape);
@@ -165,7 +166,7 @@ void DefinePool(const Operation& op) {
   const auto& params = op.params<TfLitePoolParams>();
   int32_t fuse = 0, padding = 0;
   if (!op.ExpectInputs(1, 1) || !op.ExpectRank(op.in(0), 4) ||
-      !op.ExpectSameQuantisation(op.in(0), op.out(0)) || !op.ReadFuse(params.activation, &fuse) ||
+      !op.ExpectSameQuantization(op.in(0), op.out(0)) || !op.ReadFuse(params.activation, &fuse) ||
       !op.ReadPadding(params.padding, &padding) ||
       !ExpectStrides(op, params.stride_width, params.stride_height) ||
       !ExpectStrides(op, params.filter_width, params.filter_height)) {
@@ -193,7 +194,7 @@ void DefineResizeNearest(const Operation& op) {
 
 void DefineL2Normalization(const Operation& op) {
   if (!op.ExpectInputs(1, 1) || !op.ExpectSameType(op.in(0), op.out(0)) ||
-      !op.ExpectRankBefore3(op.in(0), 4) || !op.ExpectQuantisation(op.out(0), 1.0F / 128, 128)) {
+      !op.ExpectRankBefore3(op.in(0), 4) || !op.ExpectQuantization(op.out(0), 1.0F / 128, 128)) {
     return;
   }
   if (op.params<TfLiteL2NormParams>().activation != kTfLiteActNone) {

@@ -68,7 +68,7 @@ std::string ReadFalse(std::string_view text, Options*) {
                                         : "false, since models are compiled again for each shape";
 }
 
-std::string ReadNothing(std::string_view text, Options*) {
+std::string ReadEmpty(std::string_view text, Options*) {
   return text.empty() ? "" : "nothing, since drivers as libraries of their own are not opened";
 }
 
@@ -115,7 +115,7 @@ constexpr Read kReaders[] = {
     ReadBool<&Options::allow_fp16>,
     ReadFalse,
     ReadBool<&Options::use_burst_mode>,
-    ReadNothing,
+    ReadEmpty,
     ReadBool<&Options::shared_memory>,
     ReadText<&Options::cache_dir>,
     ReadText<&Options::model_token>,

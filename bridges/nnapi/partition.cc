@@ -31,7 +31,7 @@ void WriteToken(const std::string& text, uint8_t* token) {
 Partition::Partition(const Engine& engine, const TfLiteDelegateParams& params)
     : engine_(engine),
       nodes_(ToVector(params.nodes_to_replace)),
-      given_inputs_(ToVector(params.input_tensors)),
+      partition_inputs_(ToVector(params.input_tensors)),
       outputs_(ToVector(params.output_tensors)) {}
 
 Partition::~Partition() { Clear(); }
@@ -66,7 +66,7 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
 
 std::string Partition::ShareConstants(const TfLiteContext& context) {
   size_t bytes = 0;
-  for (const int index : given_inputs_) {
+  for (const int index : partition_inputs_) {
     const TfLiteTensor& tensor = context.tensors[index];
     if (!IsConstant(tensor)) continue;
     constants_.offsets[index] = bytes;
@@ -103,7 +103,7 @@ std::string Partition::Build(TfLiteContext* context) {
     if (definition_->refusal()) return where + definition_->refusal().text;
     if (!definition_->error().empty()) return where + definition_->error();
   }
-  definition_->FinishModel(given_inputs_, outputs_, engine_.options.allow_fp16, &inputs_);
+  definition_->FinishModel(partition_inputs_, outputs_, engine_.options.allow_fp16, &inputs_);
   return definition_->error();
 }
 
@@ -158,7 +158,7 @@ std::string Partition::SetCaching() {
   std::string text = options.model_token + "|" + engine_.library->path + "|" +
                      options.accelerator_name + (options.allow_fp16 ? "|fp16" : "|");
   for (const int node : nodes_) text += " " + std::to_string(node);
-  for (const int index : given_inputs_) {
+  for (const int index : partition_inputs_) {
     const TfLiteIntArray* dims = definition_->context().tensors[index].dims;
     for (int i = 0; i < dims->size; ++i) text += "," + std::to_string(dims->data[i]);
     text += ";";

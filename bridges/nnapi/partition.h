@@ -57,7 +57,7 @@ class Partition {
   const Functions& functions() const { return engine_.library->functions; }
 
   const Engine& engine_;
-  std::vector<int> nodes_, given_inputs_;
+  std::vector<int> nodes_, partition_inputs_;
   std::vector<int> inputs_;  // inputs of the model: tensors of the host
   std::vector<int> outputs_;
   SharedBlock constants_block_, arguments_block_;

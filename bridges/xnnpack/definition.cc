@@ -15,7 +15,7 @@ namespace {
 using mindspore::DataType;
 using mindspore::QuantParam;
 
-constexpr size_t kMostElements = size_t{1} << 30;
+constexpr size_t kMaxElements = size_t{1} << 30;
 
 xnn_datatype TypeOf(DataType type, bool by_channel) {
   switch (type) {
@@ -60,7 +60,7 @@ bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape) {
                               tensor.Name().c_str(), XNN_MAX_TENSOR_DIMS, dims.size());
   }
   for (const int64_t dim : dims) {
-    if (dim < 1 || static_cast<uint64_t>(dim) > kMostElements / count) {
+    if (dim < 1 || static_cast<uint64_t>(dim) > kMaxElements / count) {
       return definition->Refuse(
           kDeputyReasonShape, "tensor '%s': expected 1 to 2^30 elements, found a dimension of %lld",
           tensor.Name().c_str(), static_cast<long long>(dim));
@@ -158,10 +158,10 @@ const void* Definition::CopyOf(const MSTensor& tensor, Role role) {
   }
   constant_bytes_ += size;
   if (checking_) return data.get();
-  std::vector<PaddedBytes>& where = role == Role::kData ? constants_ : weights_;
-  where.emplace_back(size);
-  std::memcpy(where.back().data(), data.get(), size);
-  return where.back().data();
+  std::vector<PaddedBytes>& storage = role == Role::kData ? constants_ : weights_;
+  storage.emplace_back(size);
+  std::memcpy(storage.back().data(), data.get(), size);
+  return storage.back().data();
 }
 
 bool Definition::Define(const MSTensor& tensor, Role role, const Shape& shape, const void* data,

@@ -25,9 +25,9 @@ struct Run {
 };
 
 // Position of the last consumer of each tensor, to find the boundary of all runs in linear time.
-class Readers {
+class LastConsumers {
  public:
-  explicit Readers(XnnpackDelegate::Model* model) {
+  explicit LastConsumers(XnnpackDelegate::Model* model) {
     const std::vector<Kernel*>& kernels = *model->nodes();
     for (size_t i = 0; i < kernels.size(); ++i) {
       for (const MSTensor& tensor : kernels[i]->inputs()) Add(tensor, i);
@@ -35,38 +35,38 @@ class Readers {
     for (const MSTensor& tensor : model->outputs()) Add(tensor, kernels.size());
   }
 
-  // The tensors that cross the boundary of a run. `unread` are computed in the run and have no
+  // The tensors that cross the boundary of a run. `unused` are computed in the run and have no
   // consumer: they must be outputs as well, because XNNPACK requires memory for them.
-  struct Ends {
-    std::vector<MSTensor> inputs, outputs, unread;
+  struct Boundary {
+    std::vector<MSTensor> inputs, outputs, unused;
   };
 
-  Ends EndsOf(const std::vector<Kernel*>& kernels, const Run& run) const {
-    Ends ends;
+  Boundary BoundaryOf(const std::vector<Kernel*>& kernels, const Run& run) const {
+    Boundary boundary;
     std::set<MSTensorHandle> seen;  // computed in the run, or listed already
     for (size_t i = run.from; i < run.end; ++i) {
       for (const MSTensor& tensor : kernels[i]->inputs()) {
         if (tensor.IsConst() || !seen.insert(tensor.handle()).second) continue;
-        ends.inputs.push_back(tensor);
+        boundary.inputs.push_back(tensor);
       }
       for (const MSTensor& tensor : kernels[i]->outputs()) {
         seen.insert(tensor.handle());
-        const auto last = last_.find(tensor.handle());
-        if (last == last_.end()) {
-          ends.unread.push_back(tensor);
+        const auto last = last_consumer_.find(tensor.handle());
+        if (last == last_consumer_.end()) {
+          boundary.unused.push_back(tensor);
         } else if (last->second >= run.end) {
-          ends.outputs.push_back(tensor);
+          boundary.outputs.push_back(tensor);
         }
       }
     }
-    return ends;
+    return boundary;
   }
 
  private:
-  void Add(const MSTensor& tensor, size_t position) { last_[tensor.handle()] = position; }
+  void Add(const MSTensor& tensor, size_t position) { last_consumer_[tensor.handle()] = position; }
 
   // Position of the last consumer, which is never before the producer.
-  std::map<MSTensorHandle, size_t> last_;
+  std::map<MSTensorHandle, size_t> last_consumer_;
 };
 
 std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
@@ -86,16 +86,16 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
 // constants are only defined, since creating a runtime packs the weights, which happens again in
 // Build.
 Refusal Check(Kernel* kernel, const Primitive* primitive) {
-  constexpr size_t kMostConstantBytes = size_t{1} << 20;
+  constexpr size_t kMaxConstantBytes = size_t{1} << 20;
   if (primitive == nullptr) return {kDeputyReasonOther, "another delegate has it"};
   std::vector<MSTensor> inputs;
   for (const MSTensor& tensor : kernel->inputs()) {
     const bool is_new = std::find(inputs.begin(), inputs.end(), tensor) == inputs.end();
     if (!tensor.IsConst() && is_new) inputs.push_back(tensor);
   }
-  Definition looked_at(inputs, kernel->outputs(), true);
-  Refusal refusal = AddKernel(&looked_at, kernel, *primitive);
-  if (refusal.reason != 0 || looked_at.constant_bytes() > kMostConstantBytes) return refusal;
+  Definition checked(inputs, kernel->outputs(), true);
+  Refusal refusal = AddKernel(&checked, kernel, *primitive);
+  if (refusal.reason != 0 || checked.constant_bytes() > kMaxConstantBytes) return refusal;
   Definition definition(inputs, kernel->outputs(), false);
   AddKernel(&definition, kernel, *primitive);
   definition.Finish(nullptr, &refusal);
@@ -117,16 +117,16 @@ mindspore::Status XnnpackDelegate::Init() {
 }
 
 mindspore::Status XnnpackDelegate::Build(Model* model) {
-  const Readers readers(model);
+  const LastConsumers consumers(model);
   const std::vector<Run> runs = FindRuns(model);
   // In reverse order, so that the positions of earlier runs stay valid.
   for (size_t r = runs.size(); r > 0; --r) {
     const Run& run = runs[r - 1];
     const std::vector<Kernel*>& kernels = *model->nodes();
-    Readers::Ends ends = readers.EndsOf(kernels, run);
-    std::vector<MSTensor> given_out = ends.outputs;
-    given_out.insert(given_out.end(), ends.unread.begin(), ends.unread.end());
-    Definition definition(ends.inputs, given_out, false);
+    LastConsumers::Boundary boundary = consumers.BoundaryOf(kernels, run);
+    std::vector<MSTensor> external_outputs = boundary.outputs;
+    external_outputs.insert(external_outputs.end(), boundary.unused.begin(), boundary.unused.end());
+    Definition definition(boundary.inputs, external_outputs, false);
     for (size_t i = run.from; i < run.end; ++i) {
       AddKernel(&definition, kernels[i], *model->GetPrimitive(kernels[i]));
     }
@@ -138,8 +138,8 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
       continue;
     }
     auto kernel =
-        std::make_unique<XnnpackKernel>(std::move(ends.inputs), std::move(ends.outputs),
-                                        std::move(ends.unread), std::move(runtime), threads_);
+        std::make_unique<XnnpackKernel>(std::move(boundary.inputs), std::move(boundary.outputs),
+                                        std::move(boundary.unused), std::move(runtime), threads_);
     kernel->set_name("XNNPACK" + std::to_string(r - 1));
     const auto first = model->BeginKernelIterator();
     model->Replace(first + static_cast<std::ptrdiff_t>(run.from),

@@ -13,10 +13,10 @@ using mindspore::lite::RET_NOT_SUPPORT;
 using mindspore::lite::RET_OK;
 
 XnnpackKernel::XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
-                             std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
+                             std::vector<MSTensor> unused, std::unique_ptr<Runtime> runtime,
                              std::shared_ptr<const Threads> threads)
     : Kernel(std::move(inputs), std::move(outputs), nullptr, nullptr),
-      unread_(std::move(unread)),
+      unused_(std::move(unused)),
       threads_(std::move(threads)),
       runtime_(std::move(runtime)) {}
 
@@ -24,7 +24,7 @@ int XnnpackKernel::Prepare() {
   std::vector<xnn_external_value> values;
   memory_.clear();
   for (const std::vector<MSTensor>* tensors :
-       std::initializer_list<const std::vector<MSTensor>*>{&inputs_, &outputs_, &unread_}) {
+       std::initializer_list<const std::vector<MSTensor>*>{&inputs_, &outputs_, &unused_}) {
     for (const MSTensor& tensor : *tensors) {
       memory_.emplace_back(tensor.DataSize());
       values.push_back({static_cast<uint32_t>(values.size()), memory_.back().data()});
@@ -36,7 +36,7 @@ int XnnpackKernel::Prepare() {
 }
 
 int XnnpackKernel::Execute() {
-  if (threads_->AreLost()) {
+  if (threads_->IsForkedChild()) {
     MS_LOG(ERROR) << "XNNPACK: the delegate's threads do not exist in this forked child of the "
                      "process that created it: create the delegate after fork()";
     return RET_ERROR;

@@ -16,10 +16,10 @@ namespace deputy::xnnpack {
 
 class XnnpackKernel : public mindspore::kernel::Kernel {
  public:
-  // The runtime's external values are `inputs`, `outputs` and `unread`; the last are outputs of
+  // The runtime's external values are `inputs`, `outputs` and `unused`; the last are outputs of
   // XNNPACK without a consumer.
   XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
-                std::vector<MSTensor> unread, std::unique_ptr<Runtime> runtime,
+                std::vector<MSTensor> unused, std::unique_ptr<Runtime> runtime,
                 std::shared_ptr<const Threads> threads);
 
   int Prepare() override;
@@ -27,7 +27,7 @@ class XnnpackKernel : public mindspore::kernel::Kernel {
   int ReSize() override;
 
  private:
-  const std::vector<MSTensor> unread_;
+  const std::vector<MSTensor> unused_;
   std::vector<PaddedBytes> memory_;  // for the external values
   const std::shared_ptr<const Threads> threads_;
   const std::unique_ptr<Runtime> runtime_;  // destroyed before the memory and the threads

@@ -126,10 +126,10 @@ bool Operation::is_float(const MSTensor& tensor) const {
   return tensor.DataType() == DataType::kNumberTypeFloat32;
 }
 
-bool Operation::ExpectInputs(size_t least, size_t most) const {
-  if (inputs.size() >= least && inputs.size() <= most) return true;
-  return definition->Refuse(kDeputyReasonOther, "expected %zu to %zu inputs, found %zu", least,
-                            most, inputs.size());
+bool Operation::ExpectInputs(size_t min, size_t max) const {
+  if (inputs.size() >= min && inputs.size() <= max) return true;
+  return definition->Refuse(kDeputyReasonOther, "expected %zu to %zu inputs, found %zu", min, max,
+                            inputs.size());
 }
 
 bool Operation::ExpectRank(const Shape& shape, size_t rank) const {
@@ -225,19 +225,19 @@ bool Operation::ReadInts(size_t input, std::vector<int64_t>* values) const {
   return true;
 }
 
-bool Operation::ReadNumbers(const char* name, size_t count, int64_t least,
+bool Operation::ReadNumbers(const char* name, size_t count, int64_t min,
                             std::vector<uint32_t>* values) const {
-  constexpr int64_t kMost = 1 << 20;
+  constexpr int64_t kMaxNumber = 1 << 20;
   const std::vector<int64_t> numbers = primitive->GetInts(name);
   if (numbers.size() != count) {
     return definition->Refuse(kDeputyReasonParameter, "%s: expected %zu numbers, found %zu", name,
                               count, numbers.size());
   }
   for (const int64_t number : numbers) {
-    if (number < least || number > kMost) {
+    if (number < min || number > kMaxNumber) {
       return definition->Refuse(kDeputyReasonParameter, "%s: expected %lld to %lld, found %lld",
-                                name, static_cast<long long>(least), static_cast<long long>(kMost),
-                                static_cast<long long>(number));
+                                name, static_cast<long long>(min),
+                                static_cast<long long>(kMaxNumber), static_cast<long long>(number));
     }
     values->push_back(static_cast<uint32_t>(number));
   }

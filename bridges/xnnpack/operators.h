@@ -30,7 +30,7 @@ struct Operation {
   std::vector<Shape> in, out;  // shapes of inputs and outputs
   int argument;                // argument of the table row
 
-  bool ExpectInputs(size_t least, size_t most) const;
+  bool ExpectInputs(size_t min, size_t max) const;
   bool ExpectRank(const Shape& shape, size_t rank) const;
   bool ExpectShape(const Shape& found, const Shape& expected, const char* what) const;
   // Checks that the inputs before `count` and the output have the same type.
@@ -47,8 +47,8 @@ struct Operation {
   bool Values(size_t count, uint32_t* ids, uint32_t* out_id) const;
   // Reads a constant of int32 or int64.
   bool ReadInts(size_t input, std::vector<int64_t>* values) const;
-  // Reads an attribute with `count` numbers, each from `least` to 2^20.
-  bool ReadNumbers(const char* name, size_t count, int64_t least,
+  // Reads an attribute with `count` numbers, each from `min` to 2^20.
+  bool ReadNumbers(const char* name, size_t count, int64_t min,
                    std::vector<uint32_t>* values) const;
 };
 

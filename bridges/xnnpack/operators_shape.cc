@@ -74,8 +74,9 @@ bool DefinePad(const Operation& operation) {
   }
   Shape before, after, expected;
   for (size_t i = 0; i < shape.size(); ++i) {
-    constexpr int64_t kMost = 1 << 30;
-    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0 || pads[2 * i] > kMost || pads[2 * i + 1] > kMost) {
+    constexpr int64_t kMaxNumber = 1 << 30;
+    if (pads[2 * i] < 0 || pads[2 * i + 1] < 0 || pads[2 * i] > kMaxNumber ||
+        pads[2 * i + 1] > kMaxNumber) {
       return operation.definition->Refuse(kDeputyReasonParameter, "a padding out of range");
     }
     before.push_back(static_cast<size_t>(pads[2 * i]));

@@ -46,9 +46,9 @@ bool ReadWindow(const Operation& operation, const char* stride_name, const char*
                                         operation.out[0][1 + i]);
   }
   // XNNPACK stores a pointer per window element, for one row of the output or for the whole output.
-  constexpr uint64_t kMostTaps = 1 << 16, kMostPointers = 1 << 28;
+  constexpr uint64_t kMaxTaps = 1 << 16, kMaxPointers = 1 << 28;
   const uint64_t taps = uint64_t{kernel[0]} * kernel[1];
-  if (taps <= kMostTaps && taps * (operation.out[0][1] * operation.out[0][2]) <= kMostPointers) {
+  if (taps <= kMaxTaps && taps * (operation.out[0][1] * operation.out[0][2]) <= kMaxPointers) {
     return true;
   }
   return operation.definition->Refuse(kDeputyReasonShape, "a window of %llu elements",
@@ -153,27 +153,27 @@ bool DefineDepthwise(const Operation& operation) {
 namespace {
 
 // Padding of a transposed convolution along one axis.
-struct Spread {
+struct TransposePadding {
   uint32_t before = 0, after = 0, adjustment = 0;
 };
 
 // Computes TensorFlow Lite's padding, which is that of the convolution from the output to the
 // input.
-bool PlaceSpread(const Operation& operation, int64_t in, int64_t out, int64_t kernel,
-                 int64_t stride, bool same, Spread* spread) {
-  const int64_t back = same ? (out + stride - 1) / stride : (out - kernel + stride) / stride;
-  const int64_t whole = (in - 1) * stride + kernel;
-  const int64_t surplus = whole - out;
-  if (back != in || surplus < -(stride - 1) || (!same && surplus > 0)) {
+bool ComputePadding(const Operation& operation, int64_t in, int64_t out, int64_t kernel,
+                    int64_t stride, bool same, TransposePadding* padding) {
+  const int64_t expected_in = same ? (out + stride - 1) / stride : (out - kernel + stride) / stride;
+  const int64_t full_extent = (in - 1) * stride + kernel;
+  const int64_t surplus = full_extent - out;
+  if (expected_in != in || surplus < -(stride - 1) || (!same && surplus > 0)) {
     return operation.definition->Refuse(kDeputyReasonShape,
                                         "an output of %lld for an input of %lld",
                                         static_cast<long long>(out), static_cast<long long>(in));
   }
   if (surplus >= 0) {
-    spread->before = static_cast<uint32_t>(surplus / 2);
-    spread->after = static_cast<uint32_t>(surplus - surplus / 2);
+    padding->before = static_cast<uint32_t>(surplus / 2);
+    padding->after = static_cast<uint32_t>(surplus - surplus / 2);
   } else {
-    spread->adjustment = static_cast<uint32_t>(-surplus);
+    padding->adjustment = static_cast<uint32_t>(-surplus);
   }
   return true;
 }
@@ -201,11 +201,11 @@ bool DefineTransposeConv(const Operation& operation) {
     return definition->Refuse(kDeputyReasonShape, "a filter of %zu channels for %zu, to %zu",
                               filter[3], image[3], out[3]);
   }
-  Spread rows, columns;
+  TransposePadding rows, columns;
   FilterValues v;
-  const auto place = [&](size_t i, Spread* spread) {
-    return PlaceSpread(operation, static_cast<int64_t>(image[i]), static_cast<int64_t>(out[i]),
-                       static_cast<int64_t>(filter[i]), stride[i - 1], mode == kSame, spread);
+  const auto place = [&](size_t i, TransposePadding* padding) {
+    return ComputePadding(operation, static_cast<int64_t>(image[i]), static_cast<int64_t>(out[i]),
+                          static_cast<int64_t>(filter[i]), stride[i - 1], mode == kSame, padding);
   };
   return place(1, &rows) && place(2, &columns) &&
          ReadFilter(operation, operation.inputs[2], operation.inputs[1], BiasOf(operation, 3),

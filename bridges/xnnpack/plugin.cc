@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMaxThreads = 1024;
 
 const DeputyPluginOption kOptions[] = {
     {"num_threads", kDeputyOptionInt, 0, "1", "How many threads XNNPACK works with."},
@@ -20,8 +20,8 @@ const DeputyPluginOption kOptions[] = {
 std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
                                           std::string* error) {
   const int64_t threads = options.Int("num_threads");
-  if (threads < 1 || threads > kMostThreads) {
-    *error = "option 'num_threads': expected 1 to " + std::to_string(kMostThreads) + ", found " +
+  if (threads < 1 || threads > kMaxThreads) {
+    *error = "option 'num_threads': expected 1 to " + std::to_string(kMaxThreads) + ", found " +
              std::to_string(threads);
     return nullptr;
   }

@@ -18,14 +18,14 @@ class Threads {
   // `count` includes the calling thread and is at least 1.
   explicit Threads(size_t count) : pool_(count > 1 ? pthreadpool_create(count) : nullptr) {}
   ~Threads() {
-    if (pool_ != nullptr && !AreLost()) pthreadpool_destroy(pool_);
+    if (pool_ != nullptr && !IsForkedChild()) pthreadpool_destroy(pool_);
   }
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
   // Null if only the calling thread is used.
   pthreadpool_t pool() const { return pool_; }
-  bool AreLost() const { return pool_ != nullptr && getpid() != process_; }
+  bool IsForkedChild() const { return pool_ != nullptr && getpid() != process_; }
 
  private:
   const pthreadpool_t pool_;
