@@ -352,8 +352,8 @@ TEST(CpuDelegate, leaves_nodes_with_a_reason) {
   TestInterpreter t(m.Finish());
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "Deputy has no kernel for it");
-  EXPECT_EQ(WhyNot(t, 1), "an operator that the host's interpreter has to run itself");
+  EXPECT_EQ(WhyNot(t, 0), "Deputy has no kernel for this operator");
+  EXPECT_EQ(WhyNot(t, 1), "the operator must run in the host's interpreter");
   EXPECT_EQ(WhyNot(t, 2), "tensor 'text': type STRING");
   EXPECT_EQ(WhyNot(t, 3), "");
   EXPECT_EQ(WhyNot(t, 4), "");
@@ -379,7 +379,7 @@ TEST(CpuDelegate, leaves_variables_and_random_numbers) {
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
   EXPECT_EQ(WhyNot(t, 0), "tensor 'state' is a variable");
-  EXPECT_EQ(WhyNot(t, 1), "an operator that the host's interpreter has to run itself");
+  EXPECT_EQ(WhyNot(t, 1), "the operator must run in the host's interpreter");
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
@@ -409,11 +409,11 @@ TEST(CpuDelegate, leaves_work_on_shapes) {
   TestInterpreter t(m.Finish());
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "it works on shapes, before the model runs");
-  EXPECT_EQ(WhyNot(t, 1), "it works on shapes, before the model runs");
+  EXPECT_EQ(WhyNot(t, 0), "the node is computed before the first inference");
+  EXPECT_EQ(WhyNot(t, 1), "the node is computed before the first inference");
   EXPECT_EQ(WhyNot(t, 2), "");
-  EXPECT_EQ(WhyNot(t, 3), "its output's shape depends on contents");
-  EXPECT_EQ(WhyNot(t, 4), "tensor 'made': its shape is not known yet");
+  EXPECT_EQ(WhyNot(t, 3), "the output's shape depends on the values of the inputs");
+  EXPECT_EQ(WhyNot(t, 4), "tensor 'made': its shape is not known before run time");
   for (const int rows : {2, 5}) {
     ASSERT_EQ(t.Resize(0, {rows, 3}), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();

@@ -29,17 +29,17 @@ Refusal CheckOperator(const TfLiteNode& node, const TfLiteRegistration& registra
   if (def == nullptr) {
     const OpDef* other = FindBuiltinAnyVersion(static_cast<TfLiteBuiltinOperator>(code));
     if (other == nullptr || other->invoke == nullptr) {
-      return {kDeputyReasonOperator, "Deputy has no kernel for it"};
+      return {kDeputyReasonOperator, "Deputy has no kernel for this operator"};
     }
     return {kDeputyReasonVersion, "version: expected " + std::to_string(other->min_version) +
                                       " to " + std::to_string(other->max_version) + ", found " +
                                       std::to_string(registration.version)};
   }
   if (!CanBeClaimed(code)) {
-    return {kDeputyReasonOperator, "an operator that the host's interpreter has to run itself"};
+    return {kDeputyReasonOperator, "the operator must run in the host's interpreter"};
   }
   if (node.might_have_side_effect) {
-    return {kDeputyReasonOther, "it has effects beside its outputs"};
+    return {kDeputyReasonOther, "the node has side effects"};
   }
   if (code != kTfLiteBuiltinCustom && def->params_size > 0 && node.builtin_data == nullptr) {
     return {kDeputyReasonParameter, "expected options, found none"};
@@ -77,7 +77,7 @@ Refusal CheckTensor(const TfLiteContext& context, const TfLiteTensor& tensor) {
     }
   } else if (tensor.quantization.type != kTfLiteNoQuantization &&
              tensor.quantization.type != kTfLiteAffineQuantization) {
-    return {kDeputyReasonQuantization, NameOf(tensor) + " is quantised along several axes"};
+    return {kDeputyReasonQuantization, NameOf(tensor) + " has an unsupported kind of quantisation"};
   }
   return tensor.allocation_type == kTfLiteMmapRo ? CheckConstant(tensor) : Refusal();
 }
@@ -128,7 +128,8 @@ class Chooser {
         const TfLiteTensor& tensor = context_->tensors[index];
         if (Refusal refusal = CheckTensor(*context_, tensor)) return refusal;
         if (tensors == node.inputs && unknown_.count(index) != 0) {
-          return {kDeputyReasonDynamicShape, NameOf(tensor) + ": its shape is not known yet"};
+          return {kDeputyReasonDynamicShape,
+                  NameOf(tensor) + ": its shape is not known before run time"};
         }
       }
     }
@@ -136,7 +137,7 @@ class Chooser {
   }
 
   // Handles the outputs of a node that no kernel of this library has prepared. They have the host's
-  // shapes, unless one of the node's inputs has an unknown shape: then theirs are unknown, too.
+  // shapes, unless an input has an unknown shape: then the outputs have unknown shapes, too.
   void PropagateUnknownShapes(const TfLiteNode& node) {
     bool known = true;
     for (const int index : IndicesOf(node.inputs)) known = known && unknown_.count(index) == 0;
@@ -180,7 +181,9 @@ class Chooser {
         mirror_.Reset(index);
         if (dynamic) unknown_.insert(index);
       }
-      if (dynamic) return {kDeputyReasonDynamicShape, "its output's shape depends on contents"};
+      if (dynamic)
+        return {kDeputyReasonDynamicShape,
+                "the output's shape depends on the values of the inputs"};
       return {kDeputyReasonOther, note.empty() ? reported_ : note};
     }
     for (const int index : IndicesOf(node.outputs)) {
@@ -194,7 +197,7 @@ class Chooser {
                                      " in the model, and will be " + TfLiteTypeGetName(type)};
     }
     if (AnyPrecomputed(node.outputs) || has_precomputed_input) {
-      return {kDeputyReasonDynamicShape, "it works on shapes, before the model runs"};
+      return {kDeputyReasonDynamicShape, "the node is computed before the first inference"};
     }
     return {};
   }

@@ -14,9 +14,9 @@ constexpr int kMaxThreads = 1024;
 
 constexpr DeputyPluginOption kOptions[] = {
     {"num_threads", kDeputyOptionInt, 0, "0",
-     "How many threads work on a partition, 1 to 1024; 0: as many as the host was told to use."},
+     "Number of threads per partition, 1 to 1024; 0: the host's number of threads."},
     {"reference", kDeputyOptionBool, 0, "false",
-     "Whether quantised results are rounded as TensorFlow Lite's reference kernels round them."},
+     "Round quantised results like TensorFlow Lite's reference kernels."},
 };
 
 std::string Invalid(std::string_view key, std::string_view expected, std::string_view found) {

@@ -94,7 +94,7 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   }
   for (const TensorPair& pair : outputs_) fixed &= MirrorOf(pair)->allocation_type == kTfLiteCustom;
   if (!fixed) {
-    context->ReportError(context, "deputy_cpu: a kernel wants memory of its own for its output");
+    context->ReportError(context, "deputy_cpu: an output of the partition has no fixed size");
     return kTfLiteError;
   }
   for (const TensorPair& pair : outputs_) {

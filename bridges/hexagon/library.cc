@@ -60,7 +60,7 @@ std::string CheckDevice(const NnFunctions& nn) {
   int skel = -1;
   if (const int status = nn.version(&skel); status != 0) {
     return "hexagon_nn_version failed with " + std::to_string(status) +
-           ": libhexagon_nn_skel*.so is missing, or does not fit to the interface library";
+           ": libhexagon_nn_skel*.so is missing or does not match the interface library";
   }
   if (const int interface = nn.hexagon_interface_version(); interface != skel) {
     return "expected libhexagon_nn_skel*.so of version " + std::to_string(interface) +

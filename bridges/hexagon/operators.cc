@@ -60,7 +60,7 @@ Refusal CheckShape(const TfLiteTensor& tensor) {
   }
   for (int i = 0; i < tensor.dims->size; ++i) {
     if (tensor.dims->data[i] > 0) continue;
-    return Refuse(kDeputyReasonShape, "tensor '" + NameOf(tensor) + "': it has no elements");
+    return Refuse(kDeputyReasonShape, "tensor '" + NameOf(tensor) + "' has no elements");
   }
   return {};
 }
@@ -178,8 +178,9 @@ Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation) {
   // Rounding may move the end of a range by half a quantisation step.
   const float step = (range.max - range.min) / 255;
   if (range.min >= allowed.min - step / 2 && range.max <= allowed.max + step / 2) return {};
-  return Refuse(kDeputyReasonParameter,
-                "a fused activation: expected an output whose range is that of the activation");
+  return Refuse(
+      kDeputyReasonParameter,
+      "fused activation: expected an output whose range lies within the bounds of the activation");
 }
 
 Refusal CheckSameRange(const Node& node, int input) {
@@ -217,7 +218,8 @@ void ForEachOperator(void (*visit)(const OperatorRow& row, void* data), void* da
 
 Refusal CheckNode(const Node& node) {
   const OperatorRow* row = FindOperator(node.registration->builtin_code);
-  if (row == nullptr) return Refuse(kDeputyReasonOperator, "Hexagon does not have it");
+  if (row == nullptr)
+    return Refuse(kDeputyReasonOperator, "the operator is not supported on Hexagon");
   if (node.registration->version > row->max_version) {
     return Refuse(kDeputyReasonVersion, "expected version " + std::to_string(row->max_version) +
                                             " at most, found " +
@@ -232,7 +234,7 @@ Refusal CheckNode(const Node& node) {
   Refusal refusal = CheckData(*node.input(0), "input");
   if (refusal.reason == 0) refusal = CheckData(node.output(), "output");
   if (refusal.reason == 0 && IsConstant(*node.input(0)) && node.input_count() == 1) {
-    refusal = Refuse(kDeputyReasonNotConstant, "expected an input that is no constant");
+    refusal = Refuse(kDeputyReasonNotConstant, "expected an input that is not a constant");
   }
   if (refusal.reason == 0 && node.input(0)->type != node.output().type) {
     refusal = Refuse(kDeputyReasonType, "expected input and output of one type");

@@ -33,7 +33,7 @@ Refusal CheckBinary(const Node& node) {
     return Refuse(kDeputyReasonQuantization, "input 1: expected one scale and zero point");
   }
   if (IsConstant(*node.input(0)) && IsConstant(*second)) {
-    return Refuse(kDeputyReasonNotConstant, "expected an input that is no constant");
+    return Refuse(kDeputyReasonNotConstant, "expected an input that is not a constant");
   }
   return {};
 }

@@ -10,34 +10,34 @@ namespace {
 
 constexpr DeputyPluginOption kOptions[] = {
     {"interface_library", kDeputyOptionString, 0, "",
-     "Path of libhexagon_interface.so; empty: as the loader finds it."},
+     "Path of libhexagon_interface.so; empty: search with the loader."},
     {"library_folder", kDeputyOptionString, 0, "",
-     "Folder of libhexagon_nn_skel*.so; empty: where the system has them."},
-    {"debug_level", kDeputyOptionInt, 0, "0", "How much the DSP's library logs, 0 to 100."},
+     "Folder of libhexagon_nn_skel*.so; empty: the system's folder."},
+    {"debug_level", kDeputyOptionInt, 0, "0", "Log level of the DSP's library, 0 to 100."},
     {"powersave_level", kDeputyOptionInt, 0, "0",
-     "How much power the DSP saves, 0 to 255; 0 is the fastest."},
+     "Power saving level of the DSP, 0 to 255; 0 is the fastest."},
     {"max_delegated_partitions", kDeputyOptionInt, 0, "4",
-     "The most partitions, largest first, 1 to 16."},
+     "Maximum number of partitions, largest first, 1 to 16."},
     {"min_nodes_per_partition", kDeputyOptionInt, 0, "2",
-     "The fewest nodes of a partition, from 1."},
+     "Minimum number of nodes per partition, from 1."},
     {"profiling", kDeputyOptionBool, 0, "false",
-     "Whether the cycles of each operation are written to standard error."},
+     "Write the cycle count of each operation to standard error."},
     {"describe", kDeputyOptionBool, 0, "false",
-     "Whether the DSP's text of each graph is kept for reports."},
+     "Keep the DSP library's description of each graph for reports."},
 };
 
-std::string Wrong(std::string_view key, std::string_view expected, std::string_view found) {
+std::string Invalid(std::string_view key, std::string_view expected, std::string_view found) {
   return "option '" + std::string(key) + "': expected " + std::string(expected) + ", found '" +
          std::string(found) + "'";
 }
 
-std::string SetInt(std::string_view key, std::string_view value, int least, int most, int* out) {
+std::string SetInt(std::string_view key, std::string_view value, int min, int max, int* out) {
   int number = 0;
   const char* const end = value.data() + value.size();
   const auto [at, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc() || at != end || number < least || number > most) {
-    return Wrong(
-        key, "a whole number from " + std::to_string(least) + " to " + std::to_string(most), value);
+  if (error != std::errc() || at != end || number < min || number > max) {
+    return Invalid(key, "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+                   value);
   }
   *out = number;
   return "";
@@ -45,7 +45,7 @@ std::string SetInt(std::string_view key, std::string_view value, int least, int 
 
 std::string SetBool(std::string_view key, std::string_view value, bool* out) {
   const bool on = value == "true" || value == "1";
-  if (!on && value != "false" && value != "0") return Wrong(key, "true or false", value);
+  if (!on && value != "false" && value != "0") return Invalid(key, "true or false", value);
   *out = on;
   return "";
 }

@@ -115,7 +115,8 @@ TfLiteStatus Partition::CheckShapes(TfLiteContext* context,
                                     const std::vector<Boundary>& tensors) const {
   for (const Boundary& boundary : tensors) {
     if (SameShape(context->tensors[boundary.tensor], boundary.dims)) continue;
-    context->ReportError(context, "Hexagon: tensor %d: expected the shape that the graph is for",
+    context->ReportError(context,
+                         "Hexagon: tensor %d: the shape has changed since the graph was built",
                          boundary.tensor);
     return kTfLiteError;
   }

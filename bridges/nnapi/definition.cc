@@ -87,8 +87,8 @@ bool Definition::TypeOf(const TfLiteTensor& tensor, Type* out_type) {
       if (!ExpectLevel(kFeatureLevel4, "INT8")) return false;
       break;
     default:
-      return Refuse(kDeputyReasonType,
-                    NameOf(tensor) + ": type " + std::to_string(tensor.type) + " is none of NNAPI");
+      return Refuse(kDeputyReasonType, NameOf(tensor) + ": type " + std::to_string(tensor.type) +
+                                           " is not supported by NNAPI");
   }
   if (ScaleCount(tensor) > 1) {
     return Refuse(kDeputyReasonQuantization, NameOf(tensor) + ": expected one scale, found " +
@@ -99,8 +99,9 @@ bool Definition::TypeOf(const TfLiteTensor& tensor, Type* out_type) {
   out_type->zero_point = tensor.params.zero_point;
   if (!(out_type->scale > 0) || out_type->zero_point < min_zero_point ||
       out_type->zero_point > min_zero_point + UINT8_MAX) {
-    return Refuse(kDeputyReasonQuantization,
-                  NameOf(tensor) + ": expected a scale and a zero point of its type");
+    return Refuse(
+        kDeputyReasonQuantization,
+        NameOf(tensor) + ": expected a positive scale and a zero point in the range of its type");
   }
   return true;
 }
@@ -204,7 +205,7 @@ void Definition::PerChannelWeights(int tensor, int channel) {
       static_cast<uint32_t>(channel), static_cast<uint32_t>(affine.scale->size),
       affine.scale->data};
   if (functions_->Model_setOperandSymmPerChannelQuantParams == nullptr) {
-    error_ = "there is no ANeuralNetworksModel_setOperandSymmPerChannelQuantParams";
+    error_ = "the function ANeuralNetworksModel_setOperandSymmPerChannelQuantParams is missing";
     return;
   }
   Check("Model_setOperandSymmPerChannelQuantParams",
@@ -283,7 +284,7 @@ void Definition::Ints(const std::vector<int32_t>& values) {
 void Definition::Ints(const std::vector<int32_t>& values, const Shape& shape) {
   if (!ok()) return;
   if (values.empty() || values.size() != CountOf(shape)) {
-    Refuse(kDeputyReasonShape, "expected numbers, found none");
+    Refuse(kDeputyReasonShape, "expected values, found none");
     return;
   }
   Type type;

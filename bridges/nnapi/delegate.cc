@@ -164,7 +164,7 @@ std::string NamesOf(const Engine& engine) {
     const char* name = nullptr;
     const bool known =
         engine.library->functions.Device_getName(device, &name) == 0 && name != nullptr;
-    names += (names.empty() ? "" : ", ") + std::string(known ? name : "a device without a name");
+    names += (names.empty() ? "" : ", ") + std::string(known ? name : "an unnamed device");
   }
   return names.empty() ? "chosen by NNAPI" : names;
 }
@@ -174,7 +174,7 @@ std::string NamesOf(const Engine& engine) {
 std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& engine) {
   const Options& options = engine.options;
   const Functions& has = engine.library->functions;
-  constexpr const char* kMissing = "this NNAPI has no function for it";
+  constexpr const char* kMissing = "this NNAPI library has no function for it";
   std::vector<std::pair<const char*, const char*>> ignored;
   const auto add = [&](bool condition, const char* name, const char* why) {
     if (condition) ignored.emplace_back(name, why);
@@ -186,13 +186,14 @@ std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& en
   add(has.Compilation_setCaching == nullptr, "cache_dir", kMissing);
   add(options.cache_dir.empty(), "model_token", "it needs cache_dir");
   const bool one_device = engine.devices.chosen.size() == 1;
-  constexpr const char* kOneDevice = "NNAPI limits time on one device alone: see accelerator_name";
+  constexpr const char* kOneDevice =
+      "NNAPI supports time limits with a single device only: see accelerator_name";
   add(!one_device, "compilation_timeout_us", kOneDevice);
   add(!one_device, "execution_timeout_us", kOneDevice);
   add(one_device && has.Compilation_setTimeout == nullptr, "compilation_timeout_us", kMissing);
   add(one_device && has.Execution_setTimeout == nullptr, "execution_timeout_us", kMissing);
-  add(true, "allow_dynamic_dimensions", "models are compiled again for each shape");
-  add(true, "support_library_path", "drivers as libraries of their own are not opened");
+  add(true, "allow_dynamic_dimensions", "models are always compiled for each shape");
+  add(true, "support_library_path", "drivers in separate libraries are not supported");
   return ignored;
 }
 

@@ -149,7 +149,7 @@ std::string ChooseDevices(const Library& library, const std::string& accelerator
   if (!CanChoose(library.functions)) {
     if (accelerator.empty()) return "";
     return "option 'accelerator_name': '" + library.path +
-           "' has no functions to choose a device, which came with feature level 29";
+           "' has no functions to choose a device, which require feature level 29";
   }
   std::vector<Device> devices;
   std::string problem = ListDevices(library.functions, &devices);
@@ -164,7 +164,7 @@ std::string ChooseDevices(const Library& library, const std::string& accelerator
     out_devices->feature_level = std::min(out_devices->feature_level, ClampLevel(device.level));
   }
   if (!out_devices->chosen.empty()) return "";
-  return (accelerator.empty() ? "option 'disable_cpu': expected a device that is no processor"
+  return (accelerator.empty() ? "option 'disable_cpu': expected a device that is not a CPU"
                               : "option 'accelerator_name': expected one of the devices, found '" +
                                     accelerator + "'") +
          std::string("; '") + library.path + "' has " + (names.empty() ? "none" : names);

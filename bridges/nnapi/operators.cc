@@ -177,11 +177,11 @@ bool CheckTensor(const Operation& op, const TfLiteTensor& tensor, bool allow_sca
   Definition& definition = *op.definition;
   if (tensor.allocation_type == kTfLiteDynamic || tensor.dims == nullptr) {
     return definition.Refuse(kDeputyReasonDynamicShape,
-                             NameOf(tensor) + ": its shape is not known yet");
+                             NameOf(tensor) + ": its shape is not known before run time");
   }
   if (tensor.allocation_type == kTfLitePersistentRo) {
     return definition.Refuse(kDeputyReasonNotConstant,
-                             NameOf(tensor) + ": worked out before the model runs");
+                             NameOf(tensor) + ": computed before the first inference");
   }
   if (tensor.is_variable)
     return definition.Refuse(kDeputyReasonOther, NameOf(tensor) + " is a variable");
@@ -213,7 +213,8 @@ bool CheckTensors(const Operation& op, const Row& row) {
       if (index < 0 || !CheckTensor(op, op.definition->context().tensors[index],
                                     (row.flags & kAllowScalars) != 0)) {
         return index >= 0 ? false
-                          : op.definition->Refuse(kDeputyReasonOther, "an output is left out");
+                          : op.definition->Refuse(kDeputyReasonOther,
+                                                  "optional outputs are not supported");
       }
     }
   }
@@ -247,7 +248,7 @@ void AddNode(Definition* definition, const TfLiteNode& node,
              const TfLiteRegistration& registration) {
   const Row* row = FindRow(registration.builtin_code);
   if (row == nullptr || registration.builtin_code == kTfLiteBuiltinCustom) {
-    definition->Refuse(kDeputyReasonOperator, "NNAPI has no such operation here");
+    definition->Refuse(kDeputyReasonOperator, "the operator is not supported with NNAPI");
     return;
   }
   if (registration.version > row->max_version) {
@@ -373,7 +374,8 @@ bool Operation::ReadInts(int input, std::vector<int32_t>* out_values) const {
     int64_t value = 0;
     memcpy(&value, tensor.data.raw_const + i * sizeof value, sizeof value);
     if (value != static_cast<int32_t>(value)) {
-      return definition->Refuse(kDeputyReasonParameter, NameOf(tensor) + ": a number beyond INT32");
+      return definition->Refuse(kDeputyReasonParameter,
+                                NameOf(tensor) + ": a value is out of the range of INT32");
     }
     out_values->push_back(static_cast<int32_t>(value));
   }

@@ -51,7 +51,7 @@ void DefinePlain(const Operation& op) {
   if (!op.ExpectInputs(1, 2)) return;
   for (int i = 0; i < op.inputs(); ++i) {
     if (op.In(i) < 0 || !op.ExpectSameQuantization(op.in(i), op.out(0))) {
-      op.definition->Refuse(kDeputyReasonOther, "an input is left out");
+      op.definition->Refuse(kDeputyReasonOther, "an input is missing");
       return;
     }
   }

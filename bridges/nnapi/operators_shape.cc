@@ -207,7 +207,8 @@ void DefineStridedSlice(const Operation& op) {
   const auto& params = op.params<TfLiteStridedSliceParams>();
   if (!ExpectDataMove(op, 4, 4)) return;
   if (params.ellipsis_mask != 0 || params.new_axis_mask != 0 || params.offset) {
-    op.definition->Refuse(kDeputyReasonParameter, "ellipses, new axes and offsets");
+    op.definition->Refuse(kDeputyReasonParameter,
+                          "ellipses, new axes and offsets are not supported");
     return;
   }
   op.definition->Input(op.In(0));
@@ -244,7 +245,8 @@ void DefineGather(const Operation& op) {
     return;
   }
   if (params.batch_dims != 0 || op.in(1).dims->size == 0) {
-    op.definition->Refuse(kDeputyReasonParameter, "batches, or a scalar of indices");
+    op.definition->Refuse(kDeputyReasonParameter,
+                          "batch dimensions and scalar indices are not supported");
     return;
   }
   if (!ExpectIndices(op, 1, op.in(0).dims->data[axis])) return;

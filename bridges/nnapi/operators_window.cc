@@ -35,11 +35,14 @@ void FinishResize(const Operation& op, bool align_corners, bool half_pixel_cente
     return;
   }
   if (align_corners && half_pixel_centers) {
-    op.definition->Refuse(kDeputyReasonParameter, "expected align_corners or half_pixel_centers");
+    op.definition->Refuse(kDeputyReasonParameter,
+                          "expected align_corners or half_pixel_centers, found both");
     return;
   }
   const bool has_options = align_corners || half_pixel_centers;
-  if (has_options && !op.definition->ExpectLevel(kFeatureLevel4, "where pixels lie")) return;
+  if (has_options &&
+      !op.definition->ExpectLevel(kFeatureLevel4, "align_corners or half_pixel_centers"))
+    return;
   op.definition->Input(op.In(0));
   op.definition->Int(op.out(0).dims->data[2]);
   op.definition->Int(op.out(0).dims->data[1]);
@@ -64,7 +67,7 @@ void DefineConv(const Operation& op) {
   }
   const int* filter = op.in(1).dims->data;
   if (filter[3] != op.in(0).dims->data[3]) {
-    op.definition->Refuse(kDeputyReasonShape, "channels in groups");
+    op.definition->Refuse(kDeputyReasonShape, "groups of channels are not supported");
     return;
   }
   op.definition->Input(op.In(0));
@@ -88,7 +91,8 @@ void DefineDepthwiseConv(const Operation& op) {
   }
   const int channels = op.in(0).dims->data[3], out_channels = op.in(1).dims->data[3];
   if (out_channels % channels != 0) {
-    op.definition->Refuse(kDeputyReasonShape, "expected a whole number of filters per channel");
+    op.definition->Refuse(kDeputyReasonShape,
+                          "expected output channels that are a multiple of the input channels");
     return;
   }
   op.definition->Input(op.In(0));
@@ -211,7 +215,7 @@ void DefineLocalResponseNormalization(const Operation& op) {
     return;
   }
   if (params.bias == 0) {
-    op.definition->Refuse(kDeputyReasonParameter, "bias: expected another number than 0");
+    op.definition->Refuse(kDeputyReasonParameter, "bias: expected a value other than 0");
     return;
   }
   op.definition->Input(op.In(0));

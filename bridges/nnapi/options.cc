@@ -64,46 +64,49 @@ std::string ReadChoice(std::string_view text, Options* options) {
 }
 
 std::string ReadFalse(std::string_view text, Options*) {
-  return text == "false" || text == "0" ? ""
-                                        : "false, since models are compiled again for each shape";
+  return text == "false" || text == "0"
+             ? ""
+             : "false, because models are always compiled for each shape";
 }
 
 std::string ReadEmpty(std::string_view text, Options*) {
-  return text.empty() ? "" : "nothing, since drivers as libraries of their own are not opened";
+  return text.empty() ? ""
+                      : "an empty text, because drivers in separate libraries are not supported";
 }
 
 using Read = std::string (*)(std::string_view text, Options* options);
 
 constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "",
-     "The library with NNAPI; without it DEPUTY_NNAPI_LIBRARY, or libneuralnetworks.so."},
+     "NNAPI library; empty: DEPUTY_NNAPI_LIBRARY, or libneuralnetworks.so."},
     {"execution_preference", kDeputyOptionString, 0, "undefined",
      "undefined, low_power, fast_single_answer or sustained_speed."},
     {"execution_priority", kDeputyOptionString, 0, "default",
-     "default, low, medium or high, since feature level 30."},
+     "default, low, medium or high, from feature level 30."},
     {"accelerator_name", kDeputyOptionString, 0, "",
-     "The device to work on, since feature level 29; without it NNAPI chooses."},
+     "Name of the device, from feature level 29; empty: NNAPI chooses."},
     {"disable_cpu", kDeputyOptionBool, 0, "false",
-     "Whether to work on devices that are no processors only, since feature level 29."},
-    {"allow_fp16", kDeputyOptionBool, 0, "false",
-     "Whether half precision will do, since feature level 28."},
+     "Use only devices that are not CPUs, from feature level 29."},
+    {"allow_fp16", kDeputyOptionBool, 0, "false", "Permit half precision, from feature level 28."},
     {"allow_dynamic_dimensions", kDeputyOptionBool, 0, "false",
-     "false: models are compiled again for each shape."},
+     "Only false: models are always compiled for each shape."},
     {"use_burst_mode", kDeputyOptionBool, 0, "false",
-     "Whether inferences follow each other closely, since feature level 29."},
+     "Optimise for inferences in quick succession, from feature level 29."},
     {"support_library_path", kDeputyOptionString, 0, "",
-     "Nothing: drivers as libraries of their own are not opened."},
+     "Only empty: drivers in separate libraries are not supported."},
     {"shared_memory", kDeputyOptionBool, 0, "false",
-     "Whether constants, inputs and outputs are handed over in shared memory, not by pointer."},
+     "Pass constants, inputs and outputs in shared memory instead of by pointer."},
     {"cache_dir", kDeputyOptionString, 0, "",
-     "The folder where NNAPI keeps compiled models, since feature level 29; needs model_token."},
-    {"model_token", kDeputyOptionString, 0, "", "What tells the model from others in the folder."},
+     "Folder for NNAPI's compiled models, from feature level 29; requires model_token."},
+    {"model_token", kDeputyOptionString, 0, "", "Key of the model in the folder cache_dir."},
     {"max_number_delegated_partitions", kDeputyOptionInt, 0, "0",
-     "How many partitions are taken at most, the largest ones; 0: all."},
+     "Maximum number of partitions, largest first; 0: no limit."},
     {"compilation_timeout_us", kDeputyOptionInt, 0, "0",
-     "Microseconds for a compilation, on one device, since feature level 30; 0: any."},
+     "Time limit of a compilation in microseconds, with a single device, from feature level 30; 0: "
+     "none."},
     {"execution_timeout_us", kDeputyOptionInt, 0, "0",
-     "Microseconds for an inference, on one device, since feature level 30; 0: any."},
+     "Time limit of an inference in microseconds, with a single device, from feature level 30; 0: "
+     "none."},
 };
 
 constexpr Read kReaders[] = {

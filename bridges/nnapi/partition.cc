@@ -96,7 +96,7 @@ std::string Partition::Build(TfLiteContext* context) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
-      return "node " + std::to_string(index) + " is not there";
+      return "node " + std::to_string(index) + " does not exist";
     }
     AddNode(definition_.get(), *node, *registration);
     const std::string where = "node " + std::to_string(index) + ": ";

@@ -101,13 +101,13 @@ bool Definition::Accept(xnn_status status) {
     case xnn_status_success:
       return true;
     case xnn_status_out_of_memory:
-      return Refuse(kDeputyReasonMemory, "XNNPACK: memory is short");
+      return Refuse(kDeputyReasonMemory, "XNNPACK: out of memory");
     case xnn_status_unsupported_hardware:
       return Refuse(kDeputyReasonOther, "XNNPACK does not support this processor");
     case xnn_status_unsupported_parameter:
       return Refuse(kDeputyReasonParameter, "XNNPACK does not support these parameters or scales");
     default:
-      return Refuse(kDeputyReasonParameter, "XNNPACK refuses types or parameters (status %d)",
+      return Refuse(kDeputyReasonParameter, "XNNPACK rejects types or parameters (status %d)",
                     static_cast<int>(status));
   }
 }
@@ -178,7 +178,7 @@ bool Definition::Define(const MSTensor& tensor, Role role, const Shape& shape, c
   }
   if (params.size() > 1) return DefineByChannel(params, role, tensor, shape, data, out_id);
   if (!IsScale(params[0].scale) || !IsZeroPoint(type, params[0].zero_point)) {
-    return Refuse(kDeputyReasonQuantization, "tensor '%s': scale %g, zero point %d",
+    return Refuse(kDeputyReasonQuantization, "tensor '%s': invalid scale %g or zero point %d",
                   tensor.Name().c_str(), params[0].scale, params[0].zero_point);
   }
   if (role != Role::kData && type == DataType::kNumberTypeInt8 && params[0].zero_point != 0) {
@@ -203,7 +203,8 @@ bool Definition::DefineByChannel(const std::vector<QuantParam>& params, Role rol
   for (const QuantParam& param : params) {
     scales.push_back(static_cast<float>(param.scale));
     if (IsScale(param.scale) && param.zero_point == 0) continue;
-    return Refuse(kDeputyReasonQuantization, "tensor '%s': scale %g, zero point %d of a channel",
+    return Refuse(kDeputyReasonQuantization,
+                  "tensor '%s': invalid scale %g or zero point %d of a channel",
                   tensor.Name().c_str(), param.scale, param.zero_point);
   }
   scales_.push_back(std::move(scales));

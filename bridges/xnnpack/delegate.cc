@@ -87,7 +87,7 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
 // Build.
 Refusal Check(Kernel* kernel, const Primitive* primitive) {
   constexpr size_t kMaxConstantBytes = size_t{1} << 20;
-  if (primitive == nullptr) return {kDeputyReasonOther, "another delegate has it"};
+  if (primitive == nullptr) return {kDeputyReasonOther, "claimed by another delegate"};
   std::vector<MSTensor> inputs;
   for (const MSTensor& tensor : kernel->inputs()) {
     const bool is_new = std::find(inputs.begin(), inputs.end(), tensor) == inputs.end();
@@ -110,7 +110,7 @@ mindspore::Status XnnpackDelegate::Init() {
     case xnn_status_success:
       return mindspore::kSuccess;
     case xnn_status_out_of_memory:
-      return {mindspore::kLiteMemoryFailed, "XNNPACK: memory is short"};
+      return {mindspore::kLiteMemoryFailed, "XNNPACK: out of memory"};
     default:
       return {mindspore::kLiteNotSupport, "XNNPACK does not support this processor"};
   }
@@ -134,7 +134,7 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
     std::unique_ptr<Runtime> runtime = definition.Finish(threads_->pool(), &refusal);
     if (runtime == nullptr) {
       MS_LOG(WARNING) << "XNNPACK: kernels " << run.from << " to " << run.end - 1
-                      << " are left: " << refusal.text;
+                      << " stay on the CPU: " << refusal.text;
       continue;
     }
     auto kernel =

@@ -80,7 +80,7 @@ bool DefineOperator(Definition* definition, mindspore::kernel::Kernel* kernel,
     return r.builtin_code == primitive.builtin_code();
   });
   if (row == std::end(kRows)) {
-    return definition->Refuse(kDeputyReasonOperator, "XNNPACK has no such operator here");
+    return definition->Refuse(kDeputyReasonOperator, "the operator is not supported with XNNPACK");
   }
   if (primitive.version() > row->version) {
     return definition->Refuse(kDeputyReasonVersion, "expected version %d at most, found %d",
@@ -115,7 +115,7 @@ void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
 Refusal AddKernel(Definition* definition, mindspore::kernel::Kernel* kernel,
                   const mindspore::schema::Primitive& primitive) {
   if (definition->refusal().reason == 0 && !DefineOperator(definition, kernel, primitive)) {
-    definition->Refuse(kDeputyReasonOther, "XNNPACK cannot have it");
+    definition->Refuse(kDeputyReasonOther, "the node is not supported by XNNPACK");
   }
   return definition->refusal();
 }

@@ -29,7 +29,8 @@ bool ExpectBroadcast(const Operation& operation) {
   Shape expected;
   if (!operation.ExpectInputs(2, 2) || !operation.ExpectOneType(2)) return false;
   if (!Broadcast(operation.in[0], operation.in[1], &expected)) {
-    return operation.definition->Refuse(kDeputyReasonShape, "inputs that do not broadcast");
+    return operation.definition->Refuse(kDeputyReasonShape,
+                                        "the shapes of the inputs do not broadcast");
   }
   if (operation.inputs[0].IsConst() && operation.inputs[1].IsConst()) {
     return operation.definition->Refuse(kDeputyReasonOther, "both inputs are constants");

@@ -98,7 +98,8 @@ bool DefineReshape(const Operation& operation) {
   }
   if (operation.inputs.size() > 1 && !operation.ExpectConstant(1)) return false;
   if (CountOf(operation.in[0]) != CountOf(operation.out[0])) {
-    return operation.definition->Refuse(kDeputyReasonShape, "%zu elements become %zu",
+    return operation.definition->Refuse(kDeputyReasonShape,
+                                        "expected the same number of elements, found %zu and %zu",
                                         CountOf(operation.in[0]), CountOf(operation.out[0]));
   }
   return operation.Values(1, &in, &out) &&
@@ -136,8 +137,8 @@ bool DefineDepthToSpace(const Operation& operation) {
   const Shape& from = operation.in[0];
   const size_t size = block[0];
   if (from[3] % (size * size) != 0) {
-    return operation.definition->Refuse(kDeputyReasonShape, "%zu channels for blocks of %zu",
-                                        from[3], size);
+    return operation.definition->Refuse(kDeputyReasonShape,
+                                        "%zu channels do not match blocks of %zu", from[3], size);
   }
   return operation.ExpectShape(operation.out[0],
                                {from[0], from[1] * size, from[2] * size, from[3] / (size * size)},

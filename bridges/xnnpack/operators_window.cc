@@ -36,8 +36,7 @@ bool ReadWindow(const Operation& operation, const char* stride_name, const char*
     const uint64_t padded = operation.in[0][1 + i] + pads[2 * i] + pads[2 * i + 1];
     const uint64_t expected = padded < reach ? 0 : (padded - reach) / stride[i] + 1;
     if (pads[2 * i] >= reach || pads[2 * i + 1] >= reach) {
-      return operation.definition->Refuse(kDeputyReasonParameter,
-                                          "a window of nothing but padding");
+      return operation.definition->Refuse(kDeputyReasonParameter, "a window covers padding only");
     }
     if (operation.out[0][1 + i] == expected) continue;
     return operation.definition->Refuse(kDeputyReasonShape, "%s: expected %llu, found %zu",
@@ -51,7 +50,7 @@ bool ReadWindow(const Operation& operation, const char* stride_name, const char*
   if (taps <= kMaxTaps && taps * (operation.out[0][1] * operation.out[0][2]) <= kMaxPointers) {
     return true;
   }
-  return operation.definition->Refuse(kDeputyReasonShape, "a window of %llu elements",
+  return operation.definition->Refuse(kDeputyReasonShape, "a window of %llu elements is too large",
                                       static_cast<unsigned long long>(taps));
 }
 
@@ -60,7 +59,8 @@ bool ExpectImages(const Operation& operation) {
     return false;
   }
   return operation.in[0][0] == operation.out[0][0] ||
-         operation.definition->Refuse(kDeputyReasonShape, "expected as many images as before");
+         operation.definition->Refuse(kDeputyReasonShape,
+                                      "expected the same batch size in input and output");
 }
 
 // The values of an operation with a filter.
@@ -111,9 +111,10 @@ bool DefineConv(const Operation& operation) {
   const size_t groups = channels / filter[3];
   if (filter[1] != w.kernel[0] || filter[2] != w.kernel[1] || groups * filter[3] != channels ||
       out_channels % groups != 0 || operation.out[0][3] != out_channels) {
-    return operation.definition->Refuse(kDeputyReasonShape,
-                                        "a filter of %zu channels for %zu, to %zu", filter[3],
-                                        channels, operation.out[0][3]);
+    return operation.definition->Refuse(
+        kDeputyReasonShape,
+        "a filter with %zu channels does not match %zu input and %zu output channels", filter[3],
+        channels, operation.out[0][3]);
   }
   return ReadFilter(operation, operation.inputs[0], operation.inputs[1], BiasOf(operation, 2),
                     out_channels, Role::kFilter, &v) &&
@@ -137,9 +138,10 @@ bool DefineDepthwise(const Operation& operation) {
   const size_t channels = operation.in[0][3];
   if (filter[0] != 1 || filter[1] != w.kernel[0] || filter[2] != w.kernel[1] ||
       filter[3] % channels != 0 || operation.out[0][3] != filter[3]) {
-    return operation.definition->Refuse(kDeputyReasonShape,
-                                        "a filter of %zu channels for %zu, to %zu", filter[3],
-                                        channels, operation.out[0][3]);
+    return operation.definition->Refuse(
+        kDeputyReasonShape,
+        "a filter with %zu channels does not match %zu input and %zu output channels", filter[3],
+        channels, operation.out[0][3]);
   }
   return ReadFilter(operation, operation.inputs[0], operation.inputs[1], BiasOf(operation, 2),
                     filter[3], Role::kDepthFilter, &v) &&
@@ -165,9 +167,9 @@ bool ComputePadding(const Operation& operation, int64_t in, int64_t out, int64_t
   const int64_t full_extent = (in - 1) * stride + kernel;
   const int64_t surplus = full_extent - out;
   if (expected_in != in || surplus < -(stride - 1) || (!same && surplus > 0)) {
-    return operation.definition->Refuse(kDeputyReasonShape,
-                                        "an output of %lld for an input of %lld",
-                                        static_cast<long long>(out), static_cast<long long>(in));
+    return operation.definition->Refuse(
+        kDeputyReasonShape, "an output extent of %lld does not match an input extent of %lld",
+        static_cast<long long>(out), static_cast<long long>(in));
   }
   if (surplus >= 0) {
     padding->before = static_cast<uint32_t>(surplus / 2);
@@ -198,8 +200,10 @@ bool DefineTransposeConv(const Operation& operation) {
   }
   if ((mode != kSame && mode != kValid) || image[0] != out[0] || filter[3] != image[3] ||
       filter[0] != out[3] || filter[1] * filter[2] > size_t{1} << 16) {
-    return definition->Refuse(kDeputyReasonShape, "a filter of %zu channels for %zu, to %zu",
-                              filter[3], image[3], out[3]);
+    return definition->Refuse(
+        kDeputyReasonShape,
+        "a filter with %zu channels does not match %zu input and %zu output channels", filter[3],
+        image[3], out[3]);
   }
   TransposePadding rows, columns;
   FilterValues v;
@@ -233,9 +237,9 @@ bool DefineFullyConnected(const Operation& operation) {
   const size_t count = CountOf(operation.in[0]);
   if (operation.in[0].empty() || operation.out[0].empty() || count % inner != 0 ||
       operation.out[0].back() != outer || CountOf(operation.out[0]) != count / inner * outer) {
-    return operation.definition->Refuse(kDeputyReasonShape,
-                                        "weights [%zu, %zu] for %zu elements, to %zu", outer, inner,
-                                        count, CountOf(operation.out[0]));
+    return operation.definition->Refuse(
+        kDeputyReasonShape, "weights [%zu, %zu] do not match %zu input and %zu output elements",
+        outer, inner, count, CountOf(operation.out[0]));
   }
   return ReadFilter(operation, operation.inputs[0], operation.inputs[1], BiasOf(operation, 2),
                     outer, Role::kFilter, &v) &&

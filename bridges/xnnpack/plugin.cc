@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMaxThreads = 1024;
 
 const DeputyPluginOption kOptions[] = {
-    {"num_threads", kDeputyOptionInt, 0, "1", "How many threads XNNPACK works with."},
+    {"num_threads", kDeputyOptionInt, 0, "1", "Number of threads that XNNPACK uses."},
 };
 
 std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,

@@ -54,7 +54,7 @@ class PluginOptions {
     bool right = value == "true" || value == "false" || value == "1" || value == "0";
     if (option.type == kDeputyOptionInt) {
       std::strtoll(value.c_str(), &end, 10);
-      type = "an integer";
+      type = "a whole number";
     } else if (option.type == kDeputyOptionFloat) {
       std::strtod(value.c_str(), &end);
       type = "a number";
