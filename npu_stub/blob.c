@@ -12,7 +12,7 @@ enum { kVersionBytes = 32 };
 
 static const char kMagic[8] = {'N', 'P', 'U', 'B', 'L', 'O', 'B', '1'};
 
-/* In front of the payload. No padding, and no byte of it is left unset. */
+/* Precedes the payload. It has no padding, so that all of its bytes are initialised. */
 typedef struct Header {
   char magic[8];
   char version[kVersionBytes];
@@ -29,7 +29,7 @@ uint64_t NpuHash(uint64_t hash, const void* data, size_t bytes) {
 /* ---- Writing ----------------------------------------------------------------------------------
  */
 
-/* Counts bytes at first, with `at` null, then writes them. */
+/* With `at` null, only counts bytes; otherwise writes them. */
 typedef struct Writer {
   uint8_t* at;
   size_t bytes;
@@ -104,7 +104,7 @@ typedef struct Reader {
   bool failed;
 } Reader;
 
-/* The next bytes; NULL, and a failed reader, if there are not as many. */
+/* Returns the next bytes. If fewer are left, returns NULL and marks the reader as failed. */
 static const void* Take(Reader* reader, size_t bytes) {
   if (reader->failed || bytes > reader->left) {
     reader->failed = true;
@@ -127,7 +127,8 @@ static int32_t TakeInt(Reader* reader) {
   return value;
 }
 
-/* A count of things that have `least` bytes each, at the least. */
+/* Reads a count of items that have at least `least` bytes each, so that it is bounded by the
+ * input. */
 static int32_t TakeCount(Reader* reader, size_t least) {
   const int32_t count = TakeInt(reader);
   if (count >= 0 && (size_t)count <= reader->left / least) return count;
@@ -142,7 +143,7 @@ static void TakeTensor(Reader* reader, NpuBuilder* builder) {
   tensor.rank = TakeInt(reader);
   TakeInto(reader, tensor.dims, sizeof tensor.dims);
   const bool constant = TakeInt(reader) != 0;
-  /* Bounded before it is used: the graph's check comes later. */
+  /* Check sizes before they are used, because NpuCheckGraph runs later. */
   size_t bytes = NpuTypeBytes(tensor.type);
   if (bytes == 0 || tensor.rank < 0 || tensor.rank > NPU_MAX_RANK) reader->failed = true;
   for (int32_t i = 0; i < tensor.rank && !reader->failed; ++i) {

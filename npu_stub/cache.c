@@ -5,7 +5,7 @@
 
 #include "npu_stub/blob.h"
 
-/* The key tells models apart by all that they are; a token is not needed. */
+/* The store's token is the same for all models, because the key identifies a model completely. */
 static DeputySerialization StoreOf(const char* folder) {
   const DeputySerialization store = {folder, "npu"};
   return store;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiled models in a folder (deputy/delegate_serialization.h). The key stands for everything a
- * blob depends on: the graph with its weights, attributes and shapes, the device's version, and the
- * options. Files are not trusted: one that is damaged, cut off or of another key is a miss, and is
- * written anew.
+ * Cache of compiled models in a folder (deputy/delegate_serialization.h). The key covers everything
+ * on which a blob depends: the graph with its weights, attributes and shapes, the device's version,
+ * and the options. Files are untrusted: a damaged or truncated file, or one with another key, is a
+ * miss and is written again.
  */
 #ifndef DEPUTY_NPU_STUB_CACHE_H_
 #define DEPUTY_NPU_STUB_CACHE_H_
@@ -19,14 +19,14 @@
 extern "C" {
 #endif
 
-/* False if memory is short. */
+/* Returns false if out of memory. */
 bool NpuMakeCacheKey(const NpuGraph* graph, const char* device_version, int32_t frequency,
                      DeputyFingerprint* out_key);
 
-/* A blob that the caller frees with free(); NULL for a miss. */
+/* Returns a blob, which the caller frees with free(); NULL for a miss. */
 void* NpuReadCache(const char* folder, const DeputyFingerprint* key, size_t* out_bytes);
 
-/* Makes the folder if need be. A failure is no error: the next build misses again. */
+/* Creates the folder if necessary. A failure is not an error: the next build has a miss again. */
 bool NpuWriteCache(const char* folder, const DeputyFingerprint* key, const void* blob,
                    size_t bytes);
 

@@ -25,7 +25,8 @@ static bool IsIn(const TfLiteIntArray* list, int value) {
 /* ---- Importing --------------------------------------------------------------------------------
  */
 
-/* A float16 constant that somebody outside wants in float32 (deputy/delegate_helper.h). */
+/* Imports the DEQUANTIZE of a float16 constant whose float32 output is used outside of the
+ * partition (deputy/delegate_helper.h). Inside, the constant is used directly. */
 static bool ImportWiden(NpuImport* import, const TfLiteDelegateParams* params) {
   const int output = import->node->outputs->data[0];
   if (!IsIn(params->output_tensors, output)) return true;
@@ -56,7 +57,8 @@ static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* para
   return !compiled->builder.failed || Fail(error, error_size, "memory is short");
 }
 
-/* The border's tensors of a list of the model's: those that the graph has, but for constants. */
+/* Returns the boundary for a list of the model's tensors: those that are in the graph and not
+ * constant. Adds them to the graph's inputs or outputs. */
 static NpuBorder* BorderOf(TfLiteContext* context, const TfLiteIntArray* list,
                            const int32_t* tensors, NpuCompiled* compiled, bool inputs,
                            int32_t* out_count) {

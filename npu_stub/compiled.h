@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A partition of a model as a blob of the device: imported, laid out, compiled, or found in the
- * cache.
+ * A partition of a model as a blob of the device: imported, processed by the layout passes, and
+ * compiled or read from the cache.
  */
 #ifndef DEPUTY_NPU_STUB_COMPILED_H_
 #define DEPUTY_NPU_STUB_COMPILED_H_
@@ -18,34 +18,36 @@
 extern "C" {
 #endif
 
-/* A tensor on the border of a partition. */
+/* A tensor on the boundary of a partition. */
 typedef struct NpuBorder {
-  int32_t tensor;  /* the model's */
-  TfLiteType type; /* the model's; the device's is float32 where this is float16 */
+  int32_t tensor;  /* index in the model */
+  TfLiteType type; /* in the model; the device has float32 for float16 */
   NpuTensor device;
-  size_t bytes; /* the model's */
+  size_t bytes; /* in the model */
 } NpuBorder;
 
 typedef struct NpuCompiled {
-  NpuBuilder builder; /* until the blob is loaded */
+  NpuBuilder builder; /* valid until the blob is loaded */
   NpuBorder* inputs;
   NpuBorder* outputs;
   int32_t input_count, output_count;
   void* blob;
   size_t blob_bytes;
   bool from_cache;
-  char* texts[2]; /* imported, and behind the layout passes; NULL if they are not kept */
+  /* The graph after the import and after the layout passes; NULL unless texts are enabled. */
+  char* texts[2];
 } NpuCompiled;
 
-/* False with what is wrong in `error`; NpuFreeCompiled is due in any case. */
+/* Returns false with a message in `error` on failure. The caller calls NpuFreeCompiled in every
+ * case. */
 bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* params,
                          NpuState* state, NpuCompiled* out_compiled, char* error,
                          size_t error_size);
 
-/* Compiles the graph anew, where the device did not take a blob of the cache. */
+/* Compiles the graph again, if the device has rejected a blob from the cache. */
 bool NpuRecompile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size);
 
-/* What is not needed once the blob is loaded. */
+/* Frees the blob and the graph, which are not needed once the blob is loaded. */
 void NpuForgetBlob(NpuState* state, NpuCompiled* compiled);
 void NpuFreeCompiled(NpuState* state, NpuCompiled* compiled);
 

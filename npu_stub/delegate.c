@@ -15,7 +15,7 @@
 /* ---- Choosing nodes ---------------------------------------------------------------------------
  */
 
-/* A node that stays behind, and why. */
+/* A node that is not supported, and the reason. */
 typedef struct Refused {
   const TfLiteNode* node;
   NpuRefusal refusal;
@@ -23,10 +23,10 @@ typedef struct Refused {
 
 typedef struct Choice {
   DeputyHalfPartitionHelper helper;
-  int32_t* tensors; /* for NpuCheckNode */
-  Refused* refused; /* in the order of the plan */
+  int32_t* tensors; /* used by NpuCheckNode */
+  Refused* refused; /* in plan order */
   int32_t refused_count;
-  bool behind_dynamic; /* a node before this one makes a shape that is not known */
+  bool behind_dynamic; /* an earlier node has an output with unknown shape */
   bool failed;
 } Choice;
 
@@ -54,8 +54,8 @@ static bool MakesDynamic(const TfLiteContext* context, const TfLiteNode* node) {
   return false;
 }
 
-/* A DeputyNodePredicate. The runtime propagates shapes up to the first one that is not known: what
- * stands in tensors behind it is the model's word alone. */
+/* Implements DeputyNodePredicate. The runtime propagates shapes up to the first unknown one;
+ * after it, the shapes in tensors are those of the file and may be wrong. */
 static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
                         const TfLiteRegistration* registration, void* user_data, char* reason,
                         size_t reason_size) {
@@ -95,7 +95,7 @@ static void EndChoice(Choice* choice) {
 /* ---- Building ---------------------------------------------------------------------------------
  */
 
-/* "NpuGraph<k>", for as long as the delegate lives; NULL if memory is short. */
+/* Returns "NpuGraph<k>", which is valid for the lifetime of the delegate; NULL if out of memory. */
 static const char* NameOf(NpuState* state, int32_t k) {
   enum { kNameBytes = 24 };
   pthread_mutex_lock(&state->mutex);
@@ -112,15 +112,16 @@ static const char* NameOf(NpuState* state, int32_t k) {
   return name;
 }
 
-/* The nodes of each partition. They are replaced one by one, so that each gets a name of its own: a
- * partition is closed under dependence, so that alone it is cut like this again. */
+/* Replaces the nodes of each partition. The partitions are replaced one by one, to give each a
+ * name. A partition is closed under dependence, so that replacing it alone yields the same
+ * partition. */
 static TfLiteStatus Replace(TfLiteContext* context, NpuState* state, const TfLiteIntArray* nodes) {
   TfLiteDelegateParams* previewed = NULL;
   int count = 0;
   if (nodes->size == 0) return kTfLiteOk;
   TfLiteStatus status = context->PreviewDelegatePartitioning(context, nodes, &previewed, &count);
   if (status != kTfLiteOk) return status;
-  /* The runtime's list holds until the graph changes. */
+  /* Copied, because the runtime's list is invalid once the graph changes. */
   TfLiteIntArray** lists = calloc((size_t)count + 1, sizeof(TfLiteIntArray*));
   for (int i = 0; lists != NULL && i < count; ++i) {
     lists[i] = DeputyIntArrayCopy(previewed[i].nodes_to_replace);
@@ -146,7 +147,7 @@ static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choic
   NpuBuild build;
   NpuBeginBuild(&build);
   TfLiteStatus status = Replace(context, state, nodes);
-  /* One step for all of them, once all are compiled. */
+  /* Load all models together, once all are compiled. */
   if (status == kTfLiteOk) status = NpuLoadBuild(context, state, &build);
   NpuEndBuild(&build);
   DeputyIntArrayFree(nodes);
@@ -155,7 +156,7 @@ static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choic
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   NpuState* state = NpuStateOf(delegate);
-  if (state->device.device == NULL) return kTfLiteOk; /* the CPU runs everything */
+  if (state->device.device == NULL) return kTfLiteOk; /* all nodes run on the CPU */
   Choice choice;
   TfLiteStatus status = Choose(context, &choice);
   if (status == kTfLiteOk) status = Build(context, state, &choice);
@@ -163,7 +164,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-/* ---- Life -------------------------------------------------------------------------------------
+/* ---- Creation and destruction -----------------------------------------------------------------
  */
 
 static TfLiteDelegate* GiveUp(NpuState* state, void (*report_error)(const char* text),
@@ -190,9 +191,10 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   state->users = 1;
   state->base.data_ = state;
   state->base.Prepare = Prepare;
-  /* A dynamic delegate is asked to prepare again when an input has another shape, and can refuse; a
-   * static one is undone, and builds again. Either compiles the shapes of the interpreter: those of
-   * the file may be older than a resize, or placeholders. */
+  /* With AllowDynamicTensors a new input shape only prepares the nodes again, which can refuse;
+   * without it, the runtime undoes the delegate and builds again. In both cases the compiled
+   * shapes are the interpreter's, because those of the file may be placeholders or older than a
+   * resize. */
   const bool redelegate = strcmp(state->options.resize, "redelegate") == 0;
   state->base.flags = redelegate ? kTfLiteDelegateFlagsNone
                                  : kTfLiteDelegateFlagsAllowDynamicTensors |
@@ -225,7 +227,7 @@ static void SayNo(DeputySupportAnswer* answer, size_t i, int32_t reason, const c
   answer->text_of_node[i] = NpuKeepText(i, text);
 }
 
-/* Nodes come in the order of the plan, and so do those that were refused. */
+/* The nodes are in plan order, and so are the refused ones. */
 static void Answer(TfLiteContext* context, const Choice* choice, DeputySupportAnswer* answer) {
   int32_t next = 0;
   for (size_t i = 0; i < answer->node_count; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The delegate: chooses nodes, has them compiled and loaded, and says what it does.
+ * The delegate: chooses nodes, compiles and loads them, and reports its state.
  */
 #ifndef DEPUTY_NPU_STUB_DELEGATE_H_
 #define DEPUTY_NPU_STUB_DELEGATE_H_
@@ -15,14 +15,15 @@
 extern "C" {
 #endif
 
-/* As tflite_plugin_create_delegate and tflite_plugin_destroy_delegate. An absent device is no
- * failure: the delegate then takes nothing. */
+/* Implement tflite_plugin_create_delegate and tflite_plugin_destroy_delegate. An absent device
+ * is not an error: the delegate then claims no nodes. */
 TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* values, size_t count,
                                   void (*report_error)(const char* text));
-/* Behind its interpreters; if it comes before, the delegate lives until the last of them goes. */
+/* Must be called after the interpreters are deleted. If it is called earlier, the delegate is
+ * freed with the last interpreter that uses it. */
 void NpuDestroyDelegate(TfLiteDelegate* delegate);
 
-/* As the members of DeputyDelegatePlugin. */
+/* Implement members of DeputyDelegatePlugin. */
 TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                            DeputySupportAnswer* answer);
 size_t NpuDeviceBytes(TfLiteDelegate* delegate);
@@ -30,7 +31,7 @@ size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                        DeputyOptionUseCallback callback, void* user_data);
 
-/* Of the delegate's device, all 0 if it is absent; and how often the cache had a model. */
+/* Counters of the delegate's device, all 0 if it is absent, and hits and misses of the cache. */
 void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters);
 void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t* out_misses);
 

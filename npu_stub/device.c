@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The built-in device. It is made of the host's memory and computes at once, so the time limit is
- * about what it pretends: a slow device makes the caller wait for as long as the limit allows.
+ * The built-in device. It uses the host's memory and computes synchronously, so that the time limit
+ * affects only simulated faults: with `slow`, a run waits until the time limit.
  *
- * DEPUTY_NPU=absent hides it; DEPUTY_NPU_FAULTS adds to the failures of its configuration.
+ * DEPUTY_NPU=absent hides the device; DEPUTY_NPU_FAULTS adds faults to those of its configuration.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include "npu_stub/npu_device.h"
 
 static const char kVersion[] = "stub-1.0";
-/* What a client's models may take together. */
+/* Memory limit of the device in bytes, for all models together. */
 static const uint64_t kMemory = (uint64_t)2 << 30;
 
 /* ---- Faults -----------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ static const struct {
                {"swapped", kFaultSwapped}, {"run", kFaultRun},         {"slow", kFaultSlow},
                {"wrong", kFaultWrong},     {"crash", kFaultCrash}};
 
-/* False if the text names a failure that there is not. */
+/* Returns false if the text contains an unknown fault. */
 static bool ParseFaults(const char* text, unsigned* faults) {
   while (text != NULL && *text != '\0') {
     const size_t length = strcspn(text, "+");
@@ -66,14 +66,14 @@ static bool ParseFaults(const char* text, unsigned* faults) {
 
 struct NpuDevice {
   unsigned faults;
-  pthread_mutex_t mutex; /* for the counters */
+  pthread_mutex_t mutex; /* guards the counters */
   NpuCounters counters;
 };
 
 typedef struct Model {
   char* name;
   NpuBuilder builder;
-  void** buffers; /* by tensor; those of constants are the builder's */
+  void** buffers; /* by tensor; the builder owns those of constants */
   uint64_t bytes;
 } Model;
 
@@ -173,7 +173,7 @@ static void DestroyModel(NpuDevice* device, Model* model) {
   free(model);
 }
 
-/* Counts bytes of the device's memory, if it has them. */
+/* Reserves bytes of the device's memory; returns false if too few are left. */
 static bool Reserve(NpuDevice* device, Model* model, uint64_t bytes) {
   pthread_mutex_lock(&device->mutex);
   const bool fits = bytes <= kMemory - device->counters.bytes;
@@ -192,7 +192,7 @@ static bool AllocateBuffers(NpuDevice* device, Model* model) {
     const size_t bytes = NpuTensorBytes(tensor);
     if (!Reserve(device, model, bytes)) return false;
     if (tensor->data != NULL) {
-      /* Without its const: no operation writes a constant. */
+      /* Drops the const qualifier: no operation writes to a constant. */
       memcpy(&model->buffers[i], &tensor->data, sizeof model->buffers[i]);
     } else {
       model->buffers[i] = calloc(1, bytes);
@@ -244,7 +244,7 @@ static NpuStatus CreateClient(NpuDevice* device, NpuClient** out_client) {
   return kNpuOk;
 }
 
-/* Removes the models from number `first` on. */
+/* Removes the models from index `first` on. */
 static void Drop(NpuClient* client, int32_t first) {
   while (client->model_count > first) {
     DestroyModel(client->device, client->models[--client->model_count]);
@@ -313,7 +313,7 @@ static NpuStatus Unload(NpuClient* client, const char* name) {
 /* ---- Running ----------------------------------------------------------------------------------
  */
 
-/* The tensor at a place of a list of a model's; -1 if there is none. */
+/* Returns the tensor at an index of a list of the model; -1 if out of range. */
 static int32_t TensorAt(const Model* model, const int32_t* list, int32_t count, int32_t index) {
   return model == NULL || index < 0 || index >= count ? -1 : list[index];
 }

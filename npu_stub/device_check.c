@@ -6,24 +6,25 @@
 
 #include "npu_stub/graph.h"
 
-/* Extents, strides and the like stay below, so that sums and products of two fit 64 bits. */
+/* Upper bound on extents, strides and similar values, so that sums and products of two fit in 64
+ * bits. */
 enum { kMost = 1 << 28 };
 
 typedef struct Op {
   const NpuOp* op;
-  const NpuTensor* in[3]; /* those that are there */
+  const NpuTensor* in[3]; /* inputs that are present */
   const NpuTensor* out;
   const NpuGraph* graph;
 } Op;
 
-/* The checks of one kind return NULL or what is wrong. */
+/* A check of one kind of operation. Returns NULL or an error message. */
 typedef const char* (*KindCheck)(const Op* op);
 
 static bool InRange(int32_t value, int32_t least, int32_t most) {
   return value >= least && value <= most;
 }
 
-/* Dimensions from the back, 1 where there are none. */
+/* Returns the extent of a dimension counted from the last one; 1 beyond the rank. */
 static int32_t DimFromBack(const NpuTensor* tensor, int32_t back) {
   return back < tensor->rank ? tensor->dims[tensor->rank - 1 - back] : 1;
 }
@@ -182,7 +183,7 @@ static const char* CheckGather(const Op* op) {
   return out % rest == 0 && out / rest == indices ? NULL : "wrong shape";
 }
 
-/* Type and rank as the input's. */
+/* True if the output has the type and rank of the input. */
 static bool Keeps(const Op* op) {
   return op->in[0]->type == op->out->type && op->in[0]->rank == op->out->rank;
 }
@@ -241,7 +242,7 @@ static const char* CheckTranspose(const Op* op) {
 }
 
 static const struct {
-  int32_t least, most; /* inputs; -1: any number */
+  int32_t least, most; /* number of inputs; -1: no limit */
   KindCheck check;
 } kKinds[] = {
     [kNpuUnary] = {1, 1, CheckUnary},         [kNpuBinary] = {2, 2, CheckBinary},
@@ -295,7 +296,7 @@ static bool Fail(char* error, size_t error_size, const char* what, int32_t index
   return false;
 }
 
-/* `made` says of each tensor whether it has contents by now; all are 0 at first. */
+/* `made` records for each tensor whether it has contents; it must be zeroed. */
 static bool CheckParts(const NpuGraph* graph, uint8_t* made, char* error, size_t error_size) {
   for (int32_t i = 0; i < graph->tensor_count; ++i) {
     const char* problem = CheckTensor(&graph->tensors[i]);

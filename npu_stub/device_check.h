@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a graph is one that the built-in device can run. Graphs come from callers and from blobs,
- * and neither is trusted: what passes here can be computed without looking at indices again, but
- * for the contents of kNpuGather's second input.
+ * Validates graphs for the built-in device. Graphs come from callers and blobs, which are
+ * untrusted. A valid graph can be computed without further index checks, except the contents of the
+ * second input of kNpuGather.
  */
 #ifndef DEPUTY_NPU_STUB_DEVICE_CHECK_H_
 #define DEPUTY_NPU_STUB_DEVICE_CHECK_H_
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Writes what is wrong into `error`, which may be NULL. */
+/* Returns false and writes a message to `error`, which may be NULL, if the graph is invalid. */
 bool NpuCheckGraph(const NpuGraph* graph, char* error, size_t error_size);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which function computes which kind.
+ * Table of the functions that compute each kind of operation.
  */
 #include "npu_stub/device_ops.h"
 

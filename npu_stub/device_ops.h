@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the built-in device computes, in plain loops over float32 in NCHW. Graphs have been checked
- * (device_check.h) and contents lie in dense arrays.
+ * Operations of the built-in device, as plain loops over float32 in NCHW. Graphs have been
+ * validated (device_check.h), and tensors are dense arrays.
  */
 #ifndef DEPUTY_NPU_STUB_DEVICE_OPS_H_
 #define DEPUTY_NPU_STUB_DEVICE_OPS_H_
@@ -15,23 +15,24 @@
 extern "C" {
 #endif
 
-/* An operation with the contents of its tensors. */
+/* An operation and the contents of its tensors. */
 typedef struct NpuWork {
   const NpuGraph* graph;
   const NpuOp* op;
   void* const* buffers; /* by tensor */
-  char* error;          /* for a sentence about a failure; may be NULL */
+  char* error;          /* receives an error message; may be NULL */
   size_t error_size;
 } NpuWork;
 
-/* Computes one operation. What can fail are indices of kNpuGather and divisors of kNpuFloorDiv. */
+/* Computes one operation. Fails only for invalid indices of kNpuGather and zero divisors of
+ * kNpuFloorDiv. */
 NpuStatus NpuCompute(const NpuWork* work);
 
-/* Writes what is wrong with an input; always kNpuBadArgument. */
+/* Writes an error message about an input and returns kNpuBadArgument. */
 NpuStatus NpuBadInput(const NpuWork* work, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* For the files that make up the device: input `i` and the output, as tensors and as contents. */
+/* Input `i` and the output of an operation, as tensors and as contents. */
 static inline const NpuTensor* NpuIn(const NpuWork* work, int32_t i) {
   return &work->graph->tensors[work->op->inputs[i]];
 }
@@ -43,7 +44,7 @@ static inline const void* NpuInData(const NpuWork* work, int32_t i) {
 }
 static inline void* NpuOutData(const NpuWork* work) { return work->buffers[work->op->output]; }
 
-/* Extents from the back into four places, 1 in front. */
+/* Returns the extents right-aligned in four dimensions, with leading extents of 1. */
 static inline void NpuExtents(const NpuTensor* tensor, int64_t out[NPU_MAX_RANK]) {
   for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
     const int32_t at = i - (NPU_MAX_RANK - tensor->rank);
@@ -51,8 +52,8 @@ static inline void NpuExtents(const NpuTensor* tensor, int64_t out[NPU_MAX_RANK]
   }
 }
 
-/* Elements between neighbours along each of four extents; with `to`, 0 where an extent of 1 is
- * repeated. */
+/* Returns the strides in elements of four extents. With `to`, the stride is 0 where an extent of
+ * 1 is broadcast to that of `to`. */
 static inline void NpuSteps(const int64_t extents[NPU_MAX_RANK], const int64_t* to,
                             int64_t out[NPU_MAX_RANK]) {
   int64_t step = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations that work element by element.
+ * Element-wise operations.
  */
 #include <math.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static uint8_t Logical(int32_t function, uint8_t a, uint8_t b) {
   return a != 0 || b != 0;
 }
 
-/* One element of the output from two of the inputs. */
+/* Computes one element of the output. */
 static void BinaryElement(int32_t function, const void* a, int64_t at_a, const void* b,
                           int64_t at_b, void* out, int64_t at) {
   if (function >= kNpuLogicalAnd) {
@@ -199,7 +199,7 @@ static double Read(int32_t type, const void* data, size_t i) {
   return ((const uint8_t*)data)[i] != 0 ? 1.0 : 0.0;
 }
 
-/* Towards zero; what does not fit becomes the nearest number, and a NaN the largest. */
+/* Truncates towards zero. Values out of range saturate; a NaN becomes INT32_MAX. */
 static int32_t ToInt(double value) {
   if (isnan(value) || value >= 2147483647.0) return INT32_MAX;
   return value <= -2147483648.0 ? INT32_MIN : (int32_t)value;

@@ -8,7 +8,7 @@
 
 #include "npu_stub/device_ops.h"
 
-/* Rows and columns of one plane. */
+/* Height and width of one channel of an image. */
 typedef struct Plane {
   int64_t height, width;
 } Plane;
@@ -21,7 +21,7 @@ static Plane PlaneOf(const NpuTensor* tensor) {
 /* ---- Convolutions -----------------------------------------------------------------------------
  */
 
-/* What one output position of a plane gets from one input plane. */
+/* Returns the contribution of one input channel to one output element. */
 static float ConvTaps(const NpuOp* op, Plane in, Plane filter, const float* image,
                       const float* weights, int64_t top, int64_t left) {
   float sum = 0.0f;
@@ -37,7 +37,7 @@ static float ConvTaps(const NpuOp* op, Plane in, Plane filter, const float* imag
   return sum;
 }
 
-/* Adds to an output plane what one input plane contributes. */
+/* Adds the contribution of one input channel to an output channel. */
 static void ConvPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const float* image,
                       const float* weights, float* result) {
   for (int64_t y = 0; y < out.height; ++y) {
@@ -49,7 +49,7 @@ static void ConvPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const 
   }
 }
 
-/* The bias, or 0, everywhere in an output plane. */
+/* Fills an output channel with the bias, or with 0. */
 static void StartPlane(const NpuWork* work, int64_t channel, int64_t size, float* result) {
   const float* bias = work->op->input_count > 2 ? NpuInData(work, 2) : NULL;
   const float value = bias == NULL ? 0.0f : bias[channel];
@@ -77,7 +77,7 @@ void NpuComputeConv(const NpuWork* work) {
   }
 }
 
-/* Adds to an output plane what one input plane is spread over. */
+/* Adds the contribution of one input channel to an output channel of a transposed convolution. */
 static void SpreadPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const float* image,
                         const float* weights, float* result) {
   for (int64_t y = 0; y < in.height; ++y) {
@@ -154,7 +154,7 @@ void NpuComputePool(const NpuWork* work) {
 /* ---- Resizing ---------------------------------------------------------------------------------
  */
 
-/* How positions of the output lie in the input, along one axis. */
+/* Mapping of output positions to input positions along one axis. */
 typedef struct Scale {
   float factor;
   int64_t in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products, and operations along axes.
+ * Matrix products and operations along axes.
  */
 #include <float.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 /* ---- Products ---------------------------------------------------------------------------------
  */
 
-/* Elements between rows and between columns of a matrix that may be taken transposed. */
+/* Strides between rows and between columns, in elements, of a matrix that may be transposed. */
 typedef struct Matrix {
   const float* data;
   int64_t row, column;
@@ -37,7 +37,7 @@ static void Product(Matrix a, Matrix b, const float* bias, int64_t m, int64_t n,
   }
 }
 
-/* Steps between matrices along the two axes of batches. */
+/* Returns the strides between matrices along the two batch axes. */
 static void BatchSteps(const NpuTensor* tensor, const int64_t out[NPU_MAX_RANK],
                        int64_t steps[NPU_MAX_RANK]) {
   int64_t extents[NPU_MAX_RANK];
@@ -70,7 +70,7 @@ void NpuComputeMatMul(const NpuWork* work) {
 /* ---- Along one axis ---------------------------------------------------------------------------
  */
 
-/* An axis with what lies before it and behind it. */
+/* An axis, as the products of the extents before it, of it, and after it. */
 typedef struct Axis {
   int64_t outer, length, inner;
 } Axis;
@@ -138,7 +138,7 @@ static float ReduceFloat(int32_t function, float sum, float value) {
   }
 }
 
-/* Sums and products wrap. */
+/* Sums and products wrap on overflow. */
 static int32_t ReduceInt(int32_t function, int32_t sum, int32_t value) {
   switch (function) {
     case kNpuReduceMax:
@@ -152,7 +152,7 @@ static int32_t ReduceInt(int32_t function, int32_t sum, int32_t value) {
   }
 }
 
-/* What a reduction of nothing gives. */
+/* Returns the initial value of a reduction, which is also its result for no elements. */
 static float FirstFloat(int32_t function) {
   if (function == kNpuReduceMax) return -FLT_MAX;
   if (function == kNpuReduceMin) return FLT_MAX;
@@ -187,7 +187,7 @@ static void StartReduction(const NpuWork* work, int64_t count) {
   }
 }
 
-/* Steps in the output along the input's four axes: 0 along those that are reduced. */
+/* Returns the strides in the output along the input's four axes: 0 for reduced axes. */
 static void OutputSteps(const NpuWork* work, const int64_t in[NPU_MAX_RANK],
                         int64_t steps[NPU_MAX_RANK]) {
   const int32_t mask = work->op->attributes[kNpuAxisMask] << (NPU_MAX_RANK - NpuIn(work, 0)->rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations that move elements, of whatever type.
+ * Operations that move data, for all element types.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "npu_stub/device_ops.h"
 #include "npu_stub/graph.h"
 
-/* A box of elements to copy: extents, and for both sides the first element and the steps. */
+/* A block of elements to copy: its extents, and for source and destination the first element and
+ * the strides. */
 typedef struct Box {
   int64_t extents[NPU_MAX_RANK];
   int64_t from, from_steps[NPU_MAX_RANK];
@@ -44,7 +45,7 @@ static void CopyBox(const Box* box, const void* from, void* to, size_t size) {
 
 static size_t ElementBytes(const NpuWork* work) { return NpuTypeBytes(NpuOut(work)->type); }
 
-/* An attribute per dimension, by extent from the back as in NpuExtents. */
+/* Returns the attribute of a dimension; dimensions are right-aligned in four, as in NpuExtents. */
 static int64_t Attribute(const NpuWork* work, int32_t first, int32_t extent, int64_t otherwise) {
   const int32_t dim = extent - (NPU_MAX_RANK - NpuOut(work)->rank);
   return dim < 0 ? otherwise : work->op->attributes[first + dim];
@@ -93,7 +94,7 @@ void NpuComputeBroadcast(const NpuWork* work) {
   CopyBox(&box, NpuInData(work, 0), NpuOutData(work), ElementBytes(work));
 }
 
-/* Copies the whole input to where its first element goes to `at` of the output. */
+/* Copies a whole input into the output, beginning at position `at`. */
 static void CopyInput(const NpuWork* work, int32_t input, const int64_t at[NPU_MAX_RANK]) {
   Box box = {.from = 0};
   int64_t out[NPU_MAX_RANK];

@@ -18,8 +18,8 @@ void NpuBuilderFree(NpuBuilder* builder) {
   NpuBuilderInit(builder);
 }
 
-/* Room for one more of `count` entries in an array that doubles when its count is a power of two.
- * NULL if there is none; the array is as before then. */
+/* Ensures capacity for one more entry in an array with `count` entries, which doubles when the
+ * count is a power of two. On failure returns NULL and leaves the array unchanged. */
 static void* Grow(NpuBuilder* builder, void* array, int32_t count, size_t entry) {
   if (builder->failed) return NULL;
   if ((count & (count - 1)) != 0) return array;
@@ -107,15 +107,16 @@ NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index) {
  */
 
 typedef struct Sorting {
-  int32_t* maker;   /* operation by tensor, -1: none */
-  uint8_t* state;   /* by operation: 0 not seen, 1 being placed, 2 placed */
-  int32_t* next;    /* by operation: the input that is looked at next */
-  int32_t* waiting; /* operations that wait for an input */
+  int32_t* maker;   /* producing operation by tensor, -1: none */
+  uint8_t* state;   /* by operation: 0 not visited, 1 in progress, 2 placed */
+  int32_t* next;    /* by operation: the next input to visit */
+  int32_t* waiting; /* stack of operations in progress */
   NpuOp* sorted;
   int32_t count;
 } Sorting;
 
-/* Places an operation behind those that it needs, without recursion. False: it needs itself. */
+/* Places an operation after its producers: an iterative depth-first search. Returns false for a
+ * cycle. */
 static bool Place(const NpuGraph* graph, Sorting* sorting, int32_t first) {
   int32_t depth = 0;
   if (sorting->state[first] != 0) return true;
@@ -157,7 +158,7 @@ bool NpuSortOps(NpuBuilder* builder) {
   if (builder->failed) return false;
   if (graph->op_count == 0) return true;
   const size_t ops = (size_t)graph->op_count;
-  /* The array of operations is a power of two long, or longer; what is sorted fits again. */
+  /* The result fits into the array of operations, since it has at most as many. */
   Sorting sorting = {
       .maker = malloc((size_t)graph->tensor_count * sizeof(int32_t)),
       .state = calloc(ops, 1),

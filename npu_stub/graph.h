@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device graph while it is made: arrays that grow, and memory that goes with it. What cannot be
- * allocated sets `failed`, which is looked at once, in the end; until then indices of -1 name a
- * tensor and an operation that count for nothing.
+ * Builder for a device graph, with growing arrays; it owns the memory of the graph. If an
+ * allocation fails, `failed` is set, which callers check once at the end. Until then functions
+ * return the index -1, and NpuTensorAt and NpuOpAt return a dummy for it.
  */
 #ifndef DEPUTY_NPU_STUB_GRAPH_H_
 #define DEPUTY_NPU_STUB_GRAPH_H_
@@ -29,12 +29,12 @@ typedef struct NpuBuilder {
 void NpuBuilderInit(NpuBuilder* builder);
 void NpuBuilderFree(NpuBuilder* builder);
 
-/* Memory that is freed with the graph, zeroed; NULL if there is none. */
+/* Returns zeroed memory that is freed with the graph; NULL if out of memory. */
 void* NpuBuilderOwn(NpuBuilder* builder, size_t bytes);
 
-/* Each returns the index of what it added, or -1. */
+/* Return the index of the new entry, or -1 if out of memory. */
 int32_t NpuAddTensor(NpuBuilder* builder, int32_t type, int32_t rank, const int32_t* dims);
-/* With type and dims of `like`, which is no constant afterwards. */
+/* Adds a tensor with the type and dims of `like`, without its contents. */
 int32_t NpuAddTensorLike(NpuBuilder* builder, int32_t like);
 int32_t NpuAddOp(NpuBuilder* builder, int32_t kind, int32_t function, const int32_t* inputs,
                  int32_t input_count, int32_t output);
@@ -44,23 +44,24 @@ void NpuAddOutput(NpuBuilder* builder, int32_t tensor);
 NpuTensor* NpuTensorAt(NpuBuilder* builder, int32_t index);
 NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index);
 
-/* The operations in an order in which each comes behind those that make its inputs, else as they
- * were; those of kind 0 are removed. False if there is no such order. */
+/* Sorts the operations topologically, otherwise keeping their order, and removes those of kind
+ * 0. Returns false if the graph has a cycle. */
 bool NpuSortOps(NpuBuilder* builder);
 
-/* Elements of a tensor, and its bytes. Dims must have been checked. */
+/* Number of elements of a tensor, and sizes in bytes. Dims must have been validated. */
 size_t NpuElementCount(const NpuTensor* tensor);
-size_t NpuTypeBytes(int32_t type); /* 0: there is no such type */
+size_t NpuTypeBytes(int32_t type); /* 0: unknown type */
 size_t NpuTensorBytes(const NpuTensor* tensor);
 bool NpuSameDims(const NpuTensor* a, const NpuTensor* b);
 
-/* One line per operation, for people. The caller frees it; NULL if memory is short. */
+/* Describes the graph with one line per operation. The caller frees the text; NULL if out of
+ * memory. */
 char* NpuGraphText(const NpuGraph* graph);
 
-/* "CONV", and "?" for what is none. */
+/* Returns a name such as "CONV", "?" for an unknown kind. */
 const char* NpuKindName(int32_t kind);
-/* "RELU" for kNpuUnary and kNpuRelu; "" for kinds without functions, "?" for a function that is
- * none. */
+/* Returns a name such as "RELU" for kNpuUnary and kNpuRelu; "" for kinds without functions, "?"
+ * for an unknown function. */
 const char* NpuFunctionName(int32_t kind, int32_t function);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ static uint16_t ToHalf(float value) {
   }
   int exponent;
   const float fraction = frexpf(magnitude, &exponent); /* 0.5 <= fraction < 1 */
-  /* A carry out of the fraction goes into the exponent, as it should. */
+  /* A carry out of the fraction increments the exponent, which is the correct rounding. */
   const unsigned scaled = (unsigned)rintf(ldexpf(fraction, 11));
   return (uint16_t)(sign | (((unsigned)(exponent + 13) << 10) + scaled));
 }

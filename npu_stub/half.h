@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * float16 as it travels between the model and the device, which has float32 alone.
+ * Conversion of float16 data of the model, since the device has float32 only.
  */
 #ifndef DEPUTY_NPU_STUB_HALF_H_
 #define DEPUTY_NPU_STUB_HALF_H_
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 void NpuFromHalf(const uint16_t* from, float* to, size_t count);
-/* To the nearest, halves to even. */
+/* Rounds to the nearest value, ties to even. */
 void NpuToHalf(const float* from, uint16_t* to, size_t count);
 
 #ifdef __cplusplus

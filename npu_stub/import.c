@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the importing functions share.
+ * Functions that the importers share.
  */
 #include "npu_stub/import.h"
 
@@ -45,7 +45,8 @@ bool NpuIsConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo && tensor->data.raw_const != NULL;
 }
 
-/* The contents of a constant in the device's type; borrowed where they are so already. */
+/* Returns the contents of a constant in the device's type, without a copy unless they are
+ * converted. */
 static const void* ContentsOf(NpuImport* import, const TfLiteTensor* tensor, const NpuTensor* as) {
   if (tensor->type != kTfLiteFloat16 || import->checking) return tensor->data.raw_const;
   const size_t count = NpuElementCount(as);
@@ -149,7 +150,7 @@ int32_t NpuAddNode(NpuImport* import, int32_t kind, int32_t function, const int3
   return op;
 }
 
-/* The function of a fused activation; 0: none, -1: not one of the device's. */
+/* Returns the function of a fused activation; 0 for none, -1 if the device does not have it. */
 static int32_t FunctionOf(TfLiteFusedActivation activation) {
   switch (activation) {
     case kTfLiteActNone:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Nodes of a model to operations of the device. One function per operator both checks a node and
- * adds what it becomes, so that what is claimed is what can be built; support.h has the table of
- * them. Images stay NHWC here, but for filters; layout.h turns them.
+ * Converts nodes of a model to operations of the device. One function per operator both checks a
+ * node and adds its operations, so that each claimed node can be built; support.c has the table.
+ * Images stay NHWC, except filters; the passes in layout.h convert them.
  */
 #ifndef DEPUTY_NPU_STUB_IMPORT_H_
 #define DEPUTY_NPU_STUB_IMPORT_H_
@@ -18,63 +18,67 @@
 extern "C" {
 #endif
 
-/* Why a node stays on the CPU. */
+/* Reason why a node stays on the CPU. */
 typedef struct NpuRefusal {
-  int32_t reason; /* DeputyReason */
+  int32_t reason; /* a DeputyReason */
   char text[160];
 } NpuRefusal;
 
-/* A node on its way into a graph. */
+/* A node that is being imported. */
 typedef struct NpuImport {
   TfLiteContext* context;
   const TfLiteNode* node;
   const TfLiteRegistration* registration;
   int32_t node_index;
   NpuBuilder* builder;
-  int32_t* tensors; /* by the model's: that of the graph, or -1 */
-  bool checking;    /* the graph is thrown away: constants need no right contents */
+  int32_t* tensors; /* index in the graph by tensor of the model, or -1 */
+  /* The graph is used for checks only: contents of constants need not be converted. */
+  bool checking;
   NpuRefusal* refusal;
 } NpuImport;
 
-/* Writes the refusal; always false. */
+/* Writes the refusal and returns false. */
 bool NpuRefuse(NpuImport* import, int32_t reason, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The node's tensors by place; NULL for an input that is left out. */
+/* Return the node's tensor by position; NULL for an absent optional input. */
 const TfLiteTensor* NpuInputTensor(const NpuImport* import, int i);
 const TfLiteTensor* NpuOutputTensor(const NpuImport* import, int i);
 
-/* The device's type for a model's, float32 for float16; 0: none. */
+/* Returns the device's type for a type of the model (float32 for float16); 0 if there is none. */
 int32_t NpuTypeOf(TfLiteType type);
 
-/* Whether contents are known now. */
+/* Returns whether the tensor is a constant with contents. */
 bool NpuIsConstant(const TfLiteTensor* tensor);
 
-/* The graph's tensors for those of the model; an index of the model's for the first. */
+/* Return the graph's tensor for a tensor of the model, or for an input or output of the node.
+ * The first use adds it. */
 int32_t NpuTensorOf(NpuImport* import, int model_tensor);
 int32_t NpuInput(NpuImport* import, int i);
 int32_t NpuOutput(NpuImport* import, int i);
 
-/* A constant of the graph with contents to be filled in; NULL contents if memory is short. */
+/* Adds a constant whose contents the caller fills in; the contents are NULL if out of memory. */
 int32_t NpuNewConstant(NpuImport* import, int32_t rank, const int32_t* dims, float** out_data);
 
-/* Checks, each with a refusal if it fails. */
+/* Checks, which write a refusal if they fail. */
 bool NpuExpectInputs(NpuImport* import, int least, int most);
 bool NpuExpectConstant(NpuImport* import, int i, const char* what);
-/* The numbers of a constant of int32 or int64, at most `room` of them. */
+/* Reads a constant of int32 or int64 with at most `room` elements. */
 bool NpuReadInts(NpuImport* import, int i, const char* what, int room, int32_t* out_values,
                  int* out_count);
-/* An axis counted from either end of `rank`; the result from the front. */
+/* Converts an axis, which may be negative, to one counted from the front of `rank` dimensions. */
 bool NpuReadAxis(NpuImport* import, int axis, int rank, int32_t* out_axis);
 
-/* Adds an operation, -1 if memory is short. */
+/* Adds an operation; -1 if out of memory. */
 int32_t NpuAddNode(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                    int32_t input_count, int32_t output);
-/* The same, for output 0 of the node behind a fused activation; -1 after a refusal as well. */
+/* Adds an operation for output 0 of the node, followed by a fused activation; -1 after a refusal
+ * or if out of memory. */
 int32_t NpuAddActivated(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                         int32_t input_count, TfLiteFusedActivation activation);
 
-/* The rows of the table. `argument` is a function of the kind, where one row serves many. */
+/* The functions in the table of support.c. `argument` is a function of the kind, for functions
+ * that serve several rows. */
 bool NpuImportUnary(NpuImport* import, int32_t argument);
 bool NpuImportLeakyRelu(NpuImport* import, int32_t argument);
 bool NpuImportGelu(NpuImport* import, int32_t argument);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators that work element by element.
+ * Element-wise operators.
  */
 #include "deputy/deputy_plugin.h"
 #include "npu_stub/import.h"
@@ -28,7 +28,7 @@ bool NpuImportGelu(NpuImport* import, int32_t argument) {
   return NpuImportUnary(import, params->approximate ? kNpuGeluTanh : kNpuGelu);
 }
 
-/* ADD, SUB, MUL and DIV have an activation, each in a struct of its own. */
+/* ADD, SUB, MUL and DIV have parameter structs of their own, each with an activation. */
 static TfLiteFusedActivation ActivationOf(const NpuImport* import) {
   const void* data = import->node->builtin_data;
   switch (import->registration->builtin_code) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators on images: the eight kinds that want NCHW, as far as TensorFlow Lite has them.
+ * Operators on images: those of TensorFlow Lite whose operations require NCHW.
  */
 #include <string.h>
 
@@ -10,14 +10,15 @@
 /* ---- Windows ----------------------------------------------------------------------------------
  */
 
-/* One direction of a window. */
+/* Parameters of a window along one axis. */
 typedef struct Reach {
-  int size, stride, dilation; /* as the operator has them */
-  int32_t before;             /* of the padding */
+  int size, stride, dilation; /* as in the operator's options */
+  int32_t before;             /* padding before the first element */
   int32_t clamped_stride;
 } Reach;
 
-/* Finds the padding before the first element; false, with a refusal, for what has no place. */
+/* Computes the padding before the first element. Returns false and refuses if the output's
+ * extent does not match. */
 static bool Place(NpuImport* import, TfLitePadding padding, int in, int out, Reach* reach) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
     return NpuRefuse(import, kDeputyReasonParameter, "padding: expected SAME or VALID");
@@ -50,7 +51,7 @@ static bool PlaceWindow(NpuImport* import, TfLitePadding padding, const TfLiteTe
 /* ---- Convolutions -----------------------------------------------------------------------------
  */
 
-/* A filter [A, H, W, B] as [A, B, H, W], or with `depthwise` as [B, A, H, W]. */
+/* Permutes a filter from [A, H, W, B] to [A, B, H, W], or with `depthwise` to [B, A, H, W]. */
 static int32_t TurnFilter(NpuImport* import, int i, bool depthwise) {
   const NpuTensor from = *NpuTensorAt(import->builder, NpuInput(import, i));
   const int32_t taps = from.dims[1] * from.dims[2];
@@ -96,7 +97,7 @@ static void SetWindow(NpuOp* op, const Reach* vertical, const Reach* horizontal,
   op->attributes[kNpuConvGroups] = groups;
 }
 
-/* Inputs of the operation: the image, the turned filter, the bias if there is one. */
+/* Sets the inputs of the operation: image, permuted filter, optional bias. Returns their number. */
 static int32_t ConvInputs(NpuImport* import, int image, int filter, int bias, bool depthwise,
                           int32_t inputs[3]) {
   inputs[0] = NpuInput(import, image);
@@ -106,14 +107,14 @@ static int32_t ConvInputs(NpuImport* import, int image, int filter, int bias, bo
   return 3;
 }
 
-/* What the structs of the two operators have in common. */
+/* Options that both convolution operators have. */
 typedef struct ConvOptions {
   TfLitePadding padding;
   TfLiteFusedActivation activation;
   int stride_h, stride_w, dilation_h, dilation_w;
 } ConvOptions;
 
-/* Inputs are the image, the weights and perhaps a bias. */
+/* Inputs: image, weights, optional bias. */
 static bool ImportConv(NpuImport* import, const ConvOptions* options, bool depthwise) {
   if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
   const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
@@ -162,8 +163,8 @@ bool NpuImportDepthwise(NpuImport* import, int32_t argument) {
   return ImportConv(import, &options, true);
 }
 
-/* Input 0 is the output's shape, 1 the weights, 2 the image, 3 the bias. The window's places are
- * those of the image, and what it covers is the output. */
+/* Inputs: shape of the output, weights, image, optional bias. The window has one position per
+ * element of the image and covers elements of the output. */
 bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
   const TfLiteTransposeConvParams* params = import->node->builtin_data;
   (void)argument;
@@ -211,7 +212,7 @@ bool NpuImportPool(NpuImport* import, int32_t argument) {
   return index >= 0 || import->builder->failed;
 }
 
-/* The two operators' structs are alike, but not the same. */
+/* The two operators have distinct parameter structs with the same members. */
 bool NpuImportResize(NpuImport* import, int32_t argument) {
   const TfLiteResizeBilinearParams* bilinear = import->node->builtin_data;
   const TfLiteResizeNearestNeighborParams* nearest = import->node->builtin_data;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products, and operators that work along axes.
+ * Matrix products and operators along axes.
  */
 #include "deputy/deputy_plugin.h"
 #include "npu_stub/import.h"
 
-/* The tensor with other dims and as many elements. */
+/* Adds a reshape of the tensor to `dims`, which must have the same number of elements. */
 static int32_t Reshaped(NpuImport* import, int32_t tensor, int32_t rank, const int32_t* dims) {
   const int32_t type = NpuTensorAt(import->builder, tensor)->type;
   const int32_t result = NpuAddTensor(import->builder, type, rank, dims);

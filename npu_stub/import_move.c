@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators that move elements.
+ * Operators that move data.
  */
 #include "deputy/deputy_plugin.h"
 #include "npu_stub/import.h"
@@ -53,7 +53,7 @@ bool NpuImportGather(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* `argument` 1: a third input has the value of the border. */
+/* With `argument` 1, input 2 is the padding value. */
 bool NpuImportPad(NpuImport* import, int32_t argument) {
   int32_t paddings[2 * NPU_MAX_RANK];
   int count = 0;
@@ -119,7 +119,7 @@ bool NpuImportTranspose(NpuImport* import, int32_t argument) {
 /* ---- Slices -----------------------------------------------------------------------------------
  */
 
-/* A slice of a tensor in the making: the whole of it at first. */
+/* A slice of a tensor, which is initialised to the whole tensor. */
 typedef struct Slice {
   int32_t begin[NPU_MAX_RANK], stride[NPU_MAX_RANK], extent[NPU_MAX_RANK];
   int32_t rank;
@@ -138,7 +138,7 @@ static void SetSlice(NpuOp* op, const Slice* slice) {
   }
 }
 
-/* Adds the slice of `tensor` for an output that has its elements, and perhaps other dims. */
+/* Adds a slice of `tensor`, and a reshape if the output has other dims than the slice. */
 static void AddSlice(NpuImport* import, const Slice* slice, int32_t tensor, int32_t output) {
   const NpuTensor to = *NpuTensorAt(import->builder, output);
   const int32_t part = NpuAddTensor(import->builder, to.type, slice->rank, slice->extent);
@@ -172,8 +172,8 @@ bool NpuImportSlice(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* `argument` 0: SPLIT, axis and value; 1: SPLIT_V, value, sizes and axis. The outputs' dims say how
- * long the pieces are. */
+/* `argument` 0: SPLIT with inputs axis, value; 1: SPLIT_V with inputs value, sizes, axis. The
+ * lengths of the parts are taken from the shapes of the outputs. */
 bool NpuImportSplit(NpuImport* import, int32_t argument) {
   int32_t given[1], axis;
   int count = 0;
@@ -244,7 +244,7 @@ static int64_t Clamp(int64_t value, int64_t least, int64_t most) {
 
 static bool Bit(int mask, int i) { return (mask >> i & 1) != 0; }
 
-/* One dimension of length `length` by entry `i`. */
+/* Applies entry `i` of STRIDED_SLICE to one dimension. */
 static bool ReadDimension(NpuImport* import, const TfLiteStridedSliceParams* params,
                           const Entries* entries, int i, int32_t dimension, Slice* slice) {
   const int64_t length = slice->extent[dimension], stride = entries->stride[i];
@@ -281,7 +281,7 @@ bool NpuImportStridedSlice(NpuImport* import, int32_t argument) {
   Entries entries;
   (void)argument;
   if (!NpuExpectInputs(import, 4, 4) || !ReadEntries(import, &entries)) return false;
-  /* `offset` is in the struct since version 8 alone. */
+  /* The struct has the member `offset` only since version 8. */
   if (params->ellipsis_mask != 0 || (import->registration->version >= 8 && params->offset)) {
     return NpuRefuse(import, kDeputyReasonParameter, "an ellipsis or an offset");
   }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first two passes; layout_fuse.c has the third.
+ * The first two layout passes; layout_fuse.c has the third.
  */
 #include "npu_stub/layout.h"
 
 #include "npu_stub/layout_parts.h"
 #include "npu_stub/links.h"
 
-/* ---- What the passes share --------------------------------------------------------------------
+/* ---- Shared by the passes ---------------------------------------------------------------------
  */
 
 static const int32_t kToNchw[NPU_MAX_RANK] = {0, 3, 1, 2};
@@ -53,7 +53,7 @@ bool NpuIsNeutral(const NpuBuilder* builder, int32_t index) {
     case kNpuSlice:
     case kNpuTile:
     case kNpuSoftmax:
-    case kNpuReduce: /* which keeps its dimensions, or the rank were less */
+    case kNpuReduce: /* keeps its dimensions, since its output has rank 4 */
       return true;
     default:
       return false;
@@ -76,7 +76,7 @@ static void AddTranspose(NpuLinks* links, const int32_t* permutation, int32_t fr
   for (int32_t i = 0; i < NPU_MAX_RANK; ++i) op->attributes[kNpuPermutation + i] = permutation[i];
 }
 
-/* The tensor, transposed, as a new one. */
+/* Adds a transposition to NCHW and returns the new tensor. */
 static int32_t InNchw(NpuLinks* links, int32_t tensor) {
   const NpuTensor transposed = NpuAsNchw(NpuTensorAt(links->builder, tensor));
   const int32_t result = NpuLinkTensor(links, &transposed);
@@ -97,7 +97,8 @@ int32_t NpuCountTransposes(const NpuBuilder* builder) {
 
 static void TransformInput(NpuLinks* links, int32_t op) {
   const int32_t tensor = NpuOpAt(links->builder, op)->inputs[0];
-  /* A bound operation has been here before, since it comes first in the order. */
+  /* If the producer is bound as well, TransformOutput has already connected the tensor in NCHW:
+   * the producer precedes this operation. */
   if (IsBound(links->builder, links->maker[tensor])) return;
   NpuSetInput(links, op, 0, InNchw(links, tensor));
 }
@@ -158,7 +159,7 @@ static Edges CountEdges(const NpuLinks* links, int32_t index) {
   return edges;
 }
 
-/* The tensor behind two transposes that cancel. */
+/* Adds two transpositions that cancel, and returns the result. */
 static int32_t ThereAndBack(NpuLinks* links, int32_t tensor) {
   const NpuTensor dims = *NpuTensorAt(links->builder, tensor);
   const int32_t nchw = InNchw(links, tensor);
@@ -187,7 +188,7 @@ static void InsertAtReaders(NpuLinks* links, int32_t tensor) {
   }
 }
 
-/* What the operation makes is an output of the graph: the pair comes in front of that. */
+/* The output of the operation is an output of the graph: inserts the pair before the latter. */
 static void InsertAtOutput(NpuLinks* links, int32_t index) {
   const int32_t output = NpuOpAt(links->builder, index)->output;
   const NpuTensor dims = *NpuTensorAt(links->builder, output);
@@ -218,7 +219,7 @@ void NpuLayoutInsert(NpuBuilder* builder) {
 
 bool NpuLayoutRun(NpuBuilder* builder) {
   NpuLayoutTransform(builder);
-  /* New operations stand at the end; the next passes go by the order of execution. */
+  /* New operations are at the end of the list; the next passes require execution order. */
   if (!NpuSortOps(builder)) return false;
   NpuLayoutInsert(builder);
   if (!NpuSortOps(builder)) return false;

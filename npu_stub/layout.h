@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layout passes: a graph whose images are NHWC, as models have them, becomes one in which
- * operations that want NCHW get it, with as few transposes as can be had by local rules. Pure
- * functions on a graph: they know neither the runtime nor a device.
+ * Layout passes: convert a graph whose images are NHWC, as in the model, to one in which operations
+ * that require NCHW receive NCHW. Local rules keep the number of transpositions small. The passes
+ * are pure functions on a graph, independent of the runtime and the device.
  *
- * The order is fixed: transform once, insert twice, fuse. Before the first pass operations that are
- * bound to NCHW (convolutions, pooling, resizing) have NHWC tensors around them; behind it
- * everything is what NpuKind says. Inputs and outputs of the graph keep type, shape and place
- * throughout.
+ * The order is fixed: transform once, insert twice, fuse. Before the first pass, bound operations
+ * (convolutions, pooling, resizing), which require NCHW, have NHWC tensors; after it, all
+ * operations conform to NpuKind. Inputs and outputs of the graph keep their type, shape and
+ * position.
  */
 #ifndef DEPUTY_NPU_STUB_LAYOUT_H_
 #define DEPUTY_NPU_STUB_LAYOUT_H_
@@ -21,24 +21,25 @@
 extern "C" {
 #endif
 
-/* Puts a transpose to NCHW before each bound operation whose input is not made by another bound
- * one, and a transpose back for each reader that is not bound, and for an output of the graph. */
+/* Adds a transposition to NCHW before each bound operation whose input has no bound producer,
+ * and a transposition back to NHWC for each consumer that is not bound and for outputs of the
+ * graph. */
 void NpuLayoutTransform(NpuBuilder* builder);
 
-/* For each operation that works in any layout and of whose edges some touch a transpose, at least
- * half, but not all: pairs of transposes that cancel on the other edges. An edge is an input of
- * rank 4 that is no constant, a reader of the result, and an output of the graph. */
+/* Considers each layout-independent operation for which at least half of the edges, but not all,
+ * touch a transposition: adds pairs of transpositions that cancel on the other edges. An edge is
+ * a non-constant input of rank 4, a consumer of the result, or an output of the graph. */
 void NpuLayoutInsert(NpuBuilder* builder);
 
-/* Pulls operations that work in any layout through the transposes around them (adjusting axes and
- * constants), and cancels neighbours that are each other's inverse, until nothing is left to do.
- * What is an output of the graph stays. */
+/* Converts layout-independent operations to NCHW by removing the transpositions around them,
+ * which permutes axes and constants, and removes pairs of transpositions that cancel, until
+ * nothing changes. Outputs of the graph are kept. */
 void NpuLayoutFuse(NpuBuilder* builder);
 
-/* All of them, then the order of operations. False if memory is short. */
+/* Runs all passes and sorts the operations. Returns false if out of memory. */
 bool NpuLayoutRun(NpuBuilder* builder);
 
-/* What one sees between the passes. */
+/* Number of transpositions between NHWC and NCHW, for tests. */
 int32_t NpuCountTransposes(const NpuBuilder* builder);
 
 #ifdef __cplusplus

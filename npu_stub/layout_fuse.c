@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The third layout pass. An operation is pulled into NCHW by taking away the transposes around it;
- * where it looks at dimensions, these are moved: 0, 1, 2, 3 become 0, 2, 3, 1.
+ * The third layout pass. Removes the transpositions around a layout-independent operation, which
+ * then operates on NCHW. Attributes that refer to dimensions are permuted: 0, 1, 2, 3 become 0, 2,
+ * 3, 1.
  */
 #include <string.h>
 
@@ -9,16 +10,16 @@
 #include "npu_stub/layout_parts.h"
 #include "npu_stub/links.h"
 
-/* So that the work stays linear in the graph; real ones take three. */
+/* Upper bound on the number of rounds, which keeps the pass linear; models need three. */
 enum { kMostRounds = 16 };
 
-/* Where a dimension of NHWC is in NCHW. */
+/* Index in NCHW of each dimension of NHWC. */
 static const int32_t kPlace[NPU_MAX_RANK] = {0, 2, 3, 1};
 
-/* ---- Pulling ----------------------------------------------------------------------------------
+/* ---- Conversion to NCHW -----------------------------------------------------------------------
  */
 
-/* Whether all readers of a tensor are one operation. */
+/* True if the operation is the only consumer of a tensor. */
 static bool IsReadBy(const NpuLinks* links, int32_t tensor, int32_t op) {
   if (links->is_output[tensor] != 0) return false;
   for (int32_t e = links->readers[tensor]; e >= 0; e = links->edges[e].next) {
@@ -52,7 +53,7 @@ static bool ReadersFit(const NpuLinks* links, int32_t output) {
   return true;
 }
 
-/* A constant that broadcasts against NHWC, as one that does against NCHW. */
+/* Permutes a constant that broadcasts against NHWC to one that broadcasts against NCHW. */
 static int32_t PulledConstant(NpuLinks* links, int32_t tensor) {
   NpuTensor full = *NpuTensorAt(links->builder, tensor);
   if (NpuElementCount(&full) == 1 && full.rank < NPU_MAX_RANK) return tensor;
@@ -144,7 +145,7 @@ static void PullOutput(NpuLinks* links, int32_t index) {
   }
 }
 
-/* Whether the operation was pulled into NCHW. */
+/* Converts the operation to NCHW if all its edges permit. Returns whether it did. */
 static bool Pull(NpuLinks* links, int32_t index) {
   if (!NpuIsNeutral(links->builder, index)) return false;
   if (!InputsFit(links, index)) return false;
@@ -159,7 +160,7 @@ static bool Pull(NpuLinks* links, int32_t index) {
 /* ---- Cancelling -------------------------------------------------------------------------------
  */
 
-/* Whether a transpose undid the one before it, and is gone. */
+/* Removes a transposition that undoes the one before it. Returns whether it did. */
 static bool Cancel(NpuLinks* links, int32_t index) {
   const NpuBuilder* builder = links->builder;
   const NpuOp* op = &builder->graph.ops[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the layout passes know of operations and transposes.
+ * Queries on operations and tensors for the layout passes.
  */
 #ifndef DEPUTY_NPU_STUB_LAYOUT_PARTS_H_
 #define DEPUTY_NPU_STUB_LAYOUT_PARTS_H_
@@ -14,17 +14,17 @@
 extern "C" {
 #endif
 
-/* Whether an operation transposes NHWC to NCHW, or back; -1 is none. */
+/* True if an operation transposes NHWC to NCHW, or NCHW to NHWC; false for -1. */
 bool NpuIsToNchw(const NpuBuilder* builder, int32_t op);
 bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op);
 
-/* Whether it makes an image, in whatever layout it gets its images. */
+/* True if the operation computes the same in any layout, with permuted attributes. */
 bool NpuIsNeutral(const NpuBuilder* builder, int32_t op);
 
-/* Whether a tensor's layout is a question: of rank 4, and no constant. */
+/* True if the layout of the tensor matters: it has rank 4 and is not constant. */
 bool NpuIsFree(const NpuBuilder* builder, int32_t tensor);
 
-/* A tensor with the dims of an NHWC one in NCHW, without contents. */
+/* Returns a tensor without contents whose dims are those of an NHWC tensor in NCHW. */
 NpuTensor NpuAsNchw(const NpuTensor* tensor);
 
 #ifdef __cplusplus

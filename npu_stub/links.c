@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `count` entries in an array; false, with the builder failed, if there is none. */
+/* Ensures capacity for `room` entries in an array. On failure returns false and marks the
+ * builder as failed. */
 static bool Ensure(NpuLinks* links, void** array, int32_t room, size_t entry) {
   void* grown = realloc(*array, (size_t)room * entry);
   if (grown == NULL) {
@@ -73,7 +74,7 @@ static void Detach(NpuLinks* links, int32_t edge, int32_t tensor) {
   }
 }
 
-/* An operation that is in the graph and not linked yet. */
+/* Links an operation that the graph contains already. */
 static bool LinkInputs(NpuLinks* links, int32_t index) {
   const NpuOp* op = &links->builder->graph.ops[index];
   if (!RoomForOp(links, index, op->input_count)) return false;

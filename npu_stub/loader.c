@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table of a library, which stays loaded as long as the process. */
+/* Loads a library and returns its table. The library stays loaded for the lifetime of the
+ * process. */
 static const NpuDeviceApi* ApiOf(const char* path, char* error, size_t error_size) {
   if (path[0] == '\0') return npu_device_api();
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -17,7 +18,7 @@ static const NpuDeviceApi* ApiOf(const char* path, char* error, size_t error_siz
     return NULL;
   }
   NpuDeviceApiFunction function;
-  memcpy(&function, &symbol, sizeof function); /* C has no cast from one to the other */
+  memcpy(&function, &symbol, sizeof function); /* C cannot cast between them */
   const NpuDeviceApi* api = function();
   if (api == NULL || api->abi_version >> 16 != NPU_DEVICE_ABI_VERSION >> 16 ||
       api->struct_size < sizeof *api) {
@@ -47,7 +48,7 @@ void NpuCloseDevice(NpuDeviceHandle* handle) {
   handle->device = NULL;
 }
 
-/* One client with at most 20 models. */
+/* Loads at most 20 models into a new client. */
 static NpuStatus LoadBatch(const NpuDeviceHandle* handle, const NpuModelDescription* models,
                            size_t count, NpuBatch** out_batch, char* error, size_t error_size) {
   NpuBatch* batch = calloc(1, sizeof *batch);

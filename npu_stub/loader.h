@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The device of a delegate, and models in it. Clients hold 20 models each, so that models are
- * loaded in batches, a client for each; a client goes with its last model.
+ * The device of a delegate and the models that are loaded into it. A client holds 20 models, so
+ * that models are loaded in batches with one client each. A client is destroyed with its last
+ * model.
  */
 #ifndef DEPUTY_NPU_STUB_LOADER_H_
 #define DEPUTY_NPU_STUB_LOADER_H_
@@ -18,26 +19,26 @@ extern "C" {
 
 typedef struct NpuDeviceHandle {
   const NpuDeviceApi* api;
-  NpuDevice* device; /* NULL: it is absent, and `absence` says why */
+  NpuDevice* device; /* NULL: absent, for the reason in `absence` */
   char absence[160];
 } NpuDeviceHandle;
 
-/* Opens the device that the options name. An absent one is no failure. */
+/* Opens the device that the options select. An absent device is not an error. */
 bool NpuOpenDevice(const NpuOptions* options, NpuDeviceHandle* out_handle, char* error,
                    size_t error_size);
 void NpuCloseDevice(NpuDeviceHandle* handle);
 
-/* A client with the number of models that are in use. */
+/* A client and the number of its models in use. */
 typedef struct NpuBatch {
   NpuClient* client;
   int32_t models;
 } NpuBatch;
 
-/* Loads all of them or none; `out_batches[i]` is where model i is. */
+/* Loads all models or none. `out_batches[i]` receives the batch of model i. */
 NpuStatus NpuLoadModels(const NpuDeviceHandle* handle, const NpuModelDescription* models,
                         size_t count, NpuBatch** out_batches, char* error, size_t error_size);
 
-/* Unloads one model, and destroys the client of the last. */
+/* Unloads a model, and destroys its client if it was the last one. */
 void NpuUnloadModel(const NpuDeviceHandle* handle, NpuBatch* batch, const char* name);
 
 #ifdef __cplusplus

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The device behind the NPU stub, as its driver's C ABI: one table of functions, so that a library
- * with another device can take the place of the one that is built in (option device_library of the
- * delegate). The library exports
+ * The device of the NPU stub, with the C ABI of a driver: a table of functions, so that a library
+ * with another device can replace the built-in one (option device_library of the delegate). The
+ * library exports
  *
  *     const NpuDeviceApi* npu_device_api(void);
  *
- * A device takes a graph in its own terms (tensors of rank 4 at most; images are NCHW), compiles it
- * into a blob of bytes, loads blobs by name into a client, and runs them on buffers that are its
- * own. It knows nothing of TensorFlow Lite. All functions may be called on any thread; calls for
- * one client come one at a time.
+ * A device accepts a graph of its own operations (tensors of rank 4 at most; images are NCHW),
+ * compiles it to a blob of bytes, loads blobs by name into a client, and runs them on its own
+ * buffers. It is independent of TensorFlow Lite. All functions may be called on any thread; calls
+ * for one client must be serialised.
  */
 #ifndef DEPUTY_NPU_STUB_NPU_DEVICE_H_
 #define DEPUTY_NPU_STUB_NPU_DEVICE_H_
@@ -21,24 +21,24 @@
 extern "C" {
 #endif
 
-/* 65536 * major + minor; another major number is another ABI. */
+/* 65536 * major + minor. ABIs with different major numbers are incompatible. */
 #define NPU_DEVICE_ABI_VERSION 0x10000u
 
 #define NPU_MAX_RANK 4
 #define NPU_MAX_ATTRIBUTES 8
-/* Models that one client holds at most. */
+/* Maximum number of models per client. */
 #define NPU_MAX_MODELS 20
 
 typedef enum NpuStatus {
   kNpuOk = 0,
   kNpuError = 1,
   kNpuAbsent = 2,      /* there is no such device */
-  kNpuBadGraph = 3,    /* compile: the graph is not one that the device can run */
+  kNpuBadGraph = 3,    /* compile: the device cannot run the graph */
   kNpuBadBlob = 4,     /* load: damaged, of another version, or not a blob */
-  kNpuNoMemory = 5,    /* the host's or the device's */
-  kNpuTimeout = 6,     /* run: not done within the limit; the model can be run again */
-  kNpuLimit = 7,       /* load: more models than a client holds */
-  kNpuBadArgument = 8, /* an index, a size or a frequency out of range */
+  kNpuNoMemory = 5,    /* the host or the device is out of memory */
+  kNpuTimeout = 6,     /* run: exceeded the time limit; the model can be run again */
+  kNpuLimit = 7,       /* load: too many models for a client */
+  kNpuBadArgument = 8, /* an index, a size or a frequency is out of range */
 } NpuStatus;
 
 typedef enum NpuType {
@@ -47,26 +47,28 @@ typedef enum NpuType {
   kNpuBool = 3, /* one byte, 0 or 1 */
 } NpuType;
 
-/* What an operation computes. "Attributes" are NpuOp.attributes, by number; "axis" and "per
- * dimension" count from the front of the first input's dimensions. */
+/* Kinds of operations. "Attributes" are NpuOp.attributes, by index; "axis" and "per dimension"
+ * count from the front of the first input's dimensions. */
 typedef enum NpuKind {
-  kNpuUnary = 1,         /* element by element; function NpuUnaryFunction, number: alpha */
-  kNpuBinary = 2,        /* broadcasting; function NpuBinaryFunction */
-  kNpuCast = 3,          /* to the output's type */
-  kNpuConv = 4,          /* NCHW; inputs x, weights [O, I / groups, H, W], bias [O] if any */
+  kNpuUnary = 1,  /* element-wise; function NpuUnaryFunction, number: alpha */
+  kNpuBinary = 2, /* broadcasting; function NpuBinaryFunction */
+  kNpuCast = 3,   /* to the output's type */
+  /* NCHW; inputs x, weights [O, I / groups, H, W], optional bias [O]. */
+  kNpuConv = 4,
   kNpuConvTranspose = 5, /* NCHW; inputs as kNpuConv, groups 1 */
-  kNpuPool = 6,          /* NCHW; function NpuPoolFunction; padding does not count */
+  kNpuPool = 6,          /* NCHW; function NpuPoolFunction; padding is not counted */
   kNpuResize = 7,        /* NCHW; function NpuResizeFunction */
-  kNpuMatMul = 8,        /* [..., M, K] x [..., K, N], batches broadcast; a third input is [N] */
-  kNpuSoftmax = 9,       /* along an axis; number: beta */
-  kNpuReduce = 10,       /* function NpuReduceFunction over a mask of axes */
-  kNpuArgMax = 11,       /* along an axis, the first of equals */
-  kNpuConcat = 12,       /* along an axis */
-  kNpuGather = 13,       /* indices (int32) in the second input, along an axis */
-  kNpuPad = 14,          /* number: the value of the border */
+  /* [..., M, K] x [..., K, N] with broadcast batches; optional third input [N] is added. */
+  kNpuMatMul = 8,
+  kNpuSoftmax = 9, /* along an axis; number: beta */
+  kNpuReduce = 10, /* function NpuReduceFunction over a mask of axes */
+  kNpuArgMax = 11, /* along an axis; the first of equal maxima */
+  kNpuConcat = 12, /* along an axis */
+  kNpuGather = 13, /* indices (int32) in the second input, along an axis */
+  kNpuPad = 14,    /* number: the padding value */
   kNpuReshape = 15,
   kNpuSlice = 16,
-  kNpuTile = 17, /* the input again and again, as often as the output has room for it */
+  kNpuTile = 17, /* repeats the input to the extents of the output */
   kNpuBroadcast = 18,
   kNpuTranspose = 19,
 } NpuKind;
@@ -80,7 +82,7 @@ typedef enum NpuUnaryFunction {
   kNpuLog = 6,
   kNpuLogicalNot = 7, /* bool */
   kNpuNeg = 8,
-  kNpuRound = 9, /* halves to even */
+  kNpuRound = 9, /* ties to even */
   kNpuRsqrt = 10,
   kNpuSin = 11,
   kNpuSqrt = 12,
@@ -125,18 +127,18 @@ typedef enum NpuResizeFunction { kNpuResizeBilinear = 1, kNpuResizeNearest = 2 }
 
 typedef enum NpuReduceFunction {
   kNpuReduceSum = 1,
-  kNpuReduceMean = 2, /* float32 alone */
+  kNpuReduceMean = 2, /* float32 only */
   kNpuReduceMax = 3,
   kNpuReduceMin = 4,
   kNpuReduceProd = 5,
   kNpuReduceEnd = 6,
 } NpuReduceFunction;
 
-/* Attributes by kind. */
+/* Indices of attributes, by kind. */
 enum {
-  kNpuConvStrideH = 0, /* also of kNpuConvTranspose */
+  kNpuConvStrideH = 0, /* also kNpuConvTranspose */
   kNpuConvStrideW = 1,
-  kNpuConvPadTop = 2, /* below and to the right: what the output's size asks for */
+  kNpuConvPadTop = 2, /* bottom and right follow from the output's extents */
   kNpuConvPadLeft = 3,
   kNpuConvDilationH = 4,
   kNpuConvDilationW = 5,
@@ -152,22 +154,22 @@ enum {
   kNpuMatMulTransposeA = 0,
   kNpuMatMulTransposeB = 1,
   kNpuAxis = 0,        /* kNpuSoftmax, kNpuArgMax, kNpuConcat, kNpuGather */
-  kNpuAxisMask = 0,    /* kNpuReduce: bit i is dimension i */
+  kNpuAxisMask = 0,    /* kNpuReduce: bit i selects dimension i */
   kNpuPadBefore = 0,   /* per dimension */
   kNpuSliceBegin = 0,  /* per dimension */
   kNpuSliceStride = 4, /* per dimension, not 0, may be negative */
-  kNpuPermutation = 0, /* dimension i of the output is this one of the input */
+  kNpuPermutation = 0, /* dimension i of the output is this dimension of the input */
 };
 
 typedef struct NpuTensor {
   int32_t type; /* NpuType */
   int32_t rank;
   int32_t dims[NPU_MAX_RANK]; /* at least 1; 0 beyond the rank */
-  const void* data;           /* of a constant; else NULL */
+  const void* data;           /* contents of a constant, otherwise NULL */
 } NpuTensor;
 
-/* Every operation makes one tensor. Its inputs are constants, inputs of the graph, or made by
- * operations before it. */
+/* An operation, which computes one tensor. Its inputs are constants, inputs of the graph, or
+ * outputs of earlier operations. */
 typedef struct NpuOp {
   int32_t kind;     /* NpuKind */
   int32_t function; /* of the kind, or 0 */
@@ -176,7 +178,8 @@ typedef struct NpuOp {
   int32_t* inputs;
   int32_t attributes[NPU_MAX_ATTRIBUTES];
   float number;
-  int32_t source; /* the maker's number for where it comes from; the device does not look at it */
+  /* Identifies the origin, for the client of the graph; the device ignores it. */
+  int32_t source;
 } NpuOp;
 
 typedef struct NpuGraph {
@@ -193,15 +196,15 @@ typedef struct NpuGraph {
 typedef struct NpuDevice NpuDevice;
 typedef struct NpuClient NpuClient;
 
-/* How a device is opened. */
+/* Configuration of a device. */
 typedef struct NpuDeviceConfig {
   size_t struct_size;
-  /* Failures to pretend, with '+' between: absent, compile, load, swapped, run, slow, wrong, crash.
-   * NULL or "": none. Another device may ignore it. */
+  /* Simulated faults, separated by '+': absent, compile, load, swapped, run, slow, wrong, crash.
+   * NULL or "" for none. Other devices may ignore them. */
   const char* faults;
 } NpuDeviceConfig;
 
-/* A blob as load takes it. */
+/* A blob and its parameters for load. */
 typedef struct NpuModelDescription {
   const char* name; /* unique in its client */
   const void* blob;
@@ -209,45 +212,45 @@ typedef struct NpuModelDescription {
   int32_t frequency; /* 1 low power, 2 balanced, 3 high performance, 4 extreme */
 } NpuModelDescription;
 
-/* What the device holds and has done since it was opened. */
+/* Resources in use, and totals since the device was opened. */
 typedef struct NpuCounters {
   size_t struct_size;
-  uint64_t bytes; /* of its memory in use: constants, buffers */
+  uint64_t bytes; /* device memory in use: constants and buffers */
   uint64_t models;
   uint64_t clients;
   uint64_t compiles;
-  uint64_t loads; /* calls, not models */
+  uint64_t loads; /* number of calls, not of models */
   uint64_t runs;
-  uint64_t bytes_in;  /* written into input buffers */
+  uint64_t bytes_in;  /* written to input buffers */
   uint64_t bytes_out; /* read from output buffers */
-  int32_t frequency;  /* of the model that was loaded last; 0: none was */
+  int32_t frequency;  /* of the model that was loaded last; 0: none */
 } NpuCounters;
 
 typedef struct NpuDeviceApi {
   size_t struct_size;
   uint32_t abi_version;
-  /* Opens the device. `error` gets a sentence where there is none; it may be NULL. */
+  /* Opens the device. If there is none, `error`, which may be NULL, receives a message. */
   NpuStatus (*open)(const NpuDeviceConfig* config, NpuDevice** out_device, char* error,
                     size_t error_size);
-  /* No client may be left. */
+  /* All clients must have been destroyed. */
   void (*close)(NpuDevice* device);
-  /* Of device and driver; part of what a kept blob depends on. Holds until close. */
+  /* Version of device and driver, part of the cache key of blobs. Valid until close. */
   const char* (*version)(const NpuDevice* device);
-  /* The blob is the caller's until free_blob. */
+  /* The caller owns the blob and frees it with free_blob. */
   NpuStatus (*compile)(NpuDevice* device, const NpuGraph* graph, void** out_blob, size_t* out_bytes,
                        char* error, size_t error_size);
   void (*free_blob)(NpuDevice* device, void* blob);
   NpuStatus (*create_client)(NpuDevice* device, NpuClient** out_client);
   void (*destroy_client)(NpuClient* client);
-  /* All of them or none. The blobs may be freed afterwards. */
+  /* Loads all models or none. The blobs may be freed afterwards. */
   NpuStatus (*load)(NpuClient* client, const NpuModelDescription* models, size_t count, char* error,
                     size_t error_size);
   NpuStatus (*unload)(NpuClient* client, const char* name);
-  /* Type and dims (without data) of a model's input or output by position. */
+  /* Return type and dims (without contents) of a model's input or output by index. */
   NpuStatus (*get_input)(NpuClient* client, const char* name, int32_t index, NpuTensor* out_tensor);
   NpuStatus (*get_output)(NpuClient* client, const char* name, int32_t index,
                           NpuTensor* out_tensor);
-  /* Between the host and the device's buffers; `bytes` must be the tensor's. */
+  /* Copy between the host and the device's buffers; `bytes` must be the tensor's size. */
   NpuStatus (*write)(NpuClient* client, const char* name, int32_t input, const void* data,
                      size_t bytes);
   NpuStatus (*read)(NpuClient* client, const char* name, int32_t output, void* data, size_t bytes);
@@ -259,7 +262,7 @@ typedef struct NpuDeviceApi {
 
 typedef const NpuDeviceApi* (*NpuDeviceApiFunction)(void);
 
-/* The device that is built in. */
+/* Returns the table of the built-in device. */
 __attribute__((visibility("default"))) const NpuDeviceApi* npu_device_api(void);
 
 #ifdef __cplusplus

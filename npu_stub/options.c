@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row needs beyond its description: where the value goes, and what it may be. */
+/* Properties of an option besides its description: the position of its value, and the valid
+ * values. */
 typedef struct Place {
   size_t offset;
-  long least, most;    /* of a number */
-  const char* choices; /* of a text, with a bar between; NULL: any */
+  long least, most; /* range of a number */
+  /* Valid texts, separated by '|'; NULL: any text. */
+  const char* choices;
 } Place;
 
 const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {

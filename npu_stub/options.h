@@ -18,25 +18,26 @@ extern "C" {
 enum { kNpuTextBytes = 1024, kNpuOptionCount = 9 };
 
 typedef struct NpuOptions {
-  char device_library[kNpuTextBytes]; /* "": the device that is built in */
+  char device_library[kNpuTextBytes]; /* "": the built-in device */
   char faults[kNpuTextBytes];
   char cache_dir[kNpuTextBytes]; /* "": no cache */
   char resize[kNpuTextBytes];    /* redelegate or refuse */
   int32_t frequency;
   int32_t time_limit_ms;
-  int32_t max_partitions; /* 0: all */
+  int32_t max_partitions; /* 0: no limit */
   int32_t min_nodes;
   bool describe;
 } NpuOptions;
 
-/* The table's defaults. */
+/* Sets the defaults of the table. */
 void NpuOptionsInit(NpuOptions* options);
 
-/* Reads texts; keys that nobody names keep their values. False, with what is wrong in `error`. */
+/* Parses options; those without a key keep their value. Returns false and a message in `error`
+ * if one is invalid. */
 bool NpuParseOptions(const char* const* keys, const char* const* values, size_t count,
                      NpuOptions* options, char* error, size_t error_size);
 
-/* As deputy_plugin describes them. */
+/* The options as deputy_plugin describes them. */
 extern const DeputyPluginOption kNpuOptions[kNpuOptionCount];
 
 #ifdef __cplusplus

@@ -10,24 +10,24 @@
 
 enum { kErrorBytes = 256 };
 
-/* What `user_data` of a node points to. It is made even if its nodes cannot be compiled: the
- * delegate's Prepare then says why. */
+/* Data of a delegate node. It is created even if compiling fails, so that the delegate's Prepare
+ * can report the reason. */
 struct NpuPartition {
   NpuState* owner;
-  NpuPartition *newer, *older; /* in the owner's list */
-  const char* name;            /* of the node: "NpuGraph0" */
-  char model[40];              /* of the device's model */
+  NpuPartition *newer, *older; /* list of the owner */
+  const char* name;            /* name of the node: "NpuGraph0" */
+  char model[40];              /* name of the device's model */
   int32_t first_node;
   NpuCompiled compiled;
-  NpuBatch* batch; /* NULL: it is not loaded */
-  float* wide;     /* room for the largest float16 tensor of the border, widened */
+  NpuBatch* batch; /* NULL: not loaded */
+  float* wide;     /* buffer for the largest float16 tensor of the boundary, as float32 */
   char failure[kErrorBytes];
 };
 
 /* ---- Builds -----------------------------------------------------------------------------------
  */
 
-/* Of the calling thread. */
+/* Build and node name of the calling thread. The runtime passes no other data to Init. */
 static _Thread_local NpuBuild* current_build = NULL;
 static _Thread_local const char* current_name = "NpuGraph";
 
@@ -66,7 +66,7 @@ static TfLiteStatus Report(TfLiteContext* context, const char* name, const char*
   return kTfLiteError;
 }
 
-/* Loads what a build has compiled. */
+/* Loads the compiled models of a build. */
 static NpuStatus Load(NpuState* state, const NpuBuild* build, char* error) {
   const size_t count = (size_t)build->count;
   NpuModelDescription* models = calloc(count, sizeof *models);
@@ -89,7 +89,8 @@ static NpuStatus Load(NpuState* state, const NpuBuild* build, char* error) {
   return status;
 }
 
-/* Compiles anew what came from the cache; false if there is nothing, or it fails. */
+/* Compiles the models that came from the cache again. Returns false if there are none or
+ * compiling fails. */
 static bool RecompileCached(NpuState* state, const NpuBuild* build, char* error) {
   bool any = false;
   for (int32_t i = 0; i < build->count; ++i) {
@@ -119,10 +120,10 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
   return status == kNpuOk ? kTfLiteOk : Report(context, "load", error);
 }
 
-/* ---- A node's life ----------------------------------------------------------------------------
+/* ---- Creation and destruction -----------------------------------------------------------------
  */
 
-/* Room for the border's float16. */
+/* Allocates the buffer for float16 tensors of the boundary. */
 static bool MakeRoom(NpuPartition* partition) {
   size_t most = 0;
   const NpuCompiled* compiled = &partition->compiled;
@@ -188,7 +189,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   NpuReleaseState(state);
 }
 
-/* ---- Preparing: what is where, and whether it fits ---------------------------------------------
+/* ---- Prepare ----------------------------------------------------------------------------------
  */
 
 static void PrintDims(int rank, const int* dims, char* text, size_t size) {
@@ -218,7 +219,8 @@ static TfLiteStatus Mismatch(TfLiteContext* context, const NpuPartition* partiti
   return Report(context, partition->name, problem);
 }
 
-/* The device's idea of input or output `i` has to be the model's: they are matched by place. */
+/* Checks that the device's input or output `i` has the type and shape of the model's tensor,
+ * because they are matched by index. */
 static TfLiteStatus CheckMapping(TfLiteContext* context, const NpuPartition* partition,
                                  const char* what, int32_t i, const NpuBorder* border,
                                  NpuStatus (*get)(NpuClient*, const char*, int32_t, NpuTensor*)) {

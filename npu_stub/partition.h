@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The nodes that the delegate puts into a graph, one for each partition. A partition is compiled
- * when it is made, loaded together with the others of its build, and runs as: copy in, run, copy
- * out.
+ * The delegate's nodes, one per partition. A partition is compiled when its node is created and
+ * loaded together with the others of its build. A run copies the inputs to the device, runs the
+ * model, and copies the outputs back.
  */
 #ifndef DEPUTY_NPU_STUB_PARTITION_H_
 #define DEPUTY_NPU_STUB_PARTITION_H_
@@ -20,21 +20,21 @@ extern "C" {
 typedef struct NpuBuild {
   NpuPartition** partitions;
   int32_t count;
-  bool failed; /* memory is short */
+  bool failed; /* out of memory */
 } NpuBuild;
 
-/* Between the two, partitions that are made on this thread belong to the build. */
+/* Partitions that this thread creates between the two calls belong to the build. */
 void NpuBeginBuild(NpuBuild* build);
 void NpuEndBuild(NpuBuild* build);
 
-/* Loads all models of a build, in batches; the status is what the delegate's Prepare returns. What
- * fails has been reported. */
+/* Loads all models of a build, in batches. Returns the status for the delegate's Prepare;
+ * failures have been reported. */
 TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* build);
 
-/* The functions of such nodes, under a name that outlives them. */
+/* Returns the functions of a delegate node; `name` must outlive the node. */
 TfLiteRegistration NpuPartitionRegistration(const char* name);
 
-/* Calls back with the texts of the partitions that live, the oldest first. */
+/* Calls `callback` with the texts of the existing partitions, oldest first. */
 void NpuDescribe(NpuState* state,
                  void (*callback)(void* user_data, int32_t first_node, const char* stage,
                                   const char* text),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The library's doors: what external delegates export, and what deputy_plugin describes.
+ * Exported functions of the library: those of external delegates and deputy_plugin.
  */
 #include <stdio.h>
 #include <string.h>

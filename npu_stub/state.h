@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a delegate of ours is made of, for the files that make up the delegate.
+ * State of a delegate, shared by the files that implement it.
  */
 #ifndef DEPUTY_NPU_STUB_STATE_H_
 #define DEPUTY_NPU_STUB_STATE_H_
@@ -19,24 +19,25 @@ extern "C" {
 
 typedef struct NpuPartition NpuPartition;
 
-/* What `data_` of the delegate points to. Interpreters on several threads may use one delegate. */
+/* Object to which `data_` of the delegate points. Interpreters on several threads may share it. */
 typedef struct NpuState {
   TfLiteDelegate base;
   NpuOptions options;
   NpuDeviceHandle device;
 
-  pthread_mutex_t mutex;    /* for what follows */
-  int32_t users;            /* the client, and each partition that lives */
-  NpuPartition* partitions; /* those that live, the newest first */
-  char** names; /* "NpuGraph0", …: as long as the delegate, since nodes point to them */
+  pthread_mutex_t mutex;    /* guards the members below */
+  int32_t users;            /* number of references: the client's and one per partition */
+  NpuPartition* partitions; /* existing partitions, newest first */
+  /* "NpuGraph0", ...; valid for the lifetime of the delegate, since nodes point to them. */
+  char** names;
   int32_t name_count;
-  uint64_t models_made; /* names models of the device */
+  uint64_t models_made; /* number for the name of the next model */
   uint64_t cache_hits, cache_misses, cache_write_failures;
-  int64_t compile_ns; /* all compilations so far */
+  int64_t compile_ns; /* sum over all compilations */
 } NpuState;
 
-/* One user less; the last one frees it. So a client that deletes the delegate before its
- * interpreters, which is an error, finds them at work until they go. */
+/* Removes a reference; the last one frees the state. Therefore a client that deletes the
+ * delegate before its interpreters, which is an error, does not invalidate them. */
 void NpuReleaseState(NpuState* state);
 
 static inline NpuState* NpuStateOf(TfLiteDelegate* delegate) { return (NpuState*)delegate->data_; }

@@ -8,7 +8,7 @@
 #include "npu_stub/layout.h"
 #include "tensorflow/lite/builtin_ops.h"
 
-/* Types that the first input may have, and whether the operator's options are read. */
+/* Supported types of the data input, and whether the importer reads the operator's options. */
 enum { kF = 1, kI = 2, kB = 4, kOptions = 8 };
 
 typedef struct Row {
@@ -114,15 +114,15 @@ static const Row* FindRow(int32_t code) {
   return NULL;
 }
 
-/* ---- What holds for every operator ------------------------------------------------------------
+/* ---- Checks common to all operators -----------------------------------------------------------
  */
 
 static bool IsQuantized(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16 || type == kTfLiteInt4;
 }
 
-/* Ranks, shapes and types of tensors that become the device's. Inputs of which only the numbers are
- * read (axes, shapes) need not. */
+/* Checks rank, shape and type of a tensor that becomes a tensor of the device. Inputs whose
+ * contents are only read during the import (axes, shapes) are exempt. */
 static bool CheckTensor(NpuImport* import, const TfLiteTensor* tensor, const char* what, int i) {
   if (tensor->is_variable) {
     return NpuRefuse(import, kDeputyReasonOther, "%s %d is a variable", what, i);
@@ -146,7 +146,8 @@ static bool CheckTensor(NpuImport* import, const TfLiteTensor* tensor, const cha
   return true;
 }
 
-/* The one that the type rule is about: the first, or the second of SPLIT and TRANSPOSE_CONV. */
+/* Returns the input to which the type rule applies: input 0, except for SPLIT and
+ * TRANSPOSE_CONV. */
 static int DataInput(const Row* row) {
   if (row->code == kTfLiteBuiltinSplit) return 1;
   return row->code == kTfLiteBuiltinTransposeConv ? 2 : 0;
@@ -215,7 +216,7 @@ static void ForgetTensors(const TfLiteIntArray* list, int32_t* tensors) {
   }
 }
 
-/* Makes a graph of the one node: its inputs are those that are no constants. */
+/* Completes a graph with a single node: its non-constant inputs become the graph's inputs. */
 static bool CloseGraph(NpuImport* import) {
   NpuBuilder* builder = import->builder;
   for (int i = 0; i < import->node->inputs->size; ++i) {

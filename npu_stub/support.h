@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operators that the NPU has: one table, with the versions, the types and the function that
- * imports each. What the original's table names and TensorFlow Lite does not have (Eltwise,
- * Reciprocal, FusedBatchNorm, InstanceNorm, ScaleFusion, CropAndResize) has no row; Unsqueeze and
- * Flatten are EXPAND_DIMS and RESHAPE.
+ * The operators that the NPU supports, in one table with versions, types and import functions.
+ * Operators of the original's table that TensorFlow Lite does not have (Eltwise, Reciprocal,
+ * FusedBatchNorm, InstanceNorm, ScaleFusion, CropAndResize) have no row; Unsqueeze and Flatten
+ * correspond to EXPAND_DIMS and RESHAPE.
  */
 #ifndef DEPUTY_NPU_STUB_SUPPORT_H_
 #define DEPUTY_NPU_STUB_SUPPORT_H_
@@ -17,17 +17,17 @@
 extern "C" {
 #endif
 
-/* Adds a node to `import->builder`, whose members all are set. False with a refusal, or if memory
- * is short (NpuBuilder.failed). */
+/* Adds a node to `import->builder`; all members of `import` must be set. Returns false after a
+ * refusal or if out of memory (NpuBuilder.failed). */
 bool NpuImportNode(NpuImport* import);
 
-/* Whether a node can be claimed: a throw-away import of it alone, and the device's own check.
- * `tensors` has an entry -1 for each of the model's tensors, and has so again afterwards. */
+/* Checks if a node can be claimed: imports it into a temporary graph and validates that.
+ * `tensors` must have an entry of -1 for each tensor of the model, which is restored on return. */
 bool NpuCheckNode(TfLiteContext* context, const TfLiteNode* node,
                   const TfLiteRegistration* registration, int32_t* tensors, NpuRefusal* refusal);
 
-/* The table for people and tests: the builtin code of row `i`, its name and the last version; -1
- * beyond the end. */
+/* Returns row `i` of the table, for documentation and tests: the builtin code, its name and the
+ * latest version; -1 if out of range. */
 int32_t NpuSupportedOperator(size_t i, const char** out_name, int32_t* out_max_version);
 
 #ifdef __cplusplus

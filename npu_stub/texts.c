@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The texts of one thread. The key's destructor frees them when the thread ends. */
+/* The texts of one thread. The destructor of the thread-specific key frees them. */
 typedef struct Texts {
   size_t count;
   char* texts[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texts that get_support returns. They belong to the calling thread and stay valid until its
- * next call, so that interpreters on several threads can query one delegate.
+ * Texts that get_support returns. They belong to the calling thread and are valid until its next
+ * call, so that interpreters on several threads can query one delegate.
  */
 #ifndef DEPUTY_NPU_STUB_TEXTS_H_
 #define DEPUTY_NPU_STUB_TEXTS_H_
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/* Frees the thread's texts and makes room for `count` new ones; false when out of memory. */
+/* Frees the thread's texts and allocates `count` new ones; false if out of memory. */
 bool NpuBeginTexts(size_t count);
 
-/* Copies text `i` of the thread, i < count; NULL when out of memory. */
+/* Copies text `i` of the thread, i < count; NULL if out of memory. */
 const char* NpuKeepText(size_t i, const char* text);
 
 #ifdef __cplusplus
