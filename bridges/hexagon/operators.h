@@ -93,7 +93,8 @@ Refusal CheckNode(const Node& node);
 
 Refusal Refuse(int32_t reason, std::string text);
 Refusal RefuseType(int input, TfLiteType expected, TfLiteType found);
-// Checks that the output's range includes the effect of a fused activation.
+// Checks that the output's range lies within the bounds of a fused activation. The DSP clamps to
+// the output's range only.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation);
 // Checks that input and output have the same range.
 Refusal CheckSameRange(const Node& node, int input);

@@ -63,7 +63,7 @@ bool ExpectImages(const Operation& operation) {
                                       "expected the same batch size in input and output");
 }
 
-// The values of an operation with a filter.
+// XNNPACK's value ids of an operation with a filter.
 struct FilterValues {
   uint32_t in = 0, filter = 0, bias = XNN_INVALID_VALUE_ID, out = 0;
 };
