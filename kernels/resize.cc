@@ -117,156 +117,164 @@ void ForEachRow(TfLiteContext* context, const TfLiteTensor* output, const RunFun
 
 // ---- Bilinear ---------------------------------------------------------------------------------
 
-struct FloatPlaces {
-  using Weight = float;
-  static std::vector<Between<float>> Along(const TfLiteResizeBilinearParams& params, int from,
-                                           int to, int64_t step) {
-    const float scale = params.align_corners && to > 1
-                            ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
-                            : static_cast<float>(from) / static_cast<float>(to);
-    const bool centers = params.half_pixel_centers && !params.align_corners;
-    std::vector<Between<float>> places(static_cast<size_t>(to));
-    for (int i = 0; i < to; ++i) {
-      const float at =
-          centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
-      // In 64 bits: of the largest images, rounding makes places beyond 32.
-      const int64_t last = from - 1;
-      const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
-      const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
-      const float weight = at - static_cast<float>(low);
-      places[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
-                                        weight};
-    }
-    return places;
+using BilinearParams = TfLiteResizeBilinearParams;
+
+// Positions of the output's rows or columns between those of the input, which are `step` elements
+// apart.
+template <typename Weight>
+using Places = std::vector<Between<Weight>>;
+
+Places<float> FloatPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+  const float scale = params.align_corners && to > 1
+                          ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
+                          : static_cast<float>(from) / static_cast<float>(to);
+  const bool centers = params.half_pixel_centers && !params.align_corners;
+  Places<float> places(static_cast<size_t>(to));
+  for (int i = 0; i < to; ++i) {
+    const float at =
+        centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
+    // In 64 bits: of the largest images, rounding makes places beyond 32.
+    const int64_t last = from - 1;
+    const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
+    const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
+    const float weight = at - static_cast<float>(low);
+    places[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
+                                      weight};
   }
-};
+  return places;
+}
 
 // Positions are fractions of integers, so that weights are exact to the last bit of a float.
-struct ExactPlaces {
-  using Weight = float;
-  static std::vector<Between<float>> Along(const TfLiteResizeBilinearParams& params, int from,
-                                           int to, int64_t step) {
-    const bool aligned = params.align_corners && to > 1;
-    const bool centers = params.half_pixel_centers && !params.align_corners;
-    const int64_t extent = aligned ? from - 1 : from, spans = aligned ? to - 1 : to;
-    const int64_t last = from - 1, denominator = 2 * spans;
-    std::vector<Between<float>> places(static_cast<size_t>(to));
-    for (int64_t i = 0; i < to; ++i) {
-      const int64_t numerator = centers ? (2 * i + 1) * extent - spans : 2 * i * extent;
-      // Positions before the first pixel are clamped to it.
-      const int64_t low = numerator < 0 ? 0 : numerator / denominator;
-      const int64_t beyond = std::max<int64_t>(numerator - low * denominator, 0);
-      const double weight = static_cast<double>(beyond) / static_cast<double>(denominator);
-      places[static_cast<size_t>(i)] = {std::min(low, last) * step, std::min(low + 1, last) * step,
-                                        static_cast<float>(1.0 - weight),
-                                        static_cast<float>(weight)};
-    }
-    return places;
+Places<float> ExactPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+  const bool aligned = params.align_corners && to > 1;
+  const bool centers = params.half_pixel_centers && !params.align_corners;
+  const int64_t extent = aligned ? from - 1 : from, spans = aligned ? to - 1 : to;
+  const int64_t last = from - 1, denominator = 2 * spans;
+  Places<float> places(static_cast<size_t>(to));
+  for (int64_t i = 0; i < to; ++i) {
+    const int64_t numerator = centers ? (2 * i + 1) * extent - spans : 2 * i * extent;
+    // Positions before the first pixel are clamped to it.
+    const int64_t low = numerator < 0 ? 0 : numerator / denominator;
+    const int64_t beyond = std::max<int64_t>(numerator - low * denominator, 0);
+    const double weight = static_cast<double>(beyond) / static_cast<double>(denominator);
+    places[static_cast<size_t>(i)] = {std::min(low, last) * step, std::min(low + 1, last) * step,
+                                      static_cast<float>(1.0 - weight), static_cast<float>(weight)};
   }
+  return places;
+}
+
+Places<int32_t> FixedPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+  constexpr int64_t kOne = 1 << 10;
+  const bool aligned = params.align_corners && to > 1;
+  const int64_t spans = aligned ? to - 1 : to;
+  const int64_t scale = (kOne * (aligned ? from - 1 : from) + spans / 2) / spans;
+  Places<int32_t> places(static_cast<size_t>(to));
+  for (int i = 0; i < to; ++i) {
+    const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
+    const int64_t low = std::max<int64_t>(at / kOne, 0);
+    const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
+    const auto weight = static_cast<int32_t>(at - low * kOne);  // -512 to 1023
+    places[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
+                                      static_cast<int32_t>(kOne) - weight, weight};
+  }
+  return places;
+}
+
+// Positions of all rows and columns of the output.
+template <typename Weight>
+struct Grid {
+  Places<Weight> rows, columns;
 };
 
-struct FixedPlaces {
-  using Weight = int32_t;
-  static constexpr int64_t kOne = 1 << 10;
-  static std::vector<Between<int32_t>> Along(const TfLiteResizeBilinearParams& params, int from,
-                                             int to, int64_t step) {
-    const bool aligned = params.align_corners && to > 1;
-    const int64_t spans = aligned ? to - 1 : to;
-    const int64_t scale = (kOne * (aligned ? from - 1 : from) + spans / 2) / spans;
-    std::vector<Between<int32_t>> places(static_cast<size_t>(to));
-    for (int i = 0; i < to; ++i) {
-      const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
-      const int64_t low = std::max<int64_t>(at / kOne, 0);
-      const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
-      const auto weight = static_cast<int32_t>(at - low * kOne);  // -512 to 1023
-      places[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
-                                        static_cast<int32_t>(kOne) - weight, weight};
-    }
-    return places;
-  }
-};
+template <typename Weight>
+[[gnu::noinline]] Grid<Weight> GridOf(Places<Weight> (*places)(const BilinearParams&, int, int,
+                                                               int64_t),
+                                      const BilinearParams& params, const TfLiteTensor* input,
+                                      const TfLiteTensor* output) {
+  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2);
+  return {places(params, Dim(input, 1), Dim(output, 1), row),
+          places(params, Dim(input, 2), Dim(output, 2), depth)};
+}
 
-// Output rows on all threads.
-template <typename T, typename Places>
-void Interpolate(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
-                 const TfLiteTensor* input, TfLiteTensor* output) {
-  using Weight = typename Places::Weight;
-  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
-  const auto rows = Places::Along(params, Dim(input, 1), Dim(output, 1), row);
-  const auto columns = Places::Along(params, Dim(input, 2), Dim(output, 2), depth);
+// A row of pixels where the CPU table has no loop, or where it is rescaled before the one rounding.
+template <typename T, typename Weight>
+void BlendPlainly(const BlendedRow<T, Weight>& row, const Rescaler* rescaler) {
+  const T* const low = row.in + row.y.low;
+  const T* const high = row.in + row.y.high;
+  T* out = row.out;
+  for (int64_t i = 0; i < row.count; ++i) {
+    const Between<Weight> x = row.x[i];
+    for (int64_t c = 0; c < row.depth; ++c, ++out) {
+      const Corners<T> in = {low[x.low + c], high[x.low + c], low[x.high + c], high[x.high + c]};
+      const auto sum = Blend(in, row.y, x);
+      if (rescaler != nullptr) {
+        *out = rescaler->Steps<T>(static_cast<double>(sum));
+      } else {
+        RoundBlend(sum, out);
+      }
+    }
+  }
+}
+
+// Output rows on all threads. Rescales if `rescaler` is not null.
+template <typename T, typename Weight>
+void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteTensor* input,
+                 const Rescaler* rescaler, TfLiteTensor* output) {
+  const int64_t depth = Dim(input, 3), image = depth * Dim(input, 2) * Dim(input, 1);
   const int64_t height = Dim(output, 1), width = Dim(output, 2);
-  const auto loop = Cpu().vector.blend.of<FromTo<T, Weight>>();
+  const auto loop = rescaler == nullptr ? Cpu().vector.blend.of<FromTo<T, Weight>>() : nullptr;
   ForEachRow(context, output, [&](int64_t at) {
     const BlendedRow<T, Weight> blended = {Data<T>(input) + at / height * image,
-                                           rows[static_cast<size_t>(at % height)],
-                                           columns.data(),
+                                           grid.rows[static_cast<size_t>(at % height)],
+                                           grid.columns.data(),
                                            width,
                                            depth,
                                            Data<T>(output) + at * width * depth};
-    loop != nullptr ? loop(blended) : BlendRow(blended);
+    loop != nullptr ? loop(blended) : BlendPlainly(blended, rescaler);
   });
 }
 
-// Interpolates into a tensor of another scale; rounds once, after rescaling.
-template <typename T>
-void InterpolateRescaled(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
-                         const TfLiteTensor* input, TfLiteTensor* output) {
-  const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
-  const auto rows = ExactPlaces::Along(params, Dim(input, 1), Dim(output, 1), row);
-  const auto columns = ExactPlaces::Along(params, Dim(input, 2), Dim(output, 2), depth);
-  const int64_t height = Dim(output, 1), width = Dim(output, 2);
-  const Rescaler rescaler(input, output);
-  ForEachRow(context, output, [&](int64_t at) {
-    const Between<float> y = rows[static_cast<size_t>(at % height)];
-    const T* const low = Data<T>(input) + at / height * image + y.low;
-    const T* const high = Data<T>(input) + at / height * image + y.high;
-    T* out = Data<T>(output) + at * width * depth;
-    for (const Between<float>& x : columns) {
-      for (int64_t c = 0; c < depth; ++c) {
-        const Corners<T> in = {low[x.low + c], high[x.low + c], low[x.high + c], high[x.high + c]};
-        *out++ = rescaler.template Steps<T>(static_cast<double>(Blend(in, y, x)));
-      }
-    }
-  });
-}
-
-template <typename T>
-void InterpolateExactly(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
-                        const TfLiteTensor* input, TfLiteTensor* output) {
-  if (NeedsRescaling(context, input, output)) {
-    return InterpolateRescaled<T>(context, params, input, output);
-  }
-  Interpolate<T, ExactPlaces>(context, params, input, output);
-}
-
-template <typename T, typename ReferencePlaces>
-void InterpolateSteps(TfLiteContext* context, const TfLiteResizeBilinearParams& params,
+// The reference arithmetic of signed integers.
+void InterpolateFixed(TfLiteContext* context, const BilinearParams& params,
                       const TfLiteTensor* input, TfLiteTensor* output) {
-  if (ArithmeticOf(context) == Arithmetic::kDefault) {
-    return InterpolateExactly<T>(context, params, input, output);
+  const Grid<int32_t> grid = GridOf(&FixedPlaces, params, input, output);
+  if (input->type == kTfLiteInt8) {
+    Interpolate<int8_t>(context, grid, input, nullptr, output);
+  } else {
+    Interpolate<int16_t>(context, grid, input, nullptr, output);
   }
-  Interpolate<T, ReferencePlaces>(context, params, input, output);
 }
 
 TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(Begin<1>(context, node));
-  const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
+  const auto& params = ParamsOf<BilinearParams>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
   DEPUTY_TRY(CheckPlaces<Between<float>>(context, output));
+  const bool exact = ArithmeticOf(context) == Arithmetic::kDefault;
+  const bool is_signed = input->type == kTfLiteInt8 || input->type == kTfLiteInt16;
+  if (is_signed && !exact) {
+    InterpolateFixed(context, params, input, output);
+    return kTfLiteOk;
+  }
+  const bool is_float = input->type == kTfLiteFloat32;
+  const auto places = exact && !is_float ? &ExactPlaces : &FloatPlaces;
+  const Grid<float> grid = GridOf(places, params, input, output);
+  const Rescaler between(input, output);
+  const Rescaler* rescaler = NeedsRescaling(context, input, output) ? &between : nullptr;
   switch (input->type) {
     case kTfLiteFloat32:
-      Interpolate<float, FloatPlaces>(context, params, input, output);
+      Interpolate<float>(context, grid, input, nullptr, output);
       return kTfLiteOk;
     case kTfLiteUInt8:
-      InterpolateSteps<uint8_t, FloatPlaces>(context, params, input, output);
+      Interpolate<uint8_t>(context, grid, input, rescaler, output);
       return kTfLiteOk;
     case kTfLiteInt8:
-      InterpolateSteps<int8_t, FixedPlaces>(context, params, input, output);
+      Interpolate<int8_t>(context, grid, input, rescaler, output);
       return kTfLiteOk;
     case kTfLiteInt16:
-      InterpolateSteps<int16_t, FixedPlaces>(context, params, input, output);
+      Interpolate<int16_t>(context, grid, input, rescaler, output);
       return kTfLiteOk;
     default:
       return UnexpectedType(context, input);

@@ -181,20 +181,16 @@ TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
 }
 
 // Three pixels between two rows of two; shares are quarters, which all types hold exactly.
-template <typename T, typename Weight>
-void CheckBlend(const CpuKernels* cpu, int depth, int unit) {
+template <typename T>
+void CheckBlend(const CpuKernels* cpu, int depth) {
   const std::vector<T> in = Mixed<T>(4 * depth);
-  const auto share = [unit](int quarters) {
-    return static_cast<Weight>(static_cast<double>(unit * quarters) / 4);
-  };
-  const Between<Weight> x[] = {{0, depth, share(4), share(0)},
-                               {0, depth, share(1), share(3)},
-                               {depth, depth, share(2), share(2)}};
-  const Between<Weight> y = {0, 2 * depth, share(3), share(1)};
+  const Between<float> x[] = {
+      {0, depth, 1.0f, 0.0f}, {0, depth, 0.25f, 0.75f}, {depth, depth, 0.5f, 0.5f}};
+  const Between<float> y = {0, 2 * depth, 0.75f, 0.25f};
   std::vector<T> out(static_cast<size_t>(3 * depth));
-  cpu->vector.blend.of<FromTo<T, Weight>>()({in.data(), y, x, 3, depth, out.data()});
+  cpu->vector.blend.of<FromTo<T, float>>()({in.data(), y, x, 3, depth, out.data()});
   for (int i = 0; i < 3 * depth; ++i) {
-    const Between<Weight>& at = x[i / depth];
+    const Between<float>& at = x[i / depth];
     const auto value = [&](int64_t row, int64_t column) {
       return static_cast<double>(in[static_cast<size_t>(row + column + i % depth)]);
     };
@@ -202,9 +198,8 @@ void CheckBlend(const CpuKernels* cpu, int depth, int unit) {
       return value(row, at.low) * static_cast<double>(at.keep) +
              value(row, at.high) * static_cast<double>(at.weight);
     };
-    const double exact = (between(y.low) * static_cast<double>(y.keep) +
-                          between(y.high) * static_cast<double>(y.weight)) /
-                         unit / unit;
+    const double exact = between(y.low) * static_cast<double>(y.keep) +
+                         between(y.high) * static_cast<double>(y.weight);
     const double rounded = std::is_same_v<T, float> ? exact : std::round(exact);
     ASSERT_EQ(static_cast<double>(out[static_cast<size_t>(i)]), rounded) << cpu->name << " " << i;
   }
@@ -213,12 +208,10 @@ void CheckBlend(const CpuKernels* cpu, int depth, int unit) {
 TEST(VectorRows, pixels_are_blended) {
   for (const CpuKernels* cpu : VectorTables()) {
     for (const int depth : {1, 3, 16, 17, 40}) {
-      CheckBlend<float, float>(cpu, depth, 1);
-      CheckBlend<uint8_t, float>(cpu, depth, 1);
-      CheckBlend<int8_t, float>(cpu, depth, 1);
-      CheckBlend<int16_t, float>(cpu, depth, 1);
-      CheckBlend<int8_t, int32_t>(cpu, depth, 1024);
-      CheckBlend<int16_t, int32_t>(cpu, depth, 1024);
+      CheckBlend<float>(cpu, depth);
+      CheckBlend<uint8_t>(cpu, depth);
+      CheckBlend<int8_t>(cpu, depth);
+      CheckBlend<int16_t>(cpu, depth);
     }
   }
 }

@@ -288,7 +288,7 @@ using RescaleBytesLoop = void (*)(const T* in, int64_t count, const FixedScale& 
 template <typename Key>  // from elements to weights
 using BlendLoop = void (*)(const BlendedRow<typename Key::From, typename Key::To>& row);
 using BlendLoops = Loops<BlendLoop, FromTo<float>, FromTo<uint8_t, float>, FromTo<int8_t, float>,
-                         FromTo<int16_t, float>, FromTo<int8_t, int32_t>, FromTo<int16_t, int32_t>>;
+                         FromTo<int16_t, float>>;
 
 // The place of the first of `count` values that beats the bound, `count` where none does.
 template <typename T>
