@@ -40,8 +40,7 @@ struct PoolData {
 
 constexpr uint32_t kQuantizedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 
-template <uint32_t types>
-TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+TfLiteStatus PrepareTypes(TfLiteContext* context, TfLiteNode* node, uint32_t types) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const auto& params = ParamsOf<TfLitePoolParams>(node);
   PoolData& data = DataOf<PoolData>(node);
@@ -76,6 +75,11 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   }
   const int dims[] = {data.batches, data.y.output, data.x.output, data.channels};
   return ResizeTo(context, output, dims);
+}
+
+template <uint32_t types>
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  return PrepareTypes(context, node, types);
 }
 
 // ---- Reference --------------------------------------------------------------------------------
@@ -231,27 +235,41 @@ void PoolRow(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* 
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-template <typename Pool>
-TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
-  using Value = typename Pool::Value;
+// Computes the output row `oy` of an image by a pool, of a type that the function knows.
+using PoolRowFunction = void (*)(const PoolData& data, const void* pool, const void* image, int oy,
+                                 void* out);
+
+// All rows on all threads; values have `size` bytes.
+TfLiteStatus RunRows(TfLiteContext* context, TfLiteNode* node, int64_t size, const void* pool,
+                     PoolRowFunction pool_row) {
   const PoolData& data = DataOf<PoolData>(node);
-  const int64_t image_values = int64_t{data.y.input} * data.x.input * data.channels;
-  const Value* input = Data<Value>(Input(context, node, 0));
-  Value* out = Data<Value>(Output(context, node, 0));
+  const int64_t image_bytes = int64_t{data.y.input} * data.x.input * data.channels * size;
+  const auto* input = static_cast<const char*>(Input(context, node, 0)->data.data);
+  auto* out = static_cast<char*>(Output(context, node, 0)->data.data);
   if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
   const int64_t row_values = int64_t{data.x.output} * data.channels;
   const double row_inputs =
       static_cast<double>(row_values) * data.y.filter * static_cast<double>(data.x.filter);
   const int64_t rows = int64_t{data.batches} * data.y.output;
-  ParallelRanges(
-      context, rows, static_cast<int64_t>(kElementsPerTask / std::max(row_inputs, 1.0)) + 1,
-      [&](int64_t first, int64_t last) {
-        for (int64_t row = first; row < last; ++row) {
-          const Value* image = input + row / data.y.output * image_values;
-          PoolRow(data, pool, image, static_cast<int>(row % data.y.output), out + row * row_values);
-        }
-      });
+  ParallelRanges(context, rows,
+                 static_cast<int64_t>(kElementsPerTask / std::max(row_inputs, 1.0)) + 1,
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t row = first; row < last; ++row) {
+                     pool_row(data, pool, input + row / data.y.output * image_bytes,
+                              static_cast<int>(row % data.y.output), out + row * row_values * size);
+                   }
+                 });
   return kTfLiteOk;
+}
+
+template <typename Pool>
+TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
+  using Value = typename Pool::Value;
+  return RunRows(context, node, sizeof(Value), &pool,
+                 [](const PoolData& data, const void* typed, const void* image, int oy, void* to) {
+                   PoolRow(data, *static_cast<const Pool*>(typed), static_cast<const Value*>(image),
+                           oy, static_cast<Value*>(to));
+                 });
 }
 
 // The loops of a table for one kind of pooling.
@@ -314,8 +332,7 @@ struct RescaledAverage {
 template <typename T>
 TfLiteStatus RunRescaledAverage(TfLiteContext* context, TfLiteNode* node) {
   const Rescaler rescaler(Input(context, node, 0), Output(context, node, 0));
-  return Run(context, node,
-             ChunkedPool<RescaledAverage<T>>{{DataOf<PoolData>(node).int_range, rescaler}});
+  return Run(context, node, RescaledAverage<T>{DataOf<PoolData>(node).int_range, rescaler});
 }
 
 TfLiteStatus EvalAverage(TfLiteContext* context, TfLiteNode* node) {
