@@ -140,6 +140,8 @@ TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* form
   return status;
 }
 
+void ReportOutOfMemory() { ErrorReporter().Report("out of memory"); }
+
 void SetDefaultReporter(ReportFunction function, void* user_data) {
   std::lock_guard<std::mutex> lock(default_reporter_mutex);
   default_function = function;

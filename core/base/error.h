@@ -99,6 +99,9 @@ class ReportSilencer {
 TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Reports "out of memory" to the process-wide default.
+void ReportOutOfMemory();
+
 // Redirects the process-wide default; a null function restores standard error. Thread safe.
 void SetDefaultReporter(ReportFunction function, void* user_data);
 

@@ -23,7 +23,7 @@ auto Guard(Failure&& failure, Body&& body) noexcept -> std::invoke_result_t<Body
     if constexpr (std::is_invocable_v<Failure>) {
       return std::forward<Failure>(failure)();
     } else {
-      ErrorReporter().Report("out of memory");
+      ReportOutOfMemory();
       return std::forward<Failure>(failure);
     }
   }
@@ -32,7 +32,7 @@ auto Guard(Failure&& failure, Body&& body) noexcept -> std::invoke_result_t<Body
 // The same for a body that returns nothing.
 template <typename Body>
 void Guard(Body&& body) noexcept {
-  Guard([] { ErrorReporter().Report("out of memory"); }, std::forward<Body>(body));
+  Guard(&ReportOutOfMemory, std::forward<Body>(body));
 }
 
 // As the failure of a guard: nothing is reported, where no reporter is at hand.

@@ -13,7 +13,6 @@
 
 #include "c_api/include/builtin_ops.h"
 #include "c_api/include/common.h"
-#include "core/base/guard.h"
 #include "core/base/op_options.h"
 
 namespace deputy {
@@ -44,22 +43,22 @@ struct OpDef {
 
 // Kernel functions are called through C function pointers, so no exception may leave them. A table
 // row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns a refused
-// allocation into a status (null from init).
-TfLiteStatus ReportKernelException(TfLiteContext* context);
+// allocation into a status (null from init). The handlers are in two functions for all kernels.
+using OpFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
+using OpInit = void* (*)(TfLiteContext*, const char*, size_t);
 
-template <TfLiteStatus (*function)(TfLiteContext*, TfLiteNode*)>
+TfLiteStatus CallGuarded(TfLiteContext* context, TfLiteNode* node, OpFunction function) noexcept;
+void* CallGuardedInit(TfLiteContext* context, const char* buffer, size_t length,
+                      OpInit function) noexcept;
+
+template <OpFunction function>
 TfLiteStatus Guarded(TfLiteContext* context, TfLiteNode* node) noexcept {
-  return Guard([&] { return ReportKernelException(context); },
-               [&] { return function(context, node); });
+  return CallGuarded(context, node, function);
 }
 
-template <void* (*function)(TfLiteContext*, const char*, size_t)>
+template <OpInit function>
 void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noexcept {
-  const auto failure = [&] {
-    ReportKernelException(context);
-    return TfLiteKernelInitFailed();
-  };
-  return Guard(failure, [&] { return function(context, buffer, length); });
+  return CallGuardedInit(context, buffer, length, function);
 }
 
 // The operators a program is linked with. `FindOp` returns null for an unknown operator.

@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "core/base/guard.h"
 #include "core/kernel_api/op_def.h"
 
 namespace deputy {
@@ -43,8 +44,18 @@ TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...) {
   return kTfLiteError;
 }
 
-TfLiteStatus ReportKernelException(TfLiteContext* context) {
-  return KernelError(context, "out of memory");
+TfLiteStatus CallGuarded(TfLiteContext* context, TfLiteNode* node, OpFunction function) noexcept {
+  return Guard([&] { return KernelError(context, "out of memory"); },
+               [&] { return function(context, node); });
+}
+
+void* CallGuardedInit(TfLiteContext* context, const char* buffer, size_t length,
+                      OpInit function) noexcept {
+  const auto failure = [&] {
+    KernelError(context, "out of memory");
+    return TfLiteKernelInitFailed();
+  };
+  return Guard(failure, [&] { return function(context, buffer, length); });
 }
 
 }  // namespace deputy

@@ -45,8 +45,7 @@ TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* nod
   return kTfLiteOk;
 }
 
-}  // namespace
-
+// Turns outputs that the last prepare folded back into tensors of the arena.
 void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
   for (const int index : Indices(node->outputs)) {
     if (index == kTfLiteOptionalTensor) continue;
@@ -57,7 +56,12 @@ void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
   }
 }
 
-TfLiteStatus FoldNode(TfLiteContext* context, TfLiteNode* node, KernelFunction eval) {
+}  // namespace
+
+TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction prepare,
+                            OpFunction eval) {
+  UnfoldOutputs(context, node);
+  DEPUTY_TRY(prepare(context, node));
   // Another runtime plans memory by its own rules.
   if (RuntimeOf(context) == nullptr || !CanFold(context, node)) return kTfLiteOk;
   DEPUTY_TRY(MakeOutputsPersistent(context, node));
@@ -69,9 +73,11 @@ TfLiteStatus FoldNode(TfLiteContext* context, TfLiteNode* node, KernelFunction e
   return kTfLiteOk;
 }
 
-bool IsFolded(const TfLiteContext* context, const TfLiteNode* node) {
-  return node->outputs->size > 0 && node->outputs->data[0] != kTfLiteOptionalTensor &&
-         context->tensors[node->outputs->data[0]].allocation_type == kTfLitePersistentRo;
+TfLiteStatus EvalUnlessFolded(TfLiteContext* context, TfLiteNode* node, OpFunction eval) {
+  const bool folded =
+      node->outputs->size > 0 && node->outputs->data[0] != kTfLiteOptionalTensor &&
+      context->tensors[node->outputs->data[0]].allocation_type == kTfLitePersistentRo;
+  return folded ? kTfLiteOk : eval(context, node);
 }
 
 }  // namespace deputy

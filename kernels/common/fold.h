@@ -16,37 +16,32 @@
 
 namespace deputy {
 
-using KernelFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
-
 // Largest input and output of a folded node, in bytes: bounds the time and the memory that a model
 // of many constants takes in prepare.
 inline constexpr size_t kMaxFoldedBytes = 1024;
 
-// Turns outputs that the last prepare folded back into tensors of the arena.
-void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node);
+// Runs `prepare`, then `eval` if all inputs are known constants and all outputs are small integers
+// of the arena. If `eval` fails, the outputs are left to invoke, which reports the error.
+TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction prepare,
+                            OpFunction eval);
 
-// Runs `eval` if all inputs are known constants and all outputs are small integers of the arena.
-// If `eval` fails, the outputs are left to invoke, which reports the error.
-TfLiteStatus FoldNode(TfLiteContext* context, TfLiteNode* node, KernelFunction eval);
+// Runs `eval` if the last prepare did not.
+TfLiteStatus EvalUnlessFolded(TfLiteContext* context, TfLiteNode* node, OpFunction eval);
 
-bool IsFolded(const TfLiteContext* context, const TfLiteNode* node);
-
-template <KernelFunction prepare, KernelFunction eval>
+template <OpFunction prepare, OpFunction eval>
 TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node) {
-  UnfoldOutputs(context, node);
-  DEPUTY_TRY(prepare(context, node));
-  return FoldNode(context, node, eval);
+  return PrepareAndFold(context, node, prepare, eval);
 }
 
-template <KernelFunction eval>
+template <OpFunction eval>
 TfLiteStatus EvalUnlessFolded(TfLiteContext* context, TfLiteNode* node) {
-  return IsFolded(context, node) ? kTfLiteOk : eval(context, node);
+  return EvalUnlessFolded(context, node, eval);
 }
 
-template <KernelFunction prepare, KernelFunction eval>
-inline constexpr KernelFunction kFoldingPrepare = &Guarded<&PrepareAndFold<prepare, eval>>;
-template <KernelFunction eval>
-inline constexpr KernelFunction kFoldedInvoke = &Guarded<&EvalUnlessFolded<eval>>;
+template <OpFunction prepare, OpFunction eval>
+inline constexpr OpFunction kFoldingPrepare = &Guarded<&PrepareAndFold<prepare, eval>>;
+template <OpFunction eval>
+inline constexpr OpFunction kFoldedInvoke = &Guarded<&EvalUnlessFolded<eval>>;
 
 }  // namespace deputy
 

@@ -109,7 +109,19 @@ bool NeedsRescaling(const TfLiteContext* context, const TfLiteTensor* from,
          HasScale(from) && HasScale(to) && ArithmeticOf(context) == Arithmetic::kDefault;
 }
 
-bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, const MoveScales& scales) {
+void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
+                  const void* in, int64_t count, void* out) {
+  const Rescaler rescaler(from, to);
+  if (to->type == kTfLiteInt8) return RescaleBytes<int8_t>(context, rescaler, in, count, out);
+  if (to->type == kTfLiteUInt8) return RescaleBytes<uint8_t>(context, rescaler, in, count, out);
+  MapSteps<int16_t>(context, in, count, out,
+                    [&](int16_t step) { return rescaler.Steps<int16_t>(step); });
+}
+
+namespace {
+
+// Returns true if any tensor selected by `scales` needs rescaling.
+bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, MoveScales scales) {
   const TfLiteTensor* output = Output(context, node, 0);
   if (output == nullptr || !HasSteps(output->type)) return false;
   if (scales.inputs == 0) {
@@ -128,22 +140,9 @@ bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, const Mo
   return false;
 }
 
-void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
-                  const void* in, int64_t count, void* out) {
-  const Rescaler rescaler(from, to);
-  if (to->type == kTfLiteInt8) return RescaleBytes<int8_t>(context, rescaler, in, count, out);
-  if (to->type == kTfLiteUInt8) return RescaleBytes<uint8_t>(context, rescaler, in, count, out);
-  MapSteps<int16_t>(context, in, count, out,
-                    [&](int16_t step) { return rescaler.Steps<int16_t>(step); });
-}
-
-void KeepToItself(TfLiteContext* context, const TfLiteNode* node) {
-  OfferStep(context, node, {});
-  OfferViews(context, node, {.kind = ViewOffer::Kind::kRefused});
-}
-
-TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, const MoveScales& scales,
-                          TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)) {
+// Runs `eval` between rescaled tensors.
+TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
+                          OpFunction eval) {
   if (scales.inputs != 0) {
     RescaledInputs inputs;
     DEPUTY_TRY(inputs.Rescale(context, node, scales));
@@ -158,6 +157,25 @@ TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, const MoveSc
                  output->data.data);
   }
   return kTfLiteOk;
+}
+
+}  // namespace
+
+TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
+                         OpFunction prepare) {
+  DEPUTY_TRY(prepare(context, node));
+  if (!MoveNeedsRescaling(context, node, scales)) return kTfLiteOk;
+  OfferStep(context, node, {});
+  OfferViews(context, node, {.kind = ViewOffer::Kind::kRefused});
+  return kTfLiteOk;
+}
+
+TfLiteStatus EvalMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
+                      OpFunction eval) {
+  if (MoveNeedsRescaling(context, node, scales)) [[unlikely]] {
+    return EvalRescaled(context, node, scales, eval);
+  }
+  return eval(context, node);
 }
 
 }  // namespace deputy

@@ -35,9 +35,6 @@ constexpr MoveScales RescaleOutputs(int source = 0) { return {0, source}; }
 // different scales or zero points. False in the reference arithmetic.
 bool NeedsRescaling(const TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to);
 
-// Returns true if any tensor selected by `scales` needs rescaling.
-bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, const MoveScales& scales);
-
 // Requantises values of one tensor to another tensor's scale and zero point.
 class Rescaler {
  public:
@@ -65,26 +62,22 @@ class Rescaler {
 void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
                   const void* in, int64_t count, void* out);
 
-// For prepare: disables views and fusion for the node, since they copy values without rescaling.
-void KeepToItself(TfLiteContext* context, const TfLiteNode* node);
+// Runs `prepare`. If tensors need rescaling, then disables views and fusion for the node, since
+// they copy values without rescaling.
+TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
+                         OpFunction prepare);
 
-// Runs `eval` between rescaled tensors.
-TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, const MoveScales& scales,
-                          TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*));
+// Runs `eval`, between rescaled tensors if they need it.
+TfLiteStatus EvalMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales, OpFunction eval);
 
-template <MoveScales scales, TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
+template <MoveScales scales, OpFunction prepare>
 TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(prepare(context, node));
-  if (MoveNeedsRescaling(context, node, scales)) KeepToItself(context, node);
-  return kTfLiteOk;
+  return PrepareMove(context, node, scales, prepare);
 }
 
-template <MoveScales scales, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
+template <MoveScales scales, OpFunction eval>
 TfLiteStatus EvalMove(TfLiteContext* context, TfLiteNode* node) {
-  if (MoveNeedsRescaling(context, node, scales)) [[unlikely]] {
-    return EvalRescaled(context, node, scales, eval);
-  }
-  return eval(context, node);
+  return EvalMove(context, node, scales, eval);
 }
 
 }  // namespace deputy
