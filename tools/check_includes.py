@@ -236,13 +236,12 @@ def check_sources(root):
 
 
 def sources_of(build, name):
-    """Returns the sources of the file `name` of a compile command: itself, or the parts of a unity
-    file."""
+    """Returns the source of a compile command, or those that a generated file includes."""
     path = pathlib.Path(name)
-    if 'Unity' not in path.parts:
+    if (build / 'unity').resolve() not in path.parents:
         return [path.relative_to(ROOT)]
-    text = (build / path).read_text(encoding='utf-8')
-    return [pathlib.Path(source).relative_to(ROOT) for source in re.findall(r'#include "(.*)"', text)]
+    text = path.read_text(encoding='utf-8')
+    return [pathlib.Path(source) for source in re.findall(r'#include "(.*)"', text)]
 
 
 def symbols_of(object_file):
