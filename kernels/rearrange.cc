@@ -104,9 +104,6 @@ bool MovesNothing(const TfLiteTensor* input, const int* order) {
 }
 
 TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
-  if (const StepRun* const step = StepOf(context)) {
-    return RunRowStep(context, *step, {step->rows.rows, 1});
-  }
   DEPUTY_TRY(ResizeIfDynamic<&ResizeTransposed>(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
@@ -152,6 +149,10 @@ void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
 
 constexpr RowKernel kGatheredRows = {.rows = &GatherRows};
 
+TfLiteStatus EvalGatherStep(TfLiteContext* context, TfLiteNode*, const StepRun& step) {
+  return RunRowStep(context, step, {step.rows.rows, 1});
+}
+
 TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
@@ -162,6 +163,7 @@ TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
   StepOffer offer = {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
+                     .run = &GuardedStep<&EvalGatherStep>,
                      .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
   OfferStep(context, node, offer);

@@ -38,7 +38,6 @@ class ThreadedContext final : public Runtime {
   void NoteImplementation(const char*) override {}
   void OfferStep(const TfLiteNode*, const StepOffer&) override {}
   void OfferViews(const TfLiteNode*, const ViewOffer&) override {}
-  const StepRun* step() const override { return nullptr; }
   TfLiteNode* step_node(int) override { return nullptr; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}

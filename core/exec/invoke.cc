@@ -95,9 +95,9 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
-TfLiteStatus Subgraph::RunNode(int node_index) {
-  if (running_step_ == nullptr) SpreadInputs(node_index);
-  const TfLiteStatus status = RunKernel(node_index);
+TfLiteStatus Subgraph::RunNode(int node_index, const StepRun* step) {
+  if (step == nullptr) SpreadInputs(node_index);
+  const TfLiteStatus status = RunKernel(node_index, step);
   if (status == kTfLiteOk) return kTfLiteOk;
   return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
                            "failed to invoke.");
@@ -137,13 +137,18 @@ bool Subgraph::LostOutput(int position) {
   return false;
 }
 
-TfLiteStatus Subgraph::RunKernel(int node_index) {
+TfLiteStatus Subgraph::RunKernel(int node_index, const StepRun* step) {
   graph_.EnsureTensorCapacity();
   interpreter_->failure_note().Clear();
   TfLiteNode& node = *graph_.node(node_index);
-  const TfLiteRegistration& registration = *graph_.registration(node_index);
-  const CallResult result = CallInvoke(interpreter_->call_observer(),
-                                       CallOf(Callback::kInvoke, node_index), registration, &node);
+  CallObserver* const observer = interpreter_->call_observer();
+  const ForeignCall call = CallOf(Callback::kInvoke, node_index);
+  const CallResult result =
+      step == nullptr ? CallInvoke(observer, call, *graph_.registration(node_index), &node)
+                      : CallForeign(observer, call, [&](CallResult* out) {
+                          const StepOffer& offer = offers_[static_cast<size_t>(node_index)];
+                          out->status = offer.run(&context_, &node, *step);
+                        });
   if (result.exception != nullptr) NoteFailure(result.exception);
   return result.status;
 }

@@ -209,8 +209,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // The node's inputs are on the CPU and have data, or an error is reported.
   TfLiteStatus CheckInputs(int node_index);
-  // The kernel's invoke.
-  TfLiteStatus RunKernel(int node_index);
+  // The kernel's invoke, or its StepOffer::run if `step` is not null.
+  TfLiteStatus RunKernel(int node_index, const StepRun* step = nullptr);
   // Reports that a node failed in `step`, with its own reason; returns `status`.
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
@@ -248,7 +248,6 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteImplementation(const char* name) override;
   void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer) override;
-  const StepRun* step() const override { return running_step_; }
   TfLiteNode* step_node(int node_index) override { return graph_.node(node_index); }
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
@@ -336,8 +335,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 
   // invoke.cc
-  // The kernel's invoke; a failure is reported.
-  TfLiteStatus RunNode(int node_index);
+  // Runs the node, or the step of which it is the head; a failure is reported.
+  TfLiteStatus RunNode(int node_index, const StepRun* step = nullptr);
   TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus WalkPlan();
   TfLiteStatus ReadOutputs();
@@ -378,8 +377,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Since steps were formed a client has brought memory for what nodes make for each other: it may
   // look at all of it, which steps leave out, and at what comes of it.
   bool client_looks_inside_ = false;
-  const StepRun* running_step_ = nullptr;  // of the node that runs now
-  std::vector<PixelStride> subsampled_;    // by tensor: what the step that made it left of it
+  std::vector<PixelStride> subsampled_;  // by tensor: what the step that made it left of it
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

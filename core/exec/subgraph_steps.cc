@@ -309,10 +309,9 @@ TfLiteStatus Subgraph::RunStep(PlannedStep* step) {
   PixelStride& left_out = subsampled_[static_cast<size_t>(step->run.output)];
   left_out = {};
   FindLayerNodes(step);
-  running_step_ = as_one ? &step->run : nullptr;
   const int runs = as_one ? step->head : step->turn();
-  const TfLiteStatus status = RunNode(graph_.plan()[static_cast<size_t>(runs)]);
-  running_step_ = nullptr;
+  const TfLiteStatus status =
+      RunNode(graph_.plan()[static_cast<size_t>(runs)], as_one ? &step->run : nullptr);
   if (status != kTfLiteOk || !as_one) return status;
   left_out = step->run.output_stride;
   for (int position : step->nodes) {

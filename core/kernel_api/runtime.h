@@ -149,6 +149,9 @@ struct ViewOffer {
 struct StepOffer {
   // The kernel's own invoke: a node whose registration has another is left alone.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
+  // For nodes that can be the head of a step: called in place of `invoke` to compute the whole
+  // step.
+  TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const StepRun&) = nullptr;
   StepRole role = StepRole::kNone;
   // kClamp, kSum: the bounds.
   float low = 0, high = 0;
@@ -267,9 +270,7 @@ class Runtime {
   // is.
   virtual void OfferViews(const TfLiteNode* node, const ViewOffer& offer) = 0;
 
-  // For invoke: what the running node computes with its followers; null: itself alone.
-  virtual const StepRun* step() const = 0;
-  // For invoke: a node of that step.
+  // For StepOffer::run: a node of the step.
   virtual TfLiteNode* step_node(int node_index) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.

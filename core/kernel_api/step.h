@@ -5,8 +5,8 @@
 // what it reads as a MUL before it does: what lies between the nodes of a step is never written.
 //
 // In prepare a kernel offers what its node can be (OfferStep); the subgraph decides
-// (core/exec/steps.h). In invoke the head's kernel looks what it has to compute (StepOf). That is
-// what the nodes compute alone, so that results are the same bits.
+// (core/exec/steps.h) and calls the head's StepOffer::run with the step. It computes the same bits
+// as the nodes one by one.
 #ifndef DEPUTY_CORE_KERNEL_API_STEP_H_
 #define DEPUTY_CORE_KERNEL_API_STEP_H_
 
@@ -15,15 +15,20 @@
 
 namespace deputy {
 
+// Value of StepOffer::run: a noexcept trampoline as Guarded.
+using StepFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*, const StepRun&);
+
+TfLiteStatus CallGuardedStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step,
+                             StepFunction function) noexcept;
+
+template <StepFunction function>
+TfLiteStatus GuardedStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) noexcept {
+  return CallGuardedStep(context, node, step, function);
+}
+
 // For prepare, as its last act: see Runtime::OfferStep. Nothing under a foreign context.
 inline void OfferStep(TfLiteContext* context, const TfLiteNode* node, const StepOffer& offer) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferStep(node, offer);
-}
-
-// For the invoke of a kernel that has offered to be a head: its step, or null.
-inline const StepRun* StepOf(const TfLiteContext* context) {
-  const Runtime* runtime = RuntimeOf(context);
-  return runtime == nullptr ? nullptr : runtime->step();
 }
 
 }  // namespace deputy

@@ -209,12 +209,19 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
   DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
   ConvTensors tensors = TensorsOf(context, node);
-  const StepRun* const step = StepOf(context);
   RepeatedChannels repeated;
   if (data.repeats > 1) DEPUTY_TRY(repeated.Replace(context, data, &tensors));
-  if (step == nullptr) return data.choice.Run(context, &data, tensors);
-  if (!step->layers.empty()) return RunStrips(context, *step);
-  const InStep in_step(context, *step, &data, &tensors);
+  return data.choice.Run(context, &data, tensors);
+}
+
+// A layer with repeated channels offers no step.
+TfLiteStatus EvalStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
+  if (!step.layers.empty()) return RunStrips(context, step);
+  ConvData& data = DataOf<ConvData>(node);
+  if (data.shape.output_pixels() == 0) return kTfLiteOk;
+  DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
+  ConvTensors tensors = TensorsOf(context, node);
+  const InStep in_step(context, step, &data, &tensors);
   return data.choice.Run(context, &data, tensors);
 }
 
@@ -242,6 +249,7 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   const bool has_window = y.filter > 1 || x.filter > 1;
   OfferStep(context, node,
             {.invoke = &Guarded<&Eval>,
+             .run = &GuardedStep<&EvalStep>,
              .role = StepRole::kHead,
              .takes_margins = has_window && is_float,
              .takes_factors = TakesFactors(data),

@@ -485,6 +485,11 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
 
 constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
 
+TfLiteStatus EvalRowStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
+  const int64_t rows = DataOf<BatchMatMulData>(node).shape.rows;
+  return RunRowStep(context, step, {rows, Cpu().gemm_f32.rows});
+}
+
 void OfferRows(TfLiteContext* context, TfLiteNode* node) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const BatchShape& shape = data.shape;
@@ -495,6 +500,7 @@ void OfferRows(TfLiteContext* context, TfLiteNode* node) {
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
   OfferStep(context, node,
             {.invoke = &Guarded<&EvalBatchMatMul>,
+             .run = &GuardedStep<&EvalRowStep>,
              .by_rows = {.kernel = &kBatchRows,
                          .kind = RowKind::kProduct,
                          .made_inputs = by_rows ? 1u : 0u,
@@ -790,9 +796,6 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   if (ElementCount(Output(context, node, 0)) == 0) return kTfLiteOk;
-  if (const StepRun* const step = StepOf(context)) {
-    return RunRowStep(context, *step, {data.shape.rows, Cpu().gemm_f32.rows});
-  }
   return data.choice.Run(context, &data, TensorsOf(context, node));
 }
 

@@ -561,6 +561,11 @@ void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const StepRows& 
 
 constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};
 
+TfLiteStatus EvalLayerStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
+  const int64_t rows = DataOf<FullyConnectedData>(node).shape.rows;
+  return RunRowStep(context, step, {rows, Cpu().gemm_f32.rows});
+}
+
 void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
   const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   const MatrixShape& shape = data.shape;
@@ -572,6 +577,7 @@ void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
   const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
   OfferStep(context, node,
             {.invoke = &Guarded<&EvalFullyConnected>,
+             .run = &GuardedStep<&EvalLayerStep>,
              .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 
@@ -595,9 +601,6 @@ TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   TfLiteTensor* output = Output(context, node, 0);
-  if (const StepRun* const step = StepOf(context)) {
-    return RunRowStep(context, *step, {data.shape.rows, Cpu().gemm_f32.rows});
-  }
   if (!IsEmpty(data.shape)) {
     DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
     return data.choice.Run(context, &data, TensorsOf(context, node));
