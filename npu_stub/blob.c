@@ -100,19 +100,19 @@ void* NpuWriteBlob(const NpuGraph* graph, const char* version, size_t* out_bytes
 
 typedef struct Reader {
   const uint8_t* at;
-  size_t left;
+  size_t remaining;
   bool failed;
 } Reader;
 
 /* Returns the next bytes. If fewer are left, returns NULL and marks the reader as failed. */
 static const void* Take(Reader* reader, size_t bytes) {
-  if (reader->failed || bytes > reader->left) {
+  if (reader->failed || bytes > reader->remaining) {
     reader->failed = true;
     return NULL;
   }
   const uint8_t* at = reader->at;
   reader->at += bytes;
-  reader->left -= bytes;
+  reader->remaining -= bytes;
   return at;
 }
 
@@ -127,11 +127,11 @@ static int32_t TakeInt(Reader* reader) {
   return value;
 }
 
-/* Reads a count of items that have at least `least` bytes each, so that it is bounded by the
+/* Reads a count of items that have at least `min` bytes each, so that it is bounded by the
  * input. */
-static int32_t TakeCount(Reader* reader, size_t least) {
+static int32_t TakeCount(Reader* reader, size_t min) {
   const int32_t count = TakeInt(reader);
-  if (count >= 0 && (size_t)count <= reader->left / least) return count;
+  if (count >= 0 && (size_t)count <= reader->remaining / min) return count;
   reader->failed = true;
   return 0;
 }
@@ -148,7 +148,7 @@ static void TakeTensor(Reader* reader, NpuBuilder* builder) {
   if (bytes == 0 || tensor.rank < 0 || tensor.rank > NPU_MAX_RANK) reader->failed = true;
   for (int32_t i = 0; i < tensor.rank && !reader->failed; ++i) {
     const int32_t dim = tensor.dims[i];
-    if (dim < 1 || (constant && (size_t)dim > reader->left / bytes)) reader->failed = true;
+    if (dim < 1 || (constant && (size_t)dim > reader->remaining / bytes)) reader->failed = true;
     if (constant && !reader->failed) bytes *= (size_t)dim;
   }
   if (reader->failed) return;
@@ -173,16 +173,16 @@ static void TakeOp(Reader* reader, NpuBuilder* builder) {
 }
 
 static void TakeGraph(Reader* reader, NpuBuilder* builder) {
-  enum { kLeastTensor = 28, kLeastOp = 52 };
-  const int32_t tensors = TakeCount(reader, kLeastTensor);
-  const int32_t ops = TakeCount(reader, kLeastOp);
+  enum { kMinTensorBytes = 28, kMinOpBytes = 52 };
+  const int32_t tensors = TakeCount(reader, kMinTensorBytes);
+  const int32_t ops = TakeCount(reader, kMinOpBytes);
   for (int32_t i = 0; i < tensors && !reader->failed; ++i) TakeTensor(reader, builder);
   for (int32_t i = 0; i < ops && !reader->failed; ++i) TakeOp(reader, builder);
   const int32_t inputs = TakeCount(reader, sizeof(int32_t));
   for (int32_t i = 0; i < inputs; ++i) NpuAddInput(builder, TakeInt(reader));
   const int32_t outputs = TakeCount(reader, sizeof(int32_t));
   for (int32_t i = 0; i < outputs; ++i) NpuAddOutput(builder, TakeInt(reader));
-  if (reader->left != 0) reader->failed = true;
+  if (reader->remaining != 0) reader->failed = true;
 }
 
 static NpuStatus Fail(NpuStatus status, char* error, size_t error_size, const char* text) {
@@ -206,8 +206,8 @@ NpuStatus NpuReadBlob(const void* blob, size_t bytes, const char* version, NpuBu
   if (memcmp(header.version, expected.version, sizeof expected.version) != 0) {
     return Fail(kNpuBadBlob, error, error_size, "the blob is of another version of the device");
   }
-  if (header.payload_bytes != reader.left ||
-      header.checksum != NpuHash(NPU_HASH_START, reader.at, reader.left)) {
+  if (header.payload_bytes != reader.remaining ||
+      header.checksum != NpuHash(NPU_HASH_START, reader.at, reader.remaining)) {
     return Fail(kNpuBadBlob, error, error_size, "the blob is damaged");
   }
   TakeGraph(&reader, builder);

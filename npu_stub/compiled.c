@@ -27,7 +27,7 @@ static bool IsIn(const TfLiteIntArray* list, int value) {
 
 /* Imports the DEQUANTIZE of a float16 constant whose float32 output is used outside of the
  * partition (deputy/delegate_helper.h). Inside, the constant is used directly. */
-static bool ImportWiden(NpuImport* import, const TfLiteDelegateParams* params) {
+static bool ImportDequantize(NpuImport* import, const TfLiteDelegateParams* params) {
   const int output = import->node->outputs->data[0];
   if (!IsIn(params->output_tensors, output)) return true;
   const int32_t input = NpuInput(import, 0);
@@ -48,8 +48,8 @@ static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* para
     NpuRefusal refusal = {0, "memory is short"};
     NpuImport import = {context, node,  registration, nodes->data[i], &compiled->builder,
                         tensors, false, &refusal};
-    const bool widens = registration->builtin_code == kTfLiteBuiltinDequantize;
-    if (!(widens ? ImportWiden(&import, params) : NpuImportNode(&import))) {
+    const bool is_dequantize = registration->builtin_code == kTfLiteBuiltinDequantize;
+    if (!(is_dequantize ? ImportDequantize(&import, params) : NpuImportNode(&import))) {
       snprintf(error, error_size, "node %d: %s", nodes->data[i], refusal.text);
       return false;
     }
@@ -59,16 +59,16 @@ static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* para
 
 /* Returns the boundary for a list of the model's tensors: those that are in the graph and not
  * constant. Adds them to the graph's inputs or outputs. */
-static NpuBorder* BorderOf(TfLiteContext* context, const TfLiteIntArray* list,
-                           const int32_t* tensors, NpuCompiled* compiled, bool inputs,
-                           int32_t* out_count) {
-  NpuBorder* border = calloc((size_t)list->size + 1, sizeof *border);
+static NpuBoundaryTensor* BoundaryOf(TfLiteContext* context, const TfLiteIntArray* list,
+                                     const int32_t* tensors, NpuCompiled* compiled, bool inputs,
+                                     int32_t* out_count) {
+  NpuBoundaryTensor* boundary = calloc((size_t)list->size + 1, sizeof *boundary);
   *out_count = 0;
-  for (int i = 0; border != NULL && i < list->size; ++i) {
+  for (int i = 0; boundary != NULL && i < list->size; ++i) {
     const int32_t index = list->data[i] < 0 ? -1 : tensors[list->data[i]];
     if (index < 0 || compiled->builder.graph.tensors[index].data != NULL) continue;
     const TfLiteTensor* tensor = &context->tensors[list->data[i]];
-    NpuBorder* at = &border[(*out_count)++];
+    NpuBoundaryTensor* at = &boundary[(*out_count)++];
     at->tensor = list->data[i];
     at->type = tensor->type;
     at->device = compiled->builder.graph.tensors[index];
@@ -80,7 +80,7 @@ static NpuBorder* BorderOf(TfLiteContext* context, const TfLiteIntArray* list,
       NpuAddOutput(&compiled->builder, index);
     }
   }
-  return border;
+  return boundary;
 }
 
 static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
@@ -91,15 +91,15 @@ static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
   const bool good = ImportNodes(context, params, compiled, tensors, error, error_size);
   if (good) {
     compiled->inputs =
-        BorderOf(context, params->input_tensors, tensors, compiled, true, &compiled->input_count);
-    compiled->outputs = BorderOf(context, params->output_tensors, tensors, compiled, false,
-                                 &compiled->output_count);
+        BoundaryOf(context, params->input_tensors, tensors, compiled, true, &compiled->input_count);
+    compiled->outputs = BoundaryOf(context, params->output_tensors, tensors, compiled, false,
+                                   &compiled->output_count);
   }
   free(tensors);
   if (!good) return false;
-  const bool whole =
+  const bool complete =
       compiled->inputs != NULL && compiled->outputs != NULL && !compiled->builder.failed;
-  return whole || Fail(error, error_size, "memory is short");
+  return complete || Fail(error, error_size, "memory is short");
 }
 
 /* ---- Compiling --------------------------------------------------------------------------------
@@ -136,15 +136,15 @@ static void CountLookup(NpuState* state, bool hit) {
   pthread_mutex_unlock(&state->mutex);
 }
 
-static bool CompileOrFind(NpuState* state, NpuCompiled* compiled, bool look, char* error,
+static bool CompileOrLoad(NpuState* state, NpuCompiled* compiled, bool use_cache, char* error,
                           size_t error_size) {
   const char* folder = state->options.cache_dir;
   const char* version = state->device.api->version(state->device.device);
   DeputyFingerprint key;
-  const bool keep = folder[0] != '\0' && NpuMakeCacheKey(&compiled->builder.graph, version,
-                                                         state->options.frequency, &key);
-  if (!keep) return Compile(state, compiled, error, error_size);
-  compiled->blob = look ? NpuReadCache(folder, &key, &compiled->blob_bytes) : NULL;
+  const bool has_cache = folder[0] != '\0' && NpuMakeCacheKey(&compiled->builder.graph, version,
+                                                              state->options.frequency, &key);
+  if (!has_cache) return Compile(state, compiled, error, error_size);
+  compiled->blob = use_cache ? NpuReadCache(folder, &key, &compiled->blob_bytes) : NULL;
   compiled->from_cache = compiled->blob != NULL;
   CountLookup(state, compiled->from_cache);
   if (compiled->from_cache) return true;
@@ -166,16 +166,16 @@ bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* par
   if (state->options.describe) out_compiled->texts[0] = NpuGraphText(graph);
   if (!NpuLayoutRun(&out_compiled->builder)) return Fail(error, error_size, "memory is short");
   if (state->options.describe) out_compiled->texts[1] = NpuGraphText(graph);
-  return CompileOrFind(state, out_compiled, true, error, error_size);
+  return CompileOrLoad(state, out_compiled, true, error, error_size);
 }
 
 bool NpuRecompile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size) {
   free(compiled->blob);
   compiled->blob = NULL;
-  return CompileOrFind(state, compiled, false, error, error_size);
+  return CompileOrLoad(state, compiled, false, error, error_size);
 }
 
-void NpuForgetBlob(NpuState* state, NpuCompiled* compiled) {
+void NpuReleaseBlob(NpuState* state, NpuCompiled* compiled) {
   if (compiled->from_cache) {
     free(compiled->blob);
   } else if (compiled->blob != NULL) {
@@ -186,7 +186,7 @@ void NpuForgetBlob(NpuState* state, NpuCompiled* compiled) {
 }
 
 void NpuFreeCompiled(NpuState* state, NpuCompiled* compiled) {
-  NpuForgetBlob(state, compiled);
+  NpuReleaseBlob(state, compiled);
   free(compiled->inputs);
   free(compiled->outputs);
   free(compiled->texts[0]);

@@ -19,17 +19,17 @@ extern "C" {
 #endif
 
 /* A tensor on the boundary of a partition. */
-typedef struct NpuBorder {
+typedef struct NpuBoundaryTensor {
   int32_t tensor;  /* index in the model */
   TfLiteType type; /* in the model; the device has float32 for float16 */
   NpuTensor device;
   size_t bytes; /* in the model */
-} NpuBorder;
+} NpuBoundaryTensor;
 
 typedef struct NpuCompiled {
   NpuBuilder builder; /* valid until the blob is loaded */
-  NpuBorder* inputs;
-  NpuBorder* outputs;
+  NpuBoundaryTensor* inputs;
+  NpuBoundaryTensor* outputs;
   int32_t input_count, output_count;
   void* blob;
   size_t blob_bytes;
@@ -48,7 +48,7 @@ bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* par
 bool NpuRecompile(NpuState* state, NpuCompiled* compiled, char* error, size_t error_size);
 
 /* Frees the blob and the graph, which are not needed once the blob is loaded. */
-void NpuForgetBlob(NpuState* state, NpuCompiled* compiled);
+void NpuReleaseBlob(NpuState* state, NpuCompiled* compiled);
 void NpuFreeCompiled(NpuState* state, NpuCompiled* compiled);
 
 #ifdef __cplusplus

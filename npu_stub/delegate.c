@@ -26,15 +26,15 @@ typedef struct Choice {
   int32_t* tensors; /* used by NpuCheckNode */
   Refused* refused; /* in plan order */
   int32_t refused_count;
-  bool behind_dynamic; /* an earlier node has an output with unknown shape */
+  bool after_dynamic; /* an earlier node has an output with unknown shape */
   bool failed;
 } Choice;
 
-static void Remember(Choice* choice, const TfLiteNode* node, const NpuRefusal* refusal) {
+static void AddRefused(Choice* choice, const TfLiteNode* node, const NpuRefusal* refusal) {
   const int32_t count = choice->refused_count;
   if ((count & (count - 1)) == 0) {
-    const size_t room = count == 0 ? 1 : 2 * (size_t)count;
-    Refused* grown = realloc(choice->refused, room * sizeof *grown);
+    const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
+    Refused* grown = realloc(choice->refused, capacity * sizeof *grown);
     if (grown == NULL) {
       choice->failed = true;
       return;
@@ -46,7 +46,7 @@ static void Remember(Choice* choice, const TfLiteNode* node, const NpuRefusal* r
   ++choice->refused_count;
 }
 
-static bool MakesDynamic(const TfLiteContext* context, const TfLiteNode* node) {
+static bool HasDynamicOutput(const TfLiteContext* context, const TfLiteNode* node) {
   for (int i = 0; i < node->outputs->size; ++i) {
     const int tensor = node->outputs->data[i];
     if (tensor >= 0 && context->tensors[tensor].allocation_type == kTfLiteDynamic) return true;
@@ -62,10 +62,10 @@ static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
   Choice* choice = user_data;
   NpuRefusal refusal = {kDeputyReasonDynamicShape,
                         "shapes behind a tensor of dynamic shape are not known"};
-  const bool hidden = choice->behind_dynamic;
-  if (MakesDynamic(context, node)) choice->behind_dynamic = true;
-  if (!hidden && NpuCheckNode(context, node, registration, choice->tensors, &refusal)) return true;
-  Remember(choice, node, &refusal);
+  const bool unknown = choice->after_dynamic;
+  if (HasDynamicOutput(context, node)) choice->after_dynamic = true;
+  if (!unknown && NpuCheckNode(context, node, registration, choice->tensors, &refusal)) return true;
+  AddRefused(choice, node, &refusal);
   snprintf(reason, reason_size, "%s", refusal.text);
   return false;
 }
@@ -140,8 +140,8 @@ static TfLiteStatus Replace(TfLiteContext* context, NpuState* state, const TfLit
 }
 
 static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choice) {
-  const int most = state->options.max_partitions;
-  TfLiteIntArray* nodes = DeputyHalfPartitionHelperTake(&choice->helper, most == 0 ? INT_MAX : most,
+  const int max = state->options.max_partitions;
+  TfLiteIntArray* nodes = DeputyHalfPartitionHelperTake(&choice->helper, max == 0 ? INT_MAX : max,
                                                         state->options.min_nodes);
   if (nodes == NULL) return kTfLiteError;
   NpuBuild build;
@@ -167,8 +167,8 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
 /* ---- Creation and destruction -----------------------------------------------------------------
  */
 
-static TfLiteDelegate* GiveUp(NpuState* state, void (*report_error)(const char* text),
-                              const char* problem) {
+static TfLiteDelegate* FailCreate(NpuState* state, void (*report_error)(const char* text),
+                                  const char* problem) {
   if (report_error != NULL) report_error(problem);
   free(state);
   return NULL;
@@ -178,15 +178,15 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
                                   void (*report_error)(const char* text)) {
   char error[512] = "memory is short";
   NpuState* state = calloc(1, sizeof *state);
-  if (state == NULL) return GiveUp(NULL, report_error, error);
+  if (state == NULL) return FailCreate(NULL, report_error, error);
   NpuOptionsInit(&state->options);
   if (!NpuParseOptions(keys, values, count, &state->options, error, sizeof error) ||
       !NpuOpenDevice(&state->options, &state->device, error, sizeof error)) {
-    return GiveUp(state, report_error, error);
+    return FailCreate(state, report_error, error);
   }
   if (pthread_mutex_init(&state->mutex, NULL) != 0) {
     NpuCloseDevice(&state->device);
-    return GiveUp(state, report_error, "no mutex");
+    return FailCreate(state, report_error, "no mutex");
   }
   state->users = 1;
   state->base.data_ = state;
@@ -221,14 +221,15 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate) {
 /* ---- Reports ----------------------------------------------------------------------------------
  */
 
-static void SayNo(DeputySupportAnswer* answer, size_t i, int32_t reason, const char* text) {
+static void SetUnsupported(DeputySupportAnswer* answer, size_t i, int32_t reason,
+                           const char* text) {
   answer->supported[i] = 0;
   answer->reason_of_node[i] = reason;
-  answer->text_of_node[i] = NpuKeepText(i, text);
+  answer->text_of_node[i] = NpuCopyText(i, text);
 }
 
 /* The nodes are in plan order, and so are the refused ones. */
-static void Answer(TfLiteContext* context, const Choice* choice, DeputySupportAnswer* answer) {
+static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupportAnswer* answer) {
   int32_t next = 0;
   for (size_t i = 0; i < answer->node_count; ++i) {
     TfLiteNode* node = NULL;
@@ -237,13 +238,14 @@ static void Answer(TfLiteContext* context, const Choice* choice, DeputySupportAn
         kTfLiteOk) {
       continue;
     }
-    const bool widens = node->outputs->size > 0 &&
-                        DeputyHalfConstantOf(&choice->helper, node->outputs->data[0]) >= 0;
+    const bool is_dequantize = node->outputs->size > 0 &&
+                               DeputyHalfConstantOf(&choice->helper, node->outputs->data[0]) >= 0;
     if (next < choice->refused_count && choice->refused[next].node == node) {
       const NpuRefusal* refusal = &choice->refused[next++].refusal;
-      SayNo(answer, i, refusal->reason, refusal->text);
-    } else if (widens) {
-      SayNo(answer, i, kDeputyReasonOther, "widens a constant that the NPU reads directly");
+      SetUnsupported(answer, i, refusal->reason, refusal->text);
+    } else if (is_dequantize) {
+      SetUnsupported(answer, i, kDeputyReasonOther,
+                     "widens a constant that the NPU reads directly");
     } else {
       answer->supported[i] = 1;
     }
@@ -256,13 +258,13 @@ TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
   if (!NpuBeginTexts(answer->node_count)) return kTfLiteError;
   if (state->device.device == NULL) {
     for (size_t i = 0; i < answer->node_count; ++i) {
-      SayNo(answer, i, kDeputyReasonOther, state->device.absence);
+      SetUnsupported(answer, i, kDeputyReasonOther, state->device.absence);
     }
     return kTfLiteOk;
   }
   Choice choice;
   const TfLiteStatus status = Choose(context, &choice);
-  if (status == kTfLiteOk) Answer(context, &choice, answer);
+  if (status == kTfLiteOk) FillSupport(context, &choice, answer);
   EndChoice(&choice);
   return status;
 }

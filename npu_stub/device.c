@@ -20,7 +20,7 @@
 
 static const char kVersion[] = "stub-1.0";
 /* Memory limit of the device in bytes, for all models together. */
-static const uint64_t kMemory = (uint64_t)2 << 30;
+static const uint64_t kMemoryBytes = (uint64_t)2 << 30;
 
 /* ---- Faults -----------------------------------------------------------------------------------
  */
@@ -91,8 +91,8 @@ static NpuStatus Fail(NpuStatus status, char* error, size_t error_size, const ch
 static NpuStatus Open(const NpuDeviceConfig* config, NpuDevice** out_device, char* error,
                       size_t error_size) {
   unsigned faults = 0;
-  const char* hidden = getenv("DEPUTY_NPU");
-  if (hidden != NULL && strcmp(hidden, "absent") == 0) {
+  const char* visibility = getenv("DEPUTY_NPU");
+  if (visibility != NULL && strcmp(visibility, "absent") == 0) {
     return Fail(kNpuAbsent, error, error_size, "there is no NPU (DEPUTY_NPU=absent)");
   }
   if (!ParseFaults(config == NULL ? NULL : config->faults, &faults) ||
@@ -176,7 +176,7 @@ static void DestroyModel(NpuDevice* device, Model* model) {
 /* Reserves bytes of the device's memory; returns false if too few are left. */
 static bool Reserve(NpuDevice* device, Model* model, uint64_t bytes) {
   pthread_mutex_lock(&device->mutex);
-  const bool fits = bytes <= kMemory - device->counters.bytes;
+  const bool fits = bytes <= kMemoryBytes - device->counters.bytes;
   if (fits) device->counters.bytes += bytes;
   pthread_mutex_unlock(&device->mutex);
   if (fits) model->bytes += bytes;
@@ -245,7 +245,7 @@ static NpuStatus CreateClient(NpuDevice* device, NpuClient** out_client) {
 }
 
 /* Removes the models from index `first` on. */
-static void Drop(NpuClient* client, int32_t first) {
+static void RemoveModels(NpuClient* client, int32_t first) {
   while (client->model_count > first) {
     DestroyModel(client->device, client->models[--client->model_count]);
     Count(client->device, &client->device->counters.models, UINT64_MAX);
@@ -254,7 +254,7 @@ static void Drop(NpuClient* client, int32_t first) {
 
 static void DestroyClient(NpuClient* client) {
   if (client == NULL) return;
-  Drop(client, 0);
+  RemoveModels(client, 0);
   Count(client->device, &client->device->counters.clients, UINT64_MAX);
   free(client);
 }
@@ -286,7 +286,7 @@ static NpuStatus Load(NpuClient* client, const NpuModelDescription* models, size
     Model* model = NULL;
     if (status == kNpuOk) status = MakeModel(device, &models[i], &model, error, error_size);
     if (status != kNpuOk) {
-      Drop(client, before);
+      RemoveModels(client, before);
       return status;
     }
     client->models[client->model_count++] = model;
@@ -304,7 +304,7 @@ static NpuStatus Unload(NpuClient* client, const char* name) {
     Model* model = client->models[i];
     client->models[i] = client->models[client->model_count - 1];
     client->models[client->model_count - 1] = model;
-    Drop(client, client->model_count - 1);
+    RemoveModels(client, client->model_count - 1);
     return kNpuOk;
   }
   return kNpuBadArgument;
@@ -322,8 +322,8 @@ static int32_t InputAt(const NpuClient* client, const Model* model, int32_t inde
   if (model == NULL) return -1;
   const NpuGraph* graph = &model->builder.graph;
   const bool swapped = (client->device->faults & kFaultSwapped) != 0;
-  const int32_t place = swapped ? graph->input_count - 1 - index : index;
-  return TensorAt(model, graph->inputs, graph->input_count, place);
+  const int32_t position = swapped ? graph->input_count - 1 - index : index;
+  return TensorAt(model, graph->inputs, graph->input_count, position);
 }
 
 static int32_t OutputAt(const Model* model, int32_t index) {
@@ -378,7 +378,7 @@ static void Wait(uint32_t milliseconds) {
   }
 }
 
-static void Spoil(const Model* model) {
+static void CorruptOutputs(const Model* model) {
   for (int32_t i = 0; i < model->builder.graph.output_count; ++i) {
     const int32_t tensor = model->builder.graph.outputs[i];
     if (model->builder.graph.tensors[tensor].type == kNpuFloat32) {
@@ -414,7 +414,7 @@ static NpuStatus Run(NpuClient* client, const char* name, uint32_t time_limit_ms
   }
   const NpuStatus status = Compute(model, error, error_size);
   if (status != kNpuOk) return status;
-  if ((faults & kFaultWrong) != 0) Spoil(model);
+  if ((faults & kFaultWrong) != 0) CorruptOutputs(model);
   Count(client->device, &client->device->counters.runs, 1);
   return kNpuOk;
 }

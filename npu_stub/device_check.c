@@ -8,7 +8,7 @@
 
 /* Upper bound on extents, strides and similar values, so that sums and products of two fit in 64
  * bits. */
-enum { kMost = 1 << 28 };
+enum { kMaxValue = 1 << 28 };
 
 typedef struct Op {
   const NpuOp* op;
@@ -20,8 +20,8 @@ typedef struct Op {
 /* A check of one kind of operation. Returns NULL or an error message. */
 typedef const char* (*KindCheck)(const Op* op);
 
-static bool InRange(int32_t value, int32_t least, int32_t most) {
-  return value >= least && value <= most;
+static bool InRange(int32_t value, int32_t min, int32_t max) {
+  return value >= min && value <= max;
 }
 
 /* Returns the extent of a dimension counted from the last one; 1 beyond the rank. */
@@ -72,12 +72,12 @@ static const char* CheckConv(const Op* op) {
   const bool transposed = op->op->kind == kNpuConvTranspose;
   const int32_t groups = transposed ? 1 : a[kNpuConvGroups];
   if (!AreImages(op) || weights->rank != 4 || weights->type != kNpuFloat32) return "wrong shape";
-  if (!InRange(a[kNpuConvStrideH], 1, kMost) || !InRange(a[kNpuConvStrideW], 1, kMost) ||
-      !InRange(a[kNpuConvPadTop], 0, kMost) || !InRange(a[kNpuConvPadLeft], 0, kMost)) {
+  if (!InRange(a[kNpuConvStrideH], 1, kMaxValue) || !InRange(a[kNpuConvStrideW], 1, kMaxValue) ||
+      !InRange(a[kNpuConvPadTop], 0, kMaxValue) || !InRange(a[kNpuConvPadLeft], 0, kMaxValue)) {
     return "stride or padding out of range";
   }
-  if (!transposed &&
-      (!InRange(a[kNpuConvDilationH], 1, kMost) || !InRange(a[kNpuConvDilationW], 1, kMost))) {
+  if (!transposed && (!InRange(a[kNpuConvDilationH], 1, kMaxValue) ||
+                      !InRange(a[kNpuConvDilationW], 1, kMaxValue))) {
     return "dilation out of range";
   }
   if (!InRange(groups, 1, weights->dims[0]) || weights->dims[0] % groups != 0) return "bad groups";
@@ -93,10 +93,10 @@ static const char* CheckPool(const Op* op) {
   if (!InRange(op->op->function, kNpuPoolMax, kNpuPoolAverage)) return "unknown function";
   if (!AreImages(op) || op->in[0]->dims[1] != op->out->dims[1]) return "wrong shape";
   const int32_t* a = op->op->attributes;
-  const bool fits = InRange(a[kNpuPoolStrideH], 1, kMost) &&
-                    InRange(a[kNpuPoolStrideW], 1, kMost) && InRange(a[kNpuPoolPadTop], 0, kMost) &&
-                    InRange(a[kNpuPoolPadLeft], 0, kMost) &&
-                    InRange(a[kNpuPoolFilterH], 1, kMost) && InRange(a[kNpuPoolFilterW], 1, kMost);
+  const bool fits =
+      InRange(a[kNpuPoolStrideH], 1, kMaxValue) && InRange(a[kNpuPoolStrideW], 1, kMaxValue) &&
+      InRange(a[kNpuPoolPadTop], 0, kMaxValue) && InRange(a[kNpuPoolPadLeft], 0, kMaxValue) &&
+      InRange(a[kNpuPoolFilterH], 1, kMaxValue) && InRange(a[kNpuPoolFilterW], 1, kMaxValue);
   return fits ? NULL : "window out of range";
 }
 
@@ -184,12 +184,12 @@ static const char* CheckGather(const Op* op) {
 }
 
 /* True if the output has the type and rank of the input. */
-static bool Keeps(const Op* op) {
+static bool HasInputType(const Op* op) {
   return op->in[0]->type == op->out->type && op->in[0]->rank == op->out->rank;
 }
 
 static const char* CheckPad(const Op* op) {
-  if (!Keeps(op) || op->in[0]->type == kNpuBool) return "wrong type or rank";
+  if (!HasInputType(op) || op->in[0]->type == kNpuBool) return "wrong type or rank";
   for (int32_t i = 0; i < op->out->rank; ++i) {
     const int32_t before = op->op->attributes[kNpuPadBefore + i];
     if (!InRange(before, 0, op->out->dims[i] - op->in[0]->dims[i])) return "padding out of range";
@@ -203,7 +203,7 @@ static const char* CheckReshape(const Op* op) {
 }
 
 static const char* CheckSlice(const Op* op) {
-  if (!Keeps(op)) return "wrong type or rank";
+  if (!HasInputType(op)) return "wrong type or rank";
   for (int32_t i = 0; i < op->out->rank; ++i) {
     const int64_t begin = op->op->attributes[kNpuSliceBegin + i];
     const int64_t stride = op->op->attributes[kNpuSliceStride + i];
@@ -217,7 +217,7 @@ static const char* CheckSlice(const Op* op) {
 }
 
 static const char* CheckTile(const Op* op) {
-  if (!Keeps(op)) return "wrong type or rank";
+  if (!HasInputType(op)) return "wrong type or rank";
   for (int32_t i = 0; i < op->out->rank; ++i) {
     if (op->out->dims[i] % op->in[0]->dims[i] != 0) return "wrong shape";
   }
@@ -230,7 +230,7 @@ static const char* CheckBroadcast(const Op* op) {
 }
 
 static const char* CheckTranspose(const Op* op) {
-  if (!Keeps(op)) return "wrong type or rank";
+  if (!HasInputType(op)) return "wrong type or rank";
   int32_t seen = 0;
   for (int32_t i = 0; i < op->out->rank; ++i) {
     const int32_t from = op->op->attributes[kNpuPermutation + i];
@@ -242,7 +242,7 @@ static const char* CheckTranspose(const Op* op) {
 }
 
 static const struct {
-  int32_t least, most; /* number of inputs; -1: no limit */
+  int32_t min, max; /* number of inputs; -1: no limit */
   KindCheck check;
 } kKinds[] = {
     [kNpuUnary] = {1, 1, CheckUnary},         [kNpuBinary] = {2, 2, CheckBinary},
@@ -265,27 +265,27 @@ static const char* CheckTensor(const NpuTensor* tensor) {
   if (!InRange(tensor->rank, 0, NPU_MAX_RANK)) return "rank out of range";
   int64_t count = 1;
   for (int32_t i = 0; i < tensor->rank; ++i) {
-    if (!InRange(tensor->dims[i], 1, kMost)) return "dimension out of range";
+    if (!InRange(tensor->dims[i], 1, kMaxValue)) return "dimension out of range";
     count *= tensor->dims[i];
-    if (count > kMost) return "too many elements";
+    if (count > kMaxValue) return "too many elements";
   }
   return NULL;
 }
 
-static const char* CheckOp(const NpuGraph* graph, const NpuOp* op, const uint8_t* made) {
+static const char* CheckOp(const NpuGraph* graph, const NpuOp* op, const uint8_t* defined) {
   if (!InRange(op->kind, 1, (int32_t)(sizeof kKinds / sizeof kKinds[0]) - 1)) return "unknown kind";
-  const int32_t most = kKinds[op->kind].most;
-  if (op->input_count < kKinds[op->kind].least || (most >= 0 && op->input_count > most)) {
+  const int32_t max = kKinds[op->kind].max;
+  if (op->input_count < kKinds[op->kind].min || (max >= 0 && op->input_count > max)) {
     return "wrong number of inputs";
   }
   Op view = {.op = op, .graph = graph};
   for (int32_t i = 0; i < op->input_count; ++i) {
     if (!InRange(op->inputs[i], 0, graph->tensor_count - 1)) return "input out of range";
-    if (!made[op->inputs[i]]) return "an input is not made before it";
+    if (!defined[op->inputs[i]]) return "an input is not made before it";
     if (i < 3) view.in[i] = &graph->tensors[op->inputs[i]];
   }
   if (!InRange(op->output, 0, graph->tensor_count - 1)) return "output out of range";
-  if (made[op->output]) return "its output is made twice";
+  if (defined[op->output]) return "its output is made twice";
   view.out = &graph->tensors[op->output];
   return kKinds[op->kind].check(&view);
 }
@@ -296,28 +296,28 @@ static bool Fail(char* error, size_t error_size, const char* what, int32_t index
   return false;
 }
 
-/* `made` records for each tensor whether it has contents; it must be zeroed. */
-static bool CheckParts(const NpuGraph* graph, uint8_t* made, char* error, size_t error_size) {
+/* `defined` records for each tensor whether it has contents; it must be zeroed. */
+static bool CheckParts(const NpuGraph* graph, uint8_t* defined, char* error, size_t error_size) {
   for (int32_t i = 0; i < graph->tensor_count; ++i) {
     const char* problem = CheckTensor(&graph->tensors[i]);
     if (problem != NULL) return Fail(error, error_size, "tensor", i, problem);
-    made[i] = graph->tensors[i].data != NULL;
+    defined[i] = graph->tensors[i].data != NULL;
   }
   for (int32_t i = 0; i < graph->input_count; ++i) {
     const int32_t tensor = graph->inputs[i];
-    if (!InRange(tensor, 0, graph->tensor_count - 1) || made[tensor]) {
+    if (!InRange(tensor, 0, graph->tensor_count - 1) || defined[tensor]) {
       return Fail(error, error_size, "input", i, "no tensor, a constant, or listed twice");
     }
-    made[tensor] = 1;
+    defined[tensor] = 1;
   }
   for (int32_t i = 0; i < graph->op_count; ++i) {
-    const char* problem = CheckOp(graph, &graph->ops[i], made);
+    const char* problem = CheckOp(graph, &graph->ops[i], defined);
     if (problem != NULL) return Fail(error, error_size, "operation", i, problem);
-    made[graph->ops[i].output] = 2;
+    defined[graph->ops[i].output] = 2;
   }
   for (int32_t i = 0; i < graph->output_count; ++i) {
     const int32_t tensor = graph->outputs[i];
-    if (!InRange(tensor, 0, graph->tensor_count - 1) || made[tensor] != 2) {
+    if (!InRange(tensor, 0, graph->tensor_count - 1) || defined[tensor] != 2) {
       return Fail(error, error_size, "output", i, "no operation makes it");
     }
   }
@@ -329,9 +329,9 @@ bool NpuCheckGraph(const NpuGraph* graph, char* error, size_t error_size) {
       graph->output_count < 1) {
     return Fail(error, error_size, "graph", 0, "it is empty");
   }
-  uint8_t* made = calloc((size_t)graph->tensor_count, 1);
-  if (made == NULL) return Fail(error, error_size, "graph", 0, "memory is short");
-  const bool good = CheckParts(graph, made, error, error_size);
-  free(made);
+  uint8_t* defined = calloc((size_t)graph->tensor_count, 1);
+  if (defined == NULL) return Fail(error, error_size, "graph", 0, "memory is short");
+  const bool good = CheckParts(graph, defined, error, error_size);
+  free(defined);
   return good;
 }

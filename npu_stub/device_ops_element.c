@@ -8,9 +8,9 @@
 #include "npu_stub/device_ops.h"
 #include "npu_stub/graph.h"
 
-static float Limit(float x, float least, float most) {
-  const float raised = x < least ? least : x;
-  return raised > most ? most : raised;
+static float Clamp(float x, float min, float max) {
+  const float raised = x < min ? min : x;
+  return raised > max ? max : raised;
 }
 
 static float Gelu(float x) { return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f)); }
@@ -24,11 +24,11 @@ static float Activate(int32_t function, float x, float alpha) {
     case kNpuRelu:
       return x < 0.0f ? 0.0f : x;
     case kNpuRelu6:
-      return Limit(x, 0.0f, 6.0f);
+      return Clamp(x, 0.0f, 6.0f);
     case kNpuReluN1To1:
-      return Limit(x, -1.0f, 1.0f);
+      return Clamp(x, -1.0f, 1.0f);
     case kNpuRelu0To1:
-      return Limit(x, 0.0f, 1.0f);
+      return Clamp(x, 0.0f, 1.0f);
     case kNpuSigmoid:
       return 1.0f / (1.0f + expf(-x));
     case kNpuTanh:
@@ -38,7 +38,7 @@ static float Activate(int32_t function, float x, float alpha) {
     case kNpuLeakyRelu:
       return x > 0.0f ? x : x * alpha;
     case kNpuHardSwish:
-      return x * Limit(x + 3.0f, 0.0f, 6.0f) / 6.0f;
+      return x * Clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
     case kNpuGelu:
       return Gelu(x);
     default:

@@ -50,7 +50,7 @@ static void ConvPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const 
 }
 
 /* Fills an output channel with the bias, or with 0. */
-static void StartPlane(const NpuWork* work, int64_t channel, int64_t size, float* result) {
+static void FillBias(const NpuWork* work, int64_t channel, int64_t size, float* result) {
   const float* bias = work->op->input_count > 2 ? NpuInData(work, 2) : NULL;
   const float value = bias == NULL ? 0.0f : bias[channel];
   for (int64_t i = 0; i < size; ++i) result[i] = value;
@@ -68,7 +68,7 @@ void NpuComputeConv(const NpuWork* work) {
     for (int64_t c = 0; c < y->dims[1]; ++c, result += out_size) {
       const int64_t first = c / per_group * w->dims[1];
       const float* image = (const float*)NpuInData(work, 0) + (n * x->dims[1] + first) * in_size;
-      StartPlane(work, c, out_size, result);
+      FillBias(work, c, out_size, result);
       for (int64_t i = 0; i < w->dims[1]; ++i) {
         ConvPlane(work->op, in, filter, out, image + i * in_size,
                   weights + (c * w->dims[1] + i) * taps, result);
@@ -78,8 +78,8 @@ void NpuComputeConv(const NpuWork* work) {
 }
 
 /* Adds the contribution of one input channel to an output channel of a transposed convolution. */
-static void SpreadPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const float* image,
-                        const float* weights, float* result) {
+static void ScatterPlane(const NpuOp* op, Plane in, Plane filter, Plane out, const float* image,
+                         const float* weights, float* result) {
   for (int64_t y = 0; y < in.height; ++y) {
     for (int64_t x = 0; x < in.width; ++x) {
       const int64_t top = y * op->attributes[kNpuConvStrideH] - op->attributes[kNpuConvPadTop];
@@ -106,10 +106,10 @@ void NpuComputeConvTranspose(const NpuWork* work) {
   for (int64_t n = 0; n < y->dims[0]; ++n) {
     const float* image = (const float*)NpuInData(work, 0) + n * x->dims[1] * in_size;
     for (int64_t c = 0; c < y->dims[1]; ++c, result += out_size) {
-      StartPlane(work, c, out_size, result);
+      FillBias(work, c, out_size, result);
       for (int64_t i = 0; i < w->dims[1]; ++i) {
-        SpreadPlane(work->op, in, filter, out, image + i * in_size,
-                    weights + (c * w->dims[1] + i) * taps, result);
+        ScatterPlane(work->op, in, filter, out, image + i * in_size,
+                     weights + (c * w->dims[1] + i) * taps, result);
       }
     }
   }
@@ -121,16 +121,16 @@ void NpuComputeConvTranspose(const NpuWork* work) {
 static float PoolWindow(const NpuOp* op, Plane in, const float* image, int64_t top, int64_t left) {
   const int64_t bottom = top + op->attributes[kNpuPoolFilterH];
   const int64_t right = left + op->attributes[kNpuPoolFilterW];
-  float greatest = -FLT_MAX, sum = 0.0f;
+  float max = -FLT_MAX, sum = 0.0f;
   int64_t count = 0;
   for (int64_t y = top < 0 ? 0 : top; y < bottom && y < in.height; ++y) {
     for (int64_t x = left < 0 ? 0 : left; x < right && x < in.width; ++x, ++count) {
       const float value = image[y * in.width + x];
-      greatest = greatest < value ? value : greatest;
+      max = max < value ? value : max;
       sum += value;
     }
   }
-  if (op->function == kNpuPoolMax) return greatest;
+  if (op->function == kNpuPoolMax) return max;
   return count == 0 ? 0.0f : sum / (float)count;
 }
 

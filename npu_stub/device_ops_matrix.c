@@ -83,12 +83,12 @@ static Axis AxisOf(const NpuTensor* tensor, int32_t axis) {
 }
 
 static void SoftmaxRow(const float* in, float* out, int64_t length, int64_t step, float beta) {
-  float greatest = in[0], sum = 0.0f;
+  float max = in[0], sum = 0.0f;
   for (int64_t i = 1; i < length; ++i) {
-    greatest = greatest < in[i * step] ? in[i * step] : greatest;
+    max = max < in[i * step] ? in[i * step] : max;
   }
   for (int64_t i = 0; i < length; ++i) {
-    out[i * step] = expf((in[i * step] - greatest) * beta);
+    out[i * step] = expf((in[i * step] - max) * beta);
     sum += out[i * step];
   }
   for (int64_t i = 0; i < length; ++i) out[i * step] /= sum;

@@ -46,9 +46,10 @@ static void CopyBox(const Box* box, const void* from, void* to, size_t size) {
 static size_t ElementBytes(const NpuWork* work) { return NpuTypeBytes(NpuOut(work)->type); }
 
 /* Returns the attribute of a dimension; dimensions are right-aligned in four, as in NpuExtents. */
-static int64_t Attribute(const NpuWork* work, int32_t first, int32_t extent, int64_t otherwise) {
+static int64_t Attribute(const NpuWork* work, int32_t first, int32_t extent,
+                         int64_t default_value) {
   const int32_t dim = extent - (NPU_MAX_RANK - NpuOut(work)->rank);
-  return dim < 0 ? otherwise : work->op->attributes[first + dim];
+  return dim < 0 ? default_value : work->op->attributes[first + dim];
 }
 
 void NpuComputeReshape(const NpuWork* work) {

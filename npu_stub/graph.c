@@ -23,8 +23,8 @@ void NpuBuilderFree(NpuBuilder* builder) {
 static void* Grow(NpuBuilder* builder, void* array, int32_t count, size_t entry) {
   if (builder->failed) return NULL;
   if ((count & (count - 1)) != 0) return array;
-  const size_t room = count == 0 ? 1 : 2 * (size_t)count;
-  void* grown = realloc(array, room * entry);
+  const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
+  void* grown = realloc(array, capacity * entry);
   if (grown == NULL || count > INT32_MAX / 4) builder->failed = true;
   return grown;
 }
@@ -107,17 +107,17 @@ NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index) {
  */
 
 typedef struct Sorting {
-  int32_t* maker;   /* producing operation by tensor, -1: none */
-  uint8_t* state;   /* by operation: 0 not visited, 1 in progress, 2 placed */
-  int32_t* next;    /* by operation: the next input to visit */
-  int32_t* waiting; /* stack of operations in progress */
+  int32_t* producer; /* producing operation by tensor, -1: none */
+  uint8_t* state;    /* by operation: 0 not visited, 1 in progress, 2 placed */
+  int32_t* next;     /* by operation: the next input to visit */
+  int32_t* waiting;  /* stack of operations in progress */
   NpuOp* sorted;
   int32_t count;
 } Sorting;
 
 /* Places an operation after its producers: an iterative depth-first search. Returns false for a
  * cycle. */
-static bool Place(const NpuGraph* graph, Sorting* sorting, int32_t first) {
+static bool PlaceOp(const NpuGraph* graph, Sorting* sorting, int32_t first) {
   int32_t depth = 0;
   if (sorting->state[first] != 0) return true;
   sorting->waiting[depth++] = first;
@@ -131,22 +131,22 @@ static bool Place(const NpuGraph* graph, Sorting* sorting, int32_t first) {
       --depth;
       continue;
     }
-    const int32_t maker = sorting->maker[op->inputs[sorting->next[at]++]];
-    if (maker < 0 || sorting->state[maker] == 2) continue;
-    if (sorting->state[maker] == 1) return false;
-    sorting->state[maker] = 1;
-    sorting->waiting[depth++] = maker;
+    const int32_t producer = sorting->producer[op->inputs[sorting->next[at]++]];
+    if (producer < 0 || sorting->state[producer] == 2) continue;
+    if (sorting->state[producer] == 1) return false;
+    sorting->state[producer] = 1;
+    sorting->waiting[depth++] = producer;
   }
   return true;
 }
 
 static bool SortInto(NpuGraph* graph, Sorting* sorting) {
-  for (int32_t i = 0; i < graph->tensor_count; ++i) sorting->maker[i] = -1;
+  for (int32_t i = 0; i < graph->tensor_count; ++i) sorting->producer[i] = -1;
   for (int32_t i = 0; i < graph->op_count; ++i) {
-    if (graph->ops[i].kind != 0) sorting->maker[graph->ops[i].output] = i;
+    if (graph->ops[i].kind != 0) sorting->producer[graph->ops[i].output] = i;
   }
   for (int32_t i = 0; i < graph->op_count; ++i) {
-    if (graph->ops[i].kind != 0 && !Place(graph, sorting, i)) return false;
+    if (graph->ops[i].kind != 0 && !PlaceOp(graph, sorting, i)) return false;
   }
   memcpy(graph->ops, sorting->sorted, (size_t)sorting->count * sizeof(NpuOp));
   graph->op_count = sorting->count;
@@ -160,20 +160,20 @@ bool NpuSortOps(NpuBuilder* builder) {
   const size_t ops = (size_t)graph->op_count;
   /* The result fits into the array of operations, since it has at most as many. */
   Sorting sorting = {
-      .maker = malloc((size_t)graph->tensor_count * sizeof(int32_t)),
+      .producer = malloc((size_t)graph->tensor_count * sizeof(int32_t)),
       .state = calloc(ops, 1),
       .next = calloc(ops, sizeof(int32_t)),
       .waiting = malloc(ops * sizeof(int32_t)),
       .sorted = malloc(ops * sizeof(NpuOp)),
   };
   bool done = false;
-  if (sorting.maker == NULL || sorting.state == NULL || sorting.next == NULL ||
+  if (sorting.producer == NULL || sorting.state == NULL || sorting.next == NULL ||
       sorting.waiting == NULL || sorting.sorted == NULL) {
     builder->failed = true;
   } else {
     done = SortInto(graph, &sorting);
   }
-  free(sorting.maker);
+  free(sorting.producer);
   free(sorting.state);
   free(sorting.next);
   free(sorting.waiting);
@@ -252,7 +252,7 @@ const char* NpuFunctionName(int32_t kind, int32_t function) {
 
 typedef struct Text {
   char* chars;
-  size_t length, room;
+  size_t length, capacity;
   bool failed;
 } Text;
 
@@ -264,15 +264,15 @@ static void Append(Text* text, const char* format, ...) {
   va_end(arguments);
   if (text->failed || length < 0) return;
   const size_t bytes = (size_t)length < sizeof piece ? (size_t)length : sizeof piece - 1;
-  if (text->length + bytes + 1 > text->room) {
-    const size_t room = 2 * (text->room + bytes + 1);
-    char* grown = realloc(text->chars, room);
+  if (text->length + bytes + 1 > text->capacity) {
+    const size_t capacity = 2 * (text->capacity + bytes + 1);
+    char* grown = realloc(text->chars, capacity);
     if (grown == NULL) {
       text->failed = true;
       return;
     }
     text->chars = grown;
-    text->room = room;
+    text->capacity = capacity;
   }
   memcpy(text->chars + text->length, piece, bytes);
   text->length += bytes;

@@ -50,9 +50,9 @@ bool NpuIsConstant(const TfLiteTensor* tensor) {
 static const void* ContentsOf(NpuImport* import, const TfLiteTensor* tensor, const NpuTensor* as) {
   if (tensor->type != kTfLiteFloat16 || import->checking) return tensor->data.raw_const;
   const size_t count = NpuElementCount(as);
-  float* wide = NpuBuilderOwn(import->builder, count * sizeof *wide);
-  if (wide != NULL) NpuFromHalf((const uint16_t*)tensor->data.raw_const, wide, count);
-  return wide;
+  float* widened = NpuBuilderOwn(import->builder, count * sizeof *widened);
+  if (widened != NULL) NpuFromHalf((const uint16_t*)tensor->data.raw_const, widened, count);
+  return widened;
 }
 
 int32_t NpuTensorOf(NpuImport* import, int model_tensor) {
@@ -88,13 +88,13 @@ int32_t NpuNewConstant(NpuImport* import, int32_t rank, const int32_t* dims, flo
 /* ---- Checks -----------------------------------------------------------------------------------
  */
 
-bool NpuExpectInputs(NpuImport* import, int least, int most) {
+bool NpuExpectInputs(NpuImport* import, int min, int max) {
   const int count = import->node->inputs->size;
-  if (count < least || count > most) {
-    return NpuRefuse(import, kDeputyReasonParameter, "expected %d to %d inputs, found %d", least,
-                     most, count);
+  if (count < min || count > max) {
+    return NpuRefuse(import, kDeputyReasonParameter, "expected %d to %d inputs, found %d", min, max,
+                     count);
   }
-  for (int i = 0; i < least; ++i) {
+  for (int i = 0; i < min; ++i) {
     if (NpuInputTensor(import, i) == NULL) {
       return NpuRefuse(import, kDeputyReasonParameter, "input %d is left out", i);
     }
@@ -107,7 +107,7 @@ bool NpuExpectConstant(NpuImport* import, int i, const char* what) {
   return NpuRefuse(import, kDeputyReasonNotConstant, "expected constant %s (input %d)", what, i);
 }
 
-bool NpuReadInts(NpuImport* import, int i, const char* what, int room, int32_t* out_values,
+bool NpuReadInts(NpuImport* import, int i, const char* what, int capacity, int32_t* out_values,
                  int* out_count) {
   const TfLiteTensor* tensor = NpuInputTensor(import, i);
   if (!NpuExpectConstant(import, i, what)) return false;
@@ -116,9 +116,9 @@ bool NpuReadInts(NpuImport* import, int i, const char* what, int room, int32_t* 
     return NpuRefuse(import, kDeputyReasonType, "%s: expected INT32 or INT64", what);
   }
   const size_t count = tensor->bytes / size;
-  if (count > (size_t)room) {
+  if (count > (size_t)capacity) {
     return NpuRefuse(import, kDeputyReasonShape, "%s: expected at most %d numbers, found %zu", what,
-                     room, count);
+                     capacity, count);
   }
   for (size_t n = 0; n < count; ++n) {
     const int64_t value = size == 8 ? tensor->data.i64[n] : tensor->data.i32[n];
@@ -168,15 +168,15 @@ static int32_t FunctionOf(TfLiteFusedActivation activation) {
 
 int32_t NpuAddActivated(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                         int32_t input_count, TfLiteFusedActivation activation) {
-  const int32_t curve = FunctionOf(activation);
-  if (curve < 0) {
+  const int32_t fused = FunctionOf(activation);
+  if (fused < 0) {
     NpuRefuse(import, kDeputyReasonParameter, "fused activation %d", (int)activation);
     return -1;
   }
   const int32_t output = NpuOutput(import, 0);
-  if (curve == 0) return NpuAddNode(import, kind, function, inputs, input_count, output);
+  if (fused == 0) return NpuAddNode(import, kind, function, inputs, input_count, output);
   const int32_t before = NpuAddTensorLike(import->builder, output);
   const int32_t op = NpuAddNode(import, kind, function, inputs, input_count, before);
-  NpuAddNode(import, kNpuUnary, curve, &before, 1, output);
+  NpuAddNode(import, kNpuUnary, fused, &before, 1, output);
   return op;
 }

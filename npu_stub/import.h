@@ -61,10 +61,10 @@ int32_t NpuOutput(NpuImport* import, int i);
 int32_t NpuNewConstant(NpuImport* import, int32_t rank, const int32_t* dims, float** out_data);
 
 /* Checks, which write a refusal if they fail. */
-bool NpuExpectInputs(NpuImport* import, int least, int most);
+bool NpuExpectInputs(NpuImport* import, int min, int max);
 bool NpuExpectConstant(NpuImport* import, int i, const char* what);
-/* Reads a constant of int32 or int64 with at most `room` elements. */
-bool NpuReadInts(NpuImport* import, int i, const char* what, int room, int32_t* out_values,
+/* Reads a constant of int32 or int64 with at most `capacity` elements. */
+bool NpuReadInts(NpuImport* import, int i, const char* what, int capacity, int32_t* out_values,
                  int* out_count);
 /* Converts an axis, which may be negative, to one counted from the front of `rank` dimensions. */
 bool NpuReadAxis(NpuImport* import, int axis, int rank, int32_t* out_axis);

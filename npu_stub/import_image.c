@@ -11,48 +11,49 @@
  */
 
 /* Parameters of a window along one axis. */
-typedef struct Reach {
+typedef struct Window {
   int size, stride, dilation; /* as in the operator's options */
   int32_t before;             /* padding before the first element */
   int32_t clamped_stride;
-} Reach;
+} Window;
 
 /* Computes the padding before the first element. Returns false and refuses if the output's
  * extent does not match. */
-static bool Place(NpuImport* import, TfLitePadding padding, int in, int out, Reach* reach) {
+static bool ComputePadding(NpuImport* import, TfLitePadding padding, int in, int out,
+                           Window* window) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
     return NpuRefuse(import, kDeputyReasonParameter, "padding: expected SAME or VALID");
   }
-  if (reach->size < 1 || reach->stride < 1 || reach->dilation < 1) {
+  if (window->size < 1 || window->stride < 1 || window->dilation < 1) {
     return NpuRefuse(import, kDeputyReasonParameter, "window %d, stride %d, dilation %d",
-                     reach->size, reach->stride, reach->dilation);
+                     window->size, window->stride, window->dilation);
   }
-  const int64_t covers = (int64_t)(reach->size - 1) * reach->dilation + 1;
-  const int64_t missing = (int64_t)(out - 1) * reach->stride + covers - in;
+  const int64_t covers = (int64_t)(window->size - 1) * window->dilation + 1;
+  const int64_t missing = (int64_t)(out - 1) * window->stride + covers - in;
   if (covers > 1 << 20 || missing > 1 << 20) {
     return NpuRefuse(import, kDeputyReasonShape, "a window of %lld elements", (long long)covers);
   }
   const bool padded = padding == kTfLitePaddingSame && missing > 0;
-  reach->before = padded ? (int32_t)(missing / 2) : 0;
-  reach->clamped_stride = reach->stride > in ? in : reach->stride;
+  window->before = padded ? (int32_t)(missing / 2) : 0;
+  window->clamped_stride = window->stride > in ? in : window->stride;
   return true;
 }
 
 static bool PlaceWindow(NpuImport* import, TfLitePadding padding, const TfLiteTensor* in,
-                        const TfLiteTensor* out, Reach* vertical, Reach* horizontal) {
+                        const TfLiteTensor* out, Window* vertical, Window* horizontal) {
   if (in->dims->size != 4 || out->dims->size != 4) {
     return NpuRefuse(import, kDeputyReasonShape, "expected an image of rank 4, found rank %d",
                      in->dims->size);
   }
-  return Place(import, padding, in->dims->data[1], out->dims->data[1], vertical) &&
-         Place(import, padding, in->dims->data[2], out->dims->data[2], horizontal);
+  return ComputePadding(import, padding, in->dims->data[1], out->dims->data[1], vertical) &&
+         ComputePadding(import, padding, in->dims->data[2], out->dims->data[2], horizontal);
 }
 
 /* ---- Convolutions -----------------------------------------------------------------------------
  */
 
 /* Permutes a filter from [A, H, W, B] to [A, B, H, W], or with `depthwise` to [B, A, H, W]. */
-static int32_t TurnFilter(NpuImport* import, int i, bool depthwise) {
+static int32_t PermuteFilter(NpuImport* import, int i, bool depthwise) {
   const NpuTensor from = *NpuTensorAt(import->builder, NpuInput(import, i));
   const int32_t taps = from.dims[1] * from.dims[2];
   const int32_t first = depthwise ? from.dims[3] : from.dims[0];
@@ -87,7 +88,7 @@ static bool CheckFilter(NpuImport* import, int filter, int bias) {
   return NpuExpectConstant(import, bias, "bias");
 }
 
-static void SetWindow(NpuOp* op, const Reach* vertical, const Reach* horizontal, int32_t groups) {
+static void SetWindow(NpuOp* op, const Window* vertical, const Window* horizontal, int32_t groups) {
   op->attributes[kNpuConvStrideH] = vertical->clamped_stride;
   op->attributes[kNpuConvStrideW] = horizontal->clamped_stride;
   op->attributes[kNpuConvPadTop] = vertical->before;
@@ -101,7 +102,7 @@ static void SetWindow(NpuOp* op, const Reach* vertical, const Reach* horizontal,
 static int32_t ConvInputs(NpuImport* import, int image, int filter, int bias, bool depthwise,
                           int32_t inputs[3]) {
   inputs[0] = NpuInput(import, image);
-  inputs[1] = TurnFilter(import, filter, depthwise);
+  inputs[1] = PermuteFilter(import, filter, depthwise);
   if (NpuInputTensor(import, bias) == NULL) return 2;
   inputs[2] = NpuInput(import, bias);
   return 3;
@@ -118,8 +119,8 @@ typedef struct ConvOptions {
 static bool ImportConv(NpuImport* import, const ConvOptions* options, bool depthwise) {
   if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
   const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
-  Reach rows = {w->dims->data[1], options->stride_h, options->dilation_h, 0, 0};
-  Reach columns = {w->dims->data[2], options->stride_w, options->dilation_w, 0, 0};
+  Window rows = {w->dims->data[1], options->stride_h, options->dilation_h, 0, 0};
+  Window columns = {w->dims->data[2], options->stride_w, options->dilation_w, 0, 0};
   if (!PlaceWindow(import, options->padding, x, NpuOutputTensor(import, 0), &rows, &columns)) {
     return false;
   }
@@ -173,8 +174,8 @@ bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
     return false;
   }
   const TfLiteTensor *x = NpuInputTensor(import, 2), *w = NpuInputTensor(import, 1);
-  Reach rows = {w->dims->data[1], params->stride_height, 1, 0, 0};
-  Reach columns = {w->dims->data[2], params->stride_width, 1, 0, 0};
+  Window rows = {w->dims->data[1], params->stride_height, 1, 0, 0};
+  Window columns = {w->dims->data[2], params->stride_width, 1, 0, 0};
   if (!PlaceWindow(import, params->padding, NpuOutputTensor(import, 0), x, &rows, &columns)) {
     return false;
   }
@@ -194,8 +195,8 @@ bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
 bool NpuImportPool(NpuImport* import, int32_t argument) {
   const TfLitePoolParams* params = import->node->builtin_data;
   if (!NpuExpectInputs(import, 1, 1)) return false;
-  Reach rows = {params->filter_height, params->stride_height, 1, 0, 0};
-  Reach columns = {params->filter_width, params->stride_width, 1, 0, 0};
+  Window rows = {params->filter_height, params->stride_height, 1, 0, 0};
+  Window columns = {params->filter_width, params->stride_width, 1, 0, 0};
   if (!PlaceWindow(import, params->padding, NpuInputTensor(import, 0), NpuOutputTensor(import, 0),
                    &rows, &columns)) {
     return false;

@@ -66,11 +66,11 @@ bool NpuImportPad(NpuImport* import, int32_t argument) {
   float value = 0.0f;
   if (argument != 0) {
     if (!NpuExpectConstant(import, 2, "value")) return false;
-    const NpuTensor* border = NpuTensorAt(import->builder, NpuInput(import, 2));
-    if (border->type != kNpuFloat32 || (border->data != NULL && NpuElementCount(border) != 1)) {
+    const NpuTensor* fill = NpuTensorAt(import->builder, NpuInput(import, 2));
+    if (fill->type != kNpuFloat32 || (fill->data != NULL && NpuElementCount(fill) != 1)) {
       return NpuRefuse(import, kDeputyReasonType, "value: expected one FLOAT32");
     }
-    if (border->data != NULL && !import->checking) value = *(const float*)border->data;
+    if (fill->data != NULL && !import->checking) value = *(const float*)fill->data;
   }
   const int32_t input = NpuInput(import, 0);
   const int32_t index = NpuAddNode(import, kNpuPad, 0, &input, 1, NpuOutput(import, 0));
@@ -226,20 +226,20 @@ typedef struct Entries {
 } Entries;
 
 static bool ReadEntries(NpuImport* import, Entries* entries) {
-  const int room = NPU_MAX_RANK + 1;
+  const int capacity = NPU_MAX_RANK + 1;
   int ends = 0, strides = 0;
-  if (!NpuReadInts(import, 1, "begin", room, entries->begin, &entries->count) ||
-      !NpuReadInts(import, 2, "end", room, entries->end, &ends) ||
-      !NpuReadInts(import, 3, "strides", room, entries->stride, &strides)) {
+  if (!NpuReadInts(import, 1, "begin", capacity, entries->begin, &entries->count) ||
+      !NpuReadInts(import, 2, "end", capacity, entries->end, &ends) ||
+      !NpuReadInts(import, 3, "strides", capacity, entries->stride, &strides)) {
     return false;
   }
   if (ends == entries->count && strides == entries->count) return true;
   return NpuRefuse(import, kDeputyReasonShape, "begin, end and strides of different lengths");
 }
 
-static int64_t Clamp(int64_t value, int64_t least, int64_t most) {
-  if (value < least) return least;
-  return value > most ? most : value;
+static int64_t Clamp(int64_t value, int64_t min, int64_t max) {
+  if (value < min) return min;
+  return value > max ? max : value;
 }
 
 static bool Bit(int mask, int i) { return (mask >> i & 1) != 0; }
@@ -249,11 +249,10 @@ static bool ReadDimension(NpuImport* import, const TfLiteStridedSliceParams* par
                           const Entries* entries, int i, int32_t dimension, Slice* slice) {
   const int64_t length = slice->extent[dimension], stride = entries->stride[i];
   if (stride == 0) return NpuRefuse(import, kDeputyReasonParameter, "a stride of 0");
-  const int64_t least = stride > 0 ? 0 : -1, most = stride > 0 ? length : length - 1;
-  int64_t begin = stride > 0 ? least : most, end = stride > 0 ? most : least;
+  const int64_t min = stride > 0 ? 0 : -1, max = stride > 0 ? length : length - 1;
+  int64_t begin = stride > 0 ? min : max, end = stride > 0 ? max : min;
   if (!Bit(params->begin_mask, i)) {
-    begin =
-        Clamp(entries->begin[i] < 0 ? entries->begin[i] + length : entries->begin[i], least, most);
+    begin = Clamp(entries->begin[i] < 0 ? entries->begin[i] + length : entries->begin[i], min, max);
   }
   if (Bit(params->shrink_axis_mask, i)) {
     if (begin >= length) {
@@ -265,7 +264,7 @@ static bool ReadDimension(NpuImport* import, const TfLiteStridedSliceParams* par
     return true;
   }
   if (!Bit(params->end_mask, i)) {
-    end = Clamp(entries->end[i] < 0 ? entries->end[i] + length : entries->end[i], least, most);
+    end = Clamp(entries->end[i] < 0 ? entries->end[i] + length : entries->end[i], min, max);
   }
   const int64_t distance = stride > 0 ? end - begin : begin - end;
   const int64_t step = stride > 0 ? stride : -stride;

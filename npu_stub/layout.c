@@ -40,7 +40,7 @@ NpuTensor NpuAsNchw(const NpuTensor* tensor) {
   return result;
 }
 
-bool NpuIsNeutral(const NpuBuilder* builder, int32_t index) {
+bool NpuIsLayoutIndependent(const NpuBuilder* builder, int32_t index) {
   if (index < 0) return false;
   const NpuOp* op = &builder->graph.ops[index];
   if (builder->graph.tensors[op->output].rank != NPU_MAX_RANK) return false;
@@ -60,7 +60,7 @@ bool NpuIsNeutral(const NpuBuilder* builder, int32_t index) {
   }
 }
 
-bool NpuIsFree(const NpuBuilder* builder, int32_t tensor) {
+bool NpuHasLayout(const NpuBuilder* builder, int32_t tensor) {
   const NpuTensor* at = &builder->graph.tensors[tensor];
   return at->data == NULL && at->rank == NPU_MAX_RANK;
 }
@@ -77,7 +77,7 @@ static void AddTranspose(NpuLinks* links, const int32_t* permutation, int32_t fr
 }
 
 /* Adds a transposition to NCHW and returns the new tensor. */
-static int32_t InNchw(NpuLinks* links, int32_t tensor) {
+static int32_t AddToNchw(NpuLinks* links, int32_t tensor) {
   const NpuTensor transposed = NpuAsNchw(NpuTensorAt(links->builder, tensor));
   const int32_t result = NpuLinkTensor(links, &transposed);
   AddTranspose(links, kToNchw, tensor, result);
@@ -99,8 +99,8 @@ static void TransformInput(NpuLinks* links, int32_t op) {
   const int32_t tensor = NpuOpAt(links->builder, op)->inputs[0];
   /* If the producer is bound as well, TransformOutput has already connected the tensor in NCHW:
    * the producer precedes this operation. */
-  if (IsBound(links->builder, links->maker[tensor])) return;
-  NpuSetInput(links, op, 0, InNchw(links, tensor));
+  if (IsBound(links->builder, links->producer[tensor])) return;
+  NpuSetInput(links, op, 0, AddToNchw(links, tensor));
 }
 
 static void TransformOutput(NpuLinks* links, int32_t op) {
@@ -111,8 +111,8 @@ static void TransformOutput(NpuLinks* links, int32_t op) {
   const int32_t nchw = NpuLinkTensor(links, &transposed);
   if (nchw < 0) return;
   NpuSetOutput(links, op, nchw);
-  while (links->readers[nhwc] >= 0 && !builder->failed) {
-    const NpuEdge edge = links->edges[links->readers[nhwc]];
+  while (links->consumers[nhwc] >= 0 && !builder->failed) {
+    const NpuEdge edge = links->edges[links->consumers[nhwc]];
     int32_t tensor = nchw;
     if (!IsBound(builder, edge.op)) {
       tensor = NpuLinkTensor(links, &dims);
@@ -147,11 +147,11 @@ static Edges CountEdges(const NpuLinks* links, int32_t index) {
   const NpuOp* op = &builder->graph.ops[index];
   Edges edges = {0, 0};
   for (int32_t i = 0; i < op->input_count; ++i) {
-    if (!NpuIsFree(builder, op->inputs[i])) continue;
+    if (!NpuHasLayout(builder, op->inputs[i])) continue;
     ++edges.all;
-    if (NpuIsToNhwc(builder, links->maker[op->inputs[i]])) ++edges.touching;
+    if (NpuIsToNhwc(builder, links->producer[op->inputs[i]])) ++edges.touching;
   }
-  for (int32_t e = links->readers[op->output]; e >= 0; e = links->edges[e].next) {
+  for (int32_t e = links->consumers[op->output]; e >= 0; e = links->edges[e].next) {
     ++edges.all;
     if (NpuIsToNchw(builder, links->edges[e].op)) ++edges.touching;
   }
@@ -160,9 +160,9 @@ static Edges CountEdges(const NpuLinks* links, int32_t index) {
 }
 
 /* Adds two transpositions that cancel, and returns the result. */
-static int32_t ThereAndBack(NpuLinks* links, int32_t tensor) {
+static int32_t AddCancellingPair(NpuLinks* links, int32_t tensor) {
   const NpuTensor dims = *NpuTensorAt(links->builder, tensor);
-  const int32_t nchw = InNchw(links, tensor);
+  const int32_t nchw = AddToNchw(links, tensor);
   const int32_t back = NpuLinkTensor(links, &dims);
   AddTranspose(links, kToNhwc, nchw, back);
   return back;
@@ -172,19 +172,19 @@ static void InsertAtInputs(NpuLinks* links, int32_t index) {
   NpuBuilder* builder = links->builder;
   for (int32_t i = 0; i < NpuOpAt(builder, index)->input_count && !builder->failed; ++i) {
     const int32_t tensor = NpuOpAt(builder, index)->inputs[i];
-    if (!NpuIsFree(builder, tensor) || NpuIsToNhwc(builder, links->maker[tensor])) continue;
-    NpuSetInput(links, index, i, ThereAndBack(links, tensor));
+    if (!NpuHasLayout(builder, tensor) || NpuIsToNhwc(builder, links->producer[tensor])) continue;
+    NpuSetInput(links, index, i, AddCancellingPair(links, tensor));
   }
 }
 
-static void InsertAtReaders(NpuLinks* links, int32_t tensor) {
+static void InsertAtConsumers(NpuLinks* links, int32_t tensor) {
   NpuBuilder* builder = links->builder;
-  int32_t edge = links->readers[tensor];
+  int32_t edge = links->consumers[tensor];
   while (edge >= 0 && !builder->failed) {
     const NpuEdge at = links->edges[edge];
     edge = at.next;
     if (NpuIsToNchw(builder, at.op)) continue;
-    NpuSetInput(links, at.op, at.input, ThereAndBack(links, tensor));
+    NpuSetInput(links, at.op, at.input, AddCancellingPair(links, tensor));
   }
 }
 
@@ -192,10 +192,10 @@ static void InsertAtReaders(NpuLinks* links, int32_t tensor) {
 static void InsertAtOutput(NpuLinks* links, int32_t index) {
   const int32_t output = NpuOpAt(links->builder, index)->output;
   const NpuTensor dims = *NpuTensorAt(links->builder, output);
-  const int32_t made = NpuLinkTensor(links, &dims);
-  NpuSetOutput(links, index, made);
-  NpuMoveReaders(links, output, made);
-  AddTranspose(links, kToNhwc, InNchw(links, made), output);
+  const int32_t produced = NpuLinkTensor(links, &dims);
+  NpuSetOutput(links, index, produced);
+  NpuMoveConsumers(links, output, produced);
+  AddTranspose(links, kToNhwc, AddToNchw(links, produced), output);
 }
 
 void NpuLayoutInsert(NpuBuilder* builder) {
@@ -203,7 +203,7 @@ void NpuLayoutInsert(NpuBuilder* builder) {
   const int32_t count = builder->graph.op_count;
   const bool good = NpuLinksInit(&links, builder);
   for (int32_t i = 0; good && i < count && !builder->failed; ++i) {
-    if (!NpuIsNeutral(builder, i)) continue;
+    if (!NpuIsLayoutIndependent(builder, i)) continue;
     const Edges edges = CountEdges(&links, i);
     if (edges.touching == 0 || 2 * edges.touching < edges.all || edges.touching == edges.all) {
       continue;
@@ -211,7 +211,7 @@ void NpuLayoutInsert(NpuBuilder* builder) {
     InsertAtInputs(&links, i);
     if (builder->failed) break;
     const int32_t output = builder->graph.ops[i].output;
-    InsertAtReaders(&links, output);
+    InsertAtConsumers(&links, output);
     if (!builder->failed && links.is_output[output] != 0) InsertAtOutput(&links, i);
   }
   NpuLinksFree(&links);

@@ -19,10 +19,10 @@ bool NpuIsToNchw(const NpuBuilder* builder, int32_t op);
 bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op);
 
 /* True if the operation computes the same in any layout, with permuted attributes. */
-bool NpuIsNeutral(const NpuBuilder* builder, int32_t op);
+bool NpuIsLayoutIndependent(const NpuBuilder* builder, int32_t op);
 
 /* True if the layout of the tensor matters: it has rank 4 and is not constant. */
-bool NpuIsFree(const NpuBuilder* builder, int32_t tensor);
+bool NpuHasLayout(const NpuBuilder* builder, int32_t tensor);
 
 /* Returns a tensor without contents whose dims are those of an NHWC tensor in NCHW. */
 NpuTensor NpuAsNchw(const NpuTensor* tensor);

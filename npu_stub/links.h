@@ -25,10 +25,10 @@ typedef struct NpuLinks {
   NpuBuilder* builder;
   NpuEdge* edges;
   int32_t* first_edge; /* by operation: index of the edge of input 0; others follow */
-  int32_t* maker;      /* by tensor: producing operation, or -1 */
-  int32_t* readers;    /* by tensor: first edge of the list of consumers, or -1 */
+  int32_t* producer;   /* by tensor: producing operation, or -1 */
+  int32_t* consumers;  /* by tensor: first edge of the list of consumers, or -1 */
   uint8_t* is_output;  /* by tensor: is an output of the graph */
-  int32_t edge_count, edge_room, op_room, tensor_room;
+  int32_t edge_count, edge_capacity, op_capacity, tensor_capacity;
 } NpuLinks;
 
 /* Returns false and marks the builder as failed if out of memory. The caller calls NpuLinksFree
@@ -44,7 +44,7 @@ void NpuSetInput(NpuLinks* links, int32_t op, int32_t input, int32_t tensor);
 void NpuSetOutput(NpuLinks* links, int32_t op, int32_t tensor);
 void NpuRemoveOp(NpuLinks* links, int32_t op);
 /* Connects all consumers of `from` to `to`. */
-void NpuMoveReaders(NpuLinks* links, int32_t from, int32_t to);
+void NpuMoveConsumers(NpuLinks* links, int32_t from, int32_t to);
 
 #ifdef __cplusplus
 } /* extern "C" */

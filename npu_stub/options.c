@@ -8,12 +8,12 @@
 
 /* Properties of an option besides its description: the position of its value, and the valid
  * values. */
-typedef struct Place {
+typedef struct Target {
   size_t offset;
-  long least, most; /* range of a number */
+  long min, max; /* range of a number */
   /* Valid texts, separated by '|'; NULL: any text. */
   const char* choices;
-} Place;
+} Target;
 
 const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
     {"device_library", kDeputyOptionString, 0, "",
@@ -39,7 +39,7 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "deputy explain --ir."},
 };
 
-static const Place kPlaces[] = {
+static const Target kTargets[] = {
     {offsetof(NpuOptions, device_library), 0, 0, NULL},
     {offsetof(NpuOptions, frequency), 1, 4, NULL},
     {offsetof(NpuOptions, time_limit_ms), 1, 3600000, NULL},
@@ -51,7 +51,7 @@ static const Place kPlaces[] = {
     {offsetof(NpuOptions, describe), 0, 0, NULL},
 };
 
-_Static_assert(kNpuOptionCount == sizeof kPlaces / sizeof kPlaces[0], "a place for each option");
+_Static_assert(kNpuOptionCount == sizeof kTargets / sizeof kTargets[0], "a place for each option");
 
 static bool IsChoice(const char* choices, const char* value) {
   const size_t length = strlen(value);
@@ -63,10 +63,10 @@ static bool IsChoice(const char* choices, const char* value) {
   return false;
 }
 
-static bool SetText(const Place* place, const char* value, char* to, char* error,
+static bool SetText(const Target* target, const char* value, char* to, char* error,
                     size_t error_size) {
-  if (place->choices != NULL && !IsChoice(place->choices, value)) {
-    snprintf(error, error_size, "expected one of %s, found '%s'", place->choices, value);
+  if (target->choices != NULL && !IsChoice(target->choices, value)) {
+    snprintf(error, error_size, "expected one of %s, found '%s'", target->choices, value);
     return false;
   }
   const size_t bytes = strlen(value) + 1;
@@ -78,14 +78,14 @@ static bool SetText(const Place* place, const char* value, char* to, char* error
   return true;
 }
 
-static bool SetInt(const Place* place, const char* value, int32_t* to, char* error,
+static bool SetInt(const Target* target, const char* value, int32_t* to, char* error,
                    size_t error_size) {
   char* end = NULL;
   errno = 0;
   const long number = strtol(value, &end, 10);
-  if (end == value || *end != '\0' || errno != 0 || number < place->least || number > place->most) {
-    snprintf(error, error_size, "expected a whole number from %ld to %ld, found '%s'", place->least,
-             place->most, value);
+  if (end == value || *end != '\0' || errno != 0 || number < target->min || number > target->max) {
+    snprintf(error, error_size, "expected a whole number from %ld to %ld, found '%s'", target->min,
+             target->max, value);
     return false;
   }
   *to = (int32_t)number;
@@ -103,14 +103,14 @@ static bool SetBool(const char* value, bool* to, char* error, size_t error_size)
 }
 
 static bool Set(size_t i, const char* value, NpuOptions* options, char* error, size_t error_size) {
-  void* to = (char*)options + kPlaces[i].offset;
+  void* to = (char*)options + kTargets[i].offset;
   switch (kNpuOptions[i].type) {
     case kDeputyOptionInt:
-      return SetInt(&kPlaces[i], value, to, error, error_size);
+      return SetInt(&kTargets[i], value, to, error, error_size);
     case kDeputyOptionBool:
       return SetBool(value, to, error, error_size);
     default:
-      return SetText(&kPlaces[i], value, to, error, error_size);
+      return SetText(&kTargets[i], value, to, error, error_size);
   }
 }
 

@@ -41,7 +41,7 @@ void NpuEndBuild(NpuBuild* build) {
   free(build->partitions);
 }
 
-static void JoinBuild(NpuPartition* partition) {
+static void AddToBuild(NpuPartition* partition) {
   NpuBuild* build = current_build;
   if (build == NULL) return;
   NpuPartition** grown =
@@ -54,7 +54,7 @@ static void JoinBuild(NpuPartition* partition) {
   grown[build->count++] = partition;
 }
 
-static void LeaveBuild(const NpuPartition* partition) {
+static void RemoveFromBuild(const NpuPartition* partition) {
   NpuBuild* build = current_build;
   for (int32_t i = 0; build != NULL && i < build->count; ++i) {
     if (build->partitions[i] == partition) build->partitions[i] = build->partitions[--build->count];
@@ -116,7 +116,7 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
   if (status == kNpuBadBlob && RecompileCached(state, build, error)) {
     status = Load(state, build, error);
   }
-  for (int32_t i = 0; i < build->count; ++i) NpuForgetBlob(state, &build->partitions[i]->compiled);
+  for (int32_t i = 0; i < build->count; ++i) NpuReleaseBlob(state, &build->partitions[i]->compiled);
   return status == kNpuOk ? kTfLiteOk : Report(context, "load", error);
 }
 
@@ -124,18 +124,18 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
  */
 
 /* Allocates the buffer for float16 tensors of the boundary. */
-static bool MakeRoom(NpuPartition* partition) {
-  size_t most = 0;
+static bool AllocateHalfBuffer(NpuPartition* partition) {
+  size_t max = 0;
   const NpuCompiled* compiled = &partition->compiled;
   for (int32_t i = 0; i < compiled->input_count + compiled->output_count; ++i) {
-    const NpuBorder* border = i < compiled->input_count
-                                  ? &compiled->inputs[i]
-                                  : &compiled->outputs[i - compiled->input_count];
-    const size_t bytes = NpuTensorBytes(&border->device);
-    if (border->type == kTfLiteFloat16 && bytes > most) most = bytes;
+    const NpuBoundaryTensor* boundary = i < compiled->input_count
+                                            ? &compiled->inputs[i]
+                                            : &compiled->outputs[i - compiled->input_count];
+    const size_t bytes = NpuTensorBytes(&boundary->device);
+    if (boundary->type == kTfLiteFloat16 && bytes > max) max = bytes;
   }
-  if (most == 0) return true;
-  partition->wide = malloc(most);
+  if (max == 0) return true;
+  partition->wide = malloc(max);
   return partition->wide != NULL;
 }
 
@@ -154,18 +154,18 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
       params->nodes_to_replace->size > 0 ? params->nodes_to_replace->data[0] : -1;
   if (NpuCompilePartition(context, params, state, &partition->compiled, partition->failure,
                           sizeof partition->failure) &&
-      !MakeRoom(partition)) {
+      !AllocateHalfBuffer(partition)) {
     snprintf(partition->failure, sizeof partition->failure, "memory is short");
   }
   pthread_mutex_lock(&state->mutex);
   ++state->users;
   snprintf(partition->model, sizeof partition->model, "model%llu",
-           (unsigned long long)state->models_made++);
+           (unsigned long long)state->next_model++);
   partition->older = state->partitions;
   if (partition->older != NULL) partition->older->newer = partition;
   state->partitions = partition;
   pthread_mutex_unlock(&state->mutex);
-  JoinBuild(partition);
+  AddToBuild(partition);
   return partition;
 }
 
@@ -174,7 +174,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   (void)context;
   if (partition == NULL) return;
   NpuState* state = partition->owner;
-  LeaveBuild(partition);
+  RemoveFromBuild(partition);
   pthread_mutex_lock(&state->mutex);
   if (partition->newer != NULL) partition->newer->older = partition->older;
   if (partition->older != NULL) partition->older->newer = partition->newer;
@@ -211,53 +211,54 @@ static bool HasDims(const TfLiteTensor* tensor, const NpuTensor* like) {
 static TfLiteStatus Mismatch(TfLiteContext* context, const NpuPartition* partition,
                              const char* what, int32_t i, const NpuTensor* expected, int rank,
                              const int* dims, const char* ending) {
-  char problem[kErrorBytes], wanted[64], found[64];
-  PrintDims(expected->rank, expected->dims, wanted, sizeof wanted);
-  PrintDims(rank, dims, found, sizeof found);
-  snprintf(problem, sizeof problem, "%s %d: expected %s, found %s%s", what, i, wanted, found,
-           ending);
+  char problem[kErrorBytes], expected_text[64], found_text[64];
+  PrintDims(expected->rank, expected->dims, expected_text, sizeof expected_text);
+  PrintDims(rank, dims, found_text, sizeof found_text);
+  snprintf(problem, sizeof problem, "%s %d: expected %s, found %s%s", what, i, expected_text,
+           found_text, ending);
   return Report(context, partition->name, problem);
 }
 
 /* Checks that the device's input or output `i` has the type and shape of the model's tensor,
  * because they are matched by index. */
 static TfLiteStatus CheckMapping(TfLiteContext* context, const NpuPartition* partition,
-                                 const char* what, int32_t i, const NpuBorder* border,
+                                 const char* what, int32_t i, const NpuBoundaryTensor* boundary,
                                  NpuStatus (*get)(NpuClient*, const char*, int32_t, NpuTensor*)) {
   NpuTensor device;
   if (get(partition->batch->client, partition->model, i, &device) != kNpuOk) {
     return Report(context, partition->name, "the device does not know its inputs and outputs");
   }
-  if (device.type == border->device.type && NpuSameDims(&device, &border->device)) return kTfLiteOk;
-  return Mismatch(context, partition, what, i, &border->device, device.rank, device.dims,
+  if (device.type == boundary->device.type && NpuSameDims(&device, &boundary->device))
+    return kTfLiteOk;
+  return Mismatch(context, partition, what, i, &boundary->device, device.rank, device.dims,
                   " on the device");
 }
 
 static TfLiteStatus PrepareInput(TfLiteContext* context, const NpuPartition* partition, int32_t i) {
-  const NpuBorder* border = &partition->compiled.inputs[i];
-  const TfLiteTensor* tensor = &context->tensors[border->tensor];
-  if (!HasDims(tensor, &border->device)) {
-    return Mismatch(context, partition, "input", i, &border->device,
+  const NpuBoundaryTensor* boundary = &partition->compiled.inputs[i];
+  const TfLiteTensor* tensor = &context->tensors[boundary->tensor];
+  if (!HasDims(tensor, &boundary->device)) {
+    return Mismatch(context, partition, "input", i, &boundary->device,
                     tensor->dims == NULL ? 0 : tensor->dims->size,
                     tensor->dims == NULL ? NULL : tensor->dims->data,
                     "; the NPU's models cannot be resized (see its option resize)");
   }
-  return CheckMapping(context, partition, "input", i, border,
+  return CheckMapping(context, partition, "input", i, boundary,
                       partition->owner->device.api->get_input);
 }
 
 static TfLiteStatus PrepareOutput(TfLiteContext* context, const NpuPartition* partition,
                                   int32_t i) {
-  const NpuBorder* border = &partition->compiled.outputs[i];
-  const TfLiteStatus status = CheckMapping(context, partition, "output", i, border,
+  const NpuBoundaryTensor* boundary = &partition->compiled.outputs[i];
+  const TfLiteStatus status = CheckMapping(context, partition, "output", i, boundary,
                                            partition->owner->device.api->get_output);
   if (status != kTfLiteOk) return status;
   TfLiteIntArray* dims =
-      malloc(sizeof *dims + (size_t)border->device.rank * sizeof *border->device.dims);
+      malloc(sizeof *dims + (size_t)boundary->device.rank * sizeof *boundary->device.dims);
   if (dims == NULL) return Report(context, partition->name, "memory is short");
-  dims->size = border->device.rank;
-  for (int d = 0; d < dims->size; ++d) dims->data[d] = border->device.dims[d];
-  return context->ResizeTensor(context, &context->tensors[border->tensor], dims);
+  dims->size = boundary->device.rank;
+  for (int d = 0; d < dims->size; ++d) dims->data[d] = boundary->device.dims[d];
+  return context->ResizeTensor(context, &context->tensors[boundary->tensor], dims);
 }
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
@@ -279,31 +280,31 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 /* ---- Running ----------------------------------------------------------------------------------
  */
 
-static bool IsThere(const TfLiteTensor* tensor, const NpuBorder* border) {
-  return tensor->data.raw != NULL && tensor->bytes == border->bytes;
+static bool HasExpectedData(const TfLiteTensor* tensor, const NpuBoundaryTensor* boundary) {
+  return tensor->data.raw != NULL && tensor->bytes == boundary->bytes;
 }
 
 static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
-  const NpuBorder* border = &partition->compiled.inputs[i];
-  if (!IsThere(tensor, border)) return kNpuBadArgument;
+  const NpuBoundaryTensor* boundary = &partition->compiled.inputs[i];
+  if (!HasExpectedData(tensor, boundary)) return kNpuBadArgument;
   const void* data = tensor->data.raw_const;
-  if (border->type == kTfLiteFloat16) {
-    NpuFromHalf(data, partition->wide, NpuElementCount(&border->device));
+  if (boundary->type == kTfLiteFloat16) {
+    NpuFromHalf(data, partition->wide, NpuElementCount(&boundary->device));
     data = partition->wide;
   }
   return partition->owner->device.api->write(partition->batch->client, partition->model, i, data,
-                                             NpuTensorBytes(&border->device));
+                                             NpuTensorBytes(&boundary->device));
 }
 
 static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
-  const NpuBorder* border = &partition->compiled.outputs[i];
-  if (!IsThere(tensor, border)) return kNpuBadArgument;
-  const bool narrow = border->type == kTfLiteFloat16;
+  const NpuBoundaryTensor* boundary = &partition->compiled.outputs[i];
+  if (!HasExpectedData(tensor, boundary)) return kNpuBadArgument;
+  const bool narrow = boundary->type == kTfLiteFloat16;
   const NpuStatus status = partition->owner->device.api->read(
       partition->batch->client, partition->model, i, narrow ? partition->wide : tensor->data.data,
-      NpuTensorBytes(&border->device));
+      NpuTensorBytes(&boundary->device));
   if (status == kNpuOk && narrow) {
-    NpuToHalf(partition->wide, tensor->data.data, NpuElementCount(&border->device));
+    NpuToHalf(partition->wide, tensor->data.data, NpuElementCount(&boundary->device));
   }
   return status;
 }

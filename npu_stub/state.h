@@ -31,7 +31,7 @@ typedef struct NpuState {
   /* "NpuGraph0", ...; valid for the lifetime of the delegate, since nodes point to them. */
   char** names;
   int32_t name_count;
-  uint64_t models_made; /* number for the name of the next model */
+  uint64_t next_model; /* number for the name of the next model */
   uint64_t cache_hits, cache_misses, cache_write_failures;
   int64_t compile_ns; /* sum over all compilations */
 } NpuState;

@@ -210,14 +210,14 @@ bool NpuImportNode(NpuImport* import) {
 /* ---- One node alone ---------------------------------------------------------------------------
  */
 
-static void ForgetTensors(const TfLiteIntArray* list, int32_t* tensors) {
+static void ResetTensors(const TfLiteIntArray* list, int32_t* tensors) {
   for (int i = 0; i < list->size; ++i) {
     if (list->data[i] >= 0) tensors[list->data[i]] = -1;
   }
 }
 
 /* Completes a graph with a single node: its non-constant inputs become the graph's inputs. */
-static bool CloseGraph(NpuImport* import) {
+static bool CompleteGraph(NpuImport* import) {
   NpuBuilder* builder = import->builder;
   for (int i = 0; i < import->node->inputs->size; ++i) {
     const int model_tensor = import->node->inputs->data[i];
@@ -243,14 +243,14 @@ bool NpuCheckNode(TfLiteContext* context, const TfLiteNode* node,
   NpuImport import = {context, node, registration, -1, &builder, tensors, true, refusal};
   char problem[96] = "memory is short";
   bool good = NpuImportNode(&import);
-  if (good && !(CloseGraph(&import) && NpuCheckGraph(&builder.graph, problem, sizeof problem))) {
+  if (good && !(CompleteGraph(&import) && NpuCheckGraph(&builder.graph, problem, sizeof problem))) {
     good = NpuRefuse(&import, builder.failed ? kDeputyReasonMemory : kDeputyReasonShape, "%s",
                      problem);
   } else if (builder.failed) {
     good = NpuRefuse(&import, kDeputyReasonMemory, "memory is short");
   }
-  ForgetTensors(node->inputs, tensors);
-  ForgetTensors(node->outputs, tensors);
+  ResetTensors(node->inputs, tensors);
+  ResetTensors(node->outputs, tensors);
   NpuBuilderFree(&builder);
   return good;
 }

@@ -34,7 +34,7 @@ bool NpuBeginTexts(size_t count) {
   return false;
 }
 
-const char* NpuKeepText(size_t i, const char* text) {
+const char* NpuCopyText(size_t i, const char* text) {
   Texts* texts = pthread_getspecific(key);
   const size_t bytes = strlen(text) + 1;
   char* copy = malloc(bytes);

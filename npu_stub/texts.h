@@ -17,7 +17,7 @@ extern "C" {
 bool NpuBeginTexts(size_t count);
 
 /* Copies text `i` of the thread, i < count; NULL if out of memory. */
-const char* NpuKeepText(size_t i, const char* text);
+const char* NpuCopyText(size_t i, const char* text);
 
 #ifdef __cplusplus
 } /* extern "C" */
