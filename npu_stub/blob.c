@@ -201,7 +201,7 @@ NpuStatus NpuReadBlob(const void* blob, size_t bytes, const char* version, NpuBu
   memcpy(&header, blob, sizeof header);
   Reader reader = {(const uint8_t*)blob + sizeof header, bytes - sizeof header, false};
   if (memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
-    return Fail(kNpuBadBlob, error, error_size, "this is no blob");
+    return Fail(kNpuBadBlob, error, error_size, "the data is not a blob");
   }
   if (memcmp(header.version, expected.version, sizeof expected.version) != 0) {
     return Fail(kNpuBadBlob, error, error_size, "the blob is of another version of the device");
@@ -211,7 +211,7 @@ NpuStatus NpuReadBlob(const void* blob, size_t bytes, const char* version, NpuBu
     return Fail(kNpuBadBlob, error, error_size, "the blob is damaged");
   }
   TakeGraph(&reader, builder);
-  if (builder->failed) return Fail(kNpuNoMemory, error, error_size, "memory is short");
-  if (reader.failed) return Fail(kNpuBadBlob, error, error_size, "the blob's graph is cut off");
+  if (builder->failed) return Fail(kNpuNoMemory, error, error_size, "out of memory");
+  if (reader.failed) return Fail(kNpuBadBlob, error, error_size, "the blob's graph is truncated");
   return NpuCheckGraph(&builder->graph, error, error_size) ? kNpuOk : kNpuBadBlob;
 }

@@ -43,9 +43,9 @@ static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* para
     TfLiteRegistration* registration = NULL;
     if (context->GetNodeAndRegistration(context, nodes->data[i], &node, &registration) !=
         kTfLiteOk) {
-      return Fail(error, error_size, "a node is not there");
+      return Fail(error, error_size, "a node does not exist");
     }
-    NpuRefusal refusal = {0, "memory is short"};
+    NpuRefusal refusal = {0, "out of memory"};
     NpuImport import = {context, node,  registration, nodes->data[i], &compiled->builder,
                         tensors, false, &refusal};
     const bool is_dequantize = registration->builtin_code == kTfLiteBuiltinDequantize;
@@ -54,7 +54,7 @@ static bool ImportNodes(TfLiteContext* context, const TfLiteDelegateParams* para
       return false;
     }
   }
-  return !compiled->builder.failed || Fail(error, error_size, "memory is short");
+  return !compiled->builder.failed || Fail(error, error_size, "out of memory");
 }
 
 /* Returns the boundary for a list of the model's tensors: those that are in the graph and not
@@ -86,7 +86,7 @@ static NpuBoundaryTensor* BoundaryOf(TfLiteContext* context, const TfLiteIntArra
 static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
                    NpuCompiled* compiled, char* error, size_t error_size) {
   int32_t* tensors = malloc((context->tensors_size + 1) * sizeof *tensors);
-  if (tensors == NULL) return Fail(error, error_size, "memory is short");
+  if (tensors == NULL) return Fail(error, error_size, "out of memory");
   for (size_t i = 0; i < context->tensors_size; ++i) tensors[i] = -1;
   const bool good = ImportNodes(context, params, compiled, tensors, error, error_size);
   if (good) {
@@ -99,7 +99,7 @@ static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
   if (!good) return false;
   const bool complete =
       compiled->inputs != NULL && compiled->outputs != NULL && !compiled->builder.failed;
-  return complete || Fail(error, error_size, "memory is short");
+  return complete || Fail(error, error_size, "out of memory");
 }
 
 /* ---- Compiling --------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* par
   if (!Import(context, params, out_compiled, error, error_size)) return false;
   const NpuGraph* graph = &out_compiled->builder.graph;
   if (state->options.describe) out_compiled->texts[0] = NpuGraphText(graph);
-  if (!NpuLayoutRun(&out_compiled->builder)) return Fail(error, error_size, "memory is short");
+  if (!NpuLayoutRun(&out_compiled->builder)) return Fail(error, error_size, "out of memory");
   if (state->options.describe) out_compiled->texts[1] = NpuGraphText(graph);
   return CompileOrLoad(state, out_compiled, true, error, error_size);
 }

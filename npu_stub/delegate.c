@@ -61,7 +61,7 @@ static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
                         size_t reason_size) {
   Choice* choice = user_data;
   NpuRefusal refusal = {kDeputyReasonDynamicShape,
-                        "shapes behind a tensor of dynamic shape are not known"};
+                        "shapes after a tensor with dynamic shape are not known"};
   const bool unknown = choice->after_dynamic;
   if (HasDynamicOutput(context, node)) choice->after_dynamic = true;
   if (!unknown && NpuCheckNode(context, node, registration, choice->tensors, &refusal)) return true;
@@ -79,11 +79,11 @@ static TfLiteStatus Choose(TfLiteContext* context, Choice* choice) {
   memset(choice, 0, sizeof *choice);
   DeputyHalfPartitionHelperInit(&choice->helper, context);
   choice->tensors = malloc((context->tensors_size + 1) * sizeof *choice->tensors);
-  if (choice->tensors == NULL) return Fail(context, "memory is short");
+  if (choice->tensors == NULL) return Fail(context, "out of memory");
   for (size_t i = 0; i < context->tensors_size; ++i) choice->tensors[i] = -1;
   const TfLiteStatus status =
       DeputyHalfPartitionHelperPartition(&choice->helper, IsSupported, choice, 0, INT_MAX);
-  return choice->failed ? Fail(context, "memory is short") : status;
+  return choice->failed ? Fail(context, "out of memory") : status;
 }
 
 static void EndChoice(Choice* choice) {
@@ -126,11 +126,11 @@ static TfLiteStatus Replace(TfLiteContext* context, NpuState* state, const TfLit
   for (int i = 0; lists != NULL && i < count; ++i) {
     lists[i] = DeputyIntArrayCopy(previewed[i].nodes_to_replace);
   }
-  if (lists == NULL) return Fail(context, "memory is short");
+  if (lists == NULL) return Fail(context, "out of memory");
   for (int32_t i = 0; i < count && status == kTfLiteOk; ++i) {
     const char* name = NameOf(state, i);
     status = lists[i] == NULL || name == NULL
-                 ? Fail(context, "memory is short")
+                 ? Fail(context, "out of memory")
                  : context->ReplaceNodeSubsetsWithDelegateKernels(
                        context, NpuPartitionRegistration(name), lists[i], &state->base);
   }
@@ -176,7 +176,7 @@ static TfLiteDelegate* FailCreate(NpuState* state, void (*report_error)(const ch
 
 TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* values, size_t count,
                                   void (*report_error)(const char* text)) {
-  char error[512] = "memory is short";
+  char error[512] = "out of memory";
   NpuState* state = calloc(1, sizeof *state);
   if (state == NULL) return FailCreate(NULL, report_error, error);
   NpuOptionsInit(&state->options);
@@ -245,7 +245,7 @@ static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupp
       SetUnsupported(answer, i, refusal->reason, refusal->text);
     } else if (is_dequantize) {
       SetUnsupported(answer, i, kDeputyReasonOther,
-                     "widens a constant that the NPU reads directly");
+                     "converts a float16 constant that the NPU reads directly");
     } else {
       answer->supported[i] = 1;
     }

@@ -98,14 +98,14 @@ static NpuStatus Open(const NpuDeviceConfig* config, NpuDevice** out_device, cha
   if (!ParseFaults(config == NULL ? NULL : config->faults, &faults) ||
       !ParseFaults(getenv("DEPUTY_NPU_FAULTS"), &faults)) {
     return Fail(kNpuBadArgument, error, error_size,
-                "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, with "
-                "'+' between");
+                "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, "
+                "separated by '+'");
   }
   if ((faults & kFaultAbsent) != 0) {
-    return Fail(kNpuAbsent, error, error_size, "there is no NPU (it pretends to be absent)");
+    return Fail(kNpuAbsent, error, error_size, "there is no NPU (simulated fault)");
   }
   NpuDevice* device = calloc(1, sizeof *device);
-  if (device == NULL) return Fail(kNpuNoMemory, error, error_size, "memory is short");
+  if (device == NULL) return Fail(kNpuNoMemory, error, error_size, "out of memory");
   if (pthread_mutex_init(&device->mutex, NULL) != 0) {
     free(device);
     return Fail(kNpuError, error, error_size, "no mutex");
@@ -142,12 +142,12 @@ static void GetCounters(NpuDevice* device, NpuCounters* out_counters) {
 static NpuStatus Compile(NpuDevice* device, const NpuGraph* graph, void** out_blob,
                          size_t* out_bytes, char* error, size_t error_size) {
   if ((device->faults & kFaultCompile) != 0) {
-    return Fail(kNpuError, error, error_size, "the compiler pretends to fail");
+    return Fail(kNpuError, error, error_size, "compiling failed (simulated fault)");
   }
   if (!NpuCheckGraph(graph, error, error_size)) return kNpuBadGraph;
   Count(device, &device->counters.compiles, 1);
   *out_blob = NpuWriteBlob(graph, kVersion, out_bytes);
-  return *out_blob == NULL ? Fail(kNpuNoMemory, error, error_size, "memory is short") : kNpuOk;
+  return *out_blob == NULL ? Fail(kNpuNoMemory, error, error_size, "out of memory") : kNpuOk;
 }
 
 static void FreeBlob(NpuDevice* device, void* blob) {
@@ -206,7 +206,7 @@ static NpuStatus MakeModel(NpuDevice* device, const NpuModelDescription* descrip
                            Model** out_model, char* error, size_t error_size) {
   Model* model = calloc(1, sizeof *model);
   const size_t length = strlen(description->name) + 1;
-  if (model == NULL) return Fail(kNpuNoMemory, error, error_size, "memory is short");
+  if (model == NULL) return Fail(kNpuNoMemory, error, error_size, "out of memory");
   model->name = malloc(length);
   NpuStatus status = kNpuNoMemory;
   if (model->name != NULL) {
@@ -215,7 +215,7 @@ static NpuStatus MakeModel(NpuDevice* device, const NpuModelDescription* descrip
                          error, error_size);
   }
   if (status == kNpuOk && !AllocateBuffers(device, model)) {
-    status = Fail(kNpuNoMemory, error, error_size, "the device's memory is short");
+    status = Fail(kNpuNoMemory, error, error_size, "the device is out of memory");
   }
   if (status == kNpuOk) {
     *out_model = model;
@@ -262,7 +262,7 @@ static void DestroyClient(NpuClient* client) {
 static NpuStatus CheckDescription(const NpuClient* client, const NpuModelDescription* description,
                                   char* error, size_t error_size) {
   if (description->name == NULL || Find(client, description->name) != NULL) {
-    return Fail(kNpuBadArgument, error, error_size, "a model without a name of its own");
+    return Fail(kNpuBadArgument, error, error_size, "expected a unique name for each model");
   }
   if (description->frequency < 1 || description->frequency > 4) {
     return Fail(kNpuBadArgument, error, error_size, "frequency: expected 1 to 4");
@@ -275,10 +275,10 @@ static NpuStatus Load(NpuClient* client, const NpuModelDescription* models, size
   NpuDevice* device = client->device;
   const int32_t before = client->model_count;
   if (count > (size_t)(NPU_MAX_MODELS - before)) {
-    return Fail(kNpuLimit, error, error_size, "a client holds 20 models at most");
+    return Fail(kNpuLimit, error, error_size, "a client holds at most 20 models");
   }
   if ((device->faults & kFaultLoad) != 0) {
-    return Fail(kNpuError, error, error_size, "the device pretends that loading fails");
+    return Fail(kNpuError, error, error_size, "loading failed (simulated fault)");
   }
   Count(device, &device->counters.loads, 1);
   for (size_t i = 0; i < count; ++i) {
@@ -406,11 +406,11 @@ static NpuStatus Run(NpuClient* client, const char* name, uint32_t time_limit_ms
   if (model == NULL) return Fail(kNpuBadArgument, error, error_size, "there is no such model");
   if ((faults & kFaultCrash) != 0) abort();
   if ((faults & kFaultRun) != 0) {
-    return Fail(kNpuError, error, error_size, "the device pretends to fail");
+    return Fail(kNpuError, error, error_size, "the run failed (simulated fault)");
   }
   if ((faults & kFaultSlow) != 0) {
     Wait(time_limit_ms);
-    return Fail(kNpuTimeout, error, error_size, "it was not done within the time limit");
+    return Fail(kNpuTimeout, error, error_size, "the run exceeded the time limit");
   }
   const NpuStatus status = Compute(model, error, error_size);
   if (status != kNpuOk) return status;

@@ -80,7 +80,8 @@ static const char* CheckConv(const Op* op) {
                       !InRange(a[kNpuConvDilationW], 1, kMaxValue))) {
     return "dilation out of range";
   }
-  if (!InRange(groups, 1, weights->dims[0]) || weights->dims[0] % groups != 0) return "bad groups";
+  if (!InRange(groups, 1, weights->dims[0]) || weights->dims[0] % groups != 0)
+    return "invalid groups";
   if ((int64_t)weights->dims[1] * groups != op->in[0]->dims[1]) return "wrong number of channels";
   if (op->out->dims[1] != weights->dims[0]) return "wrong number of output channels";
   if (bias == NULL) return NULL;
@@ -142,7 +143,7 @@ static const char* CheckSoftmax(const Op* op) {
 static const char* CheckReduce(const Op* op) {
   const NpuTensor* in = op->in[0];
   if (!InRange(op->op->function, 1, kNpuReduceEnd - 1)) return "unknown function";
-  if (!InRange(op->op->attributes[kNpuAxisMask], 0, (1 << in->rank) - 1)) return "bad axes";
+  if (!InRange(op->op->attributes[kNpuAxisMask], 0, (1 << in->rank) - 1)) return "invalid axes";
   if (in->type != op->out->type || in->type == kNpuBool) return "wrong type";
   if (op->op->function == kNpuReduceMean && in->type != kNpuFloat32) return "wrong type";
   size_t left = 1;
@@ -234,7 +235,8 @@ static const char* CheckTranspose(const Op* op) {
   int32_t seen = 0;
   for (int32_t i = 0; i < op->out->rank; ++i) {
     const int32_t from = op->op->attributes[kNpuPermutation + i];
-    if (!InRange(from, 0, op->out->rank - 1) || (seen >> from & 1) != 0) return "no permutation";
+    if (!InRange(from, 0, op->out->rank - 1) || (seen >> from & 1) != 0)
+      return "invalid permutation";
     seen |= 1 << from;
     if (op->out->dims[i] != op->in[0]->dims[from]) return "wrong shape";
   }
@@ -281,11 +283,11 @@ static const char* CheckOp(const NpuGraph* graph, const NpuOp* op, const uint8_t
   Op view = {.op = op, .graph = graph};
   for (int32_t i = 0; i < op->input_count; ++i) {
     if (!InRange(op->inputs[i], 0, graph->tensor_count - 1)) return "input out of range";
-    if (!defined[op->inputs[i]]) return "an input is not made before it";
+    if (!defined[op->inputs[i]]) return "an input is not computed by an earlier operation";
     if (i < 3) view.in[i] = &graph->tensors[op->inputs[i]];
   }
   if (!InRange(op->output, 0, graph->tensor_count - 1)) return "output out of range";
-  if (defined[op->output]) return "its output is made twice";
+  if (defined[op->output]) return "its output is computed twice";
   view.out = &graph->tensors[op->output];
   return kKinds[op->kind].check(&view);
 }
@@ -318,7 +320,7 @@ static bool CheckParts(const NpuGraph* graph, uint8_t* defined, char* error, siz
   for (int32_t i = 0; i < graph->output_count; ++i) {
     const int32_t tensor = graph->outputs[i];
     if (!InRange(tensor, 0, graph->tensor_count - 1) || defined[tensor] != 2) {
-      return Fail(error, error_size, "output", i, "no operation makes it");
+      return Fail(error, error_size, "output", i, "no operation computes it");
     }
   }
   return true;
@@ -330,7 +332,7 @@ bool NpuCheckGraph(const NpuGraph* graph, char* error, size_t error_size) {
     return Fail(error, error_size, "graph", 0, "it is empty");
   }
   uint8_t* defined = calloc((size_t)graph->tensor_count, 1);
-  if (defined == NULL) return Fail(error, error_size, "graph", 0, "memory is short");
+  if (defined == NULL) return Fail(error, error_size, "graph", 0, "out of memory");
   const bool good = CheckParts(graph, defined, error, error_size);
   free(defined);
   return good;

@@ -96,7 +96,7 @@ bool NpuExpectInputs(NpuImport* import, int min, int max) {
   }
   for (int i = 0; i < min; ++i) {
     if (NpuInputTensor(import, i) == NULL) {
-      return NpuRefuse(import, kDeputyReasonParameter, "input %d is left out", i);
+      return NpuRefuse(import, kDeputyReasonParameter, "input %d is missing", i);
     }
   }
   return true;
@@ -123,7 +123,8 @@ bool NpuReadInts(NpuImport* import, int i, const char* what, int capacity, int32
   for (size_t n = 0; n < count; ++n) {
     const int64_t value = size == 8 ? tensor->data.i64[n] : tensor->data.i32[n];
     if (value > INT32_MAX || value < INT32_MIN) {
-      return NpuRefuse(import, kDeputyReasonParameter, "%s: a number beyond 32 bits", what);
+      return NpuRefuse(import, kDeputyReasonParameter, "%s: a value is out of the range of INT32",
+                       what);
     }
     out_values[n] = (int32_t)value;
   }

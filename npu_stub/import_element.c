@@ -48,7 +48,7 @@ static TfLiteFusedActivation ActivationOf(const NpuImport* import) {
 bool NpuImportBinary(NpuImport* import, int32_t argument) {
   if (!NpuExpectInputs(import, 2, 2)) return false;
   if (NpuInputTensor(import, 0)->type != NpuInputTensor(import, 1)->type) {
-    return NpuRefuse(import, kDeputyReasonType, "the two inputs are of different types");
+    return NpuRefuse(import, kDeputyReasonType, "the two inputs have different types");
   }
   const int32_t inputs[] = {NpuInput(import, 0), NpuInput(import, 1)};
   return NpuAddActivated(import, kNpuBinary, argument, inputs, 2, ActivationOf(import)) >= 0 ||
@@ -60,7 +60,8 @@ bool NpuImportCast(NpuImport* import, int32_t argument) {
   if (!NpuExpectInputs(import, 1, 1)) return false;
   if (NpuInputTensor(import, 0)->type == kTfLiteFloat16 ||
       NpuOutputTensor(import, 0)->type == kTfLiteFloat16) {
-    return NpuRefuse(import, kDeputyReasonType, "FLOAT16 is rounded at the border alone");
+    return NpuRefuse(import, kDeputyReasonType,
+                     "FLOAT16 is rounded at the boundary of a partition only");
   }
   const int32_t input = NpuInput(import, 0);
   NpuAddNode(import, kNpuCast, 0, &input, 1, NpuOutput(import, 0));

@@ -24,7 +24,8 @@ static bool CheckWeights(NpuImport* import) {
   if (NpuTypeOf(weights->type) != kNpuFloat32) {
     return NpuRefuse(import, kDeputyReasonType, "weights: expected FLOAT32 or FLOAT16");
   }
-  if (weights->dims->size != 2) return NpuRefuse(import, kDeputyReasonShape, "weights of rank 2");
+  if (weights->dims->size != 2)
+    return NpuRefuse(import, kDeputyReasonShape, "weights: expected rank 2");
   if (bias != NULL && (bias->dims->size != 1 || NpuTypeOf(bias->type) != kNpuFloat32)) {
     return NpuRefuse(import, kDeputyReasonShape, "bias: expected FLOAT32 of rank 1");
   }
@@ -93,7 +94,7 @@ bool NpuImportReduce(NpuImport* import, int32_t argument) {
   }
   const TfLiteTensor* x = NpuInputTensor(import, 0);
   if (argument == kNpuReduceMean && x->type == kTfLiteInt32) {
-    return NpuRefuse(import, kDeputyReasonType, "the mean is of FLOAT32 alone");
+    return NpuRefuse(import, kDeputyReasonType, "MEAN requires FLOAT32");
   }
   for (int i = 0; i < count; ++i) {
     int32_t axis;

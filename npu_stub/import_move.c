@@ -23,7 +23,7 @@ bool NpuImportConcat(NpuImport* import, int32_t argument) {
   if (!NpuExpectInputs(import, 1, INT32_MAX)) return false;
   for (int i = 0; i < count; ++i) {
     if (NpuInputTensor(import, i) == NULL) {
-      return NpuRefuse(import, kDeputyReasonParameter, "input %d is left out", i);
+      return NpuRefuse(import, kDeputyReasonParameter, "input %d is missing", i);
     }
   }
   if (!NpuReadAxis(import, params->axis, RankOf(NpuInputTensor(import, 0)), &axis)) return false;
@@ -159,7 +159,7 @@ bool NpuImportSlice(NpuImport* import, int32_t argument) {
   }
   Slice slice = WholeOf(NpuInputTensor(import, 0));
   if (begins != slice.rank || sizes != slice.rank) {
-    return NpuRefuse(import, kDeputyReasonShape, "begin and size of another rank");
+    return NpuRefuse(import, kDeputyReasonShape, "begin and size have another rank");
   }
   for (int i = 0; i < slice.rank; ++i) {
     if (begin[i] < 0 || begin[i] >= slice.extent[i]) {
@@ -190,7 +190,7 @@ bool NpuImportSplit(NpuImport* import, int32_t argument) {
   for (int i = 0; i < import->node->outputs->size; ++i) {
     const TfLiteTensor* out = NpuOutputTensor(import, i);
     if (out == NULL || RankOf(out) != slice.rank) {
-      return NpuRefuse(import, kDeputyReasonShape, "an output of another rank");
+      return NpuRefuse(import, kDeputyReasonShape, "the output has another rank");
     }
     slice.extent[axis] = out->dims->data[axis];
     AddSlice(import, &slice, NpuInput(import, value), NpuOutput(import, i));
@@ -209,7 +209,7 @@ bool NpuImportUnpack(NpuImport* import, int32_t argument) {
   slice.extent[axis] = 1;
   for (int i = 0; i < import->node->outputs->size; ++i) {
     if (NpuOutputTensor(import, i) == NULL) {
-      return NpuRefuse(import, kDeputyReasonParameter, "output %d is left out", i);
+      return NpuRefuse(import, kDeputyReasonParameter, "output %d is missing", i);
     }
     slice.begin[axis] = i;
     AddSlice(import, &slice, NpuInput(import, 0), NpuOutput(import, i));
@@ -234,7 +234,7 @@ static bool ReadEntries(NpuImport* import, Entries* entries) {
     return false;
   }
   if (ends == entries->count && strides == entries->count) return true;
-  return NpuRefuse(import, kDeputyReasonShape, "begin, end and strides of different lengths");
+  return NpuRefuse(import, kDeputyReasonShape, "begin, end and strides have different lengths");
 }
 
 static int64_t Clamp(int64_t value, int64_t min, int64_t max) {
@@ -282,7 +282,7 @@ bool NpuImportStridedSlice(NpuImport* import, int32_t argument) {
   if (!NpuExpectInputs(import, 4, 4) || !ReadEntries(import, &entries)) return false;
   /* The struct has the member `offset` only since version 8. */
   if (params->ellipsis_mask != 0 || (import->registration->version >= 8 && params->offset)) {
-    return NpuRefuse(import, kDeputyReasonParameter, "an ellipsis or an offset");
+    return NpuRefuse(import, kDeputyReasonParameter, "ellipses and offsets are not supported");
   }
   Slice slice = WholeOf(NpuInputTensor(import, 0));
   int32_t dimension = 0;

@@ -71,7 +71,7 @@ NpuStatus NpuLoadModels(const NpuDeviceHandle* handle, const NpuModelDescription
                         size_t count, NpuBatch** out_batches, char* error, size_t error_size) {
   NpuStatus status = kNpuOk;
   size_t loaded = 0;
-  snprintf(error, error_size, "memory is short");
+  snprintf(error, error_size, "out of memory");
   while (status == kNpuOk && loaded < count) {
     const size_t left = count - loaded;
     const size_t now = left < NPU_MAX_MODELS ? left : NPU_MAX_MODELS;

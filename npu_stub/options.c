@@ -17,25 +17,25 @@ typedef struct Target {
 
 const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
     {"device_library", kDeputyOptionString, 0, "",
-     "The library of a device to use in place of the one that is built in."},
+     "Library of a device that replaces the built-in one."},
     {"frequency", kDeputyOptionInt, 0, "3",
-     "How fast the device runs: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
+     "Speed of the device: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
     {"time_limit_ms", kDeputyOptionInt, 0, "1000",
-     "After how many milliseconds a run of a partition is given up."},
+     "Time limit for a run of a partition in milliseconds."},
     {"resize", kDeputyOptionString, 0, "redelegate",
-     "What a resize of an input does: redelegate (models are built anew for the new shapes; graphs "
+     "Reaction to a resized input: redelegate (models are built again for the new shapes; graphs "
      "with dynamic shapes stay on the CPU), or refuse (the next allocation fails; shapes are those "
      "of the file, or of an allocation before the delegate)."},
-    {"cache_dir", kDeputyOptionString, 0, "",
-     "The folder where compiled models are kept; empty: they are not kept."},
+    {"cache_dir", kDeputyOptionString, 0, "", "Folder for compiled models; empty: no cache."},
     {"max_partitions", kDeputyOptionInt, 0, "0",
-     "At most this many partitions, the largest; 0: all."},
-    {"min_nodes", kDeputyOptionInt, 0, "1", "Smaller partitions stay on the CPU."},
+     "Maximum number of partitions, largest first; 0: no limit."},
+    {"min_nodes", kDeputyOptionInt, 0, "1",
+     "Minimum number of nodes per partition; smaller ones stay on the CPU."},
     {"faults", kDeputyOptionString, 0, "",
-     "Failures that the device pretends, with '+' between: absent, compile, load, swapped, run, "
+     "Simulated faults of the device, separated by '+': absent, compile, load, swapped, run, "
      "slow, wrong, crash."},
     {"describe", kDeputyOptionBool, 0, "false",
-     "Whether each partition's graph is kept as text, before and after the layout passes, for "
+     "Keep each partition's graph as text, before and after the layout passes, for "
      "deputy explain --ir."},
 };
 
@@ -51,7 +51,7 @@ static const Target kTargets[] = {
     {offsetof(NpuOptions, describe), 0, 0, NULL},
 };
 
-_Static_assert(kNpuOptionCount == sizeof kTargets / sizeof kTargets[0], "a place for each option");
+_Static_assert(kNpuOptionCount == sizeof kTargets / sizeof kTargets[0], "a target for each option");
 
 static bool IsChoice(const char* choices, const char* value) {
   const size_t length = strlen(value);

@@ -72,7 +72,7 @@ static NpuStatus Load(NpuState* state, const NpuBuild* build, char* error) {
   NpuModelDescription* models = calloc(count, sizeof *models);
   NpuBatch** batches = calloc(count, sizeof(NpuBatch*));
   NpuStatus status = kNpuNoMemory;
-  snprintf(error, kErrorBytes, "memory is short");
+  snprintf(error, kErrorBytes, "out of memory");
   if (models != NULL && batches != NULL) {
     for (size_t i = 0; i < count; ++i) {
       const NpuPartition* partition = build->partitions[i];
@@ -103,7 +103,7 @@ static bool RecompileCached(NpuState* state, const NpuBuild* build, char* error)
 }
 
 TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* build) {
-  char error[kErrorBytes] = "memory is short";
+  char error[kErrorBytes] = "out of memory";
   if (build->failed) return Report(context, "load", error);
   if (build->count == 0) return kTfLiteOk;
   for (int32_t i = 0; i < build->count; ++i) {
@@ -155,7 +155,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   if (NpuCompilePartition(context, params, state, &partition->compiled, partition->failure,
                           sizeof partition->failure) &&
       !AllocateHalfBuffer(partition)) {
-    snprintf(partition->failure, sizeof partition->failure, "memory is short");
+    snprintf(partition->failure, sizeof partition->failure, "out of memory");
   }
   pthread_mutex_lock(&state->mutex);
   ++state->users;
@@ -226,7 +226,7 @@ static TfLiteStatus CheckMapping(TfLiteContext* context, const NpuPartition* par
                                  NpuStatus (*get)(NpuClient*, const char*, int32_t, NpuTensor*)) {
   NpuTensor device;
   if (get(partition->batch->client, partition->model, i, &device) != kNpuOk) {
-    return Report(context, partition->name, "the device does not know its inputs and outputs");
+    return Report(context, partition->name, "the device cannot describe the inputs and outputs");
   }
   if (device.type == boundary->device.type && NpuSameDims(&device, &boundary->device))
     return kTfLiteOk;
@@ -255,7 +255,7 @@ static TfLiteStatus PrepareOutput(TfLiteContext* context, const NpuPartition* pa
   if (status != kTfLiteOk) return status;
   TfLiteIntArray* dims =
       malloc(sizeof *dims + (size_t)boundary->device.rank * sizeof *boundary->device.dims);
-  if (dims == NULL) return Report(context, partition->name, "memory is short");
+  if (dims == NULL) return Report(context, partition->name, "out of memory");
   dims->size = boundary->device.rank;
   for (int d = 0; d < dims->size; ++d) dims->data[d] = boundary->device.dims[d];
   return context->ResizeTensor(context, &context->tensors[boundary->tensor], dims);
@@ -264,7 +264,7 @@ static TfLiteStatus PrepareOutput(TfLiteContext* context, const NpuPartition* pa
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const NpuPartition* partition = node->user_data;
   if (partition == NULL || partition->batch == NULL) {
-    return Report(context, "prepare", "the model is not on the device");
+    return Report(context, "prepare", "the model is not loaded on the device");
   }
   for (int32_t i = 0; i < partition->compiled.input_count; ++i) {
     const TfLiteStatus status = PrepareInput(context, partition, i);

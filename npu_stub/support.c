@@ -131,7 +131,7 @@ static bool CheckTensor(NpuImport* import, const TfLiteTensor* tensor, const cha
     return NpuRefuse(import, kDeputyReasonDynamicShape, "%s %d has no fixed shape", what, i);
   }
   if (tensor->sparsity != NULL) {
-    return NpuRefuse(import, kDeputyReasonOther, "%s %d is stored sparsely", what, i);
+    return NpuRefuse(import, kDeputyReasonOther, "%s %d is sparse", what, i);
   }
   if (tensor->dims->size > NPU_MAX_RANK) {
     return NpuRefuse(import, kDeputyReasonShape, "%s %d: expected rank 4 at most, found %d", what,
@@ -155,7 +155,7 @@ static int DataInput(const Row* row) {
 
 static bool CheckType(NpuImport* import, const Row* row) {
   const TfLiteTensor* tensor = NpuInputTensor(import, DataInput(row));
-  if (tensor == NULL) return NpuRefuse(import, kDeputyReasonParameter, "an input is left out");
+  if (tensor == NULL) return NpuRefuse(import, kDeputyReasonParameter, "an input is missing");
   if (IsQuantized(tensor->type)) {
     return NpuRefuse(import, kDeputyReasonQuantization, "quantised: the NPU computes in FLOAT32");
   }
@@ -188,14 +188,15 @@ static bool MakesOutputs(NpuImport* import) {
   if (import->builder->failed) return false;
   for (int i = 0; i < import->node->outputs->size; ++i) {
     if (import->tensors[import->node->outputs->data[i]] >= 0) continue;
-    return NpuRefuse(import, kDeputyReasonParameter, "the NPU does not make output %d", i);
+    return NpuRefuse(import, kDeputyReasonParameter, "output %d is not supported by the NPU", i);
   }
   return true;
 }
 
 bool NpuImportNode(NpuImport* import) {
   const Row* row = FindRow(import->registration->builtin_code);
-  if (row == NULL) return NpuRefuse(import, kDeputyReasonOperator, "the NPU does not have it");
+  if (row == NULL)
+    return NpuRefuse(import, kDeputyReasonOperator, "the operator is not supported by the NPU");
   if (import->registration->version > row->max_version) {
     return NpuRefuse(import, kDeputyReasonVersion, "%s: expected version 1 to %d, found %d",
                      row->name, row->max_version, import->registration->version);
@@ -241,13 +242,13 @@ bool NpuCheckNode(TfLiteContext* context, const TfLiteNode* node,
   NpuBuilder builder;
   NpuBuilderInit(&builder);
   NpuImport import = {context, node, registration, -1, &builder, tensors, true, refusal};
-  char problem[96] = "memory is short";
+  char problem[96] = "out of memory";
   bool good = NpuImportNode(&import);
   if (good && !(CompleteGraph(&import) && NpuCheckGraph(&builder.graph, problem, sizeof problem))) {
     good = NpuRefuse(&import, builder.failed ? kDeputyReasonMemory : kDeputyReasonShape, "%s",
                      problem);
   } else if (builder.failed) {
-    good = NpuRefuse(&import, kDeputyReasonMemory, "memory is short");
+    good = NpuRefuse(&import, kDeputyReasonMemory, "out of memory");
   }
   ResetTensors(node->inputs, tensors);
   ResetTensors(node->outputs, tensors);

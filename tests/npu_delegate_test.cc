@@ -225,8 +225,8 @@ TEST(NpuDelegate, wrong_options_are_refused) {
       {{{"describe", "yes"}}, "option 'describe': expected true, false, 1 or 0, found 'yes'"},
       {{{"speed", "4"}}, "unknown option 'speed'"},
       {{{"faults", "fire"}},
-       "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, with '+' "
-       "between"},
+       "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, separated by "
+       "'+'"},
   };
   for (const auto& [options, error] : kCases) {
     const NpuTestDelegate npu(options);
@@ -366,8 +366,8 @@ TEST(NpuDelegate, placeholders_in_the_file_are_not_compiled) {
 
 // What fails while the delegate is applied, and the sentence about it.
 const std::vector<std::pair<std::string, std::string>> kBuildFaults = {
-    {"compile", "NpuGraph0: compile: the compiler pretends to fail (status 1)"},
-    {"load", "load: the device pretends that loading fails"},
+    {"compile", "NpuGraph0: compile: compiling failed (simulated fault) (status 1)"},
+    {"load", "load: loading failed (simulated fault)"},
 };
 
 TEST(NpuDelegate, a_failing_build_leaves_the_cpu_graph) {
@@ -427,8 +427,8 @@ TEST(NpuDelegate, hot_runs_on_the_cpu_what_cannot_be_prepared) {
 
 TEST(NpuDelegate, a_failing_run_fails_invoke) {
   for (const auto& [fault, text] : std::vector<std::pair<std::string, std::string>>{
-           {"run", "the device pretends to fail"},
-           {"slow", "it was not done within the time limit"}}) {
+           {"run", "the run failed (simulated fault)"},
+           {"slow", "the run exceeded the time limit"}}) {
     const NpuTestDelegate npu(NpuOptionTexts{{"faults", fault}, {"time_limit_ms", "10"}});
     TestInterpreter t(ConvModel());
     ASSERT_EQ(Apply(&t, npu), kTfLiteOk);

@@ -81,7 +81,7 @@ TEST(NpuDevice, a_client_holds_twenty_models) {
   const std::vector<uint8_t> blob = SmallBlob(&user);
   for (int i = 0; i < 20; ++i) ASSERT_EQ(user.Load(std::to_string(i), blob), kNpuOk);
   EXPECT_EQ(user.Load("20", blob), kNpuLimit);
-  EXPECT_THAT(user.error(), HasSubstr("20 models at most"));
+  EXPECT_THAT(user.error(), HasSubstr("at most 20 models"));
   EXPECT_EQ(user.counters().models, 20u);
   EXPECT_EQ(user.api().unload(user.client(), "7"), kNpuOk);
   EXPECT_EQ(user.Load("20", blob), kNpuOk);
@@ -212,7 +212,7 @@ TEST(NpuCheck, names_what_is_wrong) {
   op->inputs[0] = 99;
   EXPECT_EQ(FaultOf(good), "operation 0: input out of range");
   op->inputs[0] = op->output;
-  EXPECT_EQ(FaultOf(good), "operation 0: an input is not made before it");
+  EXPECT_EQ(FaultOf(good), "operation 0: an input is not computed by an earlier operation");
   op->inputs[0] = 0;
   op->function = kNpuBinaryEnd;
   EXPECT_EQ(FaultOf(good), "operation 0: unknown function");
@@ -240,7 +240,7 @@ TEST(NpuCheck, windows_slices_and_axes_stay_inside) {
       {kNpuSlice, {4}, {2}, {2, 0, 0, 0, -3}, "operation 0: slice out of range"},
       {kNpuSlice, {4}, {1}, {0, 0, 0, 0, 0}, "operation 0: slice out of range"},
       {kNpuTranspose, {2, 3}, {3, 2}, {1, 0}, ""},
-      {kNpuTranspose, {2, 3}, {3, 2}, {1, 1}, "operation 0: no permutation"},
+      {kNpuTranspose, {2, 3}, {3, 2}, {1, 1}, "operation 0: invalid permutation"},
       {kNpuTranspose, {2, 3}, {2, 3}, {1, 0}, "operation 0: wrong shape"},
       {kNpuPad, {2}, {4}, {2}, ""},
       {kNpuPad, {2}, {4}, {3}, "operation 0: padding out of range"},

@@ -88,11 +88,11 @@ TEST_F(NpuPlugin, says_why_it_leaves_a_node) {
   EXPECT_NE(AnswerOf(t, 0).taken, 0);
   EXPECT_EQ(AnswerOf(t, 1).taken, 0);
   EXPECT_EQ(AnswerOf(t, 1).reason, kDeputyReasonOperator);
-  EXPECT_STREQ(AnswerOf(t, 1).text, "the NPU does not have it");
+  EXPECT_STREQ(AnswerOf(t, 1).text, "the operator is not supported by the NPU");
   const Handle absent = Create({{"faults", "absent"}});
   TestInterpreter u(MixedChain(1, {0}));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(u.get(), absent.get()), kTfLiteOk);
-  EXPECT_STREQ(AnswerOf(u, 0).text, "there is no NPU (it pretends to be absent)");
+  EXPECT_STREQ(AnswerOf(u, 0).text, "there is no NPU (simulated fault)");
 }
 
 TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
@@ -147,7 +147,7 @@ std::vector<uint8_t> SumWith(schema::ActivationFunctionType activation) {
 TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
   const std::vector<RefusalCase> kCases = {
       {"operator", OneUnary(kTfLiteBuiltinZerosLike, kTfLiteFloat32, {2}), kDeputyReasonOperator,
-       "the NPU does not have it"},
+       "the operator is not supported by the NPU"},
       {"type", OneUnary(kTfLiteBuiltinReshape, kTfLiteInt64, {2}), kDeputyReasonType,
        "RESHAPE: expected FLOAT32 INT32, found type 4"},
       {"rank", OneUnary(kTfLiteBuiltinAbs, kTfLiteFloat32, {1, 1, 1, 1, 2}), kDeputyReasonShape,
