@@ -222,7 +222,7 @@ TEST(MsFile, wrong_graphs_are_refused_in_words) {
       {[](MsWriter& w) { w.tensors[1].type = 0; }, "type 0 is not supported"},
       {[](MsWriter& w) { w.tensors[0].dims = {-2}; }, "shape [-2] is negative"},
       {[](MsWriter& w) { w.tensors[0].dims.resize(9); }, "expected at most 8 dimensions, found 9"},
-      {[](MsWriter& w) { w.tensors[0].location = "weights.msw"; }, "lies in another file"},
+      {[](MsWriter& w) { w.tensors[0].location = "weights.msw"; }, "is in another file"},
       {[](MsWriter& w) { w.Node(Value::Abs, {0}, {1}); }, "is also an output of node 0"},
       {[](MsWriter& w) { w.Node(Value::Abs, {0}, {}); }, "expected outputs, found none"},
       {[](MsWriter& w) { w.Node(Value::Abs, {5}, {1}); }, "expected an index below 2, found 5"},
@@ -297,7 +297,7 @@ TEST(MsFile, limits_hold) {
   few_bytes.max_block_bytes = 64;
   EXPECT_THAT(ErrorOf(bytes, few_tensors), HasSubstr("7 tensors are more than the limit of 3"));
   EXPECT_THAT(ErrorOf(bytes, few_nodes), HasSubstr("3 nodes are more than the limit of 2"));
-  EXPECT_THAT(ErrorOf(bytes, few_bytes), HasSubstr("beyond the limit of bytes"));
+  EXPECT_THAT(ErrorOf(bytes, few_bytes), HasSubstr("exceeds the size limit"));
 }
 
 // Nodes that share one large constant, each with a changed copy of it.
@@ -308,7 +308,7 @@ TEST(MsFile, shared_constants_do_not_multiply) {
   for (int i = 0; i < 2000; ++i) {
     w.Node(Value::MatMulFusion, {x, m}, {w.Output({1, 1})}, file::CreateMatMulAttributes(w.fbb()));
   }
-  EXPECT_THAT(ErrorOf(w), HasSubstr("grows beyond the limit of bytes"));
+  EXPECT_THAT(ErrorOf(w), HasSubstr("exceeds the size limit"));
 }
 
 // Nodes and tensors that share one list of inputs.
@@ -330,7 +330,7 @@ TEST(MsFile, shared_lists_do_not_multiply) {
   const auto graphs = fbb.CreateVector(std::vector{main});
   fbb.Finish(file::CreateMetaGraph(fbb, 0, 0, 0, one, two, 0, nodes, tensors, graphs), "MSL2");
   const std::vector<uint8_t> bytes(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());
-  EXPECT_THAT(ErrorOf(bytes), HasSubstr("describes more than its"));
+  EXPECT_THAT(ErrorOf(bytes), HasSubstr("refers to more data than its"));
 }
 
 TEST(MsFile, huge_shapes_are_refused_or_left_to_the_run) {
