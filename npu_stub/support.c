@@ -208,7 +208,7 @@ bool NpuImportNode(NpuImport* import) {
   return row->import(import, row->argument) && MakesOutputs(import);
 }
 
-/* ---- One node alone ---------------------------------------------------------------------------
+/* ---- Checks of a single node -----------------------------------------------------------------
  */
 
 static void ResetTensors(const TfLiteIntArray* list, int32_t* tensors) {

@@ -24,7 +24,8 @@ struct Options {
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// Converts the public struct, which may come from an older caller. Returns as ParseOptions.
+// Converts the public struct, which may come from an older caller. Returns "" or an error message;
+// after an error `options` is unchanged.
 std::string FromPublic(const DeputyCpuOptions& given, Options* options);
 
 DeputyCpuOptions PublicDefaults();

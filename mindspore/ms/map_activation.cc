@@ -77,7 +77,7 @@ void Softplus(Mapping& m, int input, int output) {
   m.Apply(Builtin::ADD, {m.Apply(Builtin::RELU, {input}), tail}, output);
 }
 
-// Adds min(max(x, least), greatest).
+// Adds operators that clamp the input to [min, max].
 bool Clamp(Mapping& m, int input, int output, float min, float max) {
   if (!m.NeedsFloat32()) return false;
   if (!(min <= max)) {

@@ -258,7 +258,7 @@ bool MapBlocks(Mapping& m, Builtin code) {
   return true;
 }
 
-// ---- Tensors made from shapes -------------------------------------------------------------------
+// ---- Tensors computed from shapes ---------------------------------------------------------------
 
 bool MapShape(Mapping& m, Builtin) {
   const bool wide = m.out().type == Type::kInt64;
