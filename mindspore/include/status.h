@@ -56,7 +56,7 @@ enum StatusCode : uint32_t {
 class Status {
  public:
   Status() = default;
-  Status(enum StatusCode code, std::string description = "")  // NOLINT: implicit, as the original
+  Status(enum StatusCode code, std::string description = "")  // NOLINT: implicit, as upstream
       : code_(code), description_(std::move(description)) {}
   Status(enum StatusCode code, int line, const char* file, std::string description = "")
       : code_(code),

@@ -98,7 +98,7 @@ struct QuantParam {
 class MSTensor {
  public:
   MSTensor() = default;
-  MSTensor(std::nullptr_t) {}  // NOLINT: implicit, as the original
+  MSTensor(std::nullptr_t) {}  // NOLINT: implicit, as upstream
   // Adds a reference to a tensor of the C API.
   explicit MSTensor(MSTensorHandle handle) : handle_(DeputyMSTensorRetain(handle)) {}
   // Creates a tensor with a copy of the data, which may be null.
