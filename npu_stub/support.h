@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The operators that the NPU supports, in one table with versions, types and import functions.
- * Some operators of MindSpore Lite's NPU delegate have no row, because TensorFlow Lite does not have
- * them: Eltwise, Reciprocal, FusedBatchNorm, InstanceNorm, ScaleFusion, CropAndResize. Its Unsqueeze
- * and Flatten correspond to EXPAND_DIMS and RESHAPE.
+ * Some operators of MindSpore Lite's NPU delegate have no row, because TensorFlow Lite does not
+ * have them: Eltwise, Reciprocal, FusedBatchNorm, InstanceNorm, ScaleFusion, CropAndResize. Its
+ * Unsqueeze and Flatten correspond to EXPAND_DIMS and RESHAPE.
  */
 #ifndef DEPUTY_NPU_STUB_SUPPORT_H_
 #define DEPUTY_NPU_STUB_SUPPORT_H_
