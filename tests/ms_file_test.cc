@@ -182,7 +182,7 @@ TEST(MsFile, cycles_are_refused_and_any_order_is_taken) {
   w.Node(Value::AddFusion, {x, b}, {a}, file::CreateFused(w.fbb()));
   w.Node(Value::Abs, {a}, {b});
   w.Node(Value::Abs, {b}, {y});
-  EXPECT_THAT(ErrorOf(w), HasSubstr("node 0 'n0' AddFusion: waits for its own output"));
+  EXPECT_THAT(ErrorOf(w), HasSubstr("node 0 'n0' AddFusion: depends on its own output"));
   MsWriter back;
   const uint32_t in = back.Input({1}), middle = back.Tensor({1}), out = back.Output({1});
   back.Node(Value::Neg, {middle}, {out});
