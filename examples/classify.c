@@ -132,18 +132,18 @@ static int Classify(const Api* api, TfLiteInterpreter* interpreter, const Labels
   TfLiteTensor* input = api->TfLiteInterpreterGetInputTensor(interpreter, 0);
   const int height = api->TfLiteTensorDim(input, 1);
   const int width = api->TfLiteTensorDim(input, 2);
-  int picture_width = 0, picture_height = 0, channels = 0;
-  unsigned char* pixels = stbi_load(path, &picture_width, &picture_height, &channels, 1);
+  int image_width = 0, image_height = 0, channels = 0;
+  unsigned char* pixels = stbi_load(path, &image_width, &image_height, &channels, 1);
   if (pixels == NULL) {
     fprintf(stderr, "%s: %s\n", path, stbi_failure_reason());
     return 0;
   }
   TfLiteStatus status = kTfLiteError;
-  if (picture_width == width && picture_height == height) {
+  if (image_width == width && image_height == height) {
     status = FillInput(api, input, pixels, (size_t)width * (size_t)height);
   } else {
-    fprintf(stderr, "%s: expected %dx%d, found %dx%d\n", path, width, height, picture_width,
-            picture_height);
+    fprintf(stderr, "%s: expected %dx%d, found %dx%d\n", path, width, height, image_width,
+            image_height);
   }
   stbi_image_free(pixels);
   if (status != kTfLiteOk || api->TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return 0;
@@ -172,7 +172,7 @@ static int Fits(const Api* api, const TfLiteInterpreter* interpreter, const Labe
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: %s LIBRARY MODEL LABELS PICTURE.png...\n", argv[0]);
+    fprintf(stderr, "usage: %s LIBRARY MODEL LABELS IMAGE.png...\n", argv[0]);
     return 2;
   }
   Api api;
@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   TfLiteInterpreter* interpreter = api.TfLiteInterpreterCreate(model, NULL);
   int fine = interpreter != NULL && api.TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk;
   if (fine && !Fits(&api, interpreter, &labels)) {
-    fprintf(stderr, "%s: not a picture classifier with %d labels\n", argv[2], labels.count);
+    fprintf(stderr, "%s: not an image classifier with %d labels\n", argv[2], labels.count);
     fine = 0;
   }
   for (int i = 4; fine && i < argc; ++i) fine = Classify(&api, interpreter, &labels, argv[i]);

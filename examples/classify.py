@@ -88,7 +88,7 @@ def read_png(path):
             compressed += body
     width, height, depth, colour, _, _, interlace = header
     if (depth, colour, interlace) != (8, 0, 0):
-        sys.exit(f'{path}: only 8-bit greyscale without interlacing is read here')
+        sys.exit(f'{path}: expected 8-bit greyscale without interlacing')
     packed = zlib.decompress(compressed)
     pixels, row = bytearray(), bytes(width)
     for y in range(height):
@@ -142,7 +142,7 @@ def main(arguments):
         labels = file.read().splitlines()
     model = library.TfLiteModelCreateFromFile(os.fsencode(arguments[1]))
     if not model:
-        sys.exit(f'{arguments[1]}: refused')
+        sys.exit(f'{arguments[1]}: not a usable model')
     interpreter = library.TfLiteInterpreterCreate(model, None)
     if not interpreter:
         sys.exit(f'{arguments[1]}: no interpreter')

@@ -399,7 +399,7 @@ int Compare(const TfLiteModel* model, TfLiteDelegate* delegate) {
   }
   std::printf("MyDelegate computed %d nodes\n", nodes_computed);
   const bool equal = difference <= 1e-5f * greatest + 1e-6f;
-  std::printf("answers %s (greatest difference %g)\n", equal ? "agree" : "differ",
+  std::printf("outputs %s (largest difference %g)\n", equal ? "agree" : "differ",
               static_cast<double>(difference));
   return equal ? 0 : 1;
 }

@@ -78,6 +78,6 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < plain.size(); ++i) {
     difference = std::max(difference, std::abs(plain[i] - delegated[i]));
   }
-  std::printf("greatest difference: %g\n", static_cast<double>(difference));
+  std::printf("largest difference: %g\n", static_cast<double>(difference));
   return difference < 1e-4F ? 0 : 1;
 }

@@ -105,13 +105,13 @@ class BenchAllTest(unittest.TestCase):
         self.assertEqual(lines[0], f"model      {MODEL}")
         table = [re.split(r" {2,}", line.strip()) for line in lines[3:]]
         self.assertEqual(table[0], ["init ms", "first ms", "median ms", "p99 ms", "speed-up",
-                                    "memory", "nodes taken", "difference", "run by"])
+                                    "memory", "nodes claimed", "difference", "run by"])
         cells = {row[7 if row[6] == "0 of 16" else 8]: row for row in table[1:]}
         self.assertEqual((cells["CPU"][4], len(cells["CPU"])), ("1.00", 8))
         self.assertEqual(cells["npu_stub,faults=run"][6], "16 of 16")
         self.assertRegex(cells["npu_stub,faults=run"][-1], "^degraded: ")
         self.assertEqual(cells["libwrong.so,how=nan"][6:8], ["2 of 16", "10 NaN"])
-        self.assertRegex(cells["gpu"][-1], "^not here: ")
+        self.assertRegex(cells["gpu"][-1], "^not available: ")
 
     def test_refuses_what_a_ranking_cannot_show(self):
         for flag in ("--dry_run", "--require_delegate", "--trace=x.json", "--verify=first"):
@@ -120,7 +120,7 @@ class BenchAllTest(unittest.TestCase):
             self.assertRegex(result.stderr, rf"\Adeputy: --all-delegates excludes {flag.split('=')[0]}\n")
         result = bench("--shape", "picture=28,28")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("the model's own: 'picture' [1, 28, 28, 1]", result.stderr)
+        self.assertIn("shapes in the model: 'picture' [1, 28, 28, 1]", result.stderr)
         result = bench("--shape", "nobody=1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
 

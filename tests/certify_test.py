@@ -84,7 +84,7 @@ class Misbehaving(unittest.TestCase):
     def test_ending_the_process_is_a_crash(self):
         found = self.bad_rows("exit")
         self.assertEqual(found["life/ADD float32/agrees"]["status"], "crash")
-        self.assertIn("ended the process", found["life/ADD float32/agrees"]["text"])
+        self.assertIn("the process exited", found["life/ADD float32/agrees"]["text"])
 
     def test_one_that_is_right_but_slow_is_certified_with_a_remark(self):
         code, report, rows = certify(wrong("slow"), "--only", "ADD float32")

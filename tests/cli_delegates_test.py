@@ -57,7 +57,7 @@ class RequireTest(unittest.TestCase):
         self.assertEqual(result.stdout, "")
 
     def test_delegates_without_a_node_fail_before_the_model_runs(self):
-        result = self.refused("npu_stub took no node", "--delegate", plugin("elementwise"),
+        result = self.refused("npu_stub claimed no node", "--delegate", plugin("elementwise"),
                               "--delegate", "npu_stub,min_nodes=99")
         self.assertEqual(result.stdout, "")
 
@@ -70,7 +70,7 @@ class RequireTest(unittest.TestCase):
         self.assertEqual((without.returncode, without.stdout), (0, result.stdout))
 
     def test_all_reasons_are_named(self):
-        result = self.refused("--use_gpu is not available: .*; npu_stub took no node", "--use-gpu",
+        result = self.refused("--use_gpu is not available: .*; npu_stub claimed no node", "--use-gpu",
                               "--delegate", plugin("elementwise"), "--delegate",
                               "npu_stub,min_nodes=99")
         self.assertEqual(result.stdout, "")

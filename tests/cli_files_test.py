@@ -198,7 +198,7 @@ class ForeignFilesTest(FilesCase):
         for text, content in kinds.items():
             model.write_bytes(content)
             with self.subTest(text=text):
-                self.refused(1, f"m.tflite is no usable model: .*this is .*{text}", "inspect", model)
+                self.refused(1, f"m.tflite is not a usable model: .*this is .*{text}", "inspect", model)
         for arguments in MODEL_READERS:
             self.refused(1, "'ABCD'", *with_file(arguments, model))
 

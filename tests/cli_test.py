@@ -228,10 +228,10 @@ class CliTest(unittest.TestCase):
         empty.mkdir()
         for command in ("run", "bench", "inspect", "explain"):
             self.refused(2, "nowhere: No such file", command, nowhere)
-            self.refused(2, "is a folder", command, self.folder)
+            self.refused(2, "is a directory", command, self.folder)
         run = ["run", FLOAT]
         self.refused(2, "No such file", *run, "--image", nowhere)
-        self.refused(2, "holds no .png", *run, "--image", empty)
+        self.refused(2, "contains no .png", *run, "--image", empty)
         self.refused(2, "PNG or JPEG", *run, "--image", LABELS)
         self.refused(2, "No such file", *run, "--image", self.picture, "--labels", nowhere)
         self.refused(2, "No such file", *run, "--input", nowhere)
@@ -265,7 +265,7 @@ class CliTest(unittest.TestCase):
         refused("shape", header("{'descr': '<f4', 'fortran_order': False, 'shape': (1"))
         refused("overflow", header("{'descr': '<f4', 'fortran_order': False, 'shape': "
                                    "(2000000000, 2000000000, 2000000000)}"))
-        refused("ask for 8 bytes of data, the file holds 4",
+        refused("expected 8 bytes of data for its type and shape, found 4",
                 header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", bytes(4)))
         refused(r"expected shape \[1, 28, 28, 1\], .* has \[2\]",
                 header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", bytes(8)))
@@ -276,7 +276,7 @@ class CliTest(unittest.TestCase):
                         content[:4] + b"XXXX" + content[8:]):
             model.write_bytes(damaged)
             for command in ("run", "bench", "inspect", "explain"):
-                self.refused(1, "bad.tflite is no usable model: ", command, model)
+                self.refused(1, "bad.tflite is not a usable model: ", command, model)
         self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
 
     def test_mindspore_models_are_taken_by_their_identifier(self):
@@ -292,7 +292,7 @@ class CliTest(unittest.TestCase):
         for damaged, reason in ((MS_MODEL[:200], "not a valid FlatBuffer"),
                                 (MS_MODEL[:7] + b"1" + MS_MODEL[8:], "found 'MSL1'")):
             model.write_bytes(damaged)
-            self.refused(1, f"times.bin is no usable model: .*{reason}", "run", model)
+            self.refused(1, f"times.bin is not a usable model: .*{reason}", "run", model)
 
     def test_models_whose_graph_is_wrong_are_refused_in_words(self):
         model = self.folder / "wrong.tflite"
@@ -342,7 +342,7 @@ class CliTest(unittest.TestCase):
                      *run, f"{PLUGINS}/libelementwise.so,colour=red")
         self.refused(2, "expected KEY=VALUE after the library, found 'x'", *run, "/none.so,x")
         self.refused(2, "takes no options", *run, f"{PLUGINS}/libstable_1.0.0.so,a=b")
-        self.refused(1, "cannot be given to delegate 1: Restored original execution plan",
+        self.refused(1, "cannot be delegated to delegate 1: Restored original execution plan",
                      *run, f"{PLUGINS}/libthrowing.so,in=prepare", "--policy", "tflite")
 
     def test_plugins_are_listed_as_text_and_json(self):
@@ -409,16 +409,16 @@ class CliTest(unittest.TestCase):
         for at in reversed(versions):  # of one of them, an operator's version is made 90
             pathlib.Path(path).write_bytes(model[:at] + b"\x5a" + model[at + 1:])
             result = deputy("ops", path)
-            if "no kernel here" in result.stderr:
+            if "no kernel" in result.stderr:
                 break
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel here\n\Z")
-        self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +nobody: no kernel for this version\n")
+        self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel\n\Z")
+        self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +none: no kernel for this version\n")
         name, count = re.search(r"\n(\w+) +90 +(\d+) ", result.stdout).groups()
         # Shown and marked, with everything else that the model has.
         result = deputy("inspect", path)
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel here: {name} version "
+        self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel: {name} version "
                                         rf"90 \({count} nodes?\)\n\Z")
         self.assertEqual(len(re.findall(rf"\n +\d+  {name} +90  nobody ", result.stdout)), int(count))
         self.assertRegex(result.stdout, r"\n +\d+  \w+ +\d+  CPU ")
@@ -529,7 +529,7 @@ class CliTest(unittest.TestCase):
         self.copy_as(f"b_{lie}.png")
         text = self.fine("run", FLOAT, "--image", self.folder, "--expect-from-name")
         self.assertIn("accuracy  50.00 % (1 of 2)\n", text)
-        self.assertRegex(text, rf"(?m)^wrong +b_{lie}.png: expected {lie}, answered {truth} \(")
+        self.assertRegex(text, rf"(?m)^wrong +b_{lie}.png: expected {lie}, found {truth} \(")
 
     def test_compares_the_cpu_with_delegates_in_one_table(self):
         few = self.folder / "few"
@@ -545,15 +545,15 @@ class CliTest(unittest.TestCase):
         lines = text.splitlines()
         self.assertEqual(lines[:2], ["digits_float.tflite, 20 pictures, 2 threads", ""])
         rows = [re.split(r" {2,}", line) for line in lines[2:]]
-        self.assertEqual(rows[0], ["run by", "accuracy", "answers as the CPU's", "median ms",
-                                   "nodes taken", "partitions", "left to the CPU"])
+        self.assertEqual(rows[0], ["run by", "accuracy", "agrees with CPU", "median ms",
+                                   "nodes claimed", "partitions", "left to the CPU"])
         self.assertEqual([row[0] for row in rows[1:]],
                          ["CPU", "npu_stub", "libnone.so", "npu_stub"])
         cpu, npu, none, failing = rows[1:]
         self.assertEqual((cpu[1], cpu[-2], cpu[-1]), ("95.00 %", "0 of 16", "everything"))
         self.assertEqual((npu[1:3], npu[4:]),
                          (["95.00 %", "20 of 20"], ["16 of 16", "1", "nothing"]))
-        self.assertRegex(none[-1], "^not here: .*/nowhere/libnone.so")
+        self.assertRegex(none[-1], "^not available: .*/nowhere/libnone.so")
         self.assertEqual((failing[1:3], failing[-1]),
                          (["95.00 %", "20 of 20"], "nothing (degraded)"))
 
@@ -957,7 +957,7 @@ class CliTest(unittest.TestCase):
                         env={**os.environ, "OPAQUE_LOG": str(log)})
         self.assertEqual(result.stderr,
                          "deputy: warning: --stable_delegate_settings_file: gpu_settings is ignored: only "
-                         "stable_delegate_loader_settings and max_delegated_partitions are handed on\n")
+                         "stable_delegate_loader_settings and max_delegated_partitions are passed on\n")
         self.assertEqual(log.read_text(), f"3 {library} mine\n")
         self.assertEqual(json.loads(result.stdout)["delegates"][0]["nodes"], 2)
         settings.write_text("{}")
@@ -976,7 +976,7 @@ class CliTest(unittest.TestCase):
     def test_bench_runs_nothing_with_dry_run(self):
         text = self.fine("bench", FLOAT, "--dry_run", "--print_preinvoke_state",
                          "--report_peak_memory_footprint=true", "--list_signatures")
-        self.assertIn("inference  none, by --dry_run\n", text)
+        self.assertIn("inference  none (--dry_run)\n", text)
         self.assertRegex(text, r"(?m)^ +0  picture +FLOAT32  kTfLiteArenaRw +3136  \[1, 28, 28, 1\]$")
         self.assertRegex(text, r"(?m)^node 15 SOFTMAX: inputs \[37\], outputs \[38\], run by CPU$")
         self.assertRegex(text, r"Overall peak memory footprint \(MB\) via periodic monitoring: [\d.]+\n")
@@ -1031,7 +1031,7 @@ class CliTest(unittest.TestCase):
     def test_bench_refuses_inputs_that_do_not_fit(self):
         bench = ["bench", FLOAT, *self.QUICK]
         layer = "--input_layer=picture"
-        self.refused(1, r"expected 4 dim.*the model's own: 'picture' \[1, 28, 28, 1\]", *bench,
+        self.refused(1, r"expected 4 dim.*shapes in the model: 'picture' \[1, 28, 28, 1\]", *bench,
                      layer, "--input_layer_shape=1,5")
         for pattern, *arguments in [
                 ("as many shapes as --input_layer has names, 1, found 2", layer,
@@ -1292,7 +1292,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(text.count("\non the CPU 0."), 16)
         self.assertIn("\nsummary    16 nodes on the CPU, no delegate used\n", text)
         bench = ["bench", FLOAT, *self.QUICK]
-        self.refused(1, f"{name} took none of 16 nodes", *bench, *self.no_node(),
+        self.refused(1, f"{name} claimed none of 16 nodes", *bench, *self.no_node(),
                      "--require_delegate")
         self.refused(1, "16 of 16 nodes run on the CPU, the first is node 0 CONV_2D", *bench,
                      *self.no_node(), "--require_full_delegation")

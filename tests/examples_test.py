@@ -81,7 +81,7 @@ class ExamplesTest(unittest.TestCase):
         by_hand = self.conv_mean(ROOT / 'examples/conv_mean.tflite')
         self.assertEqual(by_hand[:2], graph)
         self.assertEqual(by_hand[2], 'MyDelegate computed 3 nodes')
-        self.assertRegex(by_hand[3], r'^answers agree \(greatest difference [0-9.e-]+\)$')
+        self.assertRegex(by_hand[3], r'^outputs agree \(largest difference [0-9.e-]+\)$')
         with_helper = self.conv_mean('--helper', ROOT / 'examples/conv_mean.tflite')
         self.assertEqual(with_helper[1:4], ['node 1 stays: neither CONV_2D nor MEAN',
                                             'node 4 stays: neither CONV_2D nor MEAN',

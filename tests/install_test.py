@@ -238,7 +238,7 @@ endif()
     def test_the_loader_that_will_not_look_there_is_named(self):
         if shutil.which('ldconfig', path=os.environ.get('PATH', '') + ':/sbin') is None:
             self.skipTest('no ldconfig')
-        self.assertIn(f'The loader does not look into {self.libraries}', self.told)
+        self.assertIn(f'The loader does not search {self.libraries}', self.told)
 
     def test_client_builds_with_pkg_config_and_runs(self):
         environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))

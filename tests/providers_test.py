@@ -107,13 +107,13 @@ class ProvidersTest(unittest.TestCase):
         for key, (library, function) in BRIDGES.items():
             flag = f"--use_{key}"
             with self.subTest(provider=key, absence="missing"):
-                self.check_absence(flag, f"{library} is not here: ", "No such file")
+                self.check_absence(flag, f"{library} was not found: ", "No such file")
             with self.subTest(provider=key, absence="damaged"):
                 self.put(library, "no library\n")
-                self.check_absence(flag, f"{library} is not here: {self.folder}/{library}: ")
+                self.check_absence(flag, f"{library} was not found: {self.folder}/{library}: ")
             with self.subTest(provider=key, absence="symbol"):
                 self.put(library, plugin("no_create"))
-                self.check_absence(flag, f"{library} is here, but has no function {function}")
+                self.check_absence(flag, f"{library} was found, but has no function {function}")
 
     def test_a_library_that_the_bridge_cannot_open_is_named_once(self):
         for key, (library, _) in BRIDGES.items():
@@ -196,7 +196,7 @@ class ProvidersTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         result = self.deputy("explain", MODEL, "--use_hexagon", "--pin", "op:ADD=0")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--pin: delegates go by their numbers, and --use_hexagon", result.stderr)
+        self.assertIn("--pin selects delegates by number, but --use_hexagon", result.stderr)
         result = self.deputy("bench", MODEL, *QUICK, "--use_hexagon", "--require_delegate")
         self.assertEqual(result.returncode, 1)
 

@@ -114,7 +114,8 @@ void BenchDelegates::CheckRequirements(const BenchOptions& options) const {
   for (const DelegateReport& report : reports_) {
     if (!options.require_delegate) break;
     if (report.nodes == 0) {
-      FailWork("--require_delegate: %s took none of %zu nodes", report.name.c_str(), node_count_);
+      FailWork("--require_delegate: %s claimed none of %zu nodes", report.name.c_str(),
+               node_count_);
     }
   }
   if (options.require_full_delegation && !cpu_nodes_.empty()) {

@@ -66,7 +66,7 @@ std::map<int, std::string> ParseFiles(const std::string& text, const Session& se
 // range.
 void WriteWithin(const Range& range, uint32_t seed, TfLiteTensor* tensor) {
   if (!IsNumeric(TfLiteTensorType(tensor))) {
-    FailUsage("--input_layer_value_range: input '%s' holds no numbers", TfLiteTensorName(tensor));
+    FailUsage("--input_layer_value_range: input '%s' is not numeric", TfLiteTensorName(tensor));
   }
   const TfLiteType type = TfLiteTensorType(tensor);
   const bool real = type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64 ||

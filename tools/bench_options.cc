@@ -25,16 +25,16 @@ struct Meaningless {
   const char* why;
 };
 constexpr Meaningless kMeaningless[] = {
-    {"benchmark_name", "nothing prints it"},
+    {"benchmark_name", "it is not printed"},
     {"disable_delegate_clustering", "delegates are not clustered"},
     {"enable_builtin_cast_constant_cache", "there is no such cache"},
     {"export_model_runtime_info", "see --json, or deputy explain --json"},
     {"gpu_invoke_loop_times", "only special builds of benchmark_model have it"},
-    {"gpu_wait_type", "the GPU delegate chooses"},
-    {"memory_footprint_check_interval_ms", "the kernel keeps the peak"},
+    {"gpu_wait_type", "the GPU delegate selects it"},
+    {"memory_footprint_check_interval_ms", "the kernel records the peak"},
     {"model_runtime_info_output_file", "see --json, or deputy explain --json"},
-    {"optimize_memory_for_large_tensors", "memory is planned by lifetime anyway"},
-    {"output_prefix", "nothing prints it"},
+    {"optimize_memory_for_large_tensors", "memory is always planned by lifetime"},
+    {"output_prefix", "it is not printed"},
     {"output_proto_filepath", "see --output_filepath"},
     {"release_dynamic_tensors", "memory of dynamic tensors is kept for the next inference"},
     {"result_file_path", "see --json"},
@@ -65,7 +65,7 @@ void WarnOfStrangers(const CLI::App& command) {
       FailUsage("The following argument was not expected: %s (see 'deputy --help')", text.c_str());
     }
     std::fprintf(stderr, "deputy: warning: %s is ignored: %s\n", OneLine(name).c_str(),
-                 why == nullptr ? "there is no such option here" : why);
+                 why == nullptr ? "unknown option" : why);
   }
 }
 
@@ -78,58 +78,56 @@ struct Ignored {
 void AddRunOptions(CLI::App* command, BenchOptions* options) {
   const CLI::Validator at_least_one = AtLeast(1);
   const CLI::Validator not_negative = AtLeast(0);
-  command->add_option("-n,--runs,--num_runs", options->runs, "Inferences at least")
+  command->add_option("-n,--runs,--num_runs", options->runs, "Minimum number of inferences")
       ->type_name("N")
       ->check(at_least_one)
       ->capture_default_str();
-  command->add_option("--min-secs,--min_secs", options->min_secs, "Seconds at least")
+  command->add_option("--min-secs,--min_secs", options->min_secs, "Minimum duration in seconds")
       ->type_name("S")
       ->check(not_negative)
       ->capture_default_str();
-  command->add_option("--max-secs,--max_secs", options->max_secs, "Seconds at most")
+  command->add_option("--max-secs,--max_secs", options->max_secs, "Maximum duration in seconds")
       ->type_name("S")
       ->check(not_negative)
       ->capture_default_str();
-  command
-      ->add_option("--warmup,--warmup_runs", options->warmup,
-                   "Inferences before measuring; 0 for none")
+  command->add_option("--warmup,--warmup_runs", options->warmup, "Warm-up inferences; 0 for none")
       ->type_name("N")
       ->check(not_negative)
       ->capture_default_str();
   command
       ->add_option("--warmup-secs,--warmup_min_secs", options->warmup_secs,
-                   "Seconds of warm-up at least")
+                   "Minimum warm-up in seconds")
       ->type_name("S")
       ->check(not_negative)
       ->capture_default_str();
   // The default of benchmark_model is -1, no delay.
   command
       ->add_option("--run-delay,--run_delay", options->run_delay,
-                   "Seconds to wait after each inference")
+                   "Pause in seconds after each inference")
       ->type_name("S")
       ->capture_default_str();
   command
       ->add_option("--run-frequency,--run_frequency", options->run_frequency,
-                   "Inferences per second instead; late ones are\ncaught up with")
+                   "Inferences per second, instead of a fixed pause;\nlate ones start immediately")
       ->type_name("HZ");
-  command->add_flag("--dry-run,--dry_run", options->dry_run, "Everything but inferences");
+  command->add_flag("--dry-run,--dry_run", options->dry_run, "Do everything except inferences");
 }
 
 // Adds the options that print more than the times.
 void AddShowOptions(CLI::App* command, BenchOptions* options) {
-  constexpr const char* kGroup = "Shown as well";
+  constexpr const char* kGroup = "Additional output";
   const auto flag = [&](const char* spellings, bool* value, const char* help) {
     command->add_flag(spellings, *value, help)->group(kGroup);
   };
-  flag("--verbose", &options->verbose, "Every option and its value");
+  flag("--verbose", &options->verbose, "All options with their values");
   flag("--print-preinvoke-state,--print_preinvoke_state", &options->preinvoke_state,
        "Tensors, memory and nodes before inferences");
   flag("--print-postinvoke-state,--print_postinvoke_state", &options->postinvoke_state,
-       "The same afterwards");
+       "Tensors, memory and nodes after inferences");
   flag("--report-peak-memory-footprint,--report_peak_memory_footprint", &options->peak_memory,
-       "benchmark_model's lines on memory");
+       "Memory, in the format of benchmark_model");
   flag("--list-signatures,--list_signatures", &options->list_signatures,
-       "Signatures, with inputs and outputs");
+       "Signatures with inputs and outputs");
   const auto width = [&](const char* spellings, unsigned* value, const char* help) {
     command->add_option(spellings, *value, help)
         ->type_name("N")
@@ -138,14 +136,14 @@ void AddShowOptions(CLI::App* command, BenchOptions* options) {
         ->group(kGroup);
   };
   width("--tensor-name-display-length,--tensor_name_display_length", &options->columns.name,
-        "Width of names in these states");
+        "Column width of names in these lists");
   width("--tensor-type-display-length,--tensor_type_display_length", &options->columns.type,
-        "Width of types");
+        "Column width of types");
   width("--alloc-type-display-length,--alloc_type_display_length", &options->columns.memory,
-        "Width of kinds of memory");
+        "Column width of memory kinds");
   command
       ->add_option("--output-filepath,--output_filepath", options->output_file,
-                   "Write the outputs' bytes there, one behind the\nother")
+                   "Write the bytes of all outputs to this file,\nconcatenated")
       ->type_name("FILE")
       ->group(kGroup);
 }
@@ -155,7 +153,7 @@ void AddPrecisionFlag(CLI::App* command, SessionOptions* options) {
   command->add_flag(
       "--allow-fp16,--allow_fp16",
       [options](int64_t count) { options->precision = count > 0 ? "bf16" : "float32"; },
-      "The same as --precision bf16");
+      "Same as --precision bf16");
 }
 
 void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
@@ -169,7 +167,7 @@ void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
       ->group("Inputs");
   command
       ->add_option("--input-layer-value-range,--input_layer_value_range", inputs->ranges,
-                   "Random values within bounds, e.g. a,0,255")
+                   "Range of random values, e.g. a,0,255")
       ->type_name("RANGES")
       ->group("Inputs");
   command
@@ -177,7 +175,7 @@ void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {
                    "Values from raw or .npy files, e.g. a:x.npy")
       ->type_name("FILES")
       ->group("Inputs");
-  command->add_option("--seed", inputs->seed, "Other random values for another number")
+  command->add_option("--seed", inputs->seed, "Random seed")
       ->type_name("N")
       ->capture_default_str()
       ->group("Inputs");
@@ -192,23 +190,23 @@ void AddDelegateOptions(CLI::App* command, BenchOptions* options) {
   number("--first-delegate-node-index,--first_delegate_node_index",
          &options->session.first_delegate_node, "Nodes before this one stay on the CPU");
   number("--last-delegate-node-index,--last_delegate_node_index",
-         &options->session.last_delegate_node, "Nodes behind this one stay on the CPU");
+         &options->session.last_delegate_node, "Nodes after this one stay on the CPU");
   command
       ->add_flag("--require-delegate,--require_delegate", options->require_delegate,
-                 "Fail unless each delegate takes a node")
+                 "Fail unless each delegate claims a node")
       ->group(kDelegatesGroup);
   command
       ->add_flag("--require-full-delegation,--require_full_delegation",
-                 options->require_full_delegation, "Fail if a node is left on the CPU")
+                 options->require_full_delegation, "Fail if a node stays on the CPU")
       ->group(kDelegatesGroup);
   command
       ->add_flag("--show-cpu-nodes,--show_cpu_nodes", options->show_cpu_nodes,
-                 "List the nodes that no delegate took")
+                 "List the nodes that no delegate claimed")
       ->group(kDelegatesGroup);
   command
       ->add_flag("--all-delegates,--all_delegates", options->all_delegates,
-                 "One table instead: the CPU, each delegate that is\nhere, and each that is given, "
-                 "by itself")
+                 "Print one table instead: the CPU, each available\ndelegate and each given one, "
+                 "separately")
       ->group(kDelegatesGroup);
 }
 
@@ -220,7 +218,7 @@ void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr
       ->group("Profile");
   command
       ->add_flag("--enable-op-profiling,--enable_op_profiling", options->whole_profile,
-                 "All nodes in their order, too; =false for no\nprofile at all")
+                 "Also profile all nodes in execution order;\n=false disables profiling")
       ->group("Profile");
   command
       ->add_option("--op-profiling-output-mode,--op_profiling_output_mode", options->profile_mode,
@@ -232,12 +230,12 @@ void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr
   command
       ->add_option(
           "--op-profiling-output-file,--op_profiling_output_file,--profiling_output_csv_file",
-          options->profile_file, "Write the csv here")
+          options->profile_file, "File for the CSV profile")
       ->type_name("FILE")
       ->group("Profile");
   command
       ->add_option("--max-profiling-buffer-entries,--max_profiling_buffer_entries",
-                   ignored->buffer_entries, "Accepted; there is no such limit")
+                   ignored->buffer_entries, "Accepted without effect: there is no such limit")
       ->type_name("N")
       ->group("Profile");
   command
@@ -245,7 +243,7 @@ void AddProfileOptions(CLI::App* command, BenchOptions* options, std::shared_ptr
           "--allow-dynamic-profiling-buffer-increase,"
           "--allow_dynamic_profiling_buffer_increase",
           [ignored](int64_t count) { ignored->buffer_increase = count > 0; },
-          "Accepted; there is no such limit")
+          "Accepted without effect: there is no such limit")
       ->group("Profile");
 }
 
@@ -281,7 +279,7 @@ void CheckRanking(const CLI::App& command) {
 
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
   command->allow_extras();  // see WarnOfStrangers
-  command->add_option("--graph", options->session.model, "The same as MODEL")->type_name("FILE");
+  command->add_option("--graph", options->session.model, "Same as MODEL")->type_name("FILE");
   AddPrecisionFlag(command, &options->session);
   AddRunOptions(command, options);
   AddShowOptions(command, options);

@@ -149,7 +149,7 @@ void PrintTimes(const BenchReport& report) {
   std::printf("start-up   load %.3f ms, prepare %.3f ms", report.session.load_ms(),
               report.session.prepare_ms());
   if (times.runs == 0) {
-    std::printf("\ninference  none, by --dry_run\n");
+    std::printf("\ninference  none (--dry_run)\n");
     return;
   }
   const double largest = times.median;

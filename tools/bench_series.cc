@@ -66,7 +66,7 @@ std::unique_ptr<Session> OpenForBench(const SessionOptions& options) {
     } catch (const ToolError&) {
       throw error;
     }
-    throw ToolError(error.exit_code, std::string(error.what()) + "; the model's own: " + own);
+    throw ToolError(error.exit_code, std::string(error.what()) + "; shapes in the model: " + own);
   }
 }
 

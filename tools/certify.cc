@@ -33,7 +33,8 @@ void CertifyLibrary(const CertifyOptions& options) {
   const std::string program = BesideTheCommand("deputy-certify");
   std::error_code error;
   if (!std::filesystem::exists(program, error)) {
-    FailUsage("certify: there is no %s: build the target deputy-certify (`make`)", program.c_str());
+    FailUsage("certify: %s does not exist: build the target deputy-certify (`make`)",
+              program.c_str());
   }
   std::vector<std::string> words = {program, "--library=" + LibraryPath(delegate.library)};
   for (const auto& [key, value] : delegate.options) {

@@ -56,7 +56,7 @@ def main():
     build = arguments.build.resolve()
     commands = commands_of(build)
     if not commands:
-        sys.exit(f'check_clang: {build}/compile_commands.json names no file of ours')
+        sys.exit(f'check_clang: {build}/compile_commands.json contains none of our files')
     generate(build, arguments.jobs)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

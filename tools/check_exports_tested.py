@@ -55,7 +55,7 @@ def called_functions():
 def self_test():
     called = called_functions()
     if 'TfLiteInterpreterInvoke' not in called or 'Deputy' + 'NobodyCallsThis' in called:
-        print('self-test: a function without a test is not told from one with a test')
+        print('self-test: a function without a test was not found')
         return 1
     return 0
 
@@ -68,7 +68,7 @@ def main():
     exported = exported_functions()
     untested = sorted(exported - called_functions())
     for name in untested:
-        print(f'{name} is called by no test')
+        print(f'{name} is not called by any test')
     if not untested:
         print(f'exports: each of {len(exported)} is called by a test')
     return 1 if untested else 0

@@ -165,7 +165,7 @@ def check_form(path, text):
     if path.suffix == '.h':
         guard = 'DEPUTY_' + re.sub(r'\W', '_', str(path)).upper() + '_'
         if f'#ifndef {guard}\n#define {guard}\n' not in text:
-            yield f'{path}: wants the include guard {guard}'
+            yield f'{path}: expected the include guard {guard}'
 
 
 def cycles_of(arrows):
@@ -270,7 +270,7 @@ def check_objects(build):
         found.add(output[2])
         sources = sources_of(build, entry['file'])
         if len({source.parent for source in sources}) != 1:
-            return [f'{entry["file"]}: wants sources of one folder']
+            return [f'{entry["file"]}: expected sources of one directory']
         symbols[sources[0]] = symbols_of(build / output[1])
     if found != wanted:
         return [f'{build}: no object files of {", ".join(sorted(wanted - found))}']
@@ -396,15 +396,15 @@ def self_test():
     if not any(problem.startswith('stb is implemented 2 times') for problem in problems):
         missed.append('two copies of stb')
     linked = check_symbols({
-        pathlib.Path('core/kernel_api/door.cc'): ({'RuntimeOf'}, {'SubgraphOf', 'vsnprintf'}),
+        pathlib.Path('core/kernel_api/entry.cc'): ({'RuntimeOf'}, {'SubgraphOf', 'vsnprintf'}),
         pathlib.Path('core/exec/subgraph.cc'): ({'SubgraphOf'}, {'RuntimeOf'}),
     })
-    if [problem.split(':')[0] for problem in linked] != ['core/kernel_api/door.cc']:
+    if [problem.split(':')[0] for problem in linked] != ['core/kernel_api/entry.cc']:
         missed.append('a call upwards')
     for name in missed:
-        print(f'self-test: nobody noticed {name}')
+        print(f'self-test: not found: {name}')
     for name in wronged:
-        print(f'self-test: {name} is fine but was refused')
+        print(f'self-test: {name} is valid but was rejected')
     return not missed and not wronged
 
 

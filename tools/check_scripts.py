@@ -180,7 +180,7 @@ def main():
         run_imports(pathlib.Path(arguments.run_imports[0]), arguments.run_imports[1])
         return 0
     problems = list(self_test() if arguments.self_test else check(arguments.folder.resolve()))
-    print('\n'.join(problems) or 'scripts: as they should be')
+    print('\n'.join(problems) or 'scripts: ok')
     return 1 if problems else 0
 
 

@@ -166,12 +166,12 @@ def check_instruction_set_objects(build):
         weak = re.findall(r'^\S* *[WVwvu] (\S.*)$', output_of('nm', '-C', '--defined-only', found),
                           re.MULTILINE)
         for name in weak:
-            yield f'{found.name} defines {name} weakly: it might be linked into code for every CPU'
+            yield f'{found.name} defines {name} weakly: the linker could use it on every CPU'
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('build', type=pathlib.Path, help='a build folder')
+    parser.add_argument('build', type=pathlib.Path, help='build directory')
     build = parser.parse_args(arguments).build
     drop_in = dict.fromkeys(tflite_functions(), 'VERS_1.0')
     ours = drop_in | dict.fromkeys(EXTERNAL_DELEGATE | attribute_map_functions(), 'VERS_1.0')
@@ -190,7 +190,7 @@ def main(arguments):
     for problem in problems:
         print(problem)
     if not problems:
-        print(f'symbols: drop-in {len(drop_in)}, libdeputy {len(ours)}, as they should be')
+        print(f'symbols: drop-in {len(drop_in)}, libdeputy {len(ours)}: ok')
     return 1 if problems else 0
 
 

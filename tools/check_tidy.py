@@ -217,7 +217,7 @@ def main():
     build = arguments.build.resolve()
     sources = sources_of(build, arguments.files)
     if not sources:
-        sys.exit(f'check_tidy: no file of {build}/compile_commands.json is one of {arguments.files.pattern}')
+        sys.exit(f'check_tidy: no file of {build}/compile_commands.json matches {arguments.files.pattern}')
     folder = build / 'groups'
     groups = [Group(folder, members) for members in groups_of(sources)]
     tidy = Tidy(build, arguments.analyzer)
@@ -228,7 +228,7 @@ def main():
             findings += said
             for text in said:
                 print(text, flush=True)
-    print(f'check_tidy: {len(sources)} files, {len(alone)} of them alone, {len(findings)} with findings')
+    print(f'check_tidy: {len(sources)} files, {len(alone)} of them separately, {len(findings)} with findings')
     sys.exit(1 if findings else 0)
 
 

@@ -51,7 +51,7 @@ class HelpFormatter : public CLI::Formatter {
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");
-  command->add_option("-t,--threads,--num_threads", options->threads, "Threads to work with")
+  command->add_option("-t,--threads,--num_threads", options->threads, "Number of threads")
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->capture_default_str();
@@ -59,47 +59,47 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
                     "Integer arithmetic bit-exact with TFLite's\nreference kernels");
   command
       ->add_option("--precision", options->precision,
-                   "Of products: float32; or bf16, where the CPU has\nit: faster, less exact")
+                   "Precision of products: float32, or bf16 (faster,\nless exact; needs a CPU with "
+                   "AVX512-BF16)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"float32", "bf16"}).description(""));
-  command->add_option("--shape", options->shapes, "Resize an input first, e.g. x=1,224,224,3")
+  command->add_option("--shape", options->shapes, "Resize an input, e.g. x=1,224,224,3")
       ->type_name("NAME=DIMS")
       ->expected(1)
       ->take_all();
   command->add_option("--delegate")
       ->description(
-          "Give nodes to the delegate of a library, with\n"
-          "options KEY=VALUE; several are applied in order")
+          "Apply the delegate of a library, with options\n"
+          "KEY=VALUE; several are applied in order")
       ->type_name("LIB[,K=V..]")
       ->expected(1)
       ->take_all();
   command
       ->add_option("--policy", options->policy,
-                   "When a delegate fails: hot (the default), the CPU\n"
-                   "stands in; tflite, as TFLite does")
+                   "On delegate failure: hot = fall back to the CPU\n"
+                   "(default); tflite = fail as TFLite does")
       ->type_name("NAME")
       ->check(CLI::IsMember({"tflite", "hot"}).description(""));
-  command->add_flag(
-      "--validate", options->validate,
-      "Watch delegates for breaches of their contract;\nwith findings the exit code is 1");
+  command->add_flag("--validate", options->validate,
+                    "Enable the delegate validation layer; exit code 1\nif it has findings");
   command
       ->add_option(
           "--verify", options->verify,
-          "Compare delegates' results with the CPU's: first,\nalways, or in every N-th run")
+          "Compare results of delegates with the CPU's in the\nfirst, always, or every N-th run")
       ->type_name("HOW");
 }
 
 void AddSignatureOption(CLI::App* command, SessionOptions* options) {
   command
       ->add_option("--signature,--signature_to_run_for", options->signature,
-                   "Run what this signature names, not the first\nsubgraph")
+                   "Run the subgraph of this signature instead of the\nfirst subgraph")
       ->type_name("KEY");
 }
 
 void AddTraceOption(CLI::App* command, std::string* path) {
   command
       ->add_option("--trace", *path,
-                   "Write when what ran on which thread, delegate and\n"
+                   "Write a timeline trace (Perfetto JSON) of threads,\n"
                    "device, for Perfetto; delegates that\n"
                    "can take the times of their devices do so")
       ->type_name("FILE");
@@ -108,23 +108,23 @@ void AddTraceOption(CLI::App* command, std::string* path) {
 // ---- The subcommands ----------------------------------------------------------------------------
 
 void AddPictureOptions(CLI::App* command, RunOptions* options) {
-  command->add_option("--image", options->image, "Picture (PNG, JPEG) or a folder of pictures")
+  command->add_option("--image", options->image, "Image (PNG, JPEG) or a directory of images")
       ->type_name("PATH");
   command
       ->add_option("--image-input", options->image_input,
-                   "Input that takes the picture (else the first)")
+                   "Input for the image (default: the first)")
       ->type_name("NAME");
   command
       ->add_option("--range", options->range,
-                   "Values that black and white become; 1,0 turns\n"
-                   "dark on light around")
+                   "Value range that pixel values 0 and 255 map to;\n"
+                   "1,0 inverts")
       ->type_name("LO,HI")
       ->expected(2)
       ->delimiter(',')
       ->default_str("0,1");
   command
       ->add_option("--mean", options->mean,
-                   "Instead of --range: (pixel - mean) * scale, one\nnumber or one per channel")
+                   "Instead of --range: (pixel - mean) * scale; one\nnumber or one per channel")
       ->type_name("M,..")
       ->delimiter(',')
       ->excludes("--range");
@@ -137,39 +137,41 @@ void AddPictureOptions(CLI::App* command, RunOptions* options) {
 void AddOutputOptions(CLI::App* command, RunOptions* options) {
   command->add_option("--labels", options->labels, "Text file, one label per line")
       ->type_name("FILE");
-  command->add_option("-k,--top-k", options->top_k, "Show the best N entries of the first output")
+  command
+      ->add_option("-k,--top-k", options->top_k, "Show the N highest entries of the first output")
       ->type_name("N")
       ->check(AtLeast(1));
   command
-      ->add_option("-o,--output-dir", options->output_dir,
-                   "Write outputs there as .npy, one file each")
+      ->add_option("-o,--output-dir", options->output_dir, "Write each output to a .npy file there")
       ->type_name("DIR");
-  command->add_option("--max-values", options->max_values, "Print no more values per output")
+  command
+      ->add_option("--max-values", options->max_values,
+                   "Maximum number of values printed per output")
       ->type_name("N")
       ->check(AtLeast(0))
       ->capture_default_str();
   command->add_flag("--expect-from-name", options->expect_from_name,
-                    "Pictures are named ..._<label>: print accuracy,\n"
-                    "the wrong ones, latency, who ran what");
+                    "Images are named ..._<label>: print accuracy,\n"
+                    "wrong results, latency and owners of nodes");
   command
       ->add_option("--compare", options->compare,
-                   "With --expect-from-name: the same on the CPU and\n"
-                   "through each of these delegates, as one table")
+                   "With --expect-from-name: compare the CPU with each\n"
+                   "of these delegates in one table")
       ->type_name("LIB[,K=V..]")
       ->expected(1)
       ->take_all();
-  command->add_flag("--profile", options->profile, "Print who ran which operator");
+  command->add_flag("--profile", options->profile, "Print the time and the owner of each operator");
   command->add_flag("--require", options->require,
-                    "Exit code 1 unless each delegate is here, takes a\n"
-                    "node and runs all that it takes");
+                    "Exit code 1 unless each delegate is available,\n"
+                    "claims a node and runs all nodes that it claims");
   AddTraceOption(command, &options->trace);
   command->add_flag("--progress", options->progress,
-                    "Progress bar on standard error (the default on\na terminal)");
+                    "Progress bar on standard error (default on a\nterminal)");
 }
 
 void AddRunCommand(CLI::App* app) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app->add_subcommand("run", "Give a model inputs, run it, show the outputs");
+  CLI::App* command = app->add_subcommand("run", "Run a model and show its outputs");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddProviderOptions(command, false);
@@ -177,27 +179,26 @@ void AddRunCommand(CLI::App* app) {
   command
       ->add_option("-i,--input", options->inputs,
                    "Raw bytes or .npy for an input, named or\n"
-                   "numbered; .npy values are quantised if need be")
+                   "numbered; .npy values are quantised if necessary")
       ->type_name("[NAME=]FILE")
       ->expected(1)
       ->take_all();
-  command->add_flag("--random", options->random, "Random values for inputs not given");
-  command->add_option("--seed", options->seed, "Other random values for another number")
+  command->add_flag("--random", options->random, "Random values for all other inputs");
+  command->add_option("--seed", options->seed, "Random seed")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--rows", options->rows,
                    "One inference per row of a CSV file, - for standard\n"
-                   "input, or per .npy, .raw or .bin of a folder")
+                   "input, or per .npy, .raw or .bin of a directory")
       ->type_name("PATH");
-  command
-      ->add_option("--rows-input", options->rows_input, "Input that takes the row (else the first)")
+  command->add_option("--rows-input", options->rows_input, "Input for the row (default: the first)")
       ->type_name("NAME");
   AddPictureOptions(command, options.get());
   AddOutputOptions(command, options.get());
   command->footer(
-      "Quantised inputs and outputs are given and shown as real values; .npy\n"
-      "outputs hold what the tensor holds.\n\n"
+      "Quantised inputs and outputs are shown and expected as real values; .npy\n"
+      "outputs contain the stored values.\n\n"
       "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
       "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
   command->callback([options, command] {
@@ -208,15 +209,15 @@ void AddRunCommand(CLI::App* app) {
 
 void AddBenchCommand(CLI::App* app) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app->add_subcommand("bench", "Measure a model, whole and by operator");
+  CLI::App* command = app->add_subcommand("bench", "Benchmark a model and its operators");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
   command->footer(
-      "Inputs are random unless said otherwise, times in milliseconds. The\n"
-      "spellings of TFLite's benchmark_model work too: --num_runs, --use_xnnpack,\n"
+      "Inputs are random by default, times are in milliseconds. The\n"
+      "spellings of TFLite's benchmark_model are accepted: --num_runs, --use_xnnpack,\n"
       "--external_delegate_path, ...");
   command->callback([options, command] {
     FinishBenchOptions(*command, options.get());
@@ -226,12 +227,12 @@ void AddBenchCommand(CLI::App* app) {
 
 void AddCompareCommand(CLI::App* app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = app->add_subcommand("compare", "Show where a delegate or model differs");
+  CLI::App* command = app->add_subcommand("compare", "Compare a delegate or model with another");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
-  command->add_option("--against", options->against, "The CPU without delegates, or another model")
+  command->add_option("--against", options->against, "Reference: the CPU, or another model")
       ->type_name("cpu|FILE")
       ->capture_default_str();
   command
@@ -240,20 +241,20 @@ void AddCompareCommand(CLI::App* app) {
       ->type_name("[NAME=]FILE")
       ->expected(1)
       ->take_all();
-  command->add_option("--seed", options->seed, "Other random values for another number")
+  command->add_option("--seed", options->seed, "Random seed")
       ->type_name("N")
       ->capture_default_str();
   command
       ->add_option("--tolerance", options->tolerance,
-                   "Differences that are none, as a part of a tensor's\nlargest value")
+                   "Relative tolerance (fraction of the tensor's\nlargest magnitude)")
       ->type_name("PART")
       ->check(AtLeast(0))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON, with all tensors");
   command->footer(
-      "Both get the same inputs. Tensors are compared in the order in which the CPU\n"
-      "computes them, those of two models by name. NaN where none is expected is a\n"
-      "difference. The exit code is 1 when an output differs.\n\n"
+      "Both receive equal inputs. Tensors are compared in the order in which the CPU\n"
+      "computes them; those of two models are matched by name. An unexpected NaN is a\n"
+      "difference. The exit code is 1 if an output differs.\n\n"
       "  deputy compare m.tflite --delegate ./libmine.so\n"
       "  deputy compare m_int8.tflite --against m_float.tflite --tolerance 0.05");
   command->callback([options, command] {
@@ -272,7 +273,7 @@ void AddInspectCommand(CLI::App* app) {
   command->add_flag("--tensors", options->tensors, "Only the tensors");
   command->add_flag("--memory", options->memory, "Only the memory map");
   command->add_flag("--json", options->json, "Print everything as JSON");
-  command->footer("Nothing is run; memory is planned as for the first inference.");
+  command->footer("Runs no inference; memory is planned as for the first inference.");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     InspectModel(*options);
@@ -292,12 +293,12 @@ void FinishProfile(const std::string& profile, ExplainOptions* options) {
 void AddExplainCommand(CLI::App* app) {
   auto options = std::make_shared<ExplainOptions>();
   auto profile = std::make_shared<std::string>("0");
-  CLI::App* command =
-      app->add_subcommand("explain", "Show who runs which node, why, and what would help");
+  CLI::App* command = app->add_subcommand("explain", "Show the owner of each node, with reasons");
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
-  command->add_option("--pin", options->session.pins, "Keep nodes for one delegate, e.g. op:ADD=0")
+  command
+      ->add_option("--pin", options->session.pins, "Reserve nodes for one delegate, e.g. op:ADD=0")
       ->type_name("NODES=DELEGATE")
       ->expected(1)
       ->take_all();
@@ -311,25 +312,25 @@ void AddExplainCommand(CLI::App* app) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"partial", "full"}).description(""));
   command->add_flag("--check", options->check,
-                    "Ask delegates which nodes they would take; apply\n"
-                    "and run nothing. Exit code 1 if one cannot say");
-  command->add_option("--profile", *profile, "Measure nodes, over N inferences")
+                    "Query which nodes delegates support, without\n"
+                    "applying them; exit code 1 if a query fails");
+  command->add_option("--profile", *profile, "Measure nodes over N inferences")
       ->type_name("[N]")
       ->expected(0, 1)
       ->default_str("10");
   command->add_flag("--ir", options->ir,
-                    "Print each partition as its delegate's compiler has\n"
-                    "it, if it has one");
+                    "Print the compiler's representation of each\n"
+                    "partition, for delegates that provide it");
   command->add_flag("--json", options->json, "Print everything as JSON");
-  command->add_option("--html", options->html, "Write a page with the graph, too")
+  command->add_option("--html", options->html, "Also write an HTML page with the graph")
       ->type_name("FILE");
-  command->add_option("--svg", options->svg, "Write the graph as a picture, too")
+  command->add_option("--svg", options->svg, "Also write the graph as an SVG image")
       ->type_name("FILE");
-  command->add_option("--dot", options->dot, "Write the graph for Graphviz, too")
+  command->add_option("--dot", options->dot, "Also write the graph for Graphviz")
       ->type_name("FILE");
   command->footer(
       "NODES is #12, 1#12 (node 12 of subgraph 1), op:CONV_2D or tensor:NAME, the\n"
-      "node that gives out that tensor. Delegates are numbered from 0.\n\n"
+      "node that produces that tensor. Delegates are numbered from 0.\n\n"
       "  deputy explain m.tflite --delegate ./libmine.so,threads=2 --profile\n"
       "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
   command->callback([options, profile, command] {
@@ -342,25 +343,25 @@ void AddExplainCommand(CLI::App* app) {
 void AddPluginsCommand(CLI::App* app) {
   auto options = std::make_shared<PluginsOptions>();
   CLI::App* command = app->add_subcommand("plugins", "List delegate libraries and their options");
-  command->add_option("PATH", options->paths, "Libraries, or folders of libraries")
+  command->add_option("PATH", options->paths, "Libraries, or directories of libraries")
       ->type_name("PATH");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "Without PATH, those of the environment variable DEPUTY_PLUGIN_PATH, separated\n"
-      "by colons. Files that cannot be loaded are listed with the reason and make\n"
-      "the exit code 1.");
+      "Without PATH, lists the colon-separated entries of the environment variable\n"
+      "DEPUTY_PLUGIN_PATH. Files that cannot be loaded are listed with the reason, and\n"
+      "the exit code is 1.");
   command->callback([options] { ListPlugins(*options); });
 }
 
 void AddDevicesCommand(CLI::App* app) {
   auto options = std::make_shared<DevicesOptions>();
-  CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can work on");
-  command->add_option("LIB", options->libraries, "Delegate libraries (else gpu, our own)")
+  CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can use");
+  command->add_option("LIB", options->libraries, "Delegate libraries (default: gpu)")
       ->type_name("LIB");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "The number of a device is what the delegate's option takes:\n"
-      "--delegate gpu,device=0. Without any device the exit code is 1.");
+      "Select a device by its number in the delegate's option, for example\n"
+      "--delegate gpu,device=0. The exit code is 1 if there is no device.");
   command->callback([options] { ListDevices(*options); });
 }
 
@@ -370,8 +371,8 @@ void AddOpsCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
   command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--markdown", options->markdown, "Without a model: as a table for a page");
-  command->footer("The exit code is 1 when an operator of the model has no kernel.");
+  command->add_flag("--markdown", options->markdown, "Without a model: print a Markdown table");
+  command->footer("The exit code is 1 if an operator of the model has no kernel.");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     ListOperators(*options);
@@ -380,45 +381,44 @@ void AddOpsCommand(CLI::App* app) {
 
 void AddCertifyCommand(CLI::App* app) {
   auto options = std::make_shared<CertifyOptions>();
-  CLI::App* command =
-      app->add_subcommand("certify", "Try a delegate library in 200 cases, judge it");
+  CLI::App* command = app->add_subcommand("certify", "Run the conformance suite on a delegate");
   command->add_option("LIB", options->library, "The library, with options KEY=VALUE")
       ->type_name("LIB[,K=V..]")
       ->required();
   command
       ->add_option("--model", options->models,
-                   "Try its life on this model, not on small ones of\noperators that it takes")
+                   "Run the lifecycle tests on this model instead of\non generated ones")
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
-  command->add_option("--only", options->only, "Only cases that have TEXT in their names")
+  command->add_option("--only", options->only, "Run only cases whose names contain TEXT")
       ->type_name("TEXT");
-  command->add_option("--jobs", options->jobs, "Cases at a time (speed is measured alone)")
+  command->add_option("--jobs", options->jobs, "Parallel cases (speed is measured separately)")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
   command
       ->add_option("--timeout", options->timeout,
-                   "Seconds (else 60) for each step of a case, as an\ninference")
+                   "Time limit in seconds (default 60) of each\noperation of a case")
       ->type_name("S")
       ->check(CLI::PositiveNumber.description(""));
   command
       ->add_option("--max-slowdown", options->max_slowdown,
-                   "Not certified if it takes more than X times the\nCPU's time (else a remark)")
+                   "Fail if it takes more than X times the CPU's time\n(default: a remark)")
       ->type_name("X")
       ->check(CLI::PositiveNumber.description(""));
-  command->add_flag("--all", options->all, "Print what is right, too");
-  command->add_flag("--list", options->list, "Print the cases and what must hold, run none");
+  command->add_flag("--all", options->all, "Also print passed and skipped cases");
+  command->add_flag("--list", options->list, "Print the cases and the expected behaviour only");
   command->add_flag("--progress", options->progress,
-                    "A line on standard error for each case that is\ndone (a terminal has one line "
-                    "for all, else)");
+                    "Print one line per finished case on standard\nerror (default on a terminal: "
+                    "one status line)");
   command->add_flag("--json", options->json, "Print JSON");
-  command->add_option("--html", options->html, "Write a page, too")->type_name("FILE");
-  command->add_option("--junit", options->junit, "Write JUnit's XML, too")->type_name("FILE");
-  command->add_option("--badge", options->badge, "Write the summary as an SVG, too")
+  command->add_option("--html", options->html, "Also write an HTML page")->type_name("FILE");
+  command->add_option("--junit", options->junit, "Also write JUnit XML")->type_name("FILE");
+  command->add_option("--badge", options->badge, "Also write the summary as an SVG")
       ->type_name("FILE");
   command->footer(
-      "Each case runs in a process of its own, so that a crash is a line of the\n"
-      "report. The exit code is 1 when the library is not certified. See\n"
+      "Each case runs in its own process, so that a crash is one line of the\n"
+      "report. The exit code is 1 if the library is not certified. See\n"
       "docs/certify.md.");
   command->callback([options] { CertifyLibrary(*options); });
 }
@@ -426,19 +426,19 @@ void AddCertifyCommand(CLI::App* app) {
 }  // namespace
 
 void RunCommandLine(int argc, char** argv) {
-  CLI::App app("Runs, measures and shows TensorFlow Lite models.", "deputy");
+  CLI::App app("Runs, measures and inspects TensorFlow Lite models.", "deputy");
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->column_width(28);
   app.formatter(formatter);
-  app.set_help_flag("-h,--help", "This text; also after a subcommand");
+  app.set_help_flag("-h,--help", "Print this help; also after a subcommand");
   app.set_version_flag(
       "--version",
       [] { return std::string("deputy ") + DeputyVersion() + " (TFLite " + TfLiteVersion() + ")"; },
       "Versions of Deputy and of the TFLite API");
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 fine, 1 model refused or work failed, 2 bad option or\n"
-      "unreadable file. 'deputy run --help' and so on tell the rest.");
+      "Exit codes: 0 success, 1 model rejected or work failed, 2 bad option or\n"
+      "unreadable file. See 'deputy COMMAND --help'.");
   // The order here is the order in the help.
   AddRunCommand(&app);
   AddBenchCommand(&app);

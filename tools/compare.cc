@@ -164,14 +164,14 @@ class Comparison {
   void PrintText() const {
     for (const Row& row : outputs_) {
       const Difference& d = row.difference;
-      std::printf("%s\n  largest difference %g, %.3g of the largest value", row.label.c_str(),
+      std::printf("%s\n  largest difference %g, %.3g of the largest magnitude", row.label.c_str(),
                   d.largest, d.relative());
       if (d.largest > 0) std::printf("; at %zu: %g, expected %g", d.at, d.ours, d.theirs);
       const std::string nan = NanText(d);
       std::printf("%s\n", nan.empty() ? "" : ("; " + nan).c_str());
     }
     std::printf(
-        "\n%zu of %zu tensors can be compared; the others lie within a delegate or have no "
+        "\n%zu of %zu tensors can be compared; the others are inside a delegate or have no "
         "counterpart\n\n",
         tensors_.size(), theirs_.size());
     PrintTensors();

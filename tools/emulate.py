@@ -251,8 +251,8 @@ def main():
     parser.add_argument('--memory', type=int, default=1024, help='megabytes (default: %(default)s)')
     parser.add_argument('--timeout', type=int, default=1800, help='seconds (default: %(default)s)')
     parser.add_argument('--carry', action='append', default=[], metavar='FILE',
-                        help='a file or folder that no word names')
-    parser.add_argument('--bochs', default='bochs', help='another Bochs')
+                        help='additional file or directory to copy')
+    parser.add_argument('--bochs', default='bochs', help='path of the Bochs program')
     arguments = parser.parse_args()
     for file, package in NEEDED.items():
         if not pathlib.Path(file).exists():

@@ -90,7 +90,7 @@ void PrintAnswers(const Json& report) {
     PrintOperators(delegate);
   }
   if (report["delegates"].empty() && report["absent"].empty()) {
-    std::printf("delegate   none was asked (--delegate)\n");
+    std::printf("delegate   none (use --delegate)\n");
   }
 }
 

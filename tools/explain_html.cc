@@ -39,7 +39,7 @@ std::string Scrolled(const std::string& table) {
 
 std::string Legend(const Json& report) {
   std::string html = "<table id=\"legend\">\n" +
-                     RowHtml("th", {"who", "nodes", "partitions", "from", "what came of it"});
+                     RowHtml("th", {"owner", "nodes", "partitions", "library", "result"});
   const size_t cpu = report["nodes"].get<size_t>() - report["delegated"].get<size_t>();
   html +=
       RowHtml("td", {"<span class=\"swatch own-cpu\"></span>CPU", std::to_string(cpu), "", "", ""});
@@ -77,8 +77,8 @@ std::string Summary(const Json& report) {
 std::string FindingsTable(const Json& report) {
   const Json& findings = report["findings"];
   if (findings.is_null()) return "";
-  if (findings.empty()) return "<p>The validation layer has found nothing.</p>\n";
-  std::string html = "<h2>What the validation layer found</h2>\n";
+  if (findings.empty()) return "<p>The validation layer has no findings.</p>\n";
+  std::string html = "<h2>Findings of the validation layer</h2>\n";
   std::string table = "<table id=\"findings\">\n" + RowHtml("th", {"times", "severity", "finding"});
   for (const Json& finding : findings) {
     table += RowHtml(
@@ -115,7 +115,7 @@ class Reasons {
   // "[0] TYPE", followed by the number of the reason's row if the table has one.
   std::string Brief(const Json& node, const Json& answer) const {
     std::string text = "[" + JsonText(answer["delegate"]) + "] ";
-    if (answer["taken"].get<bool>()) return text + "takes it";
+    if (answer["taken"].get<bool>()) return text + "claims it";
     text += Escape(answer["reason_name"]);
     return text + Format(" <span class=\"muted\">reason %zu</span>", of_.at({&node, &answer}) + 1);
   }
@@ -123,9 +123,9 @@ class Reasons {
   std::string TableHtml() const {
     if (reasons_.empty()) return "";
     std::string html =
-        "<h3>Why nodes are left</h3>\n<table class=\"reasons\">\n<tr><th "
+        "<h3>Why nodes stay on the CPU</h3>\n<table class=\"reasons\">\n<tr><th "
         "class=\"number\">reason</th><th class=\"number\">nodes</th><th>delegate and "
-        "answer</th><th>which</th></tr>\n";
+        "reason</th><th>nodes</th></tr>\n";
     for (size_t i = 0; i < reasons_.size(); ++i) {
       html += Format("<tr><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td>", i + 1,
                      reasons_[i].nodes.size()) +
@@ -178,7 +178,7 @@ std::string TensorList(const Json& subgraph, const Json& indices) {
 std::string AnswerHtml(const Json& answer) {
   std::string html = "[" + JsonText(answer["delegate"]) + "] ";
   if (answer["taken"].get<bool>()) {
-    html += "takes it";
+    html += "claims it";
   } else {
     html += Escape(answer["reason_name"]);
     if (!answer["text"].get<std::string>().empty()) html += ": " + Escape(answer["text"]);
@@ -199,18 +199,18 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
     html += "<dt>time</dt><dd>" + NanosecondsText(node["cost_ns"]) + "</dd>";
   }
   if (FollowsInStep(node)) {
-    html += "<dt>time</dt><dd>in the step of node " + JsonText(node["step"]) + "</dd>";
+    html += "<dt>time</dt><dd>fused into node " + JsonText(node["step"]) + "</dd>";
   }
-  if (!node["answers"].empty()) html += "<dt>answers</dt>";
+  if (!node["answers"].empty()) html += "<dt>delegates</dt>";
   for (const Json& answer : node["answers"]) html += "<dd>" + AnswerHtml(answer) + "</dd>";
   if (const Json* reader = folding.ReaderOf(node)) {
     html += "<dt>drawn in</dt><dd>" + JsonText((*reader)["index"]) + " " +
             Escape((*reader)["operator"]) + "</dd>";
   }
   const std::string folded = folding.FoldedText(node);
-  if (!folded.empty()) html += "<dt>of constants</dt><dd>" + Escape(folded) + "</dd>";
-  html += "<dt>reads</dt>" + TensorList(subgraph, node["inputs"]);
-  html += "<dt>gives out</dt>" + TensorList(subgraph, node["outputs"]);
+  if (!folded.empty()) html += "<dt>constant nodes</dt><dd>" + Escape(folded) + "</dd>";
+  html += "<dt>inputs</dt>" + TensorList(subgraph, node["inputs"]);
+  html += "<dt>outputs</dt>" + TensorList(subgraph, node["outputs"]);
   return html + "</dl></section>\n";
 }
 
@@ -242,7 +242,7 @@ std::string NodeTableHtml(const Json& report, const Json& subgraph, const Reason
       "<table class=\"nodes\">\n<tr><th class=\"number\">node</th><th>operator</th><th>run "
       "by</th><th class=\"number\">partition</th>";
   if (report["inferences"] != 0) html += "<th class=\"number\">time</th>";
-  html += "<th>answers</th></tr>\n";
+  html += "<th>delegates</th></tr>\n";
   for (const Json& node : subgraph["nodes"]) {
     html += NodeRow(report, subgraph, reasons, folding, node);
   }
@@ -275,8 +275,8 @@ std::string ChangeTable(const Json& report) {
   const Json& changes = report["what_if"]["changes"];
   if (changes.empty()) return "";
   std::string html =
-      "<h2>What would help</h2>\n<div class=\"wide\"><table id=\"what-if\">\n" +
-      RowHtml("th", {"if it took", "delegate", "partitions", "boundary", "time now"});
+      "<h2>Possible improvements</h2>\n<div class=\"wide\"><table id=\"what-if\">\n" +
+      RowHtml("th", {"if claimed", "delegate", "partitions", "boundary", "time now"});
   for (const Json& change : changes) {
     const auto arrow = [&](const std::string& before, const std::string& after) {
       return before + " → " + after;
@@ -304,11 +304,11 @@ std::string Toolbar(const Json& report) {
   if (report["inferences"] != 0) {
     html +=
         "<button type=\"button\" data-do=\"heat\" aria-pressed=\"false\" title=\"Colour by "
-        "time\">Time</button><span class=\"scale\" hidden>little ";
+        "time\">Time</button><span class=\"scale\" hidden>low ";
     for (size_t i = 0; i < HeatColours().size(); ++i) {
       html += Format("<i class=\"heat-%zu\"></i>", i);
     }
-    html += " much</span>";
+    html += " high</span>";
   }
   return html + "</div>\n";
 }
@@ -333,8 +333,8 @@ std::string SubgraphHtml(const Json& report, const Json& subgraph) {
   if (subgraph["index"] == 0) {
     html +=
         "<p id=\"hint\" class=\"muted\">Click a node for its details. Drag to move, Ctrl and the "
-        "wheel or two fingers to zoom. Each partition has an outline of its own colour; red "
-        "arrows cross one.</p>\n";
+        "wheel or two fingers to zoom. Each partition has an outline in its own colour; red "
+        "arrows cross a partition boundary.</p>\n";
   }
   const Reasons reasons(subgraph);
   const Folding folding(subgraph);

@@ -57,7 +57,7 @@ std::string OwnerText(const Json& report, const Json& owner) {
 }
 
 std::string RunnerText(const Json& report, const Json& node) {
-  return node.contains("missing") ? "nobody: no kernel here" : OwnerText(report, node["owner"]);
+  return node.contains("missing") ? "none: no kernel" : OwnerText(report, node["owner"]);
 }
 
 std::string PlainShape(const Json& tensor) {
@@ -71,7 +71,7 @@ std::string CaptionText(const Json& node) {
   if (node["owner"] != -1) {
     text = "[" + JsonText(node["owner"]) + "] partition " + JsonText(node["partition"]);
   } else if (node.contains("missing")) {
-    text = "no kernel here";
+    text = "no kernel";
   } else if (node["runner"] == -1) {
     text = "does not run";
   } else if (!node["answers"].empty()) {

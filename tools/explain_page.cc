@@ -74,11 +74,11 @@ const pane = (section) => {
   const whole = {w: +main.dataset.width, h: +main.dataset.height};
   small.classList.toggle('across', whole.w > whole.h);
   const size = () => ({w: Math.max(main.clientWidth, 1), h: Math.max(main.clientHeight, 1)});
-  let x = 0, y = 0, scale = 1;  // the point in the upper left corner, pixels per unit
+  let x = 0, y = 0, scale = 1;  // upper left corner, pixels per unit
 
   const show = () => {
     const s = size(), w = s.w / scale, h = s.h / scale;
-    // A graph that is smaller than the pane stands in its middle, another does not leave it.
+    // A graph that is smaller than the pane is centred, a larger one always fills the pane.
     x = w >= whole.w ? (whole.w - w) / 2 : Math.min(Math.max(x, -40), whole.w - w + 40);
     y = h >= whole.h ? (whole.h - h) / 2 : Math.min(Math.max(y, -40), whole.h - h + 40);
     main.setAttribute('viewBox', [x, y, w, h].join(' '));
@@ -105,7 +105,7 @@ const pane = (section) => {
     y = box.y + box.height / 2 - size().h / scale / 2;
     show();
   };
-  // Readable, from the graph's beginning.
+  // Shows the beginning of the graph at a readable size.
   const plain = () => {
     scale = Math.min(1, Math.max(size().w / whole.w, 0.85));
     const first = section.querySelector('.end, .node');
@@ -226,7 +226,7 @@ const choose = (key, fromTable) => {
   const hint = document.getElementById('hint');
   if (hint) hint.hidden = true;
   const row = document.getElementById('r' + key);
-  // What is folded into another node has no box of its own.
+  // A node that is folded into another one has no box.
   const node = document.getElementById('n' + (row && row.dataset.in ? row.dataset.in : key));
   const details = document.getElementById('d' + key);
   if (node) node.classList.add('chosen');

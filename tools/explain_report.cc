@@ -134,7 +134,7 @@ Json Report::DelegatesJson() const {
                          {"vendor", delegate.vendor},
                          {"path", delegate.library},
                          {"applied", known && info.applied != 0},
-                         {"failure", known ? Text(info.failure) : "it was not asked"},
+                         {"failure", known ? Text(info.failure) : "it was not applied"},
                          {"nodes", info.node_count},
                          {"partitions", info.partition_count},
                          {"facts", DelegateFacts(delegate.handle.get(), delegate.undeclared)}});

@@ -50,7 +50,7 @@ void PrintDelegates(const Json& report) {
                                     absent["problem"].get<std::string>());
   }
   if (report["delegates"].empty() && report["absent"].empty())
-    std::printf("delegate   none was asked (--delegate)\n");
+    std::printf("delegate   none (use --delegate)\n");
 }
 
 void PrintStatus(const Json& report) {
@@ -58,7 +58,7 @@ void PrintStatus(const Json& report) {
   if (!status["degraded"].get<bool>() && status["recomputed_nodes"] == 0) return;
   PrintWrapped("degraded   ", "yes: " + JsonText(status["delegates_left_out"]) + " left out, " +
                                   JsonText(status["recomputed_nodes"]) +
-                                  " delegate's nodes computed on the CPU, " +
+                                  " nodes of delegates computed on the CPU, " +
                                   JsonText(status["restarts"]) + " inferences restarted");
 }
 
@@ -137,7 +137,7 @@ std::vector<Reason> ReasonsLeft(const Json& report) {
 void PrintReasons(const Json& report) {
   const std::vector<Reason> reasons = ReasonsLeft(report);
   if (reasons.empty()) return;
-  std::printf("\nwhy nodes are left\n");
+  std::printf("\nwhy nodes stay on the CPU\n");
   for (size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = reasons[i];
     std::string operators;
@@ -209,17 +209,17 @@ class NodeTable {
     std::string owner(IsBf16(node) ? kBf16Owner : "CPU");
     if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
-    if (node.contains("missing")) owner = "nobody";
+    if (node.contains("missing")) owner = "none";
     const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
     std::vector<std::string> why;
-    if (FollowsInStep(node)) why.push_back("in the step of node " + JsonText(node["step"]));
+    if (FollowsInStep(node)) why.push_back("fused into node " + JsonText(node["step"]));
     for (const Json& answer : node["answers"]) {
       if (!IsTold(node, answer)) continue;
       const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";
       why.push_back(number + AnswerText(answer));
     }
     if (why.empty() && node.contains("missing")) {
-      why.push_back("no kernel here for version " + JsonText(node["version"]));
+      why.push_back("no kernel for version " + JsonText(node["version"]));
     }
     const char mark = delegated ? '|' : ' ';
     PrintRow(JsonText(node["index"]), mark, node["operator"], owner, time,
@@ -303,8 +303,8 @@ void PrintChanges(const Json& report) {
   const size_t rest = std::accumulate(widths.begin(), widths.end(), size_t{2});
   const size_t name_width = std::max<size_t>(kColumns - std::min(rest, kColumns), 12);
 
-  std::printf("\nwhat would help\n");
-  rows[0].insert(rows[0].begin(), "  if taken");
+  std::printf("\npossible improvements\n");
+  rows[0].insert(rows[0].begin(), "  if claimed");
   Table table(std::string(rows[0].size(), '<'), rows[0]);
   for (size_t i = 1; i <= shown; ++i) {
     const std::string name = ChangeText(changes[i - 1], report["subgraphs"].size() > 1);
@@ -313,13 +313,13 @@ void PrintChanges(const Json& report) {
   }
   table.Print();
   if (changes.size() > shown) std::printf("  and %zu more, see --json\n", changes.size() - shown);
-  if (untried > 0) std::printf("  %zu were not tried, the graph is too large\n", untried);
+  if (untried > 0) std::printf("  %zu were not tried: the graph is too large\n", untried);
 }
 
 void PrintPartitionTexts(const Json& report) {
   if (!report.contains("partition_texts")) return;
   const Json& texts = report["partition_texts"];
-  if (texts.empty()) std::printf("\nno delegate here shows its partitions\n");
+  if (texts.empty()) std::printf("\nno delegate can show its partitions\n");
   for (const Json& entry : texts) {
     std::printf("\npartition of [%zu] at node %d, %s\n", entry["delegate"].get<size_t>(),
                 entry["first_node"].get<int>(), OneLine(entry["stage"]).c_str());

@@ -24,7 +24,7 @@
 #define STBI_REALLOC(block, bytes) std::realloc(block, bytes)
 #define STBI_FREE(block) std::free(block)
 #define STBI_ASSERT(condition) \
-  ((condition) ? (void)0 : deputy::tools::FailUsage("a picture is damaged"))
+  ((condition) ? (void)0 : deputy::tools::FailUsage("an image is damaged"))
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_ONLY_PNG
@@ -64,7 +64,7 @@ Geometry GeometryOf(const TfLiteTensor* tensor) {
   }
   if (geometry.height <= 0 || geometry.width <= 0) {
     const char* name = TfLiteTensorName(tensor);
-    FailUsage("input '%s' of shape %s cannot take a picture: expected [1, height, width, channels]",
+    FailUsage("input '%s' of shape %s cannot hold an image: expected [1, height, width, channels]",
               name == nullptr ? "" : name, ShapeText(shape).c_str());
   }
   return geometry;
@@ -113,7 +113,7 @@ std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometr
           : stbi_load_from_memory(bytes_of_file, static_cast<int>(file.size()), &width, &height,
                                   &channels_in_file, geometry.channels),
       &stbi_image_free);
-  if (decoded == nullptr) FailUsage("%s: cannot be read as a PNG or JPEG picture", path.c_str());
+  if (decoded == nullptr) FailUsage("%s: cannot be read as a PNG or JPEG image", path.c_str());
   const size_t bytes = static_cast<size_t>(geometry.height) * static_cast<size_t>(geometry.width) *
                        static_cast<size_t>(geometry.channels);
   std::vector<uint8_t> pixels(bytes);
@@ -157,7 +157,7 @@ std::vector<std::string> FindPictures(const std::string& path) {
     }
   }
   if (error) FailUsage("%s: %s", path.c_str(), error.message().c_str());
-  if (pictures.empty()) FailUsage("%s: holds no .png, .jpg or .jpeg files", path.c_str());
+  if (pictures.empty()) FailUsage("%s: contains no .png, .jpg or .jpeg files", path.c_str());
   std::sort(pictures.begin(), pictures.end());
   return pictures;
 }

@@ -30,7 +30,7 @@ std::vector<InputRow> FilesOf(const std::string& folder) {
     rows.push_back({it->path().filename().string(), it->path().string(), {}});
   }
   if (error) FailUsage("%s: %s", folder.c_str(), error.message().c_str());
-  if (rows.empty()) FailUsage("%s: holds no .npy, .raw or .bin files", folder.c_str());
+  if (rows.empty()) FailUsage("%s: contains no .npy, .raw or .bin files", folder.c_str());
   std::sort(rows.begin(), rows.end(),
             [](const InputRow& a, const InputRow& b) { return a.name < b.name; });
   return rows;
@@ -113,7 +113,7 @@ std::vector<InputRow> TableOf(std::istream& stream, const std::string& name) {
                 Shorten(OneLine(line), 40).c_str());
     }
   }
-  if (rows.empty()) FailUsage("%s: holds no rows of numbers", name.c_str());
+  if (rows.empty()) FailUsage("%s: contains no rows of numbers", name.c_str());
   return rows;
 }
 

@@ -220,7 +220,7 @@ std::string LifeText(int64_t first, int64_t last, int64_t steps) {
 }
 
 std::string RunByText(const Json& node) {
-  if (node.contains("missing")) return "nobody";
+  if (node.contains("missing")) return "none";
   return node["plan_position"] == -1 ? "-" : Shorten(node["owner"], 16);
 }
 
@@ -248,7 +248,7 @@ void PrintTensors(const Json& subgraph) {
 std::string BlockText(const Json& row) {
   if (row["persistent"].get<bool>()) return "persistent";
   const bool in_place = row["owner"] != row["tensor"];
-  return in_place ? "place of " + JsonText(row["owner"]) : "arena";
+  return in_place ? "alias of " + JsonText(row["owner"]) : "arena";
 }
 
 void PrintMemory(const Json& subgraph) {

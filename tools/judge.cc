@@ -39,7 +39,7 @@ std::vector<std::string> ReadLabels(const std::string& path) {
     }
   }
   if (!line.empty()) labels.push_back(OneLine(line));
-  if (labels.empty()) FailUsage("%s: holds no labels", path.c_str());
+  if (labels.empty()) FailUsage("%s: contains no labels", path.c_str());
   return labels;
 }
 
@@ -48,7 +48,7 @@ void CheckLabels(const std::vector<std::string>& labels, const std::string& path
   if (labels.empty() || session.output_count() == 0) return;
   const size_t values = ElementCount(ShapeOf(session.output(0)));
   if (labels.size() >= values) return;
-  FailUsage("%s: holds %s, but output 0 has %zu values", path.c_str(),
+  FailUsage("%s: contains %s, but output 0 has %zu values", path.c_str(),
             PluralText(labels.size(), "label", "labels").c_str(), values);
 }
 
@@ -145,8 +145,8 @@ void Judge(const SessionOptions& options, const Exam& exam, Result* result) {
 }
 
 std::string RowText(const Result& result) {
-  if (!result.problem.empty()) return "not here: " + OneLine(result.problem);
-  if (result.delegated == 0) return result.degraded ? "everything (degraded)" : "everything";
+  if (!result.problem.empty()) return "not available: " + OneLine(result.problem);
+  if (result.delegated == 0) return result.degraded ? "all nodes (degraded)" : "all nodes";
   const std::string left = result.left.empty() ? "nothing" : result.left;
   return result.degraded ? left + " (degraded)" : left;
 }
@@ -186,9 +186,9 @@ void CompareOnPictures(const SessionOptions& session, const std::vector<std::str
     Judge(options, exam, &result);
   }
   std::printf("%s, %s, %s\n\n", FileNameOf(session.model).c_str(),
-              PluralText(exam.pictures.size(), "picture", "pictures").c_str(),
+              PluralText(exam.pictures.size(), "image", "images").c_str(),
               PluralText(static_cast<size_t>(session.threads), "thread", "threads").c_str());
-  Table table("<>>>>><", {"run by", "accuracy", "answers as the CPU's", "median ms", "nodes taken",
+  Table table("<>>>>><", {"run by", "accuracy", "agrees with CPU", "median ms", "nodes claimed",
                           "partitions", "left to the CPU"});
   for (const Result& result : results) AddRow(result, results[0], &table);
   table.Print();

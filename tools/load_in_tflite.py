@@ -45,7 +45,7 @@ def make_inputs(details, folder):
         elif dtype.kind in 'iu':
             inputs.append(random.integers(0, 8, shape).astype(dtype))
         else:
-            raise Refused(f'inputs of type {dtype} are not made here')
+            raise Refused(f'inputs of type {dtype} are not supported')
     return inputs
 
 
@@ -94,11 +94,11 @@ def differences(theirs, ours, spreads):
             limit = 4 * spreads[i] + 2e-6 * greatest if i < len(spreads) else 1e-4 * greatest
             apart = float(np.max(np.abs(a - b), initial=0))
             if not apart <= limit or not np.array_equal(np.isnan(a), np.isnan(b)):
-                yield f'output {i}: {apart:g} apart, {limit:g} allowed'
+                yield f'output {i}: difference {apart:g}, allowed {limit:g}'
         else:
             apart = int(np.max(np.abs(a.astype(np.int64) - b.astype(np.int64)), initial=0))
             if apart > 0:
-                yield f'output {i}: {apart} steps apart, none allowed'
+                yield f'output {i}: difference {apart}, allowed 0'
 
 
 def compare(build, model, operators, golden, spreads):
@@ -163,7 +163,7 @@ def main():
             total += nodes
             verdict = {True: 'same', False: 'DIFFERENT', None: 'skipped'}[same]
             print(f'{verdict:9} {model.name} {name}: {text}', flush=True)
-    print(f'{counts[True]} the same, {counts[False]} different, {counts[None]} skipped; {total} nodes')
+    print(f'{counts[True]} equal, {counts[False]} different, {counts[None]} skipped; {total} nodes')
     return 1 if counts[False] or not counts[True] else 0
 
 

@@ -65,7 +65,7 @@ def record_line(name, data):
 def make_wheel(build, output):
     libraries = {build / name: place for name, place in LIBRARIES.items() if (build / name).exists()}
     if build / 'libdeputy.so.1' not in libraries:
-        sys.exit(f'make_wheel: there is no {build}/libdeputy.so.1: `make` builds it')
+        sys.exit(f'make_wheel: {build}/libdeputy.so.1 does not exist: build it with `make`')
     version = project_version()
     tag = f'py3-none-{platform_tag(libraries)}'
     info = f'deputy-{version}.dist-info'
@@ -91,8 +91,8 @@ def make_wheel(build, output):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
-    parser.add_argument('build', type=pathlib.Path, help='folder with libdeputy.so.1')
-    parser.add_argument('output', type=pathlib.Path, help='where the wheel goes')
+    parser.add_argument('build', type=pathlib.Path, help='directory of libdeputy.so.1')
+    parser.add_argument('output', type=pathlib.Path, help='output directory')
     arguments = parser.parse_args()
     print(make_wheel(arguments.build.resolve(), arguments.output))
 

@@ -85,7 +85,7 @@ std::string MissingText(const std::vector<MissingOperator>& missing) {
             std::to_string(op.version) + " (" +
             PluralText(static_cast<size_t>(op.nodes), "node", "nodes") + ")";
   }
-  return PluralText(missing.size(), "operator has", "operators have") + " no kernel here: " + list;
+  return PluralText(missing.size(), "operator has", "operators have") + " no kernel: " + list;
 }
 
 }  // namespace deputy::tools

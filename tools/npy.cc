@@ -86,7 +86,7 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
   file_.Read(header);
   ParseHeader(header);
   if (rest - header_bytes != bytes_) {
-    FailUsage("%s: type and shape ask for %zu bytes of data, the file holds %llu", path.c_str(),
+    FailUsage("%s: expected %zu bytes of data for its type and shape, found %llu", path.c_str(),
               bytes_, static_cast<unsigned long long>(rest - header_bytes));
   }
 }
@@ -94,7 +94,7 @@ NpyFile::NpyFile(const std::string& path) : file_(path) {
 void NpyFile::ParseHeader(const std::string& header) {
   auto refuse = [&](const char* why) { FailUsage("%s: %s", file_.path().c_str(), why); };
   const char* descr = FindKey(header, "descr");
-  if (descr == nullptr || *descr != '\'') refuse(".npy header names no simple type");
+  if (descr == nullptr || *descr != '\'') refuse(".npy header has no simple type");
   const std::string code(descr + 1, std::strcspn(descr + 1, "'"));
   for (const TypeCode& row : kTypeCodes) {
     if (code == row.code && type_ == kTfLiteNoType) type_ = row.type;
@@ -124,7 +124,8 @@ void WriteNpy(const std::string& path, TfLiteType type, const std::vector<int>& 
   for (const TypeCode& row : kTypeCodes) {
     if (row.type == type && code == nullptr) code = row.code;
   }
-  if (code == nullptr) FailWork("%s: .npy cannot hold %s", path.c_str(), TfLiteTypeGetName(type));
+  if (code == nullptr)
+    FailWork("%s: .npy does not support %s", path.c_str(), TfLiteTypeGetName(type));
   std::string dims;
   for (const int dim : shape) dims += std::to_string(dim) + ",";
   if (shape.size() > 1) dims.pop_back();

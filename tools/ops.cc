@@ -188,7 +188,7 @@ void AddOwners(const TfLiteInterpreter* interpreter, Json* needed) {
 }
 
 std::string OwnersText(const Json& op) {
-  if (!op["kernel"] && op["runs"].empty()) return "nobody: no kernel for this version";
+  if (!op["kernel"] && op["runs"].empty()) return "none: no kernel for this version";
   std::string text;
   for (const auto& [owner, count] : op["runs"].items()) {
     if (!text.empty()) text += ", ";
@@ -243,7 +243,7 @@ void ListOperators(const OpsOptions& options) {
   std::string report;
   const ModelFile file(path, &CollectReport, &report);
   if (file.get() == nullptr) {
-    FailWork("%s is no usable model: %s", path.c_str(), Known(report).c_str());
+    FailWork("%s is not a usable model: %s", path.c_str(), Known(report).c_str());
   }
   Json needed = NeededJson(file.get());
   const auto missing =
@@ -252,7 +252,7 @@ void ListOperators(const OpsOptions& options) {
     Print(needed, options);
     const std::string count =
         PluralText(static_cast<size_t>(missing), "operator has", "operators have");
-    FailWork("%s: %s no kernel here", path.c_str(), count.c_str());
+    FailWork("%s: %s no kernel", path.c_str(), count.c_str());
   }
   Session session(options.session);
   AddOwners(session.interpreter(), &needed);

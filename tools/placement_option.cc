@@ -41,7 +41,7 @@ void AddPlacement(const std::string& selector, const TfLiteDelegate* delegate,
   DeputyPlacement placement = Parse(selector, &name);
   placement.delegate = delegate;
   if (DeputyInterpreterOptionsAddPlacement(options, &placement) != kTfLiteOk) {
-    FailWork("'%s': the library refuses this placement", selector.c_str());
+    FailWork("'%s': the library rejects this placement", selector.c_str());
   }
 }
 
@@ -69,7 +69,7 @@ void CheckSelector(const std::string& selector, const TfLiteInterpreter* interpr
       if (Selects(placement, interpreter, s, n)) return;
     }
   }
-  FailUsage("'%s': no node of the model is that", selector.c_str());
+  FailUsage("'%s': matches no node of the model", selector.c_str());
 }
 
 }  // namespace

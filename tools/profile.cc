@@ -194,7 +194,7 @@ void Profile::PrintByOperator(size_t inferences) const {
   }
   table.Print();
   if (followers_ > 0) {
-    std::printf("and %d nodes in steps with these, in whose time theirs is\n", followers_);
+    std::printf("and %d nodes fused with these, included in their time\n", followers_);
   }
 }
 

@@ -52,11 +52,11 @@ std::string SystemText(const Provider& provider, const std::string& problem) {
     void* const library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
       const char* const why = dlerror();
-      text += Format("; %s is not here: %s", name, why == nullptr ? "" : why);
+      text += Format("; %s was not found: %s", name, why == nullptr ? "" : why);
     } else if (dlsym(library, provider.system_function) == nullptr) {
-      text += Format("; %s is here, but has no function %s", name, provider.system_function);
+      text += Format("; %s was found, but has no function %s", name, provider.system_function);
     } else {
-      text += Format("; %s is here", name);
+      text += Format("; %s was found", name);
     }
     // It is not closed, because threads of a driver may run its code.
   }
@@ -92,7 +92,7 @@ DelegateSettings SettingsOf(const PartitionLimits& limits) {
 void WarnOfIgnoredLimits(const PartitionLimits& limits, const std::set<std::string>& declared) {
   for (const auto& [key, value] : SettingsOf(limits)) {
     if (declared.contains(key)) continue;
-    std::fprintf(stderr, "deputy: warning: %s is ignored: no delegate here has the option %s\n",
+    std::fprintf(stderr, "deputy: warning: %s is ignored: no delegate has the option %s\n",
                  key == "min_nodes" ? "--min_nodes_per_partition" : "--max_delegated_partitions",
                  key.c_str());
   }

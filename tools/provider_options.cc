@@ -85,8 +85,8 @@ void WarnOfIdleFlags(const CLI::App& command, const std::vector<DelegateRequest>
     if (is_asked || provider.path_flag != nullptr) continue;
     for (const ProviderFlag& flag : provider.flags) {
       if (command.get_option(flag.name)->count() == 0) continue;
-      std::fprintf(stderr, "deputy: warning: %s is ignored: %s is not asked for, by %s\n",
-                   flag.name, provider.name, FlagOf(provider).c_str());
+      std::fprintf(stderr, "deputy: warning: %s is ignored: %s is not requested by %s\n", flag.name,
+                   provider.name, FlagOf(provider).c_str());
     }
   }
 }
@@ -153,12 +153,12 @@ void AddProviderOptions(CLI::App* command, bool shows_all) {
 void AddPartitionOptions(CLI::App* command, PartitionLimits* limits) {
   command
       ->add_option("--max-delegated-partitions,--max_delegated_partitions", limits->max_partitions,
-                   "At most so many partitions each; 0 for all")
+                   "Maximum partitions per delegate; 0: unlimited")
       ->type_name("N")
       ->group(kDelegatesGroup);
   command
       ->add_option("--min-nodes-per-partition,--min_nodes_per_partition", limits->min_nodes,
-                   "Partitions of fewer nodes stay on the CPU")
+                   "Minimum number of nodes per partition")
       ->type_name("N")
       ->group(kDelegatesGroup);
 }

@@ -5,17 +5,17 @@ namespace deputy::tools {
 namespace {
 
 constexpr ProviderFlag kGpuFlags[] = {
-    {"--gpu_precision_loss_allowed", nullptr, "Half precision where that is faster", "precision",
+    {"--gpu_precision_loss_allowed", nullptr, "Half precision where it is faster", "precision",
      "auto", "fp32"},
-    {"--gpu_experimental_enable_quant", nullptr, "Take quantised operators; =false for not",
+    {"--gpu_experimental_enable_quant", nullptr, "Support quantised operators; =false disables",
      "quantized", "true", "false"},
-    {"--gpu_inference_for_sustained_speed", nullptr, "Tune kernels at first", "preference",
+    {"--gpu_inference_for_sustained_speed", nullptr, "Tune kernels first", "preference",
      "sustained_speed", "single_answer"},
-    {"--delegate_serialize_dir", "TEXT", "Keep compiled programs in this folder", "cache_dir",
-     nullptr, nullptr},
-    {"--delegate_serialize_token", "TEXT", "What tells them from those of other models",
+    {"--delegate_serialize_dir", "TEXT", "Directory for compiled programs", "cache_dir", nullptr,
+     nullptr},
+    {"--delegate_serialize_token", "TEXT", "Cache key of this model's compiled kernels",
      "cache_token", nullptr, nullptr},
-    {"--gpu_backend", "NAME", "cl; there is no gl", nullptr, nullptr, nullptr},
+    {"--gpu_backend", "NAME", "cl (gl is not supported)", nullptr, nullptr, nullptr},
 };
 
 constexpr ProviderFlag kNnapiFlags[] = {
@@ -23,22 +23,21 @@ constexpr ProviderFlag kNnapiFlags[] = {
      "execution_preference", nullptr, nullptr},
     {"--nnapi_execution_priority", "NAME", "low, medium, high", "execution_priority", nullptr,
      nullptr},
-    {"--nnapi_accelerator_name", "NAME", "The device to work on", "accelerator_name", nullptr,
-     nullptr},
-    {"--disable_nnapi_cpu", nullptr, "Not on NNAPI's own CPU", "disable_cpu", "true", "false"},
+    {"--nnapi_accelerator_name", "NAME", "Device to use", "accelerator_name", nullptr, nullptr},
+    {"--disable_nnapi_cpu", nullptr, "Exclude NNAPI's own CPU", "disable_cpu", "true", "false"},
     {"--nnapi_allow_fp16", nullptr, "Half precision", "allow_fp16", "true", "false"},
-    {"--nnapi_allow_dynamic_dimensions", nullptr, "Without compiling again for each shape",
+    {"--nnapi_allow_dynamic_dimensions", nullptr, "Avoid recompilation for each shape",
      "allow_dynamic_dimensions", "true", "false"},
-    {"--nnapi_use_burst_mode", nullptr, "Many inferences, one soon after the other",
-     "use_burst_mode", "true", "false"},
-    {"--nnapi_support_library_path", "FILE", "A vendor's driver as a library",
+    {"--nnapi_use_burst_mode", nullptr, "Optimise for bursts of inferences", "use_burst_mode",
+     "true", "false"},
+    {"--nnapi_support_library_path", "FILE", "Library of the vendor's driver",
      "support_library_path", nullptr, nullptr},
 };
 
 constexpr ProviderFlag kHexagonFlags[] = {
-    {"--hexagon_lib_path", "DIR", "Folder of libhexagon_nn_skel*.so", "library_folder", nullptr,
+    {"--hexagon_lib_path", "DIR", "Directory of libhexagon_nn_skel*.so", "library_folder", nullptr,
      nullptr},
-    {"--hexagon_profiling", nullptr, "Times of the device", "profiling", "true", "false"},
+    {"--hexagon_profiling", nullptr, "Measure times of the device", "profiling", "true", "false"},
 };
 
 constexpr ProviderFlag kCoreMlFlags[] = {
@@ -46,7 +45,7 @@ constexpr ProviderFlag kCoreMlFlags[] = {
 };
 
 constexpr ProviderFlag kExternalFlags[] = {
-    {"--external_delegate_options", "PAIRS", "What to tell it, e.g. key:value;key:value", nullptr,
+    {"--external_delegate_options", "PAIRS", "Its options, e.g. key:value;key:value", nullptr,
      nullptr, nullptr},
 };
 
@@ -77,24 +76,25 @@ constexpr Provider Given(const char* key, const char* help, ProviderKind kind,
 }
 
 constexpr Provider kProviders[] = {
-    {"default", "NoDelegate", "The CPU alone", ProviderKind::kNone, nullptr, {}, "", {}, nullptr},
-    Own("gpu", "GPU", "OpenCL, on a GPU or what else there is", kGpuFlags,
+    {"default", "NoDelegate", "CPU only", ProviderKind::kNone, nullptr, {}, "", {}, nullptr},
+    Own("gpu", "GPU", "OpenCL (GPU or any OpenCL device)", kGpuFlags,
         "Deputy was built without opencl-headers"),
-    Own("npu_stub", "NPU stub", "A pretended NPU, to try delegates with", {},
-        "it is a part of Deputy"),
-    Own("xnnpack", "XNNPACK", "XNNPACK, where Deputy was built with it", {},
+    Own("npu_stub", "NPU stub", "Simulated NPU for testing delegates", {},
+        "it is included in Deputy"),
+    Own("xnnpack", "XNNPACK", "XNNPACK, if Deputy was built with it", {},
         "Deputy was built without libxnnpack-dev and libpthreadpool-dev"),
-    Own("cpu", "CPU delegate", "The CPU's kernels as a delegate", {}, "this Deputy has none"),
+    Own("cpu", "CPU delegate", "The CPU's kernels as a delegate", {},
+        "this Deputy was built without it"),
     Bridge("nnapi", "NNAPI", "Android's NNAPI", kNnapiFlags,
-           "this Deputy has no bridge to NNAPI, a part of Android", kNnapiLibraries,
+           "this Deputy has no bridge to NNAPI, which is part of Android", kNnapiLibraries,
            "ANeuralNetworksModel_create"),
     Bridge("hexagon", "Hexagon", "Qualcomm's Hexagon", kHexagonFlags,
-           "this Deputy has no bridge to Hexagon, a part of Qualcomm's chips, which takes "
-           "partitions of two nodes or more of quantised models and needs libhexagon_nn_skel*.so, "
-           "too",
+           "this Deputy has no bridge to Hexagon, a DSP of Qualcomm's chips, which supports "
+           "partitions of two nodes or more of quantised models and also needs "
+           "libhexagon_nn_skel*.so",
            kHexagonLibraries, "hexagon_nn_init"),
     Foreign("coreml", "Core ML", "Apple's Core ML", kCoreMlFlags,
-            "Core ML is a part of Apple's systems; there it takes partitions of two nodes or more "
+            "Core ML is part of Apple's systems; it supports partitions of two nodes or more "
             "of float models: ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, "
             "FULLY_CONNECTED, HARD_SWISH, LOGISTIC, MAX_POOL_2D, MIRROR_PAD, MUL, PAD, PADV2, "
             "RELU, RELU_N1_TO_1, RELU6, RESHAPE, RESIZE_BILINEAR, SOFTMAX, TANH, TRANSPOSE_CONV"),
@@ -103,7 +103,7 @@ constexpr Provider kProviders[] = {
           "--external_delegate_path", kExternalFlags),
     Given("stable", "JSON that names a stable delegate's library", ProviderKind::kStable,
           "--stable_delegate_settings_file", {}),
-    Given("mindspore", "One with a delegate of MindSpore Lite's shape", ProviderKind::kLibrary,
+    Given("mindspore", "Library with a MindSpore Lite delegate", ProviderKind::kLibrary,
           "--mindspore_delegate_path", {}),
 };
 

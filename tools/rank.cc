@@ -122,7 +122,7 @@ std::vector<Contender> FindContenders(const BenchOptions& options) {
                           lines[i + 2]});
   }
   if (!listed.problem.empty()) {
-    contenders.push_back({"other plug-ins", {}, "while they were listed, " + listed.problem});
+    contenders.push_back({"other plug-ins", {}, "listing failed: " + listed.problem});
   }
   for (const DelegateRequest& request : options.delegates) {
     contenders.push_back({LongNameOf(request), {request}, ""});
@@ -235,10 +235,10 @@ void MeasureAll(const BenchOptions& options, std::vector<Contender>* contenders)
 
 std::string Remark(const Contender& contender) {
   const Figures& figures = contender.figures;
-  if (!contender.problem.empty()) return "not here: " + contender.problem;
+  if (!contender.problem.empty()) return "not available: " + contender.problem;
   if (contender.requests.empty()) return "";
-  if (figures.is_degraded) return "degraded: it failed, the CPU stood in";
-  return figures.nodes == 0 ? "takes no node" : "";
+  if (figures.is_degraded) return "degraded: it failed, the CPU replaced it";
+  return figures.nodes == 0 ? "claims no node" : "";
 }
 
 std::string DifferenceText(const Figures& figures) {
@@ -248,7 +248,7 @@ std::string DifferenceText(const Figures& figures) {
 
 void PrintTable(const std::vector<Contender>& sorted, const Figures& cpu) {
   Table table(">>>>>>>><<", {"init ms", "first ms", "median ms", "p99 ms", "speed-up", "memory",
-                             "nodes taken", "difference", "run by", ""});
+                             "nodes claimed", "difference", "run by", ""});
   for (const Contender& contender : sorted) {
     const Figures& figures = contender.figures;
     const std::string remark = OneLine(Remark(contender)), name = OneLine(contender.name);

@@ -240,7 +240,7 @@ class Runner {
         const Guess best = BestGuesses(session_, 1)[0];
         const std::string answer = LabelText(labels_, best.index);
         if (answer != expected) {
-          wrong.push_back(Format("%s: expected %s, answered %s (%.3f)",
+          wrong.push_back(Format("%s: expected %s, found %s (%.3f)",
                                  FileNameOf(pictures_[i]).c_str(), expected.c_str(), answer.c_str(),
                                  best.score));
         }
@@ -250,7 +250,7 @@ class Runner {
     const size_t right = pictures_.size() - wrong.size();
     std::printf(
         "%s, %s, %s\n", FileNameOf(options_.session.model).c_str(),
-        PluralText(pictures_.size(), "picture", "pictures").c_str(),
+        PluralText(pictures_.size(), "image", "images").c_str(),
         PluralText(static_cast<size_t>(options_.session.threads), "thread", "threads").c_str());
     std::printf("accuracy  %.2f %% (%zu of %zu)\n",
                 100.0 * static_cast<double>(right) / static_cast<double>(pictures_.size()), right,

@@ -45,7 +45,7 @@ Session::Session(const SessionOptions& options)
   LoadDelegates(options);
   double start = NowMs();
   model_ = std::make_unique<ModelFile>(path_, &Collect, this);
-  if (model() == nullptr) Refuse("is no usable model");
+  if (model() == nullptr) Refuse("is not a usable model");
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> settings(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
   TfLiteInterpreterOptionsSetNumThreads(settings.get(), options.threads);
@@ -100,7 +100,7 @@ void Session::LoadDelegates(const SessionOptions& options) {
     }
     const std::string flag = FlagOf(request);
     if (!options.pins.empty()) {
-      FailUsage("--pin: delegates go by their numbers, and %s is not available: %s", flag.c_str(),
+      FailUsage("--pin selects delegates by number, but %s is not available: %s", flag.c_str(),
                 loaded.problem.c_str());
     }
     WarnOfAbsence(flag, loaded.problem);
@@ -115,7 +115,7 @@ void Session::ApplyDelegates(const SessionOptions& options) {
         TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
     const bool fine = status == kTfLiteOk || options.failed_delegates_are_fine ||
                       delegation_status().policy == kDeputyPolicyHot;
-    if (!fine) Refuse(Format("cannot be given to delegate %zu", i + 1).c_str());
+    if (!fine) Refuse(Format("cannot be delegated to delegate %zu", i + 1).c_str());
     report_.clear();
   }
 }
@@ -231,9 +231,9 @@ std::string Session::ShortfallOf(int index) const {
     }
   }
   if (failed > 0) {
-    return name + " lost " + PluralText(failed, "node that it took", "nodes that it took");
+    return name + " failed in " + PluralText(failed, "node", "nodes");
   }
-  return info.node_count == 0 ? name + " took no node" : "";
+  return info.node_count == 0 ? name + " claimed no node" : "";
 }
 
 std::string Session::Shortfall() const {
@@ -262,10 +262,10 @@ void Session::WarnIfDegraded() const {
   std::string text;
   if (status.delegates_left_out > 0) {
     text = PluralText(static_cast<size_t>(status.delegates_left_out), "delegate", "delegates") +
-           " left out, not applicable";
+           " could not be applied";
   }
   if (status.recomputed_nodes > 0) {
-    text += (text.empty() ? "" : "; ") + std::string("the CPU stood in for a failed node ") +
+    text += (text.empty() ? "" : "; ") + std::string("the CPU replaced a failed node ") +
             PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times");
   }
   std::fprintf(stderr, "deputy: degraded: %s (see 'deputy explain')\n", text.c_str());
@@ -350,7 +350,7 @@ void Session::Resize(const std::string& assignment) {
                 runner_.get(), TfLiteSignatureRunnerGetInputName(runner_.get(), index), dims.data(),
                 rank)
           : TfLiteInterpreterResizeInputTensor(interpreter_.get(), index, dims.data(), rank);
-  if (status != kTfLiteOk) Refuse("cannot take this shape");
+  if (status != kTfLiteOk) Refuse("does not accept this shape");
 }
 
 int Session::input_count() const {
@@ -411,7 +411,7 @@ double Session::Invoke() {
   const TfLiteStatus status = runner_ != nullptr ? TfLiteSignatureRunnerInvoke(runner_.get())
                                                  : TfLiteInterpreterInvoke(interpreter_.get());
   const double took = NowMs() - start;
-  if (status != kTfLiteOk) Refuse("failed while it ran");
+  if (status != kTfLiteOk) Refuse("failed while running");
   return took;
 }
 

@@ -12,7 +12,7 @@ here=$(dirname "$0")
 wanted=$(sed -e 's/#.*//' "$@" | tr -s ' \t\n' '   ')
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "setup: this is no Debian system; please install the likes of:$wanted" >&2
+  echo "setup: not a Debian system; please install equivalents of:$wanted" >&2
   exit 0
 fi
 
@@ -45,7 +45,7 @@ fi
 # shellcheck disable=SC2086
 "$here/step.sh" build/setup-lists.log "setup: update the package lists" \
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 update ||
-  echo "setup: apt-get update failed, trying with the lists at hand" >&2
+  echo "setup: apt-get update failed, using the existing package lists" >&2
 count=$(echo "$missing" | wc -w)
 # shellcheck disable=SC2086
 if ! "$here/step.sh" build/setup.log "setup: install $count packages" \

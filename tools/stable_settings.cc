@@ -33,7 +33,7 @@ struct StableSettings {
 };
 
 void WarnOfKey(const std::string& key) {
-  std::fprintf(stderr, "deputy: warning: %s: %s is ignored: only %s and %s are handed on\n",
+  std::fprintf(stderr, "deputy: warning: %s: %s is ignored: only %s and %s are passed on\n",
                kOption, OneLine(key).c_str(), kLoader, kPartitions);
 }
 

@@ -229,7 +229,7 @@ std::vector<double> ReadReals(TfLiteType type, std::span<const char> bytes,
 std::vector<double> ReadReals(const TfLiteTensor* tensor) {
   const TfLiteType type = TfLiteTensorType(tensor);
   if (!IsNumeric(type)) {
-    FailWork("tensor '%s': no real values in type %s", NameOf(tensor).c_str(),
+    FailWork("tensor '%s': type %s has no real values", NameOf(tensor).c_str(),
              TfLiteTypeGetName(type));
   }
   const char* data = static_cast<const char*>(TfLiteTensorData(tensor));

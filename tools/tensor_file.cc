@@ -26,7 +26,7 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
   if (!path.ends_with(".npy")) {
     const UserFile file(path);
     if (file.size() != bytes) {
-      FailUsage("input '%s': expected %zu bytes (%s %s), %s holds %llu", name.c_str(), bytes,
+      FailUsage("input '%s': expected %zu bytes (%s %s), %s has %llu", name.c_str(), bytes,
                 TfLiteTypeGetName(type), ShapeText(ShapeOf(tensor)).c_str(), path.c_str(),
                 static_cast<unsigned long long>(file.size()));
     }
@@ -45,7 +45,7 @@ void WriteFromFile(const std::string& path, TfLiteTensor* tensor) {
     return;
   }
   if (!IsNumeric(array.type())) {
-    FailUsage("input '%s': expected %s, %s holds %s", name.c_str(), TfLiteTypeGetName(type),
+    FailUsage("input '%s': expected %s, %s has %s", name.c_str(), TfLiteTypeGetName(type),
               path.c_str(), TfLiteTypeGetName(array.type()));
   }
   const std::vector<double> reals = ReadReals(array.type(), array.Read(), {0, 0});
@@ -56,7 +56,7 @@ int InputOf(const std::string& assignment, const Session& session) {
   const size_t equals = assignment.find('=');
   if (equals != std::string::npos) return session.FindInput(assignment.substr(0, equals));
   if (session.input_count() != 1) {
-    FailUsage("--input %s: the model has %d inputs, say which: NAME=FILE", assignment.c_str(),
+    FailUsage("--input %s: the model has %d inputs: select one with NAME=FILE", assignment.c_str(),
               session.input_count());
   }
   return 0;

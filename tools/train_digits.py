@@ -209,9 +209,9 @@ def main():
     if sum(map(len, files.values())) > MAX_BYTES:
         sys.exit("the two files are too large")
     if accuracy["float"] < MIN_ACCURACY or accuracy["int8"] < MIN_ACCURACY:
-        sys.exit("not accurate enough")
+        sys.exit("the accuracy is too low")
     if abs(accuracy["float"] - accuracy["int8"]) > MAX_LOSS_BY_INT8:
-        sys.exit("int8 is too far from float")
+        sys.exit("int8 is less accurate than float")
 
     chosen, names = write_pictures(arguments.out, held_x, held_y)
     (arguments.out / "labels.txt").write_text("".join(f"{n}\n" for n in range(10)))
@@ -219,7 +219,7 @@ def main():
         (arguments.out / f"digits_{name}.tflite").write_bytes(content)
         answers = predict(content, held_x[chosen])
         right = np.mean([a[0] == held_y[i] for a, i in zip(answers, chosen)])
-        print(f"{name}: {right:.4f} on the {len(names)} pictures that ship")
+        print(f"{name}: {right:.4f} on the {len(names)} included images")
         with open(arguments.out / f"expected_{name}.txt", "w") as lines:
             for picture, (label, probability) in sorted(zip(names, answers)):
                 lines.write(f"{picture} {label} {probability:.6f}\n")

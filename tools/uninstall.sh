@@ -11,7 +11,7 @@ prefix=${2%/}
 destdir=${3%/}
 
 if [ ! -f "$manifest" ]; then
-  echo "uninstall: nothing was installed from here ($manifest is not there)" >&2
+  echo "uninstall: nothing was installed from here ($manifest does not exist)" >&2
   exit 2
 fi
 other=$(grep -v "^$prefix/" "$manifest" | head -n 1 || true)

@@ -2,7 +2,7 @@
 //
 // digits.c in Java, with JNA (Debian: libjna-java):
 //
-//     java -cp /usr/share/java/jna.jar Digits.java MODEL PICTURES
+//     java -cp /usr/share/java/jna.jar Digits.java MODEL IMAGES
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
@@ -33,9 +33,9 @@ public class Digits {
     }
     Pointer input = deputy.TfLiteTensorData(deputy.TfLiteInterpreterGetInputTensor(interpreter, 0));
     Pointer output = deputy.TfLiteTensorData(deputy.TfLiteInterpreterGetOutputTensor(interpreter, 0));
-    byte[] pictures = Files.readAllBytes(Path.of(arguments[1]));
-    for (int at = 0; at + 784 <= pictures.length; at += 784) {
-      for (int i = 0; i < 784; ++i) input.setFloat(4L * i, (pictures[at + i] & 255) / 255f);
+    byte[] images = Files.readAllBytes(Path.of(arguments[1]));
+    for (int at = 0; at + 784 <= images.length; at += 784) {
+      for (int i = 0; i < 784; ++i) input.setFloat(4L * i, (images[at + i] & 255) / 255f);
       if (deputy.TfLiteInterpreterInvoke(interpreter) != 0) {
         throw new IllegalStateException(deputy.DeputyLastError());
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifies handwritten digits: digits MODEL PICTURES; PICTURES contains raw greyscale images of
+// Classifies handwritten digits: digits MODEL IMAGES; IMAGES contains raw greyscale images of
 // the model's size, concatenated. Prints the digit and its probability for each. The programs in
 // this directory do the same in other languages, and print the same bytes.
 //
@@ -11,9 +11,9 @@
 #include "deputy/deputy.h"
 
 int main(int argc, char** argv) {
-  FILE* pictures = argc == 3 ? fopen(argv[2], "rb") : NULL;
-  if (pictures == NULL) {
-    fprintf(stderr, "usage: digits MODEL PICTURES\n");
+  FILE* images = argc == 3 ? fopen(argv[2], "rb") : NULL;
+  if (images == NULL) {
+    fprintf(stderr, "usage: digits MODEL IMAGES\n");
     return 2;
   }
   TfLiteModel* model = TfLiteModelCreateFromFile(argv[1]);
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   float* input = TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0));
   const float* output = TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0));
   unsigned char pixels[28 * 28];
-  while (fread(pixels, sizeof pixels, 1, pictures) == 1) {
+  while (fread(pixels, sizeof pixels, 1, images) == 1) {
     for (size_t i = 0; i < sizeof pixels; ++i) input[i] = (float)pixels[i] / 255.0f;
     if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return 1;
     int best = 0;
@@ -33,6 +33,6 @@ int main(int argc, char** argv) {
   }
   TfLiteInterpreterDelete(interpreter);
   TfLiteModelDelete(model);
-  fclose(pictures);
+  fclose(images);
   return 0;
 }

@@ -15,9 +15,9 @@
 #include "deputy/deputy.h"
 
 int main(int argc, char** argv) {
-  std::ifstream pictures(argc == 3 ? argv[2] : "", std::ios::binary);
-  if (!pictures) {
-    std::cerr << "usage: digits MODEL PICTURES\n";
+  std::ifstream images(argc == 3 ? argv[2] : "", std::ios::binary);
+  if (!images) {
+    std::cerr << "usage: digits MODEL IMAGES\n";
     return 2;
   }
   const std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model(
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   std::array<char, 28 * 28> pixels;
   std::array<float, 28 * 28> values;
   std::array<float, 10> scores;
-  while (pictures.read(pixels.data(), pixels.size())) {
+  while (images.read(pixels.data(), pixels.size())) {
     std::transform(pixels.begin(), pixels.end(), values.begin(),
                    [](char pixel) { return static_cast<unsigned char>(pixel) / 255.0F; });
     TfLiteTensorCopyFromBuffer(input, values.data(), sizeof values);

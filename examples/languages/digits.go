@@ -18,10 +18,10 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: digits MODEL PICTURES")
+		fmt.Fprintln(os.Stderr, "usage: digits MODEL IMAGES")
 		os.Exit(2)
 	}
-	pictures, err := os.ReadFile(os.Args[2])
+	images, err := os.ReadFile(os.Args[2])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -39,9 +39,9 @@ func main() {
 	output := C.TfLiteInterpreterGetOutputTensor(interpreter, 0)
 	var values [28 * 28]float32
 	var scores [10]float32
-	for ; len(pictures) >= len(values); pictures = pictures[len(values):] {
+	for ; len(images) >= len(values); images = images[len(values):] {
 		for i := range values {
-			values[i] = float32(pictures[i]) / 255
+			values[i] = float32(images[i]) / 255
 		}
 		C.TfLiteTensorCopyFromBuffer(input, unsafe.Pointer(&values), C.size_t(unsafe.Sizeof(values)))
 		if C.TfLiteInterpreterInvoke(interpreter) != C.kTfLiteOk {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- digits.c in Lua, with LuaJIT's FFI: luajit digits.lua MODEL PICTURES
+-- digits.c in Lua, with LuaJIT's FFI: luajit digits.lua MODEL IMAGES
 local ffi = require('ffi')
 ffi.cdef[[
 typedef struct TfLiteModel TfLiteModel;

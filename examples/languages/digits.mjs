@@ -2,7 +2,7 @@
 //
 // digits.c in JavaScript, for Node with the package koffi (npm install koffi):
 //
-//     node digits.mjs MODEL PICTURES
+//     node digits.mjs MODEL IMAGES
 import { readFileSync } from 'node:fs';
 import koffi from 'koffi';
 
@@ -19,16 +19,16 @@ const copyIn = deputy.func('int TfLiteTensorCopyFromBuffer(void* tensor, void* d
 const copyOut = deputy.func('int TfLiteTensorCopyToBuffer(void* tensor, void* data, size_t size)');
 const lastError = deputy.func('const char* DeputyLastError()');
 
-const [modelPath, picturesPath] = process.argv.slice(2);
+const [modelPath, imagesPath] = process.argv.slice(2);
 const model = createModel(modelPath);
 const interpreter = createInterpreter(model, null);
 if (interpreter === null || allocate(interpreter) !== 0) throw new Error(lastError());
 const input = inputTensor(interpreter, 0);
 const output = outputTensor(interpreter, 0);
-const pictures = readFileSync(picturesPath);
+const images = readFileSync(imagesPath);
 const scores = new Float32Array(10);
-for (let at = 0; at + 784 <= pictures.length; at += 784) {
-  const values = Float32Array.from(pictures.subarray(at, at + 784), (pixel) => pixel / 255);
+for (let at = 0; at + 784 <= images.length; at += 784) {
+  const values = Float32Array.from(images.subarray(at, at + 784), (pixel) => pixel / 255);
   copyIn(input, values, values.byteLength);
   if (invoke(interpreter) !== 0) throw new Error(lastError());
   copyOut(output, scores, scores.byteLength);

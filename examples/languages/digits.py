@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""digits.c in Python: digits.py MODEL PICTURES. Needs the wheel of `make wheel`, and numpy; it also
+"""digits.c in Python: digits.py MODEL IMAGES. Needs the wheel of `make wheel`, and numpy; it also
 runs on TensorFlow Lite with `from tflite_runtime.interpreter import Interpreter`.
 """
 import sys
@@ -20,9 +20,9 @@ def main(arguments):
     interpreter.allocate_tensors()
     first = interpreter.get_input_details()[0]
     last = interpreter.get_output_details()[0]
-    pictures = np.fromfile(arguments[1], np.uint8).reshape(-1, *first['shape'])
-    for picture in pictures:
-        interpreter.set_tensor(first['index'], picture.astype(np.float32) / np.float32(255))
+    images = np.fromfile(arguments[1], np.uint8).reshape(-1, *first['shape'])
+    for image in images:
+        interpreter.set_tensor(first['index'], image.astype(np.float32) / np.float32(255))
         interpreter.invoke()
         scores = interpreter.get_tensor(last['index'])[0]
         print(f'{scores.argmax()} {scores.max():.4f}')

@@ -23,10 +23,10 @@ extern "C" {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.len() != 3 {
-        eprintln!("usage: digits MODEL PICTURES");
+        eprintln!("usage: digits MODEL IMAGES");
         std::process::exit(2);
     }
-    let pictures = std::fs::read(&arguments[2]).expect("the pictures");
+    let images = std::fs::read(&arguments[2]).expect("the images");
     let path = CString::new(arguments[1].as_str()).expect("a path");
     unsafe {
         let model = TfLiteModelCreateFromFile(path.as_ptr());
@@ -35,8 +35,8 @@ fn main() {
         let input = TfLiteInterpreterGetInputTensor(interpreter, 0);
         let output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
         let mut scores = [0f32; 10];
-        for picture in pictures.chunks_exact(28 * 28) {
-            let values: Vec<f32> = picture.iter().map(|&pixel| pixel as f32 / 255.0).collect();
+        for image in images.chunks_exact(28 * 28) {
+            let values: Vec<f32> = image.iter().map(|&pixel| pixel as f32 / 255.0).collect();
             TfLiteTensorCopyFromBuffer(input, values.as_ptr().cast(), values.len() * 4);
             assert_eq!(TfLiteInterpreterInvoke(interpreter), 0);
             TfLiteTensorCopyToBuffer(output, scores.as_mut_ptr().cast(), 40);

@@ -31,7 +31,8 @@ BREAKAGES = (
     row('gpu flag to option', 'tools/providers.cc', '"auto", "fp32"},', '"fp32", "auto"},',
         'provider_flags_test'),
     row('provider in the list', 'tools/providers.cc',
-        '    Own("cpu", "CPU delegate", "The CPU\'s kernels as a delegate", {}, "this Deputy has none"),\n',
+        '    Own("cpu", "CPU delegate", "The CPU\'s kernels as a delegate", {},\n'
+        '        "this Deputy was built without it"),\n',
         '', 'provider_flags_test'),
     row('default of the GPU options V2', 'gpu_cl/plugin.cc', 'options.max_delegated_partitions = 1;',
         'options.max_delegated_partitions = 2;', 'gpu_public_test'),

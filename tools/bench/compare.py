@@ -60,21 +60,21 @@ def find_python():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release",
-                        help="the build folder that holds drop-in/libtensorflowlite_c.so")
-    parser.add_argument("--library", type=pathlib.Path, help="instead of the one in --build")
+                        help="build directory with drop-in/libtensorflowlite_c.so")
+    parser.add_argument("--library", type=pathlib.Path, help="library to use instead of the one in --build")
     parser.add_argument("--models", default="", metavar="TEXT,…",
                         help="only models whose name contains one of these")
     parser.add_argument("--threads", default="1,2", help="thread counts (default 1,2)")
     parser.add_argument("--runs", type=int, default=5, help="blocks per engine and row")
-    parser.add_argument("--block-ms", type=float, default=80, help="least length of a block")
+    parser.add_argument("--block-ms", type=float, default=80, help="minimum length of a block")
     parser.add_argument("--json", type=pathlib.Path, help="also write everything to this file")
     parser.add_argument("--no-operators", action="store_true", help="whole models only")
-    parser.add_argument("--no-nets", action="store_true", help="do not make the networks")
+    parser.add_argument("--no-nets", action="store_true", help="do not create the networks")
     parser.add_argument("--device", default="", metavar="NAME",
-                        help="the OpenCL delegate's device (default: the best; none: leave it out)")
+                        help="the OpenCL delegate's device (default: the best; none: skip it)")
     parser.add_argument("--onnx", type=pathlib.Path, metavar="FOLDER",
-                        help="where MODEL.onnx lie, or MODEL/model.onnx, for ONNX Runtime")
-    parser.add_argument("--worst", type=int, default=15, help="how many operators to list")
+                        help="directory of MODEL.onnx or MODEL/model.onnx for ONNX Runtime")
+    parser.add_argument("--worst", type=int, default=15, help="number of operators to list")
     arguments = parser.parse_args()
     arguments.threads = [int(n) for n in arguments.threads.split(",")]
     arguments.library = arguments.library or arguments.build / "drop-in/libtensorflowlite_c.so"
@@ -109,13 +109,13 @@ def chosen_models(arguments):
     missing = [name for name in make_models.file_names(nets) if not (folder / name).exists()]
     if missing and not arguments.no_nets:
         if importlib.util.find_spec("tensorflow"):
-            print(f"making {', '.join(missing)} in {folder} (once, some minutes)", flush=True)
+            print(f"creating {', '.join(missing)} in {folder} (once, some minutes)", flush=True)
             # Runs in a separate process, which releases TensorFlow's memory and threads when it
             # exits.
             subprocess.run([sys.executable, str(HERE / "make_models.py"), *nets],
                            stderr=subprocess.DEVNULL, check=False)
         else:
-            print(f"not compared: {', '.join(missing)} (no TensorFlow here to make them)")
+            print(f"not compared: {', '.join(missing)} (no TensorFlow to create them)")
     paths = [folder / name for name in make_models.file_names(nets)]
     return shared, [path for path in paths if path.exists() and wanted(path.stem)]
 
@@ -149,7 +149,7 @@ def compare_model(library, path, threads, arguments):
     if "ours" in ready and "builtin" in ready:
         off = engines.disagreement(ready["ours"].outputs(), ready["builtin"].outputs())
         if off > 0.03:
-            notes.append(f"answers differ by {off:.1%} of the greatest")
+            notes.append(f"outputs differ by {off:.1%} of the greatest")
     times = engines.race(ready, arguments.runs, arguments.block_ms / 1e3)
     return {"model": path.stem, "threads": threads, "notes": notes,
             **{name: times.get(name) for name in ENGINES}}
@@ -242,7 +242,7 @@ def compare_operators(library, paths, arguments):
         if timing.refused:
             refused.setdefault((timing.operator, timing.refused), []).append(timing)
     for (name, why), group in refused.items():
-        print(f"refused: {name} ({len(group)} distinct): {why}")
+        print(f"rejected: {name} ({len(group)} distinct): {why}")
     return timings
 
 
@@ -290,7 +290,7 @@ def main():
     print(f"{arguments.library}; {cores} cores, load {load:.1f}; "
           f"{len(shared)} shared models, {len(nets)} networks")
     if load > cores / 2:
-        print("the machine is busy with other work: even the ratios are rough")
+        print("the machine is busy: even the ratios are inaccurate")
     rows = compare_models(library, shared + nets, arguments)
     timings = [] if arguments.no_operators else compare_operators(library, shared, arguments)
     print_bars(rows, timings)

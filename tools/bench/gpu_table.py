@@ -54,19 +54,19 @@ COLUMNS = ("network", "batch", "engine", "host to host, ms", "kernels, ms", "TFL
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--device", default="gpu", help="the OpenCL delegate's (default: gpu)")
+    parser.add_argument("--device", default="gpu", help="device of the OpenCL delegate (default: gpu)")
     parser.add_argument("--lib", action="append", metavar="LABEL=FILE",
-                        help="a build of the delegate (default: the one of --build)")
-    parser.add_argument("--models", type=pathlib.Path, help="where <net>_fp32.tflite are")
+                        help="library of the delegate (default: that of --build)")
+    parser.add_argument("--models", type=pathlib.Path, help="directory of <net>_fp32.tflite")
     parser.add_argument("--nets", default=",".join(WORK))
     parser.add_argument("--batches", default="1,128")
     parser.add_argument("--precisions", default="fp32")
     parser.add_argument("--tuning", default="full", choices=("none", "fast", "full"))
-    parser.add_argument("--options", default="", help="more of the delegate's, KEY=VALUE,…")
-    parser.add_argument("--runs", type=int, default=50, help="inferences at least")
-    parser.add_argument("--secs", type=float, default=1, help="seconds of each at least")
-    parser.add_argument("--tflops", type=float, help="float32, of the datasheet")
-    parser.add_argument("--gbytes", type=float, help="a second, of the datasheet")
+    parser.add_argument("--options", default="", help="further delegate options, KEY=VALUE,…")
+    parser.add_argument("--runs", type=int, default=50, help="minimum number of inferences")
+    parser.add_argument("--secs", type=float, default=1, help="minimum seconds per measurement")
+    parser.add_argument("--tflops", type=float, help="float32 TFLOP/s of the datasheet")
+    parser.add_argument("--gbytes", type=float, help="GB/s of the datasheet")
     parser.add_argument("--out", type=pathlib.Path, help="append lines of JSON here")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--python", default=sys.executable, help="the peers' interpreter")
@@ -85,7 +85,7 @@ def model_of(arguments, net):
     model = folder / f"{net}_fp32.tflite"
     if not model.exists():
         if arguments.models:
-            sys.exit(f"there is no {model}")
+            sys.exit(f"{model} does not exist")
         subprocess.run([sys.executable, str(HERE / "make_models.py"), net], check=True)
     return model
 
@@ -115,7 +115,7 @@ def bench(arguments, library, net, batch, precision, profiling):
                      arguments.secs, "--warmup-secs", arguments.secs / 2,
                      "--shape", f"{input_of(arguments, model)}={batch},{SIDE},{SIDE},3"])
     if result["cpu_nodes"]:
-        raise RuntimeError(f"{net}: {len(result['cpu_nodes'])} nodes are left to the CPU")
+        raise RuntimeError(f"{net}: {len(result['cpu_nodes'])} nodes stay on the CPU")
     return result
 
 
@@ -241,7 +241,7 @@ class Torch:
 
     def export(self, net, batch, path):
         model, host = self.prepare(net, batch, self.WAYS[0])
-        self.torch.onnx.export(model, host.cuda(), path, input_names=["picture"])
+        self.torch.onnx.export(model, host.cuda(), path, input_names=["image"])
 
 
 def onnx_ms(torch, net, batch, runs, secs):
@@ -258,7 +258,7 @@ def onnx_ms(torch, net, batch, runs, secs):
 
         provider = ("CUDAExecutionProvider", {"use_tf32": 0})
         session = onnxruntime.InferenceSession(path, providers=[provider])
-        feeds = {"picture": numpy.random.rand(batch, 3, SIDE, SIDE).astype(numpy.float32)}
+        feeds = {"image": numpy.random.rand(batch, 3, SIDE, SIDE).astype(numpy.float32)}
         return median_ms(lambda: session.run(None, feeds), runs, secs)
 
 
@@ -292,7 +292,7 @@ def print_peers(arguments):
         except ImportError as missing:
             left_out["ONNX Runtime"] = str(missing)
     for name, reason in left_out.items():
-        print(f"\n{name} is left out: {reason}", flush=True)
+        print(f"\n{name} is skipped: {reason}", flush=True)
 
 
 # ---- The table ----------------------------------------------------------------------------------

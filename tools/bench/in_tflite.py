@@ -63,7 +63,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/release')
     parser.add_argument('--rounds', type=int, default=12, help='blocks of each engine')
-    parser.add_argument('--block-ms', type=float, default=60, help='least length of a block')
+    parser.add_argument('--block-ms', type=float, default=60, help='minimum length of a block')
     parser.add_argument('models', nargs='+', type=pathlib.Path)
     arguments = parser.parse_args()
     print('| model | libdeputy_cpu | XNNPACK | ratio |\n|---|---|---|---|')

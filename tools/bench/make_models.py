@@ -128,14 +128,14 @@ def make(net, folder, force):
         unfinished = paths[form].with_suffix(".part")
         unfinished.write_bytes(content)
         unfinished.replace(paths[form])
-        print(f"made {paths[form]}: {len(content)} bytes", flush=True)
+        print(f"created {paths[form]}: {len(content)} bytes", flush=True)
     tf.keras.backend.clear_session()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=cache_folder())
-    parser.add_argument("--force", action="store_true", help="make files that are there, too")
+    parser.add_argument("--force", action="store_true", help="recreate existing files")
     parser.add_argument("nets", nargs="*", metavar="NET", help=", ".join(NETS))
     arguments = parser.parse_args()
     unknown = set(arguments.nets) - set(NETS)

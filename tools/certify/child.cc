@@ -141,7 +141,7 @@ std::string HowItEnded(int status) {
   if (WIFSIGNALED(status)) {
     return "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
   }
-  return "it ended the process with code " + std::to_string(WEXITSTATUS(status));
+  return "the process exited with code " + std::to_string(WEXITSTATUS(status));
 }
 
 void Kill(pid_t process) {
@@ -167,11 +167,11 @@ void Finish(bool is_late, Running* running) {
   const int status = End(running);
   if (is_late) {
     outcome.status = Status::kTimeout;
-    outcome.text = "no step further in " + std::to_string(running->limit.count()) + " s" + where;
+    outcome.text = "no progress in " + std::to_string(running->limit.count()) + " s" + where;
   } else if (!running->has_ended || status != 0) {
     outcome.status = Status::kCrash;
     const std::string last = LastLine(running->output);
-    outcome.text = HowItEnded(status) + (running->has_ended ? ", as the program ended" : where) +
+    outcome.text = HowItEnded(status) + (running->has_ended ? ", at program exit" : where) +
                    (last.empty() ? "" : "; it printed: " + last);
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - running->start).count();

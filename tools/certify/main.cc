@@ -38,7 +38,7 @@ void ReadWord(const std::string& name, const std::string& value, Words* words) {
     settings.library = value;
   } else if (name == "option") {
     const size_t equals = value.find('=');
-    if (equals == std::string::npos) tools::FailUsage("no value in the option %s", value.c_str());
+    if (equals == std::string::npos) tools::FailUsage("option %s has no value", value.c_str());
     settings.options.emplace_back(value.substr(0, equals), value.substr(equals + 1));
   } else if (name == "model") {
     settings.models.push_back(value);
@@ -65,7 +65,7 @@ void ReadWord(const std::string& name, const std::string& value, Words* words) {
   } else if (name == "badge") {
     words->badge = value;
   } else {
-    tools::FailUsage("deputy-certify knows no --%s; 'deputy certify' runs it", name.c_str());
+    tools::FailUsage("unknown option --%s: use 'deputy certify'", name.c_str());
   }
 }
 
@@ -78,7 +78,7 @@ Words ReadWords(int argc, char** argv) {
     ReadWord(word.substr(2, equals - 2), equals < word.size() ? word.substr(equals + 1) : "",
              &words);
   }
-  if (words.settings.library.empty()) tools::FailUsage("'deputy certify' runs this program");
+  if (words.settings.library.empty()) tools::FailUsage("expected --library: use 'deputy certify'");
   return words;
 }
 
@@ -121,7 +121,7 @@ int Certify(const Words& words) {
     for (const Row& row : rows) std::printf("%s\n  %s\n", row.name.c_str(), row.expects.c_str());
     return 0;
   }
-  if (rows.empty()) tools::FailUsage("no case has '%s' in its name", words.settings.only.c_str());
+  if (rows.empty()) tools::FailUsage("no case name contains '%s'", words.settings.only.c_str());
   watch.Expect(rows.size());
   RunRows(words.settings, &rows, &watch);
   watch.Wipe();

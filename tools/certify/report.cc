@@ -120,7 +120,7 @@ std::string ReportHtml(const Json& report) {
       "</style></head>\n<body>\n<h1>" +
       Escape(BaseName(report["library"])) + "</h1>\n<p>" + ReportBadge(report) + "</p>\n<p>" +
       Escape(report["library"]) + ", Deputy " + Escape(report["deputy"]) + "</p>\n<table>\n" +
-      "<tr><th>case</th><th></th><th>what must hold</th><th>what was seen</th><th>s</th></tr>\n";
+      "<tr><th>case</th><th></th><th>expected</th><th>result</th><th>s</th></tr>\n";
   for (const Json& row : report["rows"]) {
     page += "<tr><td>" + Escape(row["name"]) +
             "</td><td><b style=\"background: " + ColourOf(row["status"].get<std::string>()) +

@@ -101,7 +101,7 @@ Row LifeRow(const Settings& settings, const LifecycleCase& which,
 Row EndRow(const Settings& settings) {
   Row row = LifeRow(settings, conformance::LibraryCases()[1], nullptr);
   row.name = "library/ends";
-  row.expects = "A program that has used it ends as programs do.";
+  row.expects = "A program that has used it exits normally.";
   row.work.ends_as_programs_do = true;
   return row;
 }
@@ -154,7 +154,7 @@ void RunOperator(const Settings& settings, const OperatorGroup& group, Child* ch
     child->End(Status::kFail, std::to_string(counts.differ) + " of " +
                                   std::to_string(checker.cases().size()) + " cases: " + differ);
   } else if (counts.ran == 0) {
-    child->End(Status::kSkipped, "not taken: " + first_left);
+    child->End(Status::kSkipped, "not claimed: " + first_left);
   } else {
     child->End(Status::kPass, std::to_string(counts.ran) + " cases in the delegate, " +
                                   std::to_string(counts.left) + " left to the CPU");
@@ -201,11 +201,10 @@ void FindTaken(const Settings& settings, const std::vector<Subject>& subjects, C
   }
   if (taken == 0) {
     child->End(Status::kFail,
-               "it takes none of the operators tried: a model of its own can be "
-               "given with --model");
+               "it claims none of the tested operators: add a suitable model with --model");
   } else {
     child->End(Status::kPass,
-               std::to_string(taken) + " of " + std::to_string(subjects.size()) + " models tried");
+               std::to_string(taken) + " of " + std::to_string(subjects.size()) + " models");
   }
 }
 
@@ -226,7 +225,7 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
   Row takes;
   takes.group = "library";
   takes.name = "library/takes";
-  takes.expects = "It takes nodes of a model.";
+  takes.expects = "It claims nodes of a model.";
   takes.work.seconds = settings.seconds;
   takes.work.run = [&](Child* child) { FindTaken(settings, subjects, child); };
   RunAll({takes.work}, 1,

@@ -9,7 +9,7 @@
 # Programs and libraries are stripped; their debug information is in .debug/ in the same directory,
 # where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for packagers
 # who strip on their own.
-option(DEPUTY_SPLIT_DEBUG "Strip what is installed, debug information into .debug/" ON)
+option(DEPUTY_SPLIT_DEBUG "Strip installed files, with debug information in .debug/" ON)
 
 set(plugin_install_dir ${CMAKE_INSTALL_LIBDIR}/deputy/plugins)
 set(package_install_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Deputy)
@@ -82,7 +82,7 @@ if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
   add_custom_target(manual ALL DEPENDS ${manual_pages})
   install(FILES ${manual_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
-  message(STATUS "help2man is not here, or this is no build to install: no manual pages")
+  message(STATUS "No manual pages: help2man not found, or a sanitizer build")
 endif()
 if(TARGET deputy_tool)
   install(FILES tools/completion/deputy DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

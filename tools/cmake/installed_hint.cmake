@@ -10,7 +10,7 @@ if("$ENV{DESTDIR}" STREQUAL "" AND deputy_ldconfig)
   string(FIND "\n${folders}" "\n${folder}:" is_searched)
   string(FIND "${known}" "=> ${folder}/libdeputy.so.1" is_known)
   if(is_searched EQUAL -1)
-    message(STATUS "The loader does not look into ${folder}: programs need "
+    message(STATUS "The loader does not search ${folder}: programs need "
                    "LD_LIBRARY_PATH=${folder} or -Wl,-rpath,${folder}")
   elseif(is_known EQUAL -1)
     message(STATUS "Run `ldconfig` as root now, so that programs find ${folder}/libdeputy.so.1")

@@ -11,7 +11,7 @@
 # Vector code for x86-64 above this level is omitted. At start-up the program selects a level among
 # those that DEPUTY_CPU can name. A library for known processors can save 0.7 MB for AVX-512.
 set(cpu_levels generic avx2 avx512 amx)
-set(DEPUTY_MAX_CPU amx CACHE STRING "Vector code up to: generic, avx2, avx512 or amx, which is all")
+set(DEPUTY_MAX_CPU amx CACHE STRING "Highest vector code level: generic, avx2, avx512 or amx (all)")
 set_property(CACHE DEPUTY_MAX_CPU PROPERTY STRINGS ${cpu_levels})
 list(FIND cpu_levels "${DEPUTY_MAX_CPU}" max_cpu_level)
 if(max_cpu_level LESS 0)

@@ -29,6 +29,6 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
   deputy_find_libraries_from(deputy_xnnpack ${CMAKE_INSTALL_FULL_LIBDIR}/deputy/plugins)
   add_dependencies(command deputy_xnnpack)
 else()
-  message(STATUS "XNNPACK is not here (libxnnpack-dev, libpthreadpool-dev): "
-                 "its delegate is left out")
+  message(STATUS "XNNPACK not found (libxnnpack-dev, libpthreadpool-dev): "
+                 "its delegate is not built")
 endif()
