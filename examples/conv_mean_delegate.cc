@@ -368,7 +368,7 @@ void FillInputs(TfLiteInterpreter* interpreter) {
 using Interpreter = std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)>;
 
 // Runs the model; returns false after a message on stderr.
-bool Run(TfLiteInterpreter* interpreter, std::vector<float>* out_answer) {
+bool Run(TfLiteInterpreter* interpreter, std::vector<float>* out_values) {
   if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) return false;
   const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
   if (output == nullptr || TfLiteTensorType(output) != kTfLiteFloat32) {
@@ -377,28 +377,28 @@ bool Run(TfLiteInterpreter* interpreter, std::vector<float>* out_answer) {
   }
   FillInputs(interpreter);
   if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return false;
-  out_answer->resize(TfLiteTensorByteSize(output) / sizeof(float));
-  std::memcpy(out_answer->data(), TfLiteTensorData(output), TfLiteTensorByteSize(output));
+  out_values->resize(TfLiteTensorByteSize(output) / sizeof(float));
+  std::memcpy(out_values->data(), TfLiteTensorData(output), TfLiteTensorByteSize(output));
   return true;
 }
 
 int Compare(const TfLiteModel* model, TfLiteDelegate* delegate) {
-  std::vector<float> expected, answer;
+  std::vector<float> expected, found;
   const Interpreter cpu(TfLiteInterpreterCreate(model, nullptr), &TfLiteInterpreterDelete);
   if (cpu == nullptr || !Run(cpu.get(), &expected)) return 1;
   const Interpreter delegated(TfLiteInterpreterCreate(model, nullptr), &TfLiteInterpreterDelete);
   if (delegated == nullptr ||
       TfLiteInterpreterModifyGraphWithDelegate(delegated.get(), delegate) != kTfLiteOk ||
-      !Run(delegated.get(), &answer)) {
+      !Run(delegated.get(), &found)) {
     return 1;
   }
-  float difference = 0, greatest = 0;
-  for (size_t i = 0; i < answer.size(); ++i) {
-    difference = std::max(difference, std::fabs(answer[i] - expected[i]));
-    greatest = std::max(greatest, std::fabs(expected[i]));
+  float difference = 0, largest = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    difference = std::max(difference, std::fabs(found[i] - expected[i]));
+    largest = std::max(largest, std::fabs(expected[i]));
   }
   std::printf("MyDelegate computed %d nodes\n", nodes_computed);
-  const bool equal = difference <= 1e-5f * greatest + 1e-6f;
+  const bool equal = difference <= 1e-5f * largest + 1e-6f;
   std::printf("outputs %s (largest difference %g)\n", equal ? "agree" : "differ",
               static_cast<double>(difference));
   return equal ? 0 : 1;

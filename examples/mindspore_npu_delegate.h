@@ -196,9 +196,9 @@ class NPUDelegate : public mindspore::Delegate {
   // (*) The sketch leaves the table empty.
   mindspore::Status Init() override {
     if (frequency_ < 1 || frequency_ > 4) return mindspore::kLiteNotSupport;
-    makers_[schema::PrimitiveType_AddFusion] = Make<AddOp>;
-    makers_[schema::PrimitiveType_Activation] = Make<ActivationOp>;
-    makers_[schema::PrimitiveType_Conv2DFusion] = Make<ConvOp>;
+    factories_[schema::PrimitiveType_AddFusion] = Make<AddOp>;
+    factories_[schema::PrimitiveType_Activation] = Make<ActivationOp>;
+    factories_[schema::PrimitiveType_Conv2DFusion] = Make<ConvOp>;
     return mindspore::kSuccess;  // (*) not RET_OK
   }
 
@@ -224,7 +224,7 @@ class NPUDelegate : public mindspore::Delegate {
     for (auto iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
       const schema::Primitive* primitive = model->GetPrimitive(*iter);
       if (primitive == nullptr || GetOp(*iter, primitive) != nullptr) continue;
-      if (makers_.count(primitive->value_type()) == 0) {
+      if (factories_.count(primitive->value_type()) == 0) {
         model->Refuse(*iter, kOperator, "only convolutions, additions and RELUs");
       } else {
         model->Refuse(*iter, kOther, "a type, activation, shape or filter that the NPU lacks");
@@ -261,8 +261,8 @@ class NPUDelegate : public mindspore::Delegate {
   std::unique_ptr<NPUOp> GetOp(mindspore::kernel::Kernel* kernel,
                                const schema::Primitive* primitive) const {
     if (primitive == nullptr) return nullptr;
-    const auto maker = makers_.find(primitive->value_type());
-    if (maker == makers_.end()) return nullptr;
+    const auto factory = factories_.find(primitive->value_type());
+    if (factory == factories_.end()) return nullptr;
     for (const MSTensor& tensor : kernel->inputs()) {
       if (tensor.DataType() != mindspore::DataType::kNumberTypeFloat32) return nullptr;
     }
@@ -281,7 +281,7 @@ class NPUDelegate : public mindspore::Delegate {
          inputs[1].Shape()[3] != inputs[0].Shape()[3] || !FitsImage(kernel, *primitive))) {
       return nullptr;
     }
-    return maker->second(kernel, *primitive);
+    return factory->second(kernel, *primitive);
   }
 
   // Replaces [from, end) and returns the position after the new kernel, which now refers to the
@@ -300,7 +300,7 @@ class NPUDelegate : public mindspore::Delegate {
   int graphs_ = 0;
   std::map<schema::PrimitiveType, std::function<std::unique_ptr<NPUOp>(mindspore::kernel::Kernel*,
                                                                        const schema::Primitive&)>>
-      makers_;
+      factories_;
 };
 
 }  // namespace npu

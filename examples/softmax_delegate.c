@@ -58,9 +58,9 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   const float* in = input->data.f;
   float* out = context->tensors[node->outputs->data[0]].data.f;
   for (size_t left = input->bytes / sizeof(float); left > 0; left -= (size_t)depth) {
-    float greatest = in[0], sum = 0;
-    for (int i = 1; i < depth; ++i) greatest = in[i] > greatest ? in[i] : greatest;
-    for (int i = 0; i < depth; ++i) sum += out[i] = expf((in[i] - greatest) * kernel->beta);
+    float largest = in[0], sum = 0;
+    for (int i = 1; i < depth; ++i) largest = in[i] > largest ? in[i] : largest;
+    for (int i = 0; i < depth; ++i) sum += out[i] = expf((in[i] - largest) * kernel->beta);
     for (int i = 0; i < depth; ++i) out[i] /= sum;
     in += depth;
     out += depth;

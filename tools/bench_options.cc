@@ -20,11 +20,11 @@ namespace {
 // Options of benchmark_model that have no effect here. Command lines that contain them keep
 // working: each prints a warning, as does any unknown option in that program's spelling, with
 // underscores.
-struct Meaningless {
+struct OptionWithoutEffect {
   const char* name;
   const char* why;
 };
-constexpr Meaningless kMeaningless[] = {
+constexpr OptionWithoutEffect kWithoutEffect[] = {
     {"benchmark_name", "it is not printed"},
     {"disable_delegate_clustering", "delegates are not clustered"},
     {"enable_builtin_cast_constant_cache", "there is no such cache"},
@@ -50,13 +50,13 @@ constexpr Meaningless kMeaningless[] = {
 
 // Warns of unknown options; ends the command with kExitUsage unless they are spelled
 // "--like_this=value", as benchmark_model's flags are.
-void WarnOfStrangers(const CLI::App& command) {
+void WarnOfUnknownOptions(const CLI::App& command) {
   for (const std::string& text : command.remaining()) {
     const std::string name = text.substr(0, text.find('='));
     const bool is_flag = name.starts_with("--");
     const std::string bare = is_flag ? name.substr(2) : name;
     const char* why = nullptr;
-    for (const Meaningless& row : kMeaningless) {
+    for (const OptionWithoutEffect& row : kWithoutEffect) {
       if (is_flag && bare == row.name) why = row.why;
     }
     const bool is_theirs =
@@ -278,7 +278,7 @@ void CheckRanking(const CLI::App& command) {
 }  // namespace
 
 void AddBenchOptions(CLI::App* command, BenchOptions* options) {
-  command->allow_extras();  // see WarnOfStrangers
+  command->allow_extras();  // see WarnOfUnknownOptions
   command->add_option("--graph", options->session.model, "Same as MODEL")->type_name("FILE");
   AddPrecisionFlag(command, &options->session);
   AddRunOptions(command, options);
@@ -289,7 +289,7 @@ void AddBenchOptions(CLI::App* command, BenchOptions* options) {
 }
 
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
-  WarnOfStrangers(command);
+  WarnOfUnknownOptions(command);
   if (options->all_delegates) CheckRanking(command);
   if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
@@ -297,8 +297,8 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   const DelegateSettings limits = SettingsOf(options->session.limits);
   options->settings.insert(options->settings.end(), limits.begin(), limits.end());
   for (DelegateRequest& request : options->delegates) request.settings = options->settings;
-  const bool nothing_asked = options->delegates.empty();
-  if ((options->require_delegate || options->require_full_delegation) && nothing_asked) {
+  const bool nothing_requested = options->delegates.empty();
+  if ((options->require_delegate || options->require_full_delegation) && nothing_requested) {
     FailUsage("%s needs a delegate, e.g. %s",
               options->require_delegate ? "--require_delegate" : "--require_full_delegation",
               "--external_delegate_path");

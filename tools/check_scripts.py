@@ -31,7 +31,7 @@ COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms
            'hand', '--worst', '1', '--no-operators', '--no-nets']
 
 
-class StandIns:
+class Mocks:
     """Finds every module of PACKAGES; the module has every attribute."""
 
     def find_spec(self, name, path=None, target=None):
@@ -51,7 +51,7 @@ class StandIns:
 def run_imports(path, package):
     """Runs in a separate process: executes the file as a module, then every import inside a
     function of the file and of the modules that it imports."""
-    sys.meta_path.insert(0, StandIns())
+    sys.meta_path.insert(0, Mocks())
     folder = path.parents[package.count('.') + 1 if package else 0]
     sys.path[0] = str(folder)
     subject = types.ModuleType('imported')

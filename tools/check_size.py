@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that a library is no larger than a limit.
 
-    check_size.py LIBRARY MOST_BYTES
+    check_size.py LIBRARY MAX_BYTES
 
 Measures the file as installed, stripped. Prints its size; exit code 1 if it exceeds the limit.
 """
@@ -24,12 +24,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('library', type=pathlib.Path)
-    parser.add_argument('most_bytes', type=int)
+    parser.add_argument('max_bytes', type=int)
     arguments = parser.parse_args()
     size = stripped_size(arguments.library)
-    print(f'{arguments.library}: {size} bytes stripped, of at most {arguments.most_bytes}')
-    if size > arguments.most_bytes:
-        print(f'check_size: {arguments.library} has grown by {size - arguments.most_bytes} bytes'
+    print(f'{arguments.library}: {size} bytes stripped, of at most {arguments.max_bytes}')
+    if size > arguments.max_bytes:
+        print(f'check_size: {arguments.library} has grown by {size - arguments.max_bytes} bytes'
               ' too many', file=sys.stderr)
         return 1
     return 0

@@ -78,7 +78,7 @@ def groups_of(sources):
             yield members[i * len(members) // count:(i + 1) * len(members) // count]
 
 
-def names_of_its_own(text):
+def internal_names(text):
     """Returns the names that the unnamed namespaces of a text define, if they match our
     conventions."""
     return {a or b for body in UNNAMED.findall(text) for a, b in DEFINED.findall(body)}
@@ -91,7 +91,7 @@ class Group:
         self.sources = sources
         self.renamed = [set() for _ in sources]
         self.texts = [source.path.read_text(encoding='utf-8') for source in sources]
-        self.own_names = [names_of_its_own(text) for text in self.texts]
+        self.own_names = [internal_names(text) for text in self.texts]
         self.first_lines = []
         for config in sources[0].config_folders():
             (folder / config).mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ class Group:
             kept = [item for i, item in enumerate(getattr(self, name)) if i not in members]
             setattr(self, name, kept)
 
-    def give_back(self, errors, at_fault):
+    def restore_names(self, errors, at_fault):
         """Undoes the renaming of names in errors; returns the members that define them."""
         changed = set()
         for member in at_fault:
@@ -158,7 +158,7 @@ class Group:
             at_fault = {self.member_at(int(line)) for line in at_fault_line.findall(result.stderr)}
             if not at_fault:
                 at_fault = set(range(len(self.sources)))
-            changed = self.give_back(error_line.findall(result.stderr), at_fault)
+            changed = self.restore_names(error_line.findall(result.stderr), at_fault)
             for line, name in clash_line.findall(result.stderr):
                 member = self.member_at(int(line))
                 if member not in changed and name not in self.renamed[member]:

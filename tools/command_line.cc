@@ -107,7 +107,7 @@ void AddTraceOption(CLI::App* command, std::string* path) {
 
 // ---- The subcommands ----------------------------------------------------------------------------
 
-void AddPictureOptions(CLI::App* command, RunOptions* options) {
+void AddImageOptions(CLI::App* command, RunOptions* options) {
   command->add_option("--image", options->image, "Image (PNG, JPEG) or a directory of images")
       ->type_name("PATH");
   command
@@ -194,7 +194,7 @@ void AddRunCommand(CLI::App* app) {
       ->type_name("PATH");
   command->add_option("--rows-input", options->rows_input, "Input for the row (default: the first)")
       ->type_name("NAME");
-  AddPictureOptions(command, options.get());
+  AddImageOptions(command, options.get());
   AddOutputOptions(command, options.get());
   command->footer(
       "Quantised inputs and outputs are shown and expected as real values; .npy\n"
@@ -457,8 +457,8 @@ void RunCommandLine(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {
-    app.exit(asked);  // --help or --version
+  } catch (const CLI::Success& success) {
+    app.exit(success);  // --help or --version
   } catch (const CLI::ParseError& error) {
     throw ToolError(kExitUsage, std::string(error.what()) + " (see 'deputy --help')");
   }

@@ -17,9 +17,9 @@ namespace {
 
 constexpr LayoutSizes kSizes = {196, 52, 26, 56};
 constexpr double kMargin = 16;
-constexpr double kLabelRoom = 80;  // for the labels to the right of the last boxes
+constexpr double kLabelSpace = 80;  // for the labels to the right of the last boxes
 constexpr size_t kBoxCharacters = 27;
-constexpr size_t kMostLabels = 3;  // per node, for its outputs
+constexpr size_t kMaxLabels = 3;  // per node, for its outputs
 
 constexpr const char* kStyle = R"(
 .graph-text, .node text, .end text { font: 12px ui-monospace, monospace; fill: #1a1a1a; }
@@ -61,7 +61,7 @@ Drawing::Drawing(const Json& report, const Json& subgraph)
   FindTimes();
   AddInputs();
   for (const Json& node : subgraph["nodes"]) {
-    if (folding_.ReaderOf(node) == nullptr) AddNode(node);
+    if (folding_.ConsumerOf(node) == nullptr) AddNode(node);
   }
   AddOutputs();
   // Nodes that depend on no input and are not folded, such as random numbers, are laid out apart
@@ -75,7 +75,7 @@ Drawing::Drawing(const Json& report, const Json& subgraph)
   layout_ = LayOut(beside, pairs_, kSizes);
 }
 
-double Drawing::width() const { return layout_.width + 2 * kMargin + kLabelRoom; }
+double Drawing::width() const { return layout_.width + 2 * kMargin + kLabelSpace; }
 double Drawing::height() const { return layout_.height + 2 * kMargin; }
 
 std::string Drawing::Content() const {
@@ -86,7 +86,7 @@ std::string Drawing::Content() const {
   std::string labels;
   for (size_t i = 0; i < lines_.size(); ++i) {
     std::set<const Json*>& of_box = labelled[lines_[i].from];
-    if (of_box.size() >= kMostLabels || !of_box.insert(lines_[i].tensor).second) continue;
+    if (of_box.size() >= kMaxLabels || !of_box.insert(lines_[i].tensor).second) continue;
     labels += EdgeLabel(i, of_box.size() - 1);
   }
   for (size_t i = 0; i < boxes_.size(); ++i) svg += BoxText(i);
@@ -119,19 +119,19 @@ const Json* Drawing::Tensor(const Json& index) const {
   const int number = index;
   if (number < 0 || static_cast<size_t>(number) >= tensors.size()) return nullptr;
   const Json& tensor = tensors[static_cast<size_t>(number)];
-  return tensor["constant"].get<bool>() && given_out_.count(number) == 0 ? nullptr : &tensor;
+  return tensor["constant"].get<bool>() && produced_.count(number) == 0 ? nullptr : &tensor;
 }
 
 // Adds tensors that nodes consume and none produces.
 void Drawing::AddInputs() {
   for (const Json& node : subgraph_["nodes"]) {
-    for (const Json& index : node["outputs"]) given_out_.insert(index.get<int>());
+    for (const Json& index : node["outputs"]) produced_.insert(index.get<int>());
   }
   for (const Json& node : subgraph_["nodes"]) {
     for (const Json& index : node["inputs"]) {
       const Json* tensor = Tensor(index);
       const int number = index;
-      if (tensor == nullptr || given_out_.count(number) != 0 || producers_.count(number) != 0) {
+      if (tensor == nullptr || produced_.count(number) != 0 || producers_.count(number) != 0) {
         continue;
       }
       producers_[number] = boxes_.size();
@@ -149,18 +149,18 @@ void Drawing::AddNode(const Json& node) {
   }
 }
 
-void Drawing::AddLine(const Json& index, size_t reader) {
+void Drawing::AddLine(const Json& index, size_t consumer) {
   const auto producer = producers_.find(index.get<int>());
   const Json* tensor = Tensor(index);
   if (tensor == nullptr || producer == producers_.end()) return;
-  lines_.push_back({producer->second, reader, tensor});
+  lines_.push_back({producer->second, consumer, tensor});
   is_read_[index] = true;
 }
 
 // Adds tensors that nodes produce and none consumes.
 void Drawing::AddOutputs() {
   for (const Json& node : subgraph_["nodes"]) {
-    if (folding_.ReaderOf(node) != nullptr) continue;
+    if (folding_.ConsumerOf(node) != nullptr) continue;
     for (const Json& index : node["outputs"]) {
       const Json* tensor = Tensor(index);
       if (tensor == nullptr || is_read_[index]) continue;
@@ -175,7 +175,7 @@ void Drawing::AddOutputs() {
 void Drawing::FindTimes() {
   for (const char* kind : {"nodes", "partitions"}) {
     for (const Json& each : subgraph_[kind]) {
-      if (each["cost_ns"].is_number()) most_ns_ = std::max(most_ns_, each["cost_ns"].get<double>());
+      if (each["cost_ns"].is_number()) max_ns_ = std::max(max_ns_, each["cost_ns"].get<double>());
     }
   }
 }
@@ -185,8 +185,8 @@ int Drawing::HeatOf(const Json& node) const {
   const Json& cost = partition.is_number()
                          ? subgraph_["partitions"][partition.get<size_t>()]["cost_ns"]
                          : node["cost_ns"];
-  if (!cost.is_number() || most_ns_ <= 0) return -1;
-  return std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / most_ns_)));
+  if (!cost.is_number() || max_ns_ <= 0) return -1;
+  return std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / max_ns_)));
 }
 
 Json Drawing::PartitionOf(size_t box) const {

@@ -45,7 +45,7 @@ class Drawing {
   const Json* Tensor(const Json& index) const;
   void AddInputs();
   void AddNode(const Json& node);
-  void AddLine(const Json& index, size_t reader);
+  void AddLine(const Json& index, size_t consumer);
   void AddOutputs();
   void FindTimes();
   Json PartitionOf(size_t box) const;
@@ -64,10 +64,10 @@ class Drawing {
   std::vector<Box> boxes_;
   std::vector<Line> lines_;
   std::vector<std::pair<size_t, size_t>> pairs_;
-  std::set<int> given_out_;
+  std::set<int> produced_;
   std::map<int, size_t> producers_;  // tensor -> box
   std::map<int, bool> is_read_;
-  double most_ns_ = 0;
+  double max_ns_ = 0;
   GraphLayout layout_;
 };
 

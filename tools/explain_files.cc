@@ -61,7 +61,7 @@ class Dot {
   }
 
  private:
-  bool HasBox(const Json& node) const { return folding_.ReaderOf(node) == nullptr; }
+  bool HasBox(const Json& node) const { return folding_.ConsumerOf(node) == nullptr; }
   std::string NameOf(const Json& node) const { return prefix_ + "n" + JsonText(node["index"]); }
 
   std::string Node(const Json& node) const {
@@ -86,12 +86,12 @@ class Dot {
   // Tensors that no node produces become graph nodes of their own; constants are drawn in their
   // consumer.
   std::string Edges() {
-    std::map<int, std::string> makers;
+    std::map<int, std::string> producers;
     std::map<int, bool> is_read;
     std::set<int> folded;
     for (const Json& node : subgraph_["nodes"]) {
       for (const Json& index : node["outputs"]) {
-        makers[index.get<int>()] = NameOf(node);
+        producers[index.get<int>()] = NameOf(node);
         if (!HasBox(node)) folded.insert(index.get<int>());
       }
     }
@@ -101,13 +101,13 @@ class Dot {
         const int number = index;
         if (!IsTensor(number) || !HasBox(node) || folded.count(number) != 0) continue;
         const Json& tensor = TensorAt(number);
-        if (makers.count(number) == 0) {
+        if (producers.count(number) == 0) {
           if (tensor["constant"].get<bool>()) continue;
-          makers[number] = prefix_ + "t" + std::to_string(number);
+          producers[number] = prefix_ + "t" + std::to_string(number);
           text += End(number, "input");
         }
         is_read[number] = true;
-        text += Edge(makers[number], NameOf(node), tensor);
+        text += Edge(producers[number], NameOf(node), tensor);
       }
     }
     for (const Json& node : subgraph_["nodes"]) {

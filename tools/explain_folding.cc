@@ -11,7 +11,7 @@ namespace deputy::tools {
 namespace {
 
 // Maximum number of nodes folded into one node; bounds the work for hostile models.
-constexpr size_t kMostFolded = 64;
+constexpr size_t kMaxFolded = 64;
 
 // Returns false for operators whose result differs between calls or that have side effects.
 bool IsPlain(std::string_view name) {
@@ -33,15 +33,15 @@ bool IsPlain(std::string_view name) {
 Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
   std::vector<const Json*> folded;
   for (const Json& node : subgraph["nodes"]) {
-    for (const Json& index : node["outputs"]) given_out_[index.get<int>()] = true;
+    for (const Json& index : node["outputs"]) produced_[index.get<int>()] = true;
   }
   for (const Json& node : subgraph["nodes"]) {
     if (!ComputesFromConstants(node)) continue;
     folded.push_back(&node);
-    for (const Json& index : node["outputs"]) makers_[index.get<int>()] = &node;
+    for (const Json& index : node["outputs"]) producers_[index.get<int>()] = &node;
   }
   // Iterates backwards, so that the last consumer assigned is the first in execution order.
-  std::map<int, const Json*> readers;
+  std::map<int, const Json*> consumers;
   const auto& nodes = subgraph["nodes"];
   for (size_t i = nodes.size(); i-- > 0;) {
     const Json& node = nodes[i];
@@ -49,23 +49,23 @@ Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
     const Json* box = &node;
     for (const Json& index : node["outputs"]) {
       if (!was_folded) break;
-      const auto reader = readers.find(index.get<int>());
-      box = reader == readers.end() ? &node : reader->second;
+      const auto consumer = consumers.find(index.get<int>());
+      box = consumer == consumers.end() ? &node : consumer->second;
       if (box == &node) break;
     }
     if (was_folded && box != &node) {
-      readers_[&node] = box;
+      consumers_[&node] = box;
     } else if (was_folded) {
-      for (const Json& index : node["outputs"]) makers_.erase(index.get<int>());
+      for (const Json& index : node["outputs"]) producers_.erase(index.get<int>());
     }
-    for (const Json& index : node["inputs"]) readers[index.get<int>()] = box;
+    for (const Json& index : node["inputs"]) consumers[index.get<int>()] = box;
   }
 }
 
 bool Folding::IsConstant(int tensor) const {
   const Json& tensors = subgraph_["tensors"];
   return tensor >= 0 && static_cast<size_t>(tensor) < tensors.size() &&
-         given_out_.count(tensor) == 0 &&
+         produced_.count(tensor) == 0 &&
          tensors[static_cast<size_t>(tensor)]["constant"].get<bool>();
 }
 
@@ -74,25 +74,25 @@ bool Folding::ComputesFromConstants(const Json& node) const {
   for (const Json& index : node["inputs"]) {
     const int tensor = index;
     if (tensor < 0) continue;
-    if (!IsConstant(tensor) && makers_.count(tensor) == 0) return false;
+    if (!IsConstant(tensor) && producers_.count(tensor) == 0) return false;
     any = true;
   }
   return any && !node["outputs"].empty() && IsPlain(node["operator"].get<std::string>());
 }
 
-const Json* Folding::ReaderOf(const Json& node) const {
-  const auto reader = readers_.find(&node);
-  return reader == readers_.end() ? nullptr : reader->second;
+const Json* Folding::ConsumerOf(const Json& node) const {
+  const auto consumer = consumers_.find(&node);
+  return consumer == consumers_.end() ? nullptr : consumer->second;
 }
 
 std::vector<const Json*> Folding::FoldedInto(const Json& node) const {
   std::vector<const Json*> found;
-  const auto add = [&](const Json& reader) {
-    for (const Json& index : reader["inputs"]) {
-      const auto maker = makers_.find(index.get<int>());
-      if (maker == makers_.end() || found.size() >= kMostFolded) continue;
-      if (std::find(found.begin(), found.end(), maker->second) == found.end()) {
-        found.push_back(maker->second);
+  const auto add = [&](const Json& consumer) {
+    for (const Json& index : consumer["inputs"]) {
+      const auto producer = producers_.find(index.get<int>());
+      if (producer == producers_.end() || found.size() >= kMaxFolded) continue;
+      if (std::find(found.begin(), found.end(), producer->second) == found.end()) {
+        found.push_back(producer->second);
       }
     }
   };
@@ -102,13 +102,13 @@ std::vector<const Json*> Folding::FoldedInto(const Json& node) const {
 }
 
 std::string Folding::ConstantsText(const Json& node) const {
-  std::vector<const Json*> readers = FoldedInto(node);
-  const size_t folded = readers.size();
-  readers.push_back(&node);
+  std::vector<const Json*> consumers = FoldedInto(node);
+  const size_t folded = consumers.size();
+  consumers.push_back(&node);
   std::set<int> seen;
   size_t bytes = 0;
-  for (const Json* reader : readers) {
-    for (const Json& index : (*reader)["inputs"]) {
+  for (const Json* consumer : consumers) {
+    for (const Json& index : (*consumer)["inputs"]) {
       const int tensor = index;
       if (!IsConstant(tensor) || !seen.insert(tensor).second) continue;
       bytes += subgraph_["tensors"][static_cast<size_t>(tensor)]["bytes"].get<size_t>();

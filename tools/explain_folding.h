@@ -20,7 +20,7 @@ class Folding {
 
   // Returns the first node that is drawn as a box and consumes the result of `node`, directly or
   // through other folded nodes; null for a node that is not folded.
-  const Json* ReaderOf(const Json& node) const;
+  const Json* ConsumerOf(const Json& node) const;
 
   // Describes the constants of a node and of the nodes folded into it, "2 constants, 9.2 KiB" or
   // "9.2 KiB, 2 constants +1 node"; "" for a node without constants.
@@ -34,9 +34,9 @@ class Folding {
   std::vector<const Json*> FoldedInto(const Json& node) const;
 
   const Json& subgraph_;
-  std::map<int, const Json*> makers_;           // tensor -> the folded node that produces it
-  std::map<int, bool> given_out_;               // tensors that some node produces
-  std::map<const Json*, const Json*> readers_;  // folded node -> see ReaderOf
+  std::map<int, const Json*> producers_;          // tensor -> the folded node that produces it
+  std::map<int, bool> produced_;                  // tensors that some node produces
+  std::map<const Json*, const Json*> consumers_;  // folded node -> see ConsumerOf
 };
 
 }  // namespace deputy::tools

@@ -20,7 +20,7 @@
 namespace deputy::tools {
 namespace {
 
-constexpr size_t kMostLinks = 40;  // maximum number of links to nodes per reason
+constexpr size_t kMaxLinks = 40;  // maximum number of links to nodes per reason
 
 std::string RowHtml(const char* kind, const std::vector<std::string>& cells) {
   std::string row = "<tr>";
@@ -143,13 +143,13 @@ class Reasons {
 
   std::string LinksHtml(const StatedReason& reason) const {
     std::string html;
-    for (size_t i = 0; i < reason.nodes.size() && i < kMostLinks; ++i) {
+    for (size_t i = 0; i < reason.nodes.size() && i < kMaxLinks; ++i) {
       const Json& node = *reason.nodes[i];
       html += "<button type=\"button\" data-go=\"" + KeyOf(subgraph_, node) + "\">" +
               JsonText(node["index"]) + " " + Escape(node["operator"]) + "</button> ";
     }
-    if (reason.nodes.size() > kMostLinks) {
-      html += Format("and %zu more", reason.nodes.size() - kMostLinks);
+    if (reason.nodes.size() > kMaxLinks) {
+      html += Format("and %zu more", reason.nodes.size() - kMaxLinks);
     }
     return html;
   }
@@ -203,9 +203,9 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
   }
   if (!node["answers"].empty()) html += "<dt>delegates</dt>";
   for (const Json& answer : node["answers"]) html += "<dd>" + AnswerHtml(answer) + "</dd>";
-  if (const Json* reader = folding.ReaderOf(node)) {
-    html += "<dt>drawn in</dt><dd>" + JsonText((*reader)["index"]) + " " +
-            Escape((*reader)["operator"]) + "</dd>";
+  if (const Json* consumer = folding.ConsumerOf(node)) {
+    html += "<dt>drawn in</dt><dd>" + JsonText((*consumer)["index"]) + " " +
+            Escape((*consumer)["operator"]) + "</dd>";
   }
   const std::string folded = folding.FoldedText(node);
   if (!folded.empty()) html += "<dt>constant nodes</dt><dd>" + Escape(folded) + "</dd>";
@@ -222,8 +222,9 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& rea
     answers += (answers.empty() ? "" : "<br>") + reasons.Brief(node, answer);
   }
   const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
-  const Json* reader = folding.ReaderOf(node);
-  const std::string box = reader == nullptr ? "" : " data-in=\"" + KeyOf(subgraph, *reader) + "\"";
+  const Json* consumer = folding.ConsumerOf(node);
+  const std::string box =
+      consumer == nullptr ? "" : " data-in=\"" + KeyOf(subgraph, *consumer) + "\"";
   std::string row = "<tr id=\"r" + key + "\" data-node=\"" + key + "\"" + box + " tabindex=\"0\">" +
                     "<td class=\"number\">" + JsonText(node["index"]) + "</td><td>" +
                     Escape(node["operator"]) + "</td><td><span class=\"swatch " +

@@ -124,10 +124,10 @@ Json Report::DelegatesJson() const {
     const LoadedDelegate& delegate = session_.delegates()[own];
     DeputyDelegateInfo info = {};
     info.struct_size = sizeof(info);
-    const auto asked = library_.find(static_cast<int>(own));
+    const auto known_index = library_.find(static_cast<int>(own));
     const bool known =
-        asked != library_.end() &&
-        DeputyInterpreterGetDelegateInfo(interpreter_, asked->second, &info) == kTfLiteOk;
+        known_index != library_.end() &&
+        DeputyInterpreterGetDelegateInfo(interpreter_, known_index->second, &info) == kTfLiteOk;
     delegates.push_back({{"index", own},
                          {"name", delegate.name},
                          {"version", delegate.version},
@@ -249,7 +249,7 @@ Json Report::SubgraphJson(int subgraph) {
   Json partitions = PartitionsJson(subgraph);
   std::map<int, int> partition_of;  // node of a delegate -> partition
   // Node -> position in the plan, position in its partition.
-  std::map<int, std::pair<int, int>> place_of;
+  std::map<int, std::pair<int, int>> position_of;
   for (const Json& partition : partitions) {
     partition_of[partition["node"]] = partition["index"];
     if (subgraph == 0 && partition["cost_ns"].is_number()) {
@@ -264,18 +264,18 @@ Json Report::SubgraphJson(int subgraph) {
     if (const auto known = partition_of.find(runner); known != partition_of.end()) {
       node["partition"] = known->second;
       const int position = partitions[static_cast<size_t>(known->second)]["plan_position"];
-      place_of[n] = {position, n};
+      position_of[n] = {position, n};
     } else {
       DeputyNodeInfo info = {};
       info.struct_size = sizeof(info);
       DeputyInterpreterGetNodeInfo(interpreter_, subgraph, n, &info);
-      place_of[n] = {runner < 0 ? INT32_MAX : info.plan_position, 0};
+      position_of[n] = {runner < 0 ? INT32_MAX : info.plan_position, 0};
     }
     if (subgraph == 0 && node["cost_ns"].is_number()) cpu_ns_ += node["cost_ns"].get<double>();
     nodes.push_back(std::move(node));
   }
   std::stable_sort(nodes.begin(), nodes.end(), [&](const Json& a, const Json& b) {
-    return place_of[a["index"]] < place_of[b["index"]];
+    return position_of[a["index"]] < position_of[b["index"]];
   });
   return {{"index", subgraph},
           {"name", Text(DeputyInterpreterGetSubgraphName(interpreter_, subgraph))},

@@ -156,7 +156,7 @@ void PrintReasons(const Json& report) {
 
 // Returns true for a result that is shown: not the owner's, and not that of a delegate that was
 // never offered the node.
-bool IsTold(const Json& node, const Json& answer) {
+bool IsShown(const Json& node, const Json& answer) {
   const int reason = answer["reason"];
   if (answer["delegate"] == node["owner"] || answer["taken"].get<bool>()) return false;
   return node["owner"] == -1 || (reason != kDeputyReasonTaken && reason != kDeputyReasonNotAsked);
@@ -214,7 +214,7 @@ class NodeTable {
     std::vector<std::string> why;
     if (FollowsInStep(node)) why.push_back("fused into node " + JsonText(node["step"]));
     for (const Json& answer : node["answers"]) {
-      if (!IsTold(node, answer)) continue;
+      if (!IsShown(node, answer)) continue;
       const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";
       why.push_back(number + AnswerText(answer));
     }

@@ -17,12 +17,12 @@ namespace {
 constexpr size_t kMaxSlots = 20'000;
 constexpr double kSlotWidth = 10;
 constexpr size_t kAlonePerLayer = 4;
-// Graphs of at least kDeep layers are cut into at most kMostColumns columns of at least kLeastRows
+// Graphs of at least kDeep layers are cut into at most kMaxColumns columns of at least kMinRows
 // rows.
-constexpr size_t kDeep = 48, kMostColumns = 64, kLeastRows = 12;
+constexpr size_t kDeep = 48, kMaxColumns = 64, kMinRows = 12;
 // Target ratio of width to height, and the spacing between columns with the lines in it.
-constexpr double kAspect = 1.5, kGutter = 110, kTurn = 22, kLane = 5;
-constexpr size_t kMostLanes = 12;
+constexpr double kAspect = 1.5, kGutter = 110, kCorner = 22, kLane = 5;
+constexpr size_t kMaxLanes = 12;
 
 // A box, or the point at which a line crosses a layer.
 struct Slot {
@@ -67,13 +67,13 @@ class Layout {
       has_above[below] = has_below[above] = true;
     }
     // Boxes without inputs are placed directly above their first consumer.
-    std::vector<size_t> first_reader(box_count_, SIZE_MAX);
+    std::vector<size_t> first_consumer(box_count_, SIZE_MAX);
     for (auto line = sorted.rbegin(); line != sorted.rend(); ++line) {
       const auto& [above, below] = *line;
-      first_reader[above] = std::min(first_reader[above], slots_[below].layer);
+      first_consumer[above] = std::min(first_consumer[above], slots_[below].layer);
       const bool is_last = line + 1 == sorted.rend() || (line + 1)->first != above;
       const bool moves = slots_[above].beside || !has_above[above];
-      if (is_last && moves) slots_[above].layer = first_reader[above] - 1;
+      if (is_last && moves) slots_[above].layer = first_consumer[above] - 1;
     }
     // Boxes without any line are spread over layers, to bound the width of the first one.
     size_t alone = 0;
@@ -115,7 +115,7 @@ class Layout {
   // The preferred position of a slot: above or below the centre of its neighbours on one side.
   // Slots outside of the main flow follow their neighbours on the side on which they have any, and
   // do not influence the positions of others.
-  double Wish(const Slot& slot, bool look_up) const {
+  double PreferredX(const Slot& slot, bool look_up) const {
     const bool none = (look_up ? slot.above : slot.below).empty() || slot.beside;
     const bool up = slot.beside ? false : look_up != none;
     const std::vector<size_t>& others = up ? slot.above : slot.below;
@@ -134,22 +134,22 @@ class Layout {
   // the mean displacement of those in the main flow is zero. Slots at the graph's ends go to the
   // right of these: between them they would push lines further apart with every layer.
   void PlaceLayer(std::vector<size_t>* layer, bool look_up) {
-    std::vector<std::tuple<bool, double, size_t>> wishes;
+    std::vector<std::tuple<bool, double, size_t>> preferences;
     for (size_t slot : *layer) {
-      wishes.emplace_back(IsAside(slots_[slot]), Wish(slots_[slot], look_up), slot);
+      preferences.emplace_back(IsAside(slots_[slot]), PreferredX(slots_[slot], look_up), slot);
     }
-    std::sort(wishes.begin(), wishes.end());
+    std::sort(preferences.begin(), preferences.end());
     double shift = 0, all_shift = 0, middle_count = 0;
-    for (size_t i = 0; i < wishes.size(); ++i) {
-      const auto& [aside, wish, number] = wishes[i];
+    for (size_t i = 0; i < preferences.size(); ++i) {
+      const auto& [aside, preferred, number] = preferences[i];
       Slot& slot = slots_[number];
-      slot.x = wish;
+      slot.x = preferred;
       if (i > 0) {
         const Slot& left = slots_[(*layer)[i - 1]];
         slot.x = std::max(slot.x, left.x + (left.width + slot.width) / 2 + sizes_.gap_x);
       }
-      all_shift += wish - slot.x;
-      if (!aside) shift += wish - slot.x;
+      all_shift += preferred - slot.x;
+      if (!aside) shift += preferred - slot.x;
       middle_count += aside ? 0 : 1;
       (*layer)[i] = number;
     }
@@ -183,12 +183,12 @@ class Layout {
   // Chooses the number of columns for which the width is about 1.5 times the height. The width is
   // only known after cutting, since graphs drift to one side.
   void CutIntoColumns() {
-    const size_t most =
-        layer_count_ < kDeep ? 1 : std::min(kMostColumns, layer_count_ / kLeastRows);
-    for (size_t count = 1; count <= most; ++count) {
+    const size_t max_count =
+        layer_count_ < kDeep ? 1 : std::min(kMaxColumns, layer_count_ / kMinRows);
+    for (size_t count = 1; count <= max_count; ++count) {
       Cut(count);
       const Column& last = columns_.back();
-      const double height = static_cast<double>(rows_) * Step() + 2 * Room();
+      const double height = static_cast<double>(rows_) * Step() + 2 * Margin();
       if (last.right + last.shift >= kAspect * height) return;
     }
   }
@@ -214,30 +214,30 @@ class Layout {
     double at = 0;
     for (Column& column : columns_) {
       column.shift = at - column.left;
-      const auto lanes = static_cast<double>(std::min(column.lanes, kMostLanes));
+      const auto lanes = static_cast<double>(std::min(column.lanes, kMaxLanes));
       at += column.right - column.left + kGutter + kLane * lanes;
     }
   }
 
   // Space above and below the columns for the lines between them.
-  double Room() const {
-    return columns_.size() == 1 ? 0 : kTurn + kLane * static_cast<double>(kMostLanes);
+  double Margin() const {
+    return columns_.size() == 1 ? 0 : kCorner + kLane * static_cast<double>(kMaxLanes);
   }
 
   GraphLayout::Point Top(size_t slot) const {
     return {slots_[slot].x + columns_[ColumnOf(slot)].shift,
-            Room() + static_cast<double>(slots_[slot].layer % rows_) * Step()};
+            Margin() + static_cast<double>(slots_[slot].layer % rows_) * Step()};
   }
 
   // Routes a line down to the foot of the column, up in the gutter to its right, and down into the
   // next column.
-  void Turn(size_t above, size_t below, size_t lane,
-            std::vector<GraphLayout::Point>* points) const {
+  void RouteToColumn(size_t above, size_t below, size_t lane,
+                     std::vector<GraphLayout::Point>* points) const {
     const Column& column = columns_[ColumnOf(above)];
-    const double aside = kTurn + kLane * static_cast<double>(lane % kMostLanes);
+    const double aside = kCorner + kLane * static_cast<double>(lane % kMaxLanes);
     const double gutter = column.right + column.shift + aside;
-    const double foot = Room() + static_cast<double>(rows_) * Step() - sizes_.gap_y + aside;
-    const double head = Room() - aside;
+    const double foot = Margin() + static_cast<double>(rows_) * Step() - sizes_.gap_y + aside;
+    const double head = Margin() - aside;
     points->push_back({Top(above).x, foot});
     points->push_back({gutter, foot});
     points->push_back({gutter, head});
@@ -258,14 +258,15 @@ class Layout {
         if (i + 1 == path.size()) continue;
         points.push_back(point);
         const size_t column = ColumnOf(path[i]);
-        if (column != ColumnOf(path[i + 1])) Turn(path[i], path[i + 1], lanes[column]++, &points);
+        if (column != ColumnOf(path[i + 1]))
+          RouteToColumn(path[i], path[i + 1], lanes[column]++, &points);
       }
       result.lines.push_back(std::move(points));
     }
     const Column& last = columns_.back();
     result.width = last.right + last.shift;
     result.height =
-        layer_count_ == 0 ? 0 : static_cast<double>(rows_) * Step() - sizes_.gap_y + 2 * Room();
+        layer_count_ == 0 ? 0 : static_cast<double>(rows_) * Step() - sizes_.gap_y + 2 * Margin();
     return result;
   }
 

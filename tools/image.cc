@@ -104,7 +104,7 @@ bool HuffmanTablesFit(std::span<const uint8_t> file) {
 
 // Returns the file's pixels, interleaved, resized and converted to the geometry.
 std::vector<uint8_t> LoadPixels(const std::string& path, const Geometry& geometry) {
-  const std::vector<char> file = ReadFile(path, kMaxPictureBytes);
+  const std::vector<char> file = ReadFile(path, kMaxImageBytes);
   int width = 0, height = 0, channels_in_file = 0;
   const auto* bytes_of_file = reinterpret_cast<const stbi_uc*>(file.data());
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
@@ -143,26 +143,26 @@ void CheckScaling(const PixelScaling& scaling, const Geometry& geometry) {
 
 }  // namespace
 
-std::vector<std::string> FindPictures(const std::string& path) {
+std::vector<std::string> FindImages(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(path, error)) return {path};
-  std::vector<std::string> pictures;
+  std::vector<std::string> images;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     std::string extension = it->path().extension().string();
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (extension == ".png" || extension == ".jpg" || extension == ".jpeg") {
-      pictures.push_back(it->path().string());
+      images.push_back(it->path().string());
     }
   }
   if (error) FailUsage("%s: %s", path.c_str(), error.message().c_str());
-  if (pictures.empty()) FailUsage("%s: contains no .png, .jpg or .jpeg files", path.c_str());
-  std::sort(pictures.begin(), pictures.end());
-  return pictures;
+  if (images.empty()) FailUsage("%s: contains no .png, .jpg or .jpeg files", path.c_str());
+  std::sort(images.begin(), images.end());
+  return images;
 }
 
-void WritePicture(const std::string& path, const PixelScaling& scaling, TfLiteTensor* tensor) {
+void WriteImage(const std::string& path, const PixelScaling& scaling, TfLiteTensor* tensor) {
   const Geometry geometry = GeometryOf(tensor);
   CheckScaling(scaling, geometry);
   const std::vector<uint8_t> pixels = LoadPixels(path, geometry);

@@ -21,12 +21,12 @@ struct PixelScaling {
 
 // Returns the image files of a directory sorted by name, or only `path` if it is a file. Ends the
 // command with kExitUsage if there is none.
-std::vector<std::string> FindPictures(const std::string& path);
+std::vector<std::string> FindImages(const std::string& path);
 
 // Decodes, resizes and scales the image into the tensor, whose shape determines size, channels (1
 // grey, 3 colour, 4 with alpha) and layout (channels last, or first after the batch). Ends the
 // command with kExitUsage if the file is not an image or the tensor cannot hold one.
-void WritePicture(const std::string& path, const PixelScaling& scaling, TfLiteTensor* tensor);
+void WriteImage(const std::string& path, const PixelScaling& scaling, TfLiteTensor* tensor);
 
 }  // namespace deputy::tools
 

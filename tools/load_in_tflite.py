@@ -82,16 +82,16 @@ def run_in_deputy(command, library, options, model, inputs, folder):
     return [np.load(file) for file in files]
 
 
-def differences(theirs, ours, spreads):
+def differences(expected, ours, spreads):
     """Yields the differences as texts."""
-    if len(theirs) != len(ours):
-        yield f'{len(theirs)} outputs, ours {len(ours)}'
-    for i, (a, b) in enumerate(zip(theirs, ours)):
+    if len(expected) != len(ours):
+        yield f'{len(expected)} outputs, ours {len(ours)}'
+    for i, (a, b) in enumerate(zip(expected, ours)):
         if a.shape != b.shape or a.dtype != b.dtype:
             yield f'output {i}: {a.dtype}{a.shape}, ours {b.dtype}{b.shape}'
         elif a.dtype.kind == 'f':
-            greatest = float(np.max(np.abs(a), initial=0))
-            limit = 4 * spreads[i] + 2e-6 * greatest if i < len(spreads) else 1e-4 * greatest
+            largest = float(np.max(np.abs(a), initial=0))
+            limit = 4 * spreads[i] + 2e-6 * largest if i < len(spreads) else 1e-4 * largest
             apart = float(np.max(np.abs(a - b), initial=0))
             if not apart <= limit or not np.array_equal(np.isnan(a), np.isnan(b)):
                 yield f'output {i}: difference {apart:g}, allowed {limit:g}'
@@ -107,19 +107,19 @@ def compare(build, model, operators, golden, spreads):
     library = build / 'tests/plugins/libelementwise.so'
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        options = [{'log': str(folder / runtime)} for runtime in ('theirs', 'ours')]
+        options = [{'log': str(folder / runtime)} for runtime in ('expected', 'ours')]
         for option in options:
             option.update({'ops': operators} if operators else {})
         try:
-            inputs, theirs = run_in_tflite(library, options[0], model, golden)
+            inputs, expected = run_in_tflite(library, options[0], model, golden)
         except Refused as refusal:
             return 0, None, f'TensorFlow Lite refuses: {refusal}'
         try:
             ours = run_in_deputy(build / 'deputy', library, options[1], model, inputs, folder)
         except Refused as refusal:
             return 0, False, f'Deputy refuses: {refusal}'
-        logs = [(folder / runtime).read_text().splitlines() for runtime in ('theirs', 'ours')]
-    wrong = list(differences(theirs, ours, spreads))
+        logs = [(folder / runtime).read_text().splitlines() for runtime in ('expected', 'ours')]
+    wrong = list(differences(expected, ours, spreads))
     if logs[0] != logs[1]:
         at = next((i for i, (a, b) in enumerate(zip(*logs)) if a != b), min(map(len, logs)))
         wrong.append(f'line {at + 1} of what it was given: '

@@ -28,18 +28,19 @@ std::vector<MissingOperator> MissingOperators(const TfLiteModel* model) {
   return missing;
 }
 
-void AddStandIns(const std::vector<MissingOperator>& missing, TfLiteInterpreterOptions* options) {
-  TfLiteRegistration stand_in = {};
-  stand_in.prepare = &PrepareNothing;
-  stand_in.invoke = &RunNothing;
+void AddPlaceholders(const std::vector<MissingOperator>& missing,
+                     TfLiteInterpreterOptions* options) {
+  TfLiteRegistration placeholder = {};
+  placeholder.prepare = &PrepareNothing;
+  placeholder.invoke = &RunNothing;
   for (const MissingOperator& op : missing) {
     if (op.builtin_code == kTfLiteBuiltinCustom) {
-      TfLiteInterpreterOptionsAddCustomOp(options, op.name.c_str(), &stand_in, op.version,
+      TfLiteInterpreterOptionsAddCustomOp(options, op.name.c_str(), &placeholder, op.version,
                                           op.version);
     } else {
       TfLiteInterpreterOptionsAddBuiltinOp(options,
                                            static_cast<TfLiteBuiltinOperator>(op.builtin_code),
-                                           &stand_in, op.version, op.version);
+                                           &placeholder, op.version, op.version);
     }
   }
 }

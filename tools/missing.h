@@ -24,7 +24,8 @@ struct MissingOperator {
 std::vector<MissingOperator> MissingOperators(const TfLiteModel* model);
 
 // The list, whose names are borrowed, must outlive the interpreter.
-void AddStandIns(const std::vector<MissingOperator>& missing, TfLiteInterpreterOptions* options);
+void AddPlaceholders(const std::vector<MissingOperator>& missing,
+                     TfLiteInterpreterOptions* options);
 
 // Returns true if the node's operator is in the list and no delegate has claimed the node.
 bool IsMissing(const std::vector<MissingOperator>& missing, const TfLiteInterpreter* interpreter,

@@ -10,14 +10,14 @@
 
 namespace deputy::tools {
 
-// Accepts numbers that are at least `least`.
-inline CLI::Validator AtLeast(int least) {
+// Accepts numbers that are at least `min`.
+inline CLI::Validator AtLeast(int min) {
   return CLI::Validator(
-      [least](std::string& text) {
+      [min](std::string& text) {
         double value = 0;
-        const bool fits = CLI::detail::lexical_cast(text, value) && value >= least;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value >= min;
         return fits ? std::string()
-                    : "expected at least " + std::to_string(least) + ", found '" + text + "'";
+                    : "expected at least " + std::to_string(min) + ", found '" + text + "'";
       },
       "");
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kExtension = ".npy";
 // Bytes of a file name reserved after the item for "_", the output's index, "_", ".npy", and a part
 // of the tensor's name.
-constexpr size_t kRoomForTensor = 48;
+constexpr size_t kReservedBytes = 48;
 
 // Replaces other characters, such as the slashes and colons of tensor names.
 std::string SafeName(const std::string& name) {
@@ -48,11 +48,11 @@ void OutputFiles::Begin(const std::string& item) {
   stem_.clear();
   const std::string whole = std::filesystem::path(item).stem().string();
   if (whole.empty()) return;
-  std::string stem = CutTo(whole, max_name_ - std::min(max_name_, kRoomForTensor));
+  std::string stem = CutTo(whole, max_name_ - std::min(max_name_, kReservedBytes));
   for (size_t number = 2; !stems_.insert(stem).second; ++number) {
     const std::string suffix = "~" + std::to_string(number);
-    const size_t room = kRoomForTensor + suffix.size();
-    stem = CutTo(whole, max_name_ - std::min(max_name_, room)) + suffix;
+    const size_t capacity = kReservedBytes + suffix.size();
+    stem = CutTo(whole, max_name_ - std::min(max_name_, capacity)) + suffix;
   }
   stem_ = stem + "_";
 }

@@ -15,7 +15,7 @@
 namespace deputy::tools {
 namespace {
 
-constexpr size_t kMostEvents = 1000000;
+constexpr size_t kMaxEvents = 1000000;
 
 std::string MsText(double nanoseconds, size_t inferences) {
   return Format("%.4f", nanoseconds / 1e6 / static_cast<double>(std::max<size_t>(1, inferences)));
@@ -99,7 +99,7 @@ void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
                        [static_cast<size_t>(event->node_index)];
   ++row.calls;
   row.nanoseconds += event->duration_ns;
-  if (!self.keep_events_ || self.events_.size() >= kMostEvents) return;
+  if (!self.keep_events_ || self.events_.size() >= kMaxEvents) return;
   self.events_.push_back(
       {event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns});
 }
@@ -107,7 +107,7 @@ void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
 void Profile::OnWorkerEvent(void* profile, const DeputyWorkerEvent* event) {
   auto& self = *static_cast<Profile*>(profile);
   if (self.FindRow(event->subgraph_index, event->node_index) == nullptr) return;
-  if (self.worker_events_.size() >= kMostEvents) return;
+  if (self.worker_events_.size() >= kMaxEvents) return;
   self.worker_events_.push_back(
       {{event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns},
        event->worker,

@@ -79,10 +79,10 @@ DelegateSettings Pairs(const std::string& text) {
 
 void WarnOfIdleFlags(const CLI::App& command, const std::vector<DelegateRequest>& requests) {
   for (const Provider& provider : Providers()) {
-    const bool is_asked = std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
-      return request.provider == provider.key;
-    });
-    if (is_asked || provider.path_flag != nullptr) continue;
+    const bool is_requested =
+        std::any_of(requests.begin(), requests.end(),
+                    [&](const auto& request) { return request.provider == provider.key; });
+    if (is_requested || provider.path_flag != nullptr) continue;
     for (const ProviderFlag& flag : provider.flags) {
       if (command.get_option(flag.name)->count() == 0) continue;
       std::fprintf(stderr, "deputy: warning: %s is ignored: %s is not requested by %s\n", flag.name,

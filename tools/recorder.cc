@@ -47,7 +47,7 @@ void Recorder::Keep(int subgraph, int node_index) {
     if (found == memory_.end() || found->second == nullptr) continue;
     const TfLiteTensor& tensor = *found->second;
     if (tensor.data.raw == nullptr || tensor.data_is_stale || !IsNumeric(tensor.type)) continue;
-    const auto [place, fresh] = places_.try_emplace({subgraph, index}, tensors_.size());
+    const auto [place, fresh] = indices_.try_emplace({subgraph, index}, tensors_.size());
     if (fresh) tensors_.emplace_back();
     tensors_[place->second] = {subgraph,
                                index,

@@ -49,7 +49,7 @@ class Recorder {
   std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
   // all nodes of a fusion group, by its head
   std::map<std::pair<int, int>, std::vector<int>> steps_;
-  std::map<std::pair<int, int>, size_t> places_;  // index in tensors_
+  std::map<std::pair<int, int>, size_t> indices_;  // index in tensors_
   std::vector<RecordedTensor> tensors_;
 };
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "accuracy.h"
 #include "commands.h"
 #include "image.h"
 #include "input_rows.h"
-#include "judge.h"
 #include "npy.h"
 #include "output_files.h"
 #include "profile.h"
@@ -30,19 +30,19 @@ PixelScaling ScalingOf(const RunOptions& options) {
   return {options.range[0], options.range[1], options.mean, options.scale};
 }
 
-bool ShowsProgress(const RunOptions& options, size_t pictures) {
-  return options.progress || (pictures > 1 && isatty(STDERR_FILENO));
+bool ShowsProgress(const RunOptions& options, size_t images) {
+  return options.progress || (images > 1 && isatty(STDERR_FILENO));
 }
 
 void Compare(const RunOptions& options) {
-  Exam exam;
-  exam.pictures = FindPictures(options.image);
-  exam.scaling = ScalingOf(options);
-  exam.labels = ReadLabels(options.labels);
-  exam.labels_path = options.labels;
-  exam.input = options.image_input;
-  exam.shows_progress = ShowsProgress(options, exam.pictures.size());
-  CompareOnPictures(options.session, options.compare, exam);
+  AccuracyTask task;
+  task.images = FindImages(options.image);
+  task.scaling = ScalingOf(options);
+  task.labels = ReadLabels(options.labels);
+  task.labels_path = options.labels;
+  task.input = options.image_input;
+  task.shows_progress = ShowsProgress(options, task.images.size());
+  CompareAccuracy(options.session, options.compare, task);
 }
 
 // For a trace, enables measurement of device times in delegates that support it.
@@ -58,7 +58,7 @@ class Runner {
   explicit Runner(const RunOptions& options)
       : options_(options),
         labels_(ReadLabels(options.labels)),
-        pictures_(options.image.empty() ? std::vector<std::string>{} : FindPictures(options.image)),
+        images_(options.image.empty() ? std::vector<std::string>{} : FindImages(options.image)),
         rows_(options.rows.empty() ? std::vector<InputRow>{} : ReadRows(options.rows)),
         session_(SessionOf(options)),
         given_(static_cast<size_t>(session_.input_count()), false) {
@@ -76,14 +76,14 @@ class Runner {
     }
     if (!rows_.empty()) {
       ShowRows();
-    } else if (pictures_.empty()) {
+    } else if (images_.empty()) {
       session_.Invoke();
       CheckLabels(labels_, options_.labels, session_);
       ShowOutputs("");
     } else if (options_.expect_from_name) {
-      JudgePictures();
+      ClassifyImages();
     } else {
-      ShowPictures();
+      ShowImages();
     }
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
@@ -104,7 +104,7 @@ class Runner {
 
   // Selects the input that receives images or rows.
   void FindItemInput() {
-    if (pictures_.empty() && rows_.empty()) return;
+    if (images_.empty() && rows_.empty()) return;
     const std::string& name = rows_.empty() ? options_.image_input : options_.rows_input;
     if (!name.empty()) {
       item_input_ = session_.FindInput(name);
@@ -137,14 +137,14 @@ class Runner {
   }
 
   // Runs the model on one image and records the time.
-  void RunPicture(const std::string& path) {
-    WritePicture(path, scaling_, session_.input(item_input_));
+  void RunImage(const std::string& path) {
+    WriteImage(path, scaling_, session_.input(item_input_));
     times_.push_back(session_.Invoke());
     CheckLabels(labels_, options_.labels, session_);
   }
 
   bool wants_guesses() const {
-    return pictures_.size() > 1 || options_.top_k > 0 || !labels_.empty();
+    return images_.size() > 1 || options_.top_k > 0 || !labels_.empty();
   }
 
   // Shows outputs as .npy files, as class scores or as numbers. `prefix` distinguishes the files of
@@ -192,11 +192,11 @@ class Runner {
   }
 
   // Prints one line per image.
-  void ShowPictures() {
-    ProgressBar progress(pictures_.size(), shows_progress() && !isatty(STDOUT_FILENO));
-    for (size_t i = 0; i < pictures_.size(); ++i) {
-      RunPicture(pictures_[i]);
-      ShowOutputs(pictures_.size() > 1 ? OneLine(FileNameOf(pictures_[i])) : "");
+  void ShowImages() {
+    ProgressBar progress(images_.size(), shows_progress() && !isatty(STDOUT_FILENO));
+    for (size_t i = 0; i < images_.size(); ++i) {
+      RunImage(images_[i]);
+      ShowOutputs(images_.size() > 1 ? OneLine(FileNameOf(images_[i])) : "");
       progress.Show(i + 1);
     }
   }
@@ -230,31 +230,30 @@ class Runner {
   }
 
   // Prints the misclassified images, accuracy, time, and the engines that ran nodes.
-  void JudgePictures() {
+  void ClassifyImages() {
     std::vector<std::string> wrong;
     {
-      ProgressBar progress(pictures_.size(), shows_progress());
-      for (size_t i = 0; i < pictures_.size(); ++i) {
-        const std::string expected = ExpectedLabel(pictures_[i], labels_, options_.labels);
-        RunPicture(pictures_[i]);
+      ProgressBar progress(images_.size(), shows_progress());
+      for (size_t i = 0; i < images_.size(); ++i) {
+        const std::string expected = ExpectedLabel(images_[i], labels_, options_.labels);
+        RunImage(images_[i]);
         const Guess best = BestGuesses(session_, 1)[0];
         const std::string answer = LabelText(labels_, best.index);
         if (answer != expected) {
-          wrong.push_back(Format("%s: expected %s, found %s (%.3f)",
-                                 FileNameOf(pictures_[i]).c_str(), expected.c_str(), answer.c_str(),
-                                 best.score));
+          wrong.push_back(Format("%s: expected %s, found %s (%.3f)", FileNameOf(images_[i]).c_str(),
+                                 expected.c_str(), answer.c_str(), best.score));
         }
         progress.Show(i + 1);
       }
     }
-    const size_t right = pictures_.size() - wrong.size();
+    const size_t right = images_.size() - wrong.size();
     std::printf(
         "%s, %s, %s\n", FileNameOf(options_.session.model).c_str(),
-        PluralText(pictures_.size(), "image", "images").c_str(),
+        PluralText(images_.size(), "image", "images").c_str(),
         PluralText(static_cast<size_t>(options_.session.threads), "thread", "threads").c_str());
     std::printf("accuracy  %.2f %% (%zu of %zu)\n",
-                100.0 * static_cast<double>(right) / static_cast<double>(pictures_.size()), right,
-                pictures_.size());
+                100.0 * static_cast<double>(right) / static_cast<double>(images_.size()), right,
+                images_.size());
     for (const std::string& line : wrong) std::printf("wrong     %s\n", OneLine(line).c_str());
     PrintProfile();
   }
@@ -279,12 +278,12 @@ class Runner {
 
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
   bool shows_progress() const {
-    return ShowsProgress(options_, std::max(pictures_.size(), rows_.size()));
+    return ShowsProgress(options_, std::max(images_.size(), rows_.size()));
   }
 
   const RunOptions& options_;
   std::vector<std::string> labels_;
-  std::vector<std::string> pictures_;
+  std::vector<std::string> images_;
   std::vector<InputRow> rows_;
   Session session_;
   std::vector<bool> given_;  // by input

@@ -67,13 +67,13 @@ Session::Session(const SessionOptions& options)
   for (const std::string& each : options.excludes) AddExclusion(each, settings.get());
   if (options.missing_operators_are_fine) {
     missing_ = MissingOperators(model());
-    AddStandIns(missing_, settings.get());
+    AddPlaceholders(missing_, settings.get());
   }
-  KeepFromDelegates(options.first_delegate_node, options.last_delegate_node, settings.get());
+  ExcludeFromDelegation(options.first_delegate_node, options.last_delegate_node, settings.get());
   interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   CheckSelectors(options.pins, options.excludes, interpreter_.get());
-  if (!options.signature.empty()) TakeSignature(options.signature);
+  if (!options.signature.empty()) SelectSignature(options.signature);
   load_ms_ = NowMs() - start;
   for (const std::string& shape : options.shapes) Resize(shape);
   start = NowMs();
@@ -148,7 +148,7 @@ void Session::FailIfMissing() const {
 }
 
 // The number of nodes is known only to an interpreter; this one has no delegates.
-void Session::KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* settings) const {
+void Session::ExcludeFromDelegation(int first, int last, TfLiteInterpreterOptions* settings) const {
   if (first <= 0 && last == INT_MAX) return;
   const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> plain(
       TfLiteInterpreterCreate(model(), settings), &TfLiteInterpreterDelete);
@@ -166,7 +166,7 @@ void Session::KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* s
   }
 }
 
-void Session::TakeSignature(const std::string& key) {
+void Session::SelectSignature(const std::string& key) {
   std::string keys;
   bool known = false;
   for (int i = 0; i < TfLiteInterpreterGetSignatureCount(interpreter_.get()); ++i) {
@@ -194,7 +194,7 @@ size_t Session::Close() {
 }
 
 // Prints "summary: 7 nodes in mine, 9 on the CPU".
-void Session::SayWhoRan() const {
+void Session::PrintSummary() const {
   std::string text;
   int32_t delegated = 0, total = 0;
   DeputyInterpreterCheckDelegation(interpreter_.get(), kDeputyRequireNothing, &delegated, &total);
@@ -256,7 +256,7 @@ std::string Session::Shortfall() const {
 }
 
 void Session::WarnIfDegraded() const {
-  if (!absent_.empty()) SayWhoRan();
+  if (!absent_.empty()) PrintSummary();
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
   std::string text;

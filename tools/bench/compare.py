@@ -127,21 +127,21 @@ def compare_model(library, path, threads, arguments):
 
     content = path.read_bytes()
     plain = cut.plain_tflite(content)
-    makers = {"ours": lambda: engines.Ours(library, content, threads),
+    factories = {"ours": lambda: engines.Ours(library, content, threads),
               "builtin": lambda: engines.Peer(plain, threads),
               "xnnpack": lambda: engines.Peer(plain, threads, xnnpack=True)}
     if importlib.util.find_spec("openvino"):
-        makers["openvino"] = lambda: engines.OpenVino(path, threads)
+        factories["openvino"] = lambda: engines.OpenVino(path, threads)
     if onnx_file(arguments, path.stem):
-        makers["onnxruntime"] = lambda: engines.OnnxRuntime(onnx_file(arguments, path.stem), threads)
+        factories["onnxruntime"] = lambda: engines.OnnxRuntime(onnx_file(arguments, path.stem), threads)
     if arguments.gpu:
         options = {"device": arguments.device} if arguments.device else {}
-        makers["opencl"] = lambda: engines.Peer(plain, threads, delegate=(arguments.gpu, options))
+        factories["opencl"] = lambda: engines.Peer(plain, threads, delegate=(arguments.gpu, options))
     feeds = engines.random_inputs(engines.Peer(plain, 1).input_details())
     ready, notes = {}, []
-    for name, maker in makers.items():
+    for name, factory in factories.items():
         try:
-            engine = maker()
+            engine = factory()
             engine.feed(feeds)
             ready[name] = engine
         except engines.Refused as refusal:

@@ -268,6 +268,6 @@ def disagreement(ours, theirs):
         if not a.size:
             continue
         a, b = a.astype(np.float64), b.astype(np.float64)
-        greatest = max(float(np.abs(b).max()), 1e-30)
-        worst = max(worst, float(np.abs(a - b).max()) / greatest)
+        largest = max(float(np.abs(b).max()), 1e-30)
+        worst = max(worst, float(np.abs(a - b).max()) / largest)
     return worst

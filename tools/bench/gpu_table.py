@@ -177,7 +177,7 @@ def median_ms(run, runs, secs):
 class Torch:
     """PyTorch from host memory to host memory, timed like the delegate."""
 
-    WAYS = (("fp32", False, False), ("fp32 channels last", True, False),
+    VARIANTS = (("fp32", False, False), ("fp32 channels last", True, False),
             ("TF32 channels last", True, True), ("fp16 channels last", True, False))
 
     def __init__(self):
@@ -194,9 +194,9 @@ class Torch:
         torch.backends.cudnn.benchmark = True
         self.torch, self.models = torch, torchvision.models
 
-    def prepare(self, net, batch, way):
+    def prepare(self, net, batch, variant):
         """Returns the network, and its image in pinned memory."""
-        torch, (name, last, tf32) = self.torch, way
+        torch, (name, last, tf32) = self.torch, variant
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
         kind = torch.float16 if name.startswith("fp16") else torch.float32
         layout = torch.channels_last if last else torch.contiguous_format
@@ -204,25 +204,25 @@ class Torch:
         host = torch.rand(batch, 3, SIDE, SIDE).to(kind).to(memory_format=layout).pin_memory()
         return made, host
 
-    def times(self, net, batch, way, runs, secs):
+    def times(self, net, batch, variant, runs, secs):
         """Returns milliseconds from host to host, eager and with a graph, and of the graph's
         kernels."""
         torch = self.torch
-        model, host = self.prepare(net, batch, way)
+        model, host = self.prepare(net, batch, variant)
         with torch.inference_mode():
-            picture = host.cuda()
-            eager = median_ms(lambda: model(picture.copy_(host)).cpu(), runs, secs)
+            image = host.cuda()
+            eager = median_ms(lambda: model(image.copy_(host)).cpu(), runs, secs)
             side = torch.cuda.Stream()
             with torch.cuda.stream(side):
                 for _ in range(3):
-                    model(picture)
+                    model(image)
             torch.cuda.current_stream().wait_stream(side)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                output = model(picture)
+                output = model(image)
 
             def replay():
-                picture.copy_(host)
+                image.copy_(host)
                 graph.replay()
                 output.cpu()
 
@@ -240,7 +240,7 @@ class Torch:
         return events[0].elapsed_time(events[1]) / runs
 
     def export(self, net, batch, path):
-        model, host = self.prepare(net, batch, self.WAYS[0])
+        model, host = self.prepare(net, batch, self.VARIANTS[0])
         self.torch.onnx.export(model, host.cuda(), path, input_names=["image"])
 
 
@@ -263,16 +263,16 @@ def onnx_ms(torch, net, batch, runs, secs):
 
 
 def print_torch(arguments, torch, net, batch):
-    for way in Torch.WAYS:
+    for variant in Torch.VARIANTS:
         try:
-            eager, whole, alone = torch.times(net, batch, way, arguments.runs, arguments.secs)
+            eager, whole, alone = torch.times(net, batch, variant, arguments.runs, arguments.secs)
         except RuntimeError as failure:
-            print(f"PyTorch {way[0]}, {net}, {batch}: {failure}", file=sys.stderr, flush=True)
+            print(f"PyTorch {variant[0]}, {net}, {batch}: {failure}", file=sys.stderr, flush=True)
             continue
-        keep(arguments, {"net": net, "batch": batch, "engine": "PyTorch", "precision": way[0],
+        keep(arguments, {"net": net, "batch": batch, "engine": "PyTorch", "precision": variant[0],
                          "eager_ms": eager, "median_ms": whole, "graph_ms": alone})
-        put(row_of(arguments, net, batch, f"PyTorch {way[0]}, eager", eager, None))
-        put(row_of(arguments, net, batch, f"PyTorch {way[0]}, CUDA graph", whole, alone))
+        put(row_of(arguments, net, batch, f"PyTorch {variant[0]}, eager", eager, None))
+        put(row_of(arguments, net, batch, f"PyTorch {variant[0]}, CUDA graph", whole, alone))
 
 
 def print_peers(arguments):

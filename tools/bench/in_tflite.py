@@ -37,26 +37,26 @@ def make(model, delegates):
     return made
 
 
-def least_of_block(made, seconds):
+def min_of_block(made, seconds):
     """Returns the CPU seconds of the shortest inference in a block of `seconds`."""
-    least, end = math.inf, time.process_time() + seconds
+    minimum, end = math.inf, time.process_time() + seconds
     while True:
         begin = time.process_time()
         made.invoke()
         now = time.process_time()
-        least = min(least, now - begin)
+        minimum = min(minimum, now - begin)
         if now >= end:
-            return least
+            return minimum
 
 
 def compare(model, library, rounds, seconds):
     """Returns the minimum milliseconds of our library and of XNNPACK."""
     engines = [make(model, [load_delegate(str(library), {'num_threads': '1'})]), make(model, None)]
-    least = [math.inf, math.inf]
+    minimum = [math.inf, math.inf]
     for turn in range(rounds):
         for place in ((0, 1) if turn % 2 == 0 else (1, 0)):
-            least[place] = min(least[place], least_of_block(engines[place], seconds))
-    return [1000 * value for value in least]
+            minimum[place] = min(minimum[place], min_of_block(engines[place], seconds))
+    return [1000 * value for value in minimum]
 
 
 def main():

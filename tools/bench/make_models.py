@@ -78,7 +78,7 @@ def file_names(nets=NETS):
     return [f"{net}_{form}.tflite" for net in nets for form in FORMS]
 
 
-def pictures(count, seed):
+def images(count, seed):
     """Returns random images with some structure: upscaled coarse noise plus weak fine noise."""
     import numpy as np
 
@@ -91,7 +91,7 @@ def settle_batch_norms(model):
     norms = [layer for layer in model.layers if hasattr(layer, "moving_variance")]
     for layer in norms:
         layer.momentum = 0.0
-    model(pictures(4, SEED), training=True)
+    model(images(4, SEED), training=True)
 
 
 def convert(tf, model, integer):
@@ -99,13 +99,13 @@ def convert(tf, model, integer):
         convert_variables_to_constants_v2)
 
     function = tf.function(lambda x: model(x, training=False)).get_concrete_function(
-        tf.TensorSpec([1, SIDE, SIDE, 3], tf.float32, name="picture"))
+        tf.TensorSpec([1, SIDE, SIDE, 3], tf.float32, name="image"))
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [convert_variables_to_constants_v2(function)])
     if integer:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
         converter.representative_dataset = lambda: (
-            [picture[None]] for picture in pictures(REPRESENTATIVES, SEED + 1))
+            [image[None]] for image in images(REPRESENTATIVES, SEED + 1))
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
         converter.inference_input_type = converter.inference_output_type = tf.int8
     return converter.convert()

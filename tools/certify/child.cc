@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char kNote = 'n', kTell = 't', kEnd = 'e';
-constexpr size_t kMostText = 2000;
+constexpr char kNote = 'n', kResult = 't', kEnd = 'e';
+constexpr size_t kMaxText = 2000;
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
 volatile sig_atomic_t interrupted = 0;
@@ -98,8 +98,8 @@ void ReadLine(const std::string& line, Running* running) {
       running->note = text;
       running->deadline = Clock::now() + running->limit;
       break;
-    case kTell:
-      running->outcome.told.push_back(text);
+    case kResult:
+      running->outcome.results.push_back(text);
       break;
     case kEnd:
       running->has_ended = true;
@@ -264,13 +264,13 @@ const char* Name(Status status) {
 bool IsBad(Status status) { return status >= Status::kFail; }
 
 void Child::Note(const std::string& what) { Write(kNote, what); }
-void Child::Tell(const std::string& line) { Write(kTell, line); }
+void Child::AddResult(const std::string& line) { Write(kResult, line); }
 void Child::End(Status status, const std::string& text) {
   Write(kEnd, static_cast<char>('0' + static_cast<int>(status)) + text);
 }
 
 void Child::Write(char kind, const std::string& text) {
-  std::string line = kind + text.substr(0, kMostText);
+  std::string line = kind + text.substr(0, kMaxText);
   std::replace(line.begin(), line.end(), '\n', ' ');
   line += '\n';
   for (size_t at = 0; at < line.size();) {

@@ -28,7 +28,7 @@ bool IsBad(Status status);
 struct Outcome {
   Status status = Status::kNotRun;
   std::string text;
-  std::vector<std::string> told;  // the lines passed to Child::Tell
+  std::vector<std::string> results;  // the lines passed to Child::AddResult
   double seconds = 0;
 };
 
@@ -37,7 +37,7 @@ class Child {
  public:
   explicit Child(int pipe) : pipe_(pipe) {}
   void Note(const std::string& what);  // announces the next operation and restarts the time limit
-  void Tell(const std::string& line);  // appends a line to the result
+  void AddResult(const std::string& line);  // appends a line to the result
   void End(Status status, const std::string& text);
 
  private:

@@ -20,7 +20,7 @@ using conformance::LifecycleCase;
 using conformance::Scene;
 using conformance::Subject;
 
-constexpr size_t kMostSubjects = 3;
+constexpr size_t kMaxSubjects = 3;
 constexpr size_t kShown = 3;  // maximum number of differing cases in a text
 constexpr char kSpeed[] = "speed";
 constexpr char kCreated[] = "created";
@@ -148,8 +148,8 @@ void RunOperator(const Settings& settings, const OperatorGroup& group, Child* ch
       if (first_left.empty()) first_left = verdict.message;
     }
   }
-  child->Tell(std::to_string(counts.ran) + " " + std::to_string(counts.left) + " " +
-              std::to_string(counts.differ));
+  child->AddResult(std::to_string(counts.ran) + " " + std::to_string(counts.left) + " " +
+                   std::to_string(counts.differ));
   if (counts.differ > 0) {
     child->End(Status::kFail, std::to_string(counts.differ) + " of " +
                                   std::to_string(checker.cases().size()) + " cases: " + differ);
@@ -187,24 +187,24 @@ std::vector<Subject> SubjectsToTry(const Settings& settings) {
 
 // Sends a line if a delegate can be created, then the index of each subject of which it claims a
 // node.
-void FindTaken(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
+void FindClaimed(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
-  size_t taken = 0;
+  size_t claimed = 0;
   Scene(&library, nullptr, [](const std::string&) {}).CreateDelegate();
-  child->Tell(kCreated);
+  child->AddResult(kCreated);
   for (size_t i = 0; i < subjects.size(); ++i) {
     child->Note("applied to three nodes of " + subjects[i].name);
     Scene scene(&library, &subjects[i], [](const std::string&) {});
     if (!conformance::Takes(&scene)) continue;
-    child->Tell(std::to_string(i));
-    ++taken;
+    child->AddResult(std::to_string(i));
+    ++claimed;
   }
-  if (taken == 0) {
+  if (claimed == 0) {
     child->End(Status::kFail,
                "it claims none of the tested operators: add a suitable model with --model");
   } else {
     child->End(Status::kPass,
-               std::to_string(taken) + " of " + std::to_string(subjects.size()) + " models");
+               std::to_string(claimed) + " of " + std::to_string(subjects.size()) + " models");
   }
 }
 
@@ -227,17 +227,17 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
   takes.name = "library/takes";
   takes.expects = "It claims nodes of a model.";
   takes.work.seconds = settings.seconds;
-  takes.work.run = [&](Child* child) { FindTaken(settings, subjects, child); };
+  takes.work.run = [&](Child* child) { FindClaimed(settings, subjects, child); };
   RunAll({takes.work}, 1,
          {[&](size_t, const std::string& note) { doing(takes.name, note); },
           [&](size_t, const Outcome& outcome) { takes.outcome = outcome; }});
   takes.work.run = nullptr;  // already finished
   rows.push_back(takes);
 
-  const std::vector<std::string>& taken = takes.outcome.told;
-  const bool has_delegate = !taken.empty() && taken[0] == kCreated;
-  for (size_t i = 1; i < std::min(taken.size(), kMostSubjects + 1); ++i) {
-    const auto subject = std::make_shared<const Subject>(subjects[std::stoul(taken[i])]);
+  const std::vector<std::string>& claimed = takes.outcome.results;
+  const bool has_delegate = !claimed.empty() && claimed[0] == kCreated;
+  for (size_t i = 1; i < std::min(claimed.size(), kMaxSubjects + 1); ++i) {
+    const auto subject = std::make_shared<const Subject>(subjects[std::stoul(claimed[i])]);
     for (const LifecycleCase& which : conformance::SubjectCases()) {
       rows.push_back(LifeRow(settings, which, subject));
     }
@@ -253,8 +253,8 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
 
 CaseCounts CountsOf(const Outcome& outcome) {
   CaseCounts counts;
-  if (!outcome.told.empty()) {
-    std::sscanf(outcome.told[0].c_str(), "%d %d %d", &counts.ran, &counts.left, &counts.differ);
+  if (!outcome.results.empty()) {
+    std::sscanf(outcome.results[0].c_str(), "%d %d %d", &counts.ran, &counts.left, &counts.differ);
   }
   return counts;
 }

@@ -7,7 +7,7 @@
 # moved, and without ldconfig. Disable it with -DCMAKE_SKIP_INSTALL_RPATH=ON, as Debian's packages
 # do.
 function(deputy_find_libraries_from target folder)
-  file(RELATIVE_PATH way ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
-  string(REGEX REPLACE "/$" "" path "$ORIGIN/${way}")
+  file(RELATIVE_PATH relative_path ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
+  string(REGEX REPLACE "/$" "" path "$ORIGIN/${relative_path}")
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "${path}")
 endfunction()

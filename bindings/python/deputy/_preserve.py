@@ -26,33 +26,33 @@ class PreservedTensors:
             return
         self._prepared = None
         for index, size in self._sizes(interpreter, shapes):
-            self._give(interpreter, index, size)
+            self._assign(interpreter, index, size)
         self._prepared = shapes
 
     def _sizes(self, interpreter, shapes):
         """Returns (tensor, bytes) at these shapes, from an interpreter without delegates."""
         lib = self._lib
-        scout = Owned(lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer),
+        probe = Owned(lib.TfLiteInterpreterCreate(self._model.pointer, self._options.pointer),
                       lib.TfLiteInterpreterDelete, self._model, self._options)
         for i, shape in enumerate(shapes):
             interpreter._check(lib.TfLiteInterpreterResizeInputTensor(
-                scout.pointer, i, _native.int_array(shape), len(shape)))
-        interpreter._check(lib.TfLiteInterpreterAllocateTensors(scout.pointer))
-        count = min(lib.DeputyInterpreterGetTensorCount(scout.pointer, 0),
+                probe.pointer, i, _native.int_array(shape), len(shape)))
+        interpreter._check(lib.TfLiteInterpreterAllocateTensors(probe.pointer))
+        count = min(lib.DeputyInterpreterGetTensorCount(probe.pointer, 0),
                     lib.DeputyInterpreterGetTensorCount(interpreter._owned.pointer, 0))
-        tensors = [lib.DeputyInterpreterGetTensor(scout.pointer, 0, i).contents
+        tensors = [lib.DeputyInterpreterGetTensor(probe.pointer, 0, i).contents
                    for i in range(count)]
         return [(i, tensor.bytes) for i, tensor in enumerate(tensors)
                 if tensor.allocation_type == _ARENA_RW and tensor.bytes]
 
-    def _give(self, interpreter, index, size):
-        memory, room = self._blocks.get(index, (None, 0))
-        if size <= room:
+    def _assign(self, interpreter, index, size):
+        memory, capacity = self._blocks.get(index, (None, 0))
+        if size <= capacity:
             return
         memory = ctypes.create_string_buffer(size + 2 * _ALIGNMENT)
         start = -(-ctypes.addressof(memory) // _ALIGNMENT) * _ALIGNMENT
-        given = _native.CustomAllocation(start, size)
+        allocation = _native.CustomAllocation(start, size)
         interpreter._check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
-            interpreter._owned.pointer, index, ctypes.byref(given), 0))
+            interpreter._owned.pointer, index, ctypes.byref(allocation), 0))
         # Frees the replaced block, to which no tensor refers any more.
         self._blocks[index] = memory, size

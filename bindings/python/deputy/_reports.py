@@ -8,7 +8,7 @@ import collections
 
 from . import _native
 
-_MOST_TEXTS = 32
+_MAX_TEXTS = 32
 
 
 class Reports:
@@ -17,7 +17,7 @@ class Reports:
 
     def __init__(self):
         # append() is atomic: worker threads report, too.
-        texts = collections.deque(maxlen=_MOST_TEXTS)
+        texts = collections.deque(maxlen=_MAX_TEXTS)
         # The library passes a format without arguments, in which every % is doubled.
         self.function = _native.Reporter(lambda user_data, format_, args: texts.append(format_))
         self._texts = texts

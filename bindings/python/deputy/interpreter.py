@@ -324,7 +324,7 @@ class Interpreter:
     def _details(self, index, subgraph=0):
         return _tensors.details(self._tensor(index, subgraph).contents, index)
 
-    def _place_of(self, pointer):
+    def _index_of(self, pointer):
         """Returns (subgraph, index) of a tensor by its address; (0, -1) if there is none."""
         address = ctypes.addressof(pointer.contents)
         for subgraph in range(self.num_subgraphs()):
@@ -341,7 +341,7 @@ class Interpreter:
     def _subgraph_of(self, runner):
         tensors = ([runner.input(name) for name in runner.input_names] +
                    [runner.output(name) for name in runner.output_names])
-        return self._place_of(tensors[0])[0] if tensors else 0
+        return self._index_of(tensors[0])[0] if tensors else 0
 
     # ---- Private methods of upstream that programs call -----------------------------------------
 
@@ -352,9 +352,9 @@ class Interpreter:
             for key in _signature.keys(self._lib, self._owned.pointer):
                 runner = _signature.NativeRunner(self._lib, self._owned, key)
                 signatures[key] = {
-                    'inputs': {name: self._place_of(runner.input(name))[1]
+                    'inputs': {name: self._index_of(runner.input(name))[1]
                                for name in runner.input_names},
-                    'outputs': {name: self._place_of(runner.output(name))[1]
+                    'outputs': {name: self._index_of(runner.output(name))[1]
                                 for name in runner.output_names}}
         return signatures
 

@@ -2,8 +2,8 @@
 //
 // Classifies images and measures the accuracy. A file name "..._<label>.png" contains the expected
 // label.
-#ifndef DEPUTY_TOOLS_JUDGE_H_
-#define DEPUTY_TOOLS_JUDGE_H_
+#ifndef DEPUTY_TOOLS_ACCURACY_H_
+#define DEPUTY_TOOLS_ACCURACY_H_
 
 #include <cstddef>
 #include <string>
@@ -43,8 +43,8 @@ std::string ExpectedLabel(const std::string& path, const std::vector<std::string
 std::string FileNameOf(const std::string& path);
 
 // Options of a comparison over labelled images.
-struct Exam {
-  std::vector<std::string> pictures;
+struct AccuracyTask {
+  std::vector<std::string> images;
   PixelScaling scaling;
   std::vector<std::string> labels;
   std::string labels_path;
@@ -55,9 +55,9 @@ struct Exam {
 // Classifies the images on the CPU, then through each of `delegates` (in the syntax of --delegate),
 // and prints one table of accuracy, agreement with the CPU, times, and the delegates that ran
 // nodes. A delegate that is not available gets a row with the reason.
-void CompareOnPictures(const SessionOptions& session, const std::vector<std::string>& delegates,
-                       const Exam& exam);
+void CompareAccuracy(const SessionOptions& session, const std::vector<std::string>& delegates,
+                     const AccuracyTask& task);
 
 }  // namespace deputy::tools
 
-#endif  // DEPUTY_TOOLS_JUDGE_H_
+#endif  // DEPUTY_TOOLS_ACCURACY_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See judge.h.
-#include "judge.h"
+// See accuracy.h.
+#include "accuracy.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -82,7 +82,7 @@ namespace {
 struct Result {
   std::string name;
   std::string problem;  // the reason if there is no result, otherwise ""
-  std::vector<std::string> answers;
+  std::vector<std::string> labels;
   size_t right = 0;
   double median_ms = 0;
   size_t nodes = 0, delegated = 0, partitions = 0;
@@ -122,22 +122,22 @@ void Describe(const Session& session, const std::string& model, Result* result) 
   result->degraded = session.delegation_status().degraded != 0;
 }
 
-void Judge(const SessionOptions& options, const Exam& exam, Result* result) {
+void Classify(const SessionOptions& options, const AccuracyTask& task, Result* result) {
   Session session(options);
   if (session.input_count() != 1) {
     FailUsage("--compare: expected a model with one input, found %d", session.input_count());
   }
-  const int input = exam.input.empty() ? 0 : session.FindInput(exam.input);
+  const int input = task.input.empty() ? 0 : session.FindInput(task.input);
   std::vector<double> times;
-  ProgressBar progress(exam.pictures.size(), exam.shows_progress);
-  for (const std::string& picture : exam.pictures) {
-    WritePicture(picture, exam.scaling, session.input(input));
+  ProgressBar progress(task.images.size(), task.shows_progress);
+  for (const std::string& image : task.images) {
+    WriteImage(image, task.scaling, session.input(input));
     times.push_back(session.Invoke());
-    CheckLabels(exam.labels, exam.labels_path, session);
-    const std::string answer = LabelText(exam.labels, BestGuesses(session, 1)[0].index);
-    result->right += answer == ExpectedLabel(picture, exam.labels, exam.labels_path) ? 1 : 0;
-    result->answers.push_back(answer);
-    progress.Show(result->answers.size());
+    CheckLabels(task.labels, task.labels_path, session);
+    const std::string label = LabelText(task.labels, BestGuesses(session, 1)[0].index);
+    result->right += label == ExpectedLabel(image, task.labels, task.labels_path) ? 1 : 0;
+    result->labels.push_back(label);
+    progress.Show(result->labels.size());
   }
   result->median_ms = Percentile(&times, 0.5);
   Describe(session, options.model, result);
@@ -157,11 +157,11 @@ void AddRow(const Result& result, const Result& cpu, Table* table) {
     return;
   }
   size_t same = 0;
-  for (size_t i = 0; i < cpu.answers.size(); ++i) same += cpu.answers[i] == result.answers[i];
+  for (size_t i = 0; i < cpu.labels.size(); ++i) same += cpu.labels[i] == result.labels[i];
   const double percent =
-      100.0 * static_cast<double>(result.right) / static_cast<double>(result.answers.size());
+      100.0 * static_cast<double>(result.right) / static_cast<double>(result.labels.size());
   table->Add({result.name, Format("%.2f %%", percent),
-              &result == &cpu ? "" : Format("%zu of %zu", same, cpu.answers.size()),
+              &result == &cpu ? "" : Format("%zu of %zu", same, cpu.labels.size()),
               Format("%.3f", result.median_ms),
               Format("%zu of %zu", result.delegated, result.nodes),
               &result == &cpu ? "" : std::to_string(result.partitions), RowText(result)});
@@ -169,13 +169,13 @@ void AddRow(const Result& result, const Result& cpu, Table* table) {
 
 }  // namespace
 
-void CompareOnPictures(const SessionOptions& session, const std::vector<std::string>& delegates,
-                       const Exam& exam) {
+void CompareAccuracy(const SessionOptions& session, const std::vector<std::string>& delegates,
+                     const AccuracyTask& task) {
   std::vector<Result> results(1 + delegates.size());
   results[0].name = "CPU";
   SessionOptions options = session;
   options.delegates.clear();
-  Judge(options, exam, &results[0]);
+  Classify(options, task, &results[0]);
   for (size_t i = 0; i < delegates.size(); ++i) {
     Result& result = results[1 + i];
     const DelegateOption delegate = ParseDelegateOption(delegates[i]);
@@ -183,10 +183,10 @@ void CompareOnPictures(const SessionOptions& session, const std::vector<std::str
     result.problem = TryLoadDelegate(delegate).problem;
     if (!result.problem.empty()) continue;
     options.delegates = {RequestOf(delegates[i])};
-    Judge(options, exam, &result);
+    Classify(options, task, &result);
   }
   std::printf("%s, %s, %s\n\n", FileNameOf(session.model).c_str(),
-              PluralText(exam.pictures.size(), "image", "images").c_str(),
+              PluralText(task.images.size(), "image", "images").c_str(),
               PluralText(static_cast<size_t>(session.threads), "thread", "threads").c_str());
   Table table("<>>>>><", {"run by", "accuracy", "agrees with CPU", "median ms", "nodes claimed",
                           "partitions", "left to the CPU"});
