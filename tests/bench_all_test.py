@@ -118,9 +118,9 @@ class BenchAllTest(unittest.TestCase):
             result = bench(flag)
             self.assertEqual(result.returncode, 2)
             self.assertRegex(result.stderr, rf"\Adeputy: --all-delegates excludes {flag.split('=')[0]}\n")
-        result = bench("--shape", "picture=28,28")
+        result = bench("--shape", "image=28,28")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("shapes in the model: 'picture' [1, 28, 28, 1]", result.stderr)
+        self.assertIn("shapes in the model: 'image' [1, 28, 28, 1]", result.stderr)
         result = bench("--shape", "nobody=1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
 

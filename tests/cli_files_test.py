@@ -47,16 +47,16 @@ MODEL_READERS = [["run", "FILE", "--random"], ["bench", "FILE", "--dry-run"], ["
                  ["compare", FLOAT, "--against", "FILE"]]
 OTHER_READERS = {
     "input.npy": ["run", FLOAT, "--input", "FILE"],
-    "input.raw": ["run", FLOAT, "--input", "picture=FILE"],
-    "picture.png": ["run", FLOAT, "--image", "FILE"],
+    "input.raw": ["run", FLOAT, "--input", "image=FILE"],
+    "image.png": ["run", FLOAT, "--image", "FILE"],
     "labels.txt": ["run", FLOAT, "--image", PICTURE, "--labels", "FILE"],
     "rows.csv": ["run", FLOAT, "--rows", "FILE"],
     "settings.json": ["run", FLOAT, "--random", "--stable-delegate-settings-file", "FILE"],
-    "layer.npy": ["bench", FLOAT, "--input-layer-value-files", "picture:FILE"],
+    "layer.npy": ["bench", FLOAT, "--input-layer-value-files", "image:FILE"],
     "compared.npy": ["compare", FLOAT, "--delegate", "npu_stub", "--input", "FILE"],
 }
 # Options for which a folder means all of its files.
-FOLDER_READERS = ("picture.png", "rows.csv")
+FOLDER_READERS = ("image.png", "rows.csv")
 
 
 def with_file(arguments, path):
@@ -189,7 +189,7 @@ class ForeignFilesTest(FilesCase):
             "a LiteRT-LM bundle": b"LITERTLM" + bytes(90),
             "a GGUF model": b"GGUF\x03" + bytes(90),
             "a NumPy array": b"\x93NUMPY\x01\0" + bytes(90),
-            "a PNG picture": PICTURE.read_bytes(),
+            "a PNG image": PICTURE.read_bytes(),
             "a shared library": b"\x7fELF\x02\x01\x01" + bytes(90),
             "FlatBuffer with the identifier 'TFL2': an older schema": b"\x1c\0\0\0TFL2" + bytes(90),
             "FlatBuffer with the identifier 'ABCD'": b"\x1c\0\0\0ABCD" + bytes(90),

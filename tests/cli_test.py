@@ -142,7 +142,7 @@ def read_npy(path):
 
 
 def expected_answers(name):
-    """Rows of (picture, label, probability); `name` is float, int8 or int8_reference."""
+    """Rows of (image, label, probability); `name` is float, int8 or int8_reference."""
     if name == "float":
         path, columns = DIGITS / "expected_float.txt", slice(1, 3)
     else:
@@ -157,8 +157,8 @@ class CliTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.picture = sorted(PICTURES.glob("*.png"))[0]
-        self.width, self.height, self.pixels = read_grey_png(self.picture)
+        self.image = sorted(PICTURES.glob("*.png"))[0]
+        self.width, self.height, self.pixels = read_grey_png(self.image)
 
     def fine(self, *arguments):
         result = deputy(*arguments)
@@ -205,12 +205,12 @@ class CliTest(unittest.TestCase):
                 ("--compare excludes --delegate",
                  ["run", FLOAT, "--image", PICTURES, "--expect-from-name", "--compare", "npu_stub",
                   "--delegate", "npu_stub"]),
-                ("no input 'nobody'.*0 'picture'", ["run", FLOAT, "--input", f"nobody={LABELS}"]),
+                ("no input 'nobody'.*0 'image'", ["run", FLOAT, "--input", f"nobody={LABELS}"]),
                 ("no input '1'", ["run", FLOAT, "--input", f"1={LABELS}"]),
-                ("given twice", ["run", FLOAT, "--image", self.picture, "-i", LABELS]),
-                ("expected NAME=", ["run", FLOAT, "--shape", "picture=1,x", "--random"]),
+                ("given twice", ["run", FLOAT, "--image", self.image, "-i", LABELS]),
+                ("expected NAME=", ["run", FLOAT, "--shape", "image=1,x", "--random"]),
                 ("1 or 1 numbers, found 2",
-                 ["run", FLOAT, "--image", self.picture, "--mean", "1,2"]),
+                 ["run", FLOAT, "--image", self.image, "--mean", "1,2"]),
                 ("is not in", ["run", FLOAT, "--image", self.copy_as("x_ten.png"), "--labels",
                                LABELS, "--expect-from-name"]),
                 ("ends in _<label>", ["run", FLOAT, "--image", self.copy_as("seven.png"),
@@ -220,7 +220,7 @@ class CliTest(unittest.TestCase):
 
     def copy_as(self, name):
         path = self.folder / name
-        path.write_bytes(self.picture.read_bytes())
+        path.write_bytes(self.image.read_bytes())
         return path
 
     def test_unreadable_files_are_one_line_and_exit_code_2(self):
@@ -233,14 +233,14 @@ class CliTest(unittest.TestCase):
         self.refused(2, "No such file", *run, "--image", nowhere)
         self.refused(2, "contains no .png", *run, "--image", empty)
         self.refused(2, "PNG or JPEG", *run, "--image", LABELS)
-        self.refused(2, "No such file", *run, "--image", self.picture, "--labels", nowhere)
+        self.refused(2, "No such file", *run, "--image", self.image, "--labels", nowhere)
         self.refused(2, "No such file", *run, "--input", nowhere)
         self.refused(2, "expected 3136 bytes .FLOAT32 .1, 28, 28, 1.., .* holds 20",
                      *run, "--input", LABELS)
-        picture = self.picture.read_bytes()
-        for length in (0, 8, 30, len(picture) // 2):
+        image = self.image.read_bytes()
+        for length in (0, 8, 30, len(image) // 2):
             cut = self.folder / "cut.png"
-            cut.write_bytes(picture[:length])
+            cut.write_bytes(image[:length])
             self.refused(2, "PNG or JPEG", *run, "--image", cut)
 
     def test_bad_npy_files_are_one_line_and_exit_code_2(self):
@@ -277,13 +277,13 @@ class CliTest(unittest.TestCase):
             model.write_bytes(damaged)
             for command in ("run", "bench", "inspect", "explain"):
                 self.refused(1, "bad.tflite is not a usable model: ", command, model)
-        self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "picture=1,5", "--random")
+        self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "image=1,5", "--random")
 
     def test_mindspore_models_are_taken_by_their_identifier(self):
-        model, picture = self.folder / "times.bin", self.folder / "x.raw"
+        model, image = self.folder / "times.bin", self.folder / "x.raw"
         model.write_bytes(MS_MODEL)
-        picture.write_bytes(struct.pack("<3f", 5, 7, -1))
-        self.fine("run", model, "--input", f"x={picture}", "--output-dir", self.folder)
+        image.write_bytes(struct.pack("<3f", 5, 7, -1))
+        self.fine("run", model, "--input", f"x={image}", "--output-dir", self.folder)
         (output,) = self.folder.glob("*_y.npy")
         self.assertEqual(struct.unpack("<3f", output.read_bytes()[-12:]), (10, 0, 0))
         for command in (["inspect"], ["explain"], ["bench", "--num_runs=1", "--min_secs=0", "--warmup_runs=0"]):
@@ -488,17 +488,17 @@ class CliTest(unittest.TestCase):
             lines = self.fine("run", model, "--image", PICTURES, "--labels", LABELS).splitlines()
             expected = expected_answers(name)
             self.assertEqual(len(lines), len(expected))
-            for line, (picture, label, score) in zip(lines, expected):
+            for line, (image, label, score) in zip(lines, expected):
                 found = line.split(" ")
-                self.assertEqual(found[0], picture)
+                self.assertEqual(found[0], image)
                 if found[1] != label:  # two answers that the model finds equally good
                     self.assertLess(score, 0.5 + tolerance, line)
                 self.assertAlmostEqual(float(found[2]), score, delta=tolerance, msg=line)
 
     def test_reference_arithmetic_reads_exactly_what_the_real_tflite_reads(self):
         lines = self.fine("run", INT8, "--reference", "--image", PICTURES).splitlines()
-        for line, (picture, label, score) in zip(lines, expected_answers("int8_reference")):
-            self.assertEqual(line, f"{picture} {label} {score:.6f}")
+        for line, (image, label, score) in zip(lines, expected_answers("int8_reference")):
+            self.assertEqual(line, f"{image} {label} {score:.6f}")
 
     def test_answers_are_the_same_bytes_for_every_number_of_threads(self):
         for model in (FLOAT, INT8):
@@ -512,7 +512,7 @@ class CliTest(unittest.TestCase):
             text = self.fine("run", model, "--image", PICTURES, "--labels", LABELS,
                              "--expect-from-name", "--threads", 2)
             expected = expected_answers(name)
-            right = sum(label == picture[:-4].split("_")[1] for picture, label, _ in expected)
+            right = sum(label == image[:-4].split("_")[1] for image, label, _ in expected)
             found = re.search(r"^accuracy +([0-9.]+) % \((\d+) of (\d+)\)$", text, re.M)
             self.assertEqual(int(found[3]), len(expected))
             self.assertLessEqual(abs(int(found[2]) - right), 1)
@@ -523,7 +523,7 @@ class CliTest(unittest.TestCase):
             self.assertRegex(text, r"(?m)^CONV_2D +CPU +[1-9]\d* +[0-9.]+ +[0-9.]+ %$")
 
     def test_a_wrong_name_is_counted_and_shown(self):
-        truth = self.picture.stem.split("_")[1]
+        truth = self.image.stem.split("_")[1]
         lie = str((int(truth) + 1) % 10)
         self.copy_as(f"a_{truth}.png")
         self.copy_as(f"b_{lie}.png")
@@ -534,8 +534,8 @@ class CliTest(unittest.TestCase):
     def test_compares_the_cpu_with_delegates_in_one_table(self):
         few = self.folder / "few"
         few.mkdir()
-        for picture in sorted(PICTURES.iterdir())[:20]:
-            shutil.copy(picture, few)
+        for image in sorted(PICTURES.iterdir())[:20]:
+            shutil.copy(image, few)
         wrong = sorted(few.iterdir())[0]
         lie = wrong.with_name(f"0_{(int(wrong.stem[-1]) + 1) % 10}.png")
         wrong.rename(lie)
@@ -543,7 +543,7 @@ class CliTest(unittest.TestCase):
                          "--compare", "npu_stub", "--compare", "/nowhere/libnone.so",
                          "--compare", "npu_stub,faults=run", "--threads", 2)
         lines = text.splitlines()
-        self.assertEqual(lines[:2], ["digits_float.tflite, 20 pictures, 2 threads", ""])
+        self.assertEqual(lines[:2], ["digits_float.tflite, 20 images, 2 threads", ""])
         rows = [re.split(r" {2,}", line) for line in lines[2:]]
         self.assertEqual(rows[0], ["run by", "accuracy", "agrees with CPU", "median ms",
                                    "nodes claimed", "partitions", "left to the CPU"])
@@ -570,15 +570,15 @@ class CliTest(unittest.TestCase):
         wide = struct.pack(f"<{len(self.pixels)}d", *(p / 255 for p in self.pixels))
         stored = bytes((p - 128) & 255 for p in self.pixels)
         for model, code, own in ((FLOAT, "<f4", reals), (INT8, "|i1", stored)):
-            expected = self.outputs_of(model, "--image", self.picture)
+            expected = self.outputs_of(model, "--image", self.image)
             self.assertEqual(expected[:2], (code, (1, 10)))
             raw.write_bytes(own)
-            for name in ("", "picture=", "0="):
+            for name in ("", "image=", "0="):
                 self.assertEqual(self.outputs_of(model, "--input", f"{name}{raw}"), expected)
             for type_code, data in ((code, own), ("<f4", reals), ("<f8", wide)):
                 for shape in ((1, 28, 28, 1), (28, 28)):
                     write_npy(npy, type_code, shape, data)
-                    self.assertEqual(self.outputs_of(model, "-i", f"picture={npy}"), expected)
+                    self.assertEqual(self.outputs_of(model, "-i", f"image={npy}"), expected)
 
     def test_pictures_are_resized_and_turned_grey(self):
         big = bytearray()
@@ -587,7 +587,7 @@ class CliTest(unittest.TestCase):
                 big += bytes([self.pixels[y // 2 * self.width + x // 2]] * 3)
         path = self.folder / "big.png"
         write_png(path, 2 * self.width, 2 * self.height, 3, bytes(big))
-        small = self.fine("run", FLOAT, "--image", self.picture, "--top-k", 1).split()
+        small = self.fine("run", FLOAT, "--image", self.image, "--top-k", 1).split()
         found = self.fine("run", FLOAT, "--image", path, "--top-k", 1).split()
         self.assertEqual(found[0], small[0])
         self.assertAlmostEqual(float(found[1]), float(small[1]), delta=0.05)
@@ -612,10 +612,10 @@ class CliTest(unittest.TestCase):
         write_png(path, self.width, self.height, 1, bytes(255 - p for p in self.pixels))
         for arguments in (["--image", path, "--range", "1,0"],
                           ["--image", path, "--mean", "255", "--scale", "-0.00392156862745098"],
-                          ["--image", self.picture, "--scale", "0.00392156862745098"]):
+                          ["--image", self.image, "--scale", "0.00392156862745098"]):
             for model, step in ((FLOAT, 0), (INT8, 1)):
                 code, _, data = self.outputs_of(model, *arguments)
-                _, _, plain = self.outputs_of(model, "--image", self.picture)
+                _, _, plain = self.outputs_of(model, "--image", self.image)
                 count = len(data) // {"<f4": 4, "|i1": 1}[code]
                 kind = {"<f4": "f", "|i1": "b"}[code]
                 for a, b in zip(struct.unpack(f"<{count}{kind}", data),
@@ -626,7 +626,7 @@ class CliTest(unittest.TestCase):
         for model, kind, remark in (
                 (FLOAT, "FLOAT32", ""),
                 (INT8, "INT8", ", real values, scale 0.00390625, zero point -128")):
-            head, values, = self.fine("run", model, "--image", self.picture).splitlines()
+            head, values, = self.fine("run", model, "--image", self.image).splitlines()
             self.assertEqual(head, f"output 0 'Identity' {kind} [1, 10]{remark}")
             self.assertEqual(len(values.split()), 10)
             self.assertAlmostEqual(sum(map(float, values.split())), 1, delta=0.03)
@@ -666,7 +666,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(len(list(out.glob("row*.npy"))), 3)
         self.assertIn("3/3", deputy("run", FLOAT, "--rows", table, "--progress").stderr)
         table.write_text("1,2,3\n")
-        self.refused(2, "rows.csv:1: expected 784 values for input 'picture', found 3",
+        self.refused(2, "rows.csv:1: expected 784 values for input 'image', found 3",
                      "run", FLOAT, "--rows", table)
         table.write_text("1,2\nx,y\n")
         self.refused(2, "rows.csv:2: expected numbers", "run", FLOAT, "--rows", table)
@@ -676,13 +676,13 @@ class CliTest(unittest.TestCase):
         table.write_text("x,y\n")
         self.refused(2, "no rows of numbers", "run", FLOAT, "--rows", table)
         self.refused(2, "--rows excludes --image", "run", FLOAT, "--rows", folder, "--image",
-                     self.picture)
+                     self.image)
 
     def test_a_short_list_of_labels_is_a_mistake(self):
         labels = self.folder / "labels.txt"
         labels.write_text("zero\none\n")
         self.refused(2, "holds 2 labels, but output 0 has 10 values", "run", FLOAT, "--image",
-                     self.picture, "--labels", labels)
+                     self.image, "--labels", labels)
 
     def test_a_seed_gives_other_random_inputs(self):
         answers = [self.fine("run", FLOAT, "--random", *seed)
@@ -772,8 +772,8 @@ class CliTest(unittest.TestCase):
     def test_the_progress_bar_is_for_terminals_or_on_demand(self):
         few = self.folder / "few"
         few.mkdir()
-        for picture in sorted(PICTURES.glob("*.png"))[:3]:
-            (few / picture.name).write_bytes(picture.read_bytes())
+        for image in sorted(PICTURES.glob("*.png"))[:3]:
+            (few / image.name).write_bytes(image.read_bytes())
         arguments = ["run", FLOAT, "--image", few, "--expect-from-name"]
         self.fine(*arguments)  # checks that standard error is empty
         self.assertIn("3/3", deputy(*arguments, "--progress").stderr)
@@ -977,7 +977,7 @@ class CliTest(unittest.TestCase):
         text = self.fine("bench", FLOAT, "--dry_run", "--print_preinvoke_state",
                          "--report_peak_memory_footprint=true", "--list_signatures")
         self.assertIn("inference  none (--dry_run)\n", text)
-        self.assertRegex(text, r"(?m)^ +0  picture +FLOAT32  kTfLiteArenaRw +3136  \[1, 28, 28, 1\]$")
+        self.assertRegex(text, r"(?m)^ +0  image   +FLOAT32  kTfLiteArenaRw +3136  \[1, 28, 28, 1\]$")
         self.assertRegex(text, r"(?m)^node 15 SOFTMAX: inputs \[37\], outputs \[38\], run by CPU$")
         self.assertRegex(text, r"Overall peak memory footprint \(MB\) via periodic monitoring: [\d.]+\n")
         self.assertIn("signature  ", text)
@@ -1006,32 +1006,32 @@ class CliTest(unittest.TestCase):
 
     def test_bench_feeds_inputs_as_told(self):
         source, = self.bench()["inputs"]
-        self.assertEqual((source["name"], source["source"]), ("picture", "random"))
-        source, = self.bench("--input_layer=picture", "--input_layer_shape=2,28,28,1",
-                             "--input_layer_value_range=picture,-1,3")["inputs"]
+        self.assertEqual((source["name"], source["source"]), ("image", "random"))
+        source, = self.bench("--input_layer=image", "--input_layer_shape=2,28,28,1",
+                             "--input_layer_value_range=image,-1,3")["inputs"]
         self.assertEqual(source["shape"], [2, 28, 28, 1])
         self.assertEqual(source["source"], "range")
         self.assertTrue(-1 <= source["min"] < -0.9 and 2.9 < source["max"] <= 3, source)
         raw = self.folder / "x:1.raw"
         raw.write_bytes(struct.pack("<784f", *(i / 1000 for i in range(784))))
         # A file beats a range; backslashes take colons literally.
-        source, = self.bench(f"--input_layer_value_files=picture:{self.folder}/x\\:1.raw",
-                             "--input_layer_value_range=picture,7,8")["inputs"]
+        source, = self.bench(f"--input_layer_value_files=image:{self.folder}/x\\:1.raw",
+                             "--input_layer_value_range=image,7,8")["inputs"]
         self.assertEqual(source["source"], str(raw))
         self.assertAlmostEqual(source["min"], 0)
         self.assertAlmostEqual(source["max"], 0.783, places=6)
         # Bounds of quantised inputs are what is stored: scale 1/255, zero point -128.
         report = json.loads(self.fine("bench", INT8, *self.QUICK, "--json",
-                                      "--input_layer_value_range=picture,-128,-77"))
+                                      "--input_layer_value_range=image,-128,-77"))
         self.assertAlmostEqual(report["inputs"][0]["min"], 0, places=6)
         self.assertAlmostEqual(report["inputs"][0]["max"], 51 / 255, places=6)
-        self.assertIn("input      'picture' FLOAT32 [1, 28, 28, 1] from range\n", self.fine(
+        self.assertIn("input      'image' FLOAT32 [1, 28, 28, 1] from range\n", self.fine(
             "bench", FLOAT, *self.QUICK, "--input_layer_value_range=0,1,2"))
 
     def test_bench_refuses_inputs_that_do_not_fit(self):
         bench = ["bench", FLOAT, *self.QUICK]
-        layer = "--input_layer=picture"
-        self.refused(1, r"expected 4 dim.*shapes in the model: 'picture' \[1, 28, 28, 1\]", *bench,
+        layer = "--input_layer=image"
+        self.refused(1, r"expected 4 dim.*shapes in the model: 'image' \[1, 28, 28, 1\]", *bench,
                      layer, "--input_layer_shape=1,5")
         for pattern, *arguments in [
                 ("as many shapes as --input_layer has names, 1, found 2", layer,
@@ -1039,13 +1039,13 @@ class CliTest(unittest.TestCase):
                 ("names, 0, found 1", "--input_layer_shape=1,28,28,1"),
                 ("no input 'nobody'", "--input_layer=nobody"),
                 ("expected NAME=1,2,3", layer, "--input_layer_shape=1,x"),
-                ("NAME,LOW,HIGH, found 'picture,1'", "--input_layer_value_range=picture,1"),
-                ("NAME,LOW,HIGH, found 'picture,1,z'", "--input_layer_value_range=picture,1,z"),
-                ("LOW <= HIGH", "--input_layer_value_range=picture,2,1"),
+                ("NAME,LOW,HIGH, found 'image,1'", "--input_layer_value_range=image,1"),
+                ("NAME,LOW,HIGH, found 'image,1,z'", "--input_layer_value_range=image,1,z"),
+                ("LOW <= HIGH", "--input_layer_value_range=image,2,1"),
                 ("no input 'x'", "--input_layer_value_range=x,1,2"),
-                ("NAME:FILE, found 'picture'", "--input_layer_value_files=picture"),
-                ("No such file", "--input_layer_value_files=picture:/nowhere"),
-                ("expected 3136 bytes", f"--input_layer_value_files=picture:{LABELS}")]:
+                ("NAME:FILE, found 'image'", "--input_layer_value_files=image"),
+                ("No such file", "--input_layer_value_files=image:/nowhere"),
+                ("expected 3136 bytes", f"--input_layer_value_files=image:{LABELS}")]:
             self.refused(2, pattern, *bench, *arguments)
 
     def test_bench_writes_the_profile_as_csv(self):
@@ -1229,7 +1229,7 @@ class CliTest(unittest.TestCase):
         # A thread that comes too late has nothing to do: nodes take longer than another process may keep a
         # processor.
         for _ in range(20):
-            self.fine("bench", FLOAT, "--shape", "picture=2048,28,28,1", "--num_runs=20", "--min_secs=0",
+            self.fine("bench", FLOAT, "--shape", "image=2048,28,28,1", "--num_runs=20", "--min_secs=0",
                       "--num_threads=2", "--trace", path)
             lanes = self.trace(path)
             if len(lanes) > 1:
@@ -1399,7 +1399,7 @@ class CliTest(unittest.TestCase):
             tensors, operators = graph["tensors"], graph["operators"]
             source, = report["inputs"]
             self.assertEqual(tensors[source]["shape"], [1, 28, 28, 1])
-            self.assertEqual(tensors[source]["name"], "picture")
+            self.assertEqual(tensors[source]["name"], "image")
             self.assertEqual("quantization" in tensors[source], model == INT8)
             self.assertEqual(operators[0]["operator"], "CONV_2D")
             self.assertEqual(operators[-1]["operator"], "SOFTMAX")

@@ -88,9 +88,9 @@ ROWS = [
     ("run", "--trace", [FLOAT, "--random"], [FLOAT, "--random", "--trace", "{folder}/t"], files),
     ("run", "--labels", [FLOAT, "--random", "-k", 1],
      [FLOAT, "--random", "-k", 1, "--labels", "{folder}/given/labels"], printed),
-    ("run", "--image-input", [FLOAT, "--image", PICTURES, "--image-input", "picture"],
+    ("run", "--image-input", [FLOAT, "--image", PICTURES, "--image-input", "image"],
      [FLOAT, "--image", PICTURES, "--image-input", "another"], status),
-    ("run", "--rows-input", [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "picture"],
+    ("run", "--rows-input", [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "image"],
      [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "another"], status),
     ("run", "--reference", [INT8, "--image", PICTURES, "-o", "{folder}"],
      [INT8, "--image", PICTURES, "-o", "{folder}", "--reference"], files),
@@ -149,7 +149,7 @@ for _command, _line in COMMANDS.items():
                      lambda result, _: result.stdout[:1]))
     if _command not in ("ops",):
         ROWS.append((_command, "--shape", [*_line[1:], *with_recorder()],
-                     [*_line[1:], *with_recorder("--shape", "picture=2,28,28,1")], printed))
+                     [*_line[1:], *with_recorder("--shape", "image=2,28,28,1")], printed))
 for _command in ("plugins", "devices"):
     ROWS.append((_command, "--json", [], ["--json"], lambda result, _: result.stdout[:1]))
 

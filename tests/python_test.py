@@ -118,7 +118,7 @@ class DetailsTest(unittest.TestCase):
     def test_a_float_input(self):
         detail = allocated(FLOAT).get_input_details()[0]
         self.assertEqual((detail['name'], detail['dtype'], detail['quantization']),
-                         ('picture', np.float32, (0.0, 0)))
+                         ('image', np.float32, (0.0, 0)))
         self.assertEqual(detail['shape'].tolist(), [1, 28, 28, 1])
         self.assertEqual(detail['shape'].dtype, np.int32)
         self.assertEqual(len(detail['quantization_parameters']['scales']), 0)

@@ -340,7 +340,7 @@ class PrivateMethodsTest(unittest.TestCase):
 
     def test_details_of_tensors_and_nodes(self):
         interpreter = allocated(FLOAT)
-        self.assertEqual(interpreter._get_tensor_details(0, 0)['name'], 'picture')
+        self.assertEqual(interpreter._get_tensor_details(0, 0)['name'], 'image')
         self.assertEqual(set(interpreter._get_tensor_details(0, 0)), {
             'name', 'index', 'shape', 'shape_signature', 'dtype', 'quantization',
             'quantization_parameters', 'sparsity_parameters'})

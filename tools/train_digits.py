@@ -108,15 +108,15 @@ def convert(tf, model, images, integer):
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2)
 
-    function = tf.function(lambda picture: model(picture, training=False)).get_concrete_function(
-        tf.TensorSpec([1, 28, 28, 1], tf.float32, name="picture"))
+    function = tf.function(lambda image: model(image, training=False)).get_concrete_function(
+        tf.TensorSpec([1, 28, 28, 1], tf.float32, name="image"))
     # Freeze the variables first: the converter would otherwise keep Keras' variables as resources.
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [convert_variables_to_constants_v2(function)])
     if integer:
         def representative():
-            for picture in images[:500]:
-                yield [(picture / 255.0).astype(np.float32)[None, ..., None]]
+            for image in images[:500]:
+                yield [(image / 255.0).astype(np.float32)[None, ..., None]]
 
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
         converter.representative_dataset = representative
@@ -136,8 +136,8 @@ def predict(model_bytes, images):
     interpreter.allocate_tensors()
     source, target = interpreter.get_input_details()[0], interpreter.get_output_details()[0]
     answers = []
-    for picture in images:
-        x = (picture / np.float32(255)).astype(np.float32)[None, ..., None]
+    for image in images:
+        x = (image / np.float32(255)).astype(np.float32)[None, ..., None]
         if source["dtype"] == np.int8:
             scale, zero = source["quantization"]
             x = np.clip(np.round(x / np.float32(scale)) + zero, -128, 127).astype(np.int8)
@@ -221,8 +221,8 @@ def main():
         right = np.mean([a[0] == held_y[i] for a, i in zip(answers, chosen)])
         print(f"{name}: {right:.4f} on the {len(names)} included images")
         with open(arguments.out / f"expected_{name}.txt", "w") as lines:
-            for picture, (label, probability) in sorted(zip(names, answers)):
-                lines.write(f"{picture} {label} {probability:.6f}\n")
+            for image, (label, probability) in sorted(zip(names, answers)):
+                lines.write(f"{image} {label} {probability:.6f}\n")
 
 
 if __name__ == "__main__":
