@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What `explain` and `bench` show of each delegate: device, precision, costs, cache, and its options
-as asked, default or ignored.
+given, default or ignored.
 
     tests/delegate_facts_test.py BUILD_FOLDER
 """
@@ -59,9 +59,9 @@ class FactsTest(unittest.TestCase):
             self.assertEqual(facts["cache"], {"hits": 2, "misses": 1})
             self.assertIsNone(facts["tune_ms"])
             self.assertEqual(self.states(facts), {
-                "ops": "applied", "log": "default", "groups": "default", "fast": "ignored",
-                "threads": "applied", "scale": "default", "max_partitions": "ignored"})
-            self.assertEqual(self.option(facts, "threads"), ("2", "applied", ""))
+                "ops": "given", "log": "default", "groups": "default", "fast": "ignored",
+                "threads": "given", "scale": "default", "max_partitions": "ignored"})
+            self.assertEqual(self.option(facts, "threads"), ("2", "given", ""))
             self.assertEqual(self.option(facts, "fast"), ("true", "ignored", "nothing is fast"))
             self.assertEqual(self.option(facts, "max_partitions"),
                              ("3", "ignored", "unknown to the delegate"))
@@ -76,7 +76,7 @@ class FactsTest(unittest.TestCase):
             # Long lines are broken.
             self.assertRegex(" ".join(result.stdout.split()),
                              r"device fingers, precision fp32, compile \S+ [mu]s, cache 2 hits, "
-                             r"1 miss applied: ops=0 ignored: fast=true \(nothing is fast\) "
+                             r"1 miss given: ops=0 ignored: fast=true \(nothing is fast\) "
                              r"default: log=, groups=, threads=2, scale=1.0 ")
 
     def test_npu_stub_tells_its_cache(self):
@@ -88,12 +88,12 @@ class FactsTest(unittest.TestCase):
         self.assertGreater(first["compile_ms"], 0)
         self.assertEqual(second["compile_ms"], 0)
         states = self.states(first)
-        self.assertEqual({name for name, state in states.items() if state == "applied"},
+        self.assertEqual({name for name, state in states.items() if state == "given"},
                          {"cache_dir", "frequency"})
         self.assertEqual(states["min_nodes"], "default")
         for facts in self.both("--delegate", "npu_stub", "--max_delegated_partitions", 3):
             self.assertIsNone(facts["cache"])
-            self.assertEqual(self.option(facts, "max_partitions"), ("3", "applied", ""))
+            self.assertEqual(self.option(facts, "max_partitions"), ("3", "given", ""))
 
     def test_npu_stub_tells_a_cache_that_cannot_be_written(self):
         place = self.folder / "file"
@@ -119,7 +119,7 @@ class FactsTest(unittest.TestCase):
         self.assertEqual(self.option(first, "force"), ("true", "ignored", "it needs min_gain_us"))
         facts, _ = self.both("--delegate", "gpu,tuning=fast")
         self.assertGreater(facts["tune_ms"], 0)
-        self.assertEqual(self.states(facts)["tuning"], "applied")
+        self.assertEqual(self.states(facts)["tuning"], "given")
         facts, _ = self.both("--delegate", "gpu,cache_token=x,preference=sustained_speed,"
                              "tuning=none,cache_dir=/proc/nowhere")
         states = self.states(facts)
@@ -135,7 +135,7 @@ class FactsTest(unittest.TestCase):
             self.skipTest("built without XNNPACK")
         for facts in self.both("--delegate", "xnnpack,num_threads=2"):
             self.assertEqual(facts["device"], "CPU")
-            self.assertEqual(self.option(facts, "num_threads"), ("2", "applied", ""))
+            self.assertEqual(self.option(facts, "num_threads"), ("2", "given", ""))
 
     def test_nnapi_tells_options_that_need_more(self):
         if not (BUILD / "libdeputy_nnapi.so").exists():
@@ -149,7 +149,7 @@ class FactsTest(unittest.TestCase):
             self.assertEqual({name for name, state in self.states(facts).items()
                               if state == "ignored"},
                              {"model_token", "compilation_timeout_us", "support_library_path"})
-            self.assertEqual(self.states(facts)["allow_fp16"], "applied")
+            self.assertEqual(self.states(facts)["allow_fp16"], "given")
 
     def test_hexagon_tells_its_device(self):
         if not (BUILD / "libdeputy_hexagon.so").exists():
@@ -160,13 +160,13 @@ class FactsTest(unittest.TestCase):
             self.assertEqual(facts["device"], "Hexagon DSP")
             self.assertGreater(facts["compile_ms"], 0)
             # The setting reaches the option of another name.
-            self.assertEqual(self.option(facts, "min_nodes_per_partition"), ("3", "applied", ""))
+            self.assertEqual(self.option(facts, "min_nodes_per_partition"), ("3", "given", ""))
 
     def test_delegates_that_say_nothing_have_their_options(self):
         for facts in self.both("--delegate", f"{plugin('elementwise')},ops=0"):
             self.assertEqual((facts["device"], facts["cache"], facts["compile_ms"]),
                              ("", None, None))
-            self.assertEqual(self.states(facts), {"ops": "applied"})
+            self.assertEqual(self.states(facts), {"ops": "given"})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ constexpr const char* kIndent = "           ";
 const char* StateName(int state) {
   switch (state) {
     case kDeputyOptionGiven:
-      return "applied";
+      return "given";
     case kDeputyOptionIgnored:
       return "ignored";
     default:
@@ -95,7 +95,7 @@ void PrintDelegateFacts(const Json& facts) {
   if (facts.is_null()) return;
   const std::string costs = CostsText(facts);
   if (!costs.empty()) PrintWrapped(kIndent, costs);
-  for (const char* state : {"applied", "ignored", "default"}) {
+  for (const char* state : {"given", "ignored", "default"}) {
     const std::string options = OptionsText(facts, state);
     if (!options.empty()) PrintWrapped(std::string(kIndent) + state + ": ", options);
   }
