@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `explain` and `bench` show of each delegate: device, precision, costs, cache, and its options
+"""What `explain` and `bench` show of each delegate: device, precision, costs, cache, and its options:
 given, default or ignored.
 
     tests/delegate_facts_test.py BUILD_FOLDER

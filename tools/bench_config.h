@@ -15,10 +15,10 @@ namespace deputy::tools {
 
 // Options that select the contents of the inputs; see bench_inputs.h.
 struct BenchInputOptions {
-  std::string layers;  // "a,b"
-  std::string shapes;  // "1,224,224,3:1,10"
-  std::string ranges;  // "a,0,255:b,-1,1"
-  std::string files;   // "a:x.npy,b:y.raw"
+  std::string layers;  // names: "a,b"
+  std::string shapes;  // one per name: "1,224,224,3:1,10"
+  std::string ranges;  // name, low, high: "a,0,255:b,-1,1"
+  std::string files;   // name and path: "a:x.npy,b:y.raw"
   unsigned seed = 0;   // seed of the random values
 };
 

@@ -92,7 +92,7 @@ LIBRARIES = {
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
 PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
 SCHEMA_FILES = 2
-# The header contains what the others share of CLI11.
+# option_checks.h contains the validators that the other three share.
 CLI_FILES = ('tools/command_line.cc', 'tools/bench_options.cc', 'tools/provider_options.cc',
              'tools/option_checks.h')
 INTRINSICS = re.compile(

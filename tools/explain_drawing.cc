@@ -35,7 +35,7 @@ constexpr const char* kStyle = R"(
 .outline .line path { stroke-width: 20px; } .outline .inner path { stroke-width: 15px; }
 )";
 
-// Shorten counts bytes; a character that it cut is removed.
+// Shorten() counts bytes; this removes the remains of a character that it cut.
 std::string ShortenCharacters(const std::string& text) {
   return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
 }

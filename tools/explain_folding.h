@@ -36,7 +36,7 @@ class Folding {
   const Json& subgraph_;
   std::map<int, const Json*> producers_;          // tensor -> the folded node that produces it
   std::map<int, bool> produced_;                  // tensors that some node produces
-  std::map<const Json*, const Json*> consumers_;  // folded node -> see ConsumerOf
+  std::map<const Json*, const Json*> consumers_;  // folded node -> result of ConsumerOf
 };
 
 }  // namespace deputy::tools

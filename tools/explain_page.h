@@ -6,7 +6,7 @@
 
 namespace deputy::tools {
 
-// Rules that follow those of the drawing: light and dark, wide and narrow.
+// Style sheet that follows that of the drawing; for light and dark mode, wide and narrow windows.
 extern const char* const kPageStyle;
 // Panning and zooming, search, the overview, and selection of nodes. Independent of the model.
 extern const char* const kPageScript;
