@@ -121,9 +121,9 @@ class LimitsTest(unittest.TestCase):
                             "--max_delegated_partitions", 1, "--min_nodes_per_partition", 2)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stderr.splitlines(), [
-                "deputy: warning: --max_delegated_partitions is ignored: no delegate here has the "
+                "deputy: warning: --max_delegated_partitions is ignored: no delegate has the "
                 "option max_partitions",
-                "deputy: warning: --min_nodes_per_partition is ignored: no delegate here has the "
+                "deputy: warning: --min_nodes_per_partition is ignored: no delegate has the "
                 "option min_nodes"])
 
 

@@ -91,7 +91,7 @@ class IrregularFilesTest(FilesCase):
         device.symlink_to("/dev/zero")
         # A socket cannot even be opened.
         return [(pipe, "is a pipe, expected a regular file"), (address, "No such device"),
-                (device, "is a device, expected a regular file"), (folder, "is a folder, expected")]
+                (device, "is a device, expected a regular file"), (folder, "is a directory, expected")]
 
     def test_models_are_regular_files(self):
         for path, text in self.irregular("x.tflite"):
@@ -127,7 +127,7 @@ class LargeFilesTest(FilesCase):
         for name, arguments in OTHER_READERS.items():
             path = self.sparse(name, 3 * GIGABYTE)
             text = {".npy": "is not a .npy file",
-                    ".raw": "expected 3136 bytes .*holds 3221225472"}.get(
+                    ".raw": "expected 3136 bytes .*has 3221225472"}.get(
                         path.suffix, "is too large: .*expected at most")
             with self.subTest(arguments=arguments):
                 self.refused(2, text, *with_file(arguments, path))
@@ -189,7 +189,7 @@ class ForeignFilesTest(FilesCase):
             "a LiteRT-LM bundle": b"LITERTLM" + bytes(90),
             "a GGUF model": b"GGUF\x03" + bytes(90),
             "a NumPy array": b"\x93NUMPY\x01\0" + bytes(90),
-            "a PNG image": PICTURE.read_bytes(),
+            "a PNG picture": PICTURE.read_bytes(),
             "a shared library": b"\x7fELF\x02\x01\x01" + bytes(90),
             "FlatBuffer with the identifier 'TFL2': an older schema": b"\x1c\0\0\0TFL2" + bytes(90),
             "FlatBuffer with the identifier 'ABCD'": b"\x1c\0\0\0ABCD" + bytes(90),

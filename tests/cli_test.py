@@ -235,7 +235,7 @@ class CliTest(unittest.TestCase):
         self.refused(2, "PNG or JPEG", *run, "--image", LABELS)
         self.refused(2, "No such file", *run, "--image", self.image, "--labels", nowhere)
         self.refused(2, "No such file", *run, "--input", nowhere)
-        self.refused(2, "expected 3136 bytes .FLOAT32 .1, 28, 28, 1.., .* holds 20",
+        self.refused(2, "expected 3136 bytes .FLOAT32 .1, 28, 28, 1.., .* has 20",
                      *run, "--input", LABELS)
         image = self.image.read_bytes()
         for length in (0, 8, 30, len(image) // 2):
@@ -257,7 +257,7 @@ class CliTest(unittest.TestCase):
         refused("is not a .npy", b"hello, this is no array")
         refused("version", b"\x93NUMPY\x09\x00" + bytes(100))
         refused("cut off", b"\x93NUMPY\x01\x00\xff\xff{}")
-        refused("names no simple type", header("{}" * 20))
+        refused("has no simple type", header("{}" * 20))
         refused("C order", header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}"))
         refused("cannot use .npy type '<U7'",
                 header("{'descr': '<U7', 'fortran_order': False, 'shape': (1,)}"))
@@ -420,7 +420,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel: {name} version "
                                         rf"90 \({count} nodes?\)\n\Z")
-        self.assertEqual(len(re.findall(rf"\n +\d+  {name} +90  nobody ", result.stdout)), int(count))
+        self.assertEqual(len(re.findall(rf"\n +\d+  {name} +90  none ", result.stdout)), int(count))
         self.assertRegex(result.stdout, r"\n +\d+  \w+ +\d+  CPU ")
         self.assertIn("\ntensors\n", result.stdout)
         result = deputy("inspect", "--json", path)
@@ -681,7 +681,7 @@ class CliTest(unittest.TestCase):
     def test_a_short_list_of_labels_is_a_mistake(self):
         labels = self.folder / "labels.txt"
         labels.write_text("zero\none\n")
-        self.refused(2, "holds 2 labels, but output 0 has 10 values", "run", FLOAT, "--image",
+        self.refused(2, "contains 2 labels, but output 0 has 10 values", "run", FLOAT, "--image",
                      self.image, "--labels", labels)
 
     def test_a_seed_gives_other_random_inputs(self):
@@ -944,7 +944,7 @@ class CliTest(unittest.TestCase):
         _, warnings = self.bench_with_warnings("--delegate", f"{PLUGINS}/libelementwise.so",
                                                "--min_nodes_per_partition=2")
         self.assertEqual(warnings, ["deputy: warning: --min_nodes_per_partition is ignored: no delegate "
-                                    "here has the option min_nodes"])
+                                    "has the option min_nodes"])
 
     def test_bench_loads_a_stable_delegate_by_its_settings(self):
         settings, log = self.folder / "settings.json", self.folder / "log"

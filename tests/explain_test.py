@@ -274,7 +274,7 @@ class ExplainTest(unittest.TestCase):
                       "      partition 1 in [0]: 2 nodes, in 16 B, out 16 B\n"
                       "    3 | ADD       [0]\n"
                       "    4 | NEG       [0]\n", text)
-        self.assertIn("  #2 SIN    [0]  2 -> 1      64 B -> 32 B\n", text)
+        self.assertIn("  #2 SIN      [0]  2 -> 1      64 B -> 32 B\n", text)
 
     def test_profiles_have_times(self):
         text = self.explain(DIGITS, *plugin("elementwise"), "--profile", "3")
@@ -438,7 +438,7 @@ class ExplainTest(unittest.TestCase):
                      "--exclude", "op:NOPE")
         for selector in ("#99", "tensor:nobody"):  # the library's own refusals
             self.refused(1, "the model has none", DIGITS, "--exclude", selector)
-        self.refused(2, "'op:NOPE': no node", DIGITS, *plugin("elementwise"), "--pin", "op:NOPE=0")
+        self.refused(2, "'op:NOPE': matches no node", DIGITS, *plugin("elementwise"), "--pin", "op:NOPE=0")
 
     def test_findings_are_shown_and_make_the_exit_code_1(self):
         thrower = plugin("throwing", "in=prepare")
@@ -491,7 +491,7 @@ class ExplainTest(unittest.TestCase):
     def test_a_delegate_that_fails_is_said_once(self):
         plain = deputy("run", DIGITS, "--random")
         self.assertEqual(plain.stderr, "")
-        for name, options, note in (("throwing", ["in=prepare"], "1 delegate left out"),
+        for name, options, note in (("throwing", ["in=prepare"], "1 delegate could not be applied"),
                                     ("failing", [], "replaced a failed node 2 times")):
             flags = plugin(name, *options)
             result = deputy("run", DIGITS, "--random", *flags)

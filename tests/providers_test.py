@@ -21,8 +21,8 @@ QUICK = ("--runs", "1", "--min-secs", "0", "--warmup", "0", "--nodes", "0")
 OWN = ("gpu", "npu_stub", "xnnpack", "cpu")
 BRIDGES = {"nnapi": ("libneuralnetworks.so", "ANeuralNetworksModel_create"),
            "hexagon": ("libhexagon_interface.so", "hexagon_nn_init")}
-FOREIGN = {"coreml": "Core ML is a part of Apple's systems; there it takes partitions of two nodes "
-                     "or more of float models: ADD, ",
+FOREIGN = {"coreml": "Core ML is part of Apple's systems; it supports partitions of two nodes or "
+                     "more of float models: ADD, ",
            "ynnpack": "Deputy has no YNNPACK delegate"}
 PATHS = ("external", "mindspore")
 # A library in place of the right one, and what is said of it.
@@ -189,7 +189,7 @@ class ProvidersTest(unittest.TestCase):
         self.assertNotIn("--hexagon-lib-path", self.deputy("run", "--help").stdout)
         result = self.deputy("run", MODEL, "--random", "--hexagon_lib_path=/x")
         self.assertEqual(result.stderr, "deputy: warning: --hexagon_lib_path is ignored: Hexagon is "
-                                        "not asked for, by --use_hexagon\n")
+                                        "not requested by --use_hexagon\n")
 
     def test_a_library_that_the_line_names_has_to_be_there(self):
         result = self.deputy("run", MODEL, "--random", "--delegate", "/nowhere/libmine.so")

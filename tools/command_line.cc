@@ -100,8 +100,7 @@ void AddTraceOption(CLI::App* command, std::string* path) {
   command
       ->add_option("--trace", *path,
                    "Write a timeline trace (Perfetto JSON) of threads,\n"
-                   "device, for Perfetto; delegates that\n"
-                   "can take the times of their devices do so")
+                   "delegates and, if they measure times, devices")
       ->type_name("FILE");
 }
 
@@ -247,7 +246,7 @@ void AddCompareCommand(CLI::App* app) {
   command
       ->add_option("--tolerance", options->tolerance,
                    "Relative tolerance (fraction of the tensor's\nlargest magnitude)")
-      ->type_name("PART")
+      ->type_name("REL")
       ->check(AtLeast(0))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON, with all tensors");
