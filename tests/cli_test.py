@@ -550,7 +550,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual([row[0] for row in rows[1:]],
                          ["CPU", "npu_stub", "libnone.so", "npu_stub"])
         cpu, npu, none, failing = rows[1:]
-        self.assertEqual((cpu[1], cpu[-2], cpu[-1]), ("95.00 %", "0 of 16", "everything"))
+        self.assertEqual((cpu[1], cpu[-2], cpu[-1]), ("95.00 %", "0 of 16", "all nodes"))
         self.assertEqual((npu[1:3], npu[4:]),
                          (["95.00 %", "20 of 20"], ["16 of 16", "1", "nothing"]))
         self.assertRegex(none[-1], "^not available: .*/nowhere/libnone.so")
@@ -860,7 +860,7 @@ class CliTest(unittest.TestCase):
 
     def test_bench_warns_of_flags_that_mean_nothing_here(self):
         for flag, why in (("--use_caching=true", "packed"), ("--nnapi_allow_fp16=true", "NNAPI"),
-                          ("--of_a_later_release=3", "no such option here")):
+                          ("--of_a_later_release=3", "unknown option")):
             _, (warning,) = self.bench_with_warnings(flag)
             name = flag.partition("=")[0]
             self.assertRegex(warning, rf"\Adeputy: warning: {name} is ignored: .*{why}")
@@ -898,7 +898,7 @@ class CliTest(unittest.TestCase):
                 continue
             _, (warning,) = self.bench_with_warnings(f"--{flag}=1")
             self.assertRegex(warning, rf"\Adeputy: warning: --{flag} is ignored: ")
-            self.assertNotIn("no such option here", warning)
+            self.assertNotIn("unknown option", warning)
 
     def two_signatures(self):
         path = self.folder / "two.tflite"
