@@ -24,10 +24,10 @@ struct BenchTimes {
 };
 
 struct BenchMemory {
-  size_t arena = 0, persistent = 0;  // of the interpreter's subgraphs
-  size_t scratch = 0;                // of the interpreter
-  size_t packed = 0;                 // of the model
-  size_t resource = 0;               // of the interpreter
+  size_t arena = 0, persistent = 0;  // bytes, over all subgraphs of the interpreter
+  size_t scratch = 0;                // bytes, of the interpreter
+  size_t packed = 0;                 // bytes of packed constants, of the model
+  size_t resource = 0;               // bytes of resources, of the interpreter
   // Resident set size of the process: at its start, immediately before the first inference, and the
   // peak.
   size_t resident_at_start = 0, resident_ready = 0, resident_peak = 0;

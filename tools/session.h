@@ -132,8 +132,8 @@ class Session {
   const bool validates_;
   const bool allows_bf16_;
   bool verifies_ = false;
-  Findings findings_{&report_};            // findings_ and delegates_ must
-  std::vector<LoadedDelegate> delegates_;  // outlive the interpreter
+  Findings findings_{&report_};            // must outlive the interpreter
+  std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter
   std::vector<std::pair<std::string, std::string>> absent_;
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
