@@ -28,10 +28,10 @@ class Composition {
     result_.loops.clear();
     result_.to = outer.to;
     for (const CopyLoop& digit : digits_) {
-      const int64_t place = outer.from / digit.to_stride % digit.extent;
-      result_.from += place * digit.from_stride;
-      least_.push_back(place);
-      most_.push_back(place);
+      const int64_t index = outer.from / digit.to_stride % digit.extent;
+      result_.from += index * digit.from_stride;
+      min_.push_back(index);
+      max_.push_back(index);
     }
   }
 
@@ -48,7 +48,7 @@ class Composition {
   // Returns whether no digit overflows into the next one.
   bool StaysWithinDigits() const {
     for (size_t i = 0; i < digits_.size(); ++i) {
-      if (least_[i] < 0 || most_[i] >= digits_[i].extent) return false;
+      if (min_[i] < 0 || max_[i] >= digits_[i].extent) return false;
     }
     return true;
   }
@@ -83,14 +83,14 @@ class Composition {
       steps = digit.extent / std::abs(step);
       if (steps < 2 || digit.extent % step != 0 || loop->extent % steps != 0) return false;
     }
-    (step > 0 ? most_ : least_)[i] += step * (steps - 1);
+    (step > 0 ? max_ : min_)[i] += step * (steps - 1);
     cut->push_back({steps, step * digit.from_stride, loop->to_stride});
     *loop = {loop->extent / steps, loop->from_stride * steps, loop->to_stride * steps};
     return true;
   }
 
   std::vector<CopyLoop> digits_;
-  std::vector<int64_t> least_, most_;  // min and max of each digit, over all loops
+  std::vector<int64_t> min_, max_;  // min and max of each digit, over all loops
   CopyRegion result_;
 };
 

@@ -26,12 +26,12 @@ class Builder {
   }
 
   // Returns the nodes for the operands of `from`; -1 for unused ones and for those equal to
-  // `left_out`.
-  std::vector<int> AddOperands(const Computation& from, ValueId left_out) {
+  // `omitted`.
+  std::vector<int> AddOperands(const Computation& from, ValueId omitted) {
     const std::vector<TfLiteType> types = OperandTypes(from);
     std::vector<int> nodes(types.size(), -1);
     for (size_t n = 0; n < types.size(); ++n) {
-      if (types[n] == kTfLiteNoType || from.inputs[n] == left_out) continue;
+      if (types[n] == kTfLiteNoType || from.inputs[n] == omitted) continue;
       nodes[n] = result_.expression.Operand(NumberOf(from.inputs[n]), types[n]);
     }
     return nodes;
@@ -73,7 +73,7 @@ Computation EpilogueOf(const Operation& operation, TfLiteType type) {
   return computation;
 }
 
-bool TakesEpilogue(const Operation& operation) {
+bool SupportsEpilogue(const Operation& operation) {
   return std::visit(
       []<typename Kind>(const Kind&) {
         return std::is_same_v<Kind, Conv2d> || std::is_same_v<Kind, DepthwiseConv2d> ||
@@ -84,7 +84,7 @@ bool TakesEpilogue(const Operation& operation) {
       operation.kind);
 }
 
-Computation Tidied(const Computation& computation) {
+Computation Canonicalized(const Computation& computation) {
   // Compacts again after simplifying, which may have removed the only use of an operand.
   Computation result = Compacted(computation);
   result.expression = Simplified(result.expression);
@@ -95,9 +95,9 @@ Computation Inlined(const Computation& outer, ValueId value, const Computation& 
   Builder builder;
   // Numbers the operands in the order in which they are read; those of `inner` come where `value`
   // was.
-  const auto place = std::find(outer.inputs.begin(), outer.inputs.end(), value);
+  const auto position = std::find(outer.inputs.begin(), outer.inputs.end(), value);
   Computation before{outer.expression, outer.inputs};
-  std::fill(before.inputs.begin() + (place - outer.inputs.begin()), before.inputs.end(), value);
+  std::fill(before.inputs.begin() + (position - outer.inputs.begin()), before.inputs.end(), value);
   builder.AddOperands(before, value);
   const std::vector<int> inner_nodes = builder.AddOperands(inner, kNoValue);
   std::vector<int> nodes = builder.AddOperands(outer, value);
@@ -105,7 +105,7 @@ Computation Inlined(const Computation& outer, ValueId value, const Computation& 
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (outer.inputs[n] == value) nodes[n] = result;
   }
-  return Tidied(builder.Take(builder.expression().Append(outer.expression, nodes)));
+  return Canonicalized(builder.Take(builder.expression().Append(outer.expression, nodes)));
 }
 
 void SetEpilogue(const Computation& computation, Operation* operation) {

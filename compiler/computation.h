@@ -27,13 +27,13 @@ Computation EpilogueOf(const Operation& operation, TfLiteType type);
 
 // Returns whether a back end can fuse an epilogue into the operation. True for convolutions, pools,
 // products, reductions and softmax only.
-bool TakesEpilogue(const Operation& operation);
+bool SupportsEpilogue(const Operation& operation);
 
 // Returns `outer` with `inner` substituted for the operands that are `value`. Equal inputs are
 // merged, unused ones are removed, and the expression is simplified.
 Computation Inlined(const Computation& outer, ValueId value, const Computation& inner);
 // Merges equal inputs, removes unused ones and simplifies the expression.
-Computation Tidied(const Computation& computation);
+Computation Canonicalized(const Computation& computation);
 
 // Sets the operation's epilogue. `computation` must have kElement among its inputs.
 void SetEpilogue(const Computation& computation, Operation* operation);

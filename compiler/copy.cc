@@ -6,7 +6,7 @@
 namespace deputy::compiler {
 namespace {
 
-bool GoesOn(const CopyLoop& outer, const CopyLoop& inner) {
+bool AreContiguous(const CopyLoop& outer, const CopyLoop& inner) {
   return outer.from_stride == inner.extent * inner.from_stride &&
          outer.to_stride == inner.extent * inner.to_stride;
 }
@@ -22,7 +22,7 @@ CopyRegion Simplify(CopyRegion region) {
   std::vector<CopyLoop> loops;
   for (const CopyLoop& loop : region.loops) {
     if (loop.extent == 1) continue;
-    if (!loops.empty() && GoesOn(loops.back(), loop)) {
+    if (!loops.empty() && AreContiguous(loops.back(), loop)) {
       loops.back() = {loops.back().extent * loop.extent, loop.from_stride, loop.to_stride};
     } else {
       loops.push_back(loop);

@@ -8,8 +8,8 @@
 namespace deputy::compiler {
 namespace {
 
-using Real = double (*)(double, double);
-using Whole = int64_t (*)(int64_t, int64_t);
+using RealFunction = double (*)(double, double);
+using IntegerFunction = int64_t (*)(int64_t, int64_t);
 
 struct OpRow {
   const char* name;
@@ -17,8 +17,8 @@ struct OpRow {
   const char* infix;  // null: written as a function
   // The result before it is rounded to the type; null if the operation is undefined for such types,
   // or if its result is not a function of two arguments of that type.
-  Real real;
-  Whole whole;
+  RealFunction real;
+  IntegerFunction integer;
 };
 
 constexpr auto kKeep = [](int64_t a, int64_t) { return a; };
@@ -27,8 +27,8 @@ constexpr auto kKeep = [](int64_t a, int64_t) { return a; };
 constexpr auto kWrap = [](uint64_t value) { return static_cast<int64_t>(value); };
 
 double FloorMod(double a, double b) {
-  const double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  const double remainder = std::fmod(a, b);
+  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
 // Division by zero yields 0.
@@ -37,17 +37,17 @@ int64_t Divide(int64_t a, int64_t b) {
   return b == -1 ? kWrap(0 - static_cast<uint64_t>(a)) : a / b;
 }
 
-int64_t WholeFloorMod(int64_t a, int64_t b) {
+int64_t IntegerFloorMod(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return 0;
-  const int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  const int64_t remainder = a % b;
+  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-int64_t WholeFloorDiv(int64_t a, int64_t b) {
-  return Divide(a, b) - (WholeFloorMod(a, b) != 0 && (a < 0) != (b < 0) ? 1 : 0);
+int64_t IntegerFloorDiv(int64_t a, int64_t b) {
+  return Divide(a, b) - (IntegerFloorMod(a, b) != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-int64_t WholePower(int64_t base, int64_t exponent) {
+int64_t IntegerPower(int64_t base, int64_t exponent) {
   uint64_t result = 1, factor = static_cast<uint64_t>(base);
   for (; exponent > 0; exponent /= 2) {
     if (exponent % 2 != 0) result *= factor;
@@ -100,13 +100,14 @@ constexpr OpRow kOps[] = {
        return kWrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
      }},
     {"div", 2, " / ", [](double a, double b) { return a / b; }, &Divide},
-    {"floor_div", 2, nullptr, [](double a, double b) { return std::floor(a / b); }, &WholeFloorDiv},
-    {"floor_mod", 2, nullptr, &FloorMod, &WholeFloorMod},
+    {"floor_div", 2, nullptr, [](double a, double b) { return std::floor(a / b); },
+     &IntegerFloorDiv},
+    {"floor_mod", 2, nullptr, &FloorMod, &IntegerFloorMod},
     {"max", 2, nullptr, [](double a, double b) { return a > b ? a : b; },
      [](int64_t a, int64_t b) { return std::max(a, b); }},
     {"min", 2, nullptr, [](double a, double b) { return a < b ? a : b; },
      [](int64_t a, int64_t b) { return std::min(a, b); }},
-    {"pow", 2, nullptr, [](double a, double b) { return std::pow(a, b); }, &WholePower},
+    {"pow", 2, nullptr, [](double a, double b) { return std::pow(a, b); }, &IntegerPower},
     {"atan2", 2, nullptr, [](double a, double b) { return std::atan2(a, b); }, nullptr},
     {"and", 2, nullptr, nullptr, [](int64_t a, int64_t b) { return a & b; }},
     {"or", 2, nullptr, nullptr, [](int64_t a, int64_t b) { return a | b; }},
@@ -130,7 +131,7 @@ bool IsComparison(ScalarOp op) { return op >= ScalarOp::kEqual && op <= ScalarOp
 bool Same(const ScalarNode& a, const ScalarNode& b) {
   return a.op == b.op && a.type == b.type &&
          std::equal(a.arguments, a.arguments + 3, b.arguments) && a.operand == b.operand &&
-         a.constant.whole == b.constant.whole &&
+         a.constant.integer == b.constant.integer &&
          std::signbit(a.constant.real) == std::signbit(b.constant.real) &&
          a.constant.real == b.constant.real;
 }
@@ -139,16 +140,16 @@ bool Same(const ScalarNode& a, const ScalarNode& b) {
 class Writer {
  public:
   explicit Writer(const Expression& expression)
-      : expression_(expression), readers_(expression.nodes().size(), 0) {
+      : expression_(expression), use_counts_(expression.nodes().size(), 0) {
     for (const ScalarNode& node : expression.nodes()) {
       for (int argument : node.arguments) {
-        if (argument >= 0) ++readers_[static_cast<size_t>(argument)];
+        if (argument >= 0) ++use_counts_[static_cast<size_t>(argument)];
       }
     }
   }
 
   std::string Write() const {
-    const auto last = static_cast<int>(readers_.size()) - 1;
+    const auto last = static_cast<int>(use_counts_.size()) - 1;
     std::string text = TextOf(last), shared;
     for (int number = 0; number < last; ++number) {
       if (!IsShared(number)) continue;
@@ -162,7 +163,7 @@ class Writer {
     return expression_.nodes()[static_cast<size_t>(number)];
   }
   bool IsShared(int number) const {
-    return readers_[static_cast<size_t>(number)] > 1 && ArgumentCount(node(number).op) > 0;
+    return use_counts_[static_cast<size_t>(number)] > 1 && ArgumentCount(node(number).op) > 0;
   }
   static std::string Name(int number) { return "$" + std::to_string(number); }
 
@@ -178,7 +179,7 @@ class Writer {
                                : "in" + std::to_string(node.operand);
     }
     if (node.op == ScalarOp::kConstant) {
-      if (!IsFloat(node.type)) return std::to_string(node.constant.whole);
+      if (!IsFloat(node.type)) return std::to_string(node.constant.integer);
       snprintf(text, sizeof text, "%.9g", node.constant.real);
       return text;
     }
@@ -194,7 +195,7 @@ class Writer {
   }
 
   const Expression& expression_;
-  std::vector<int> readers_;  // number of consumers, by node
+  std::vector<int> use_counts_;  // number of consumers, by node
 };
 
 // ---- Evaluation ---------------------------------------------------------------------------------
@@ -223,8 +224,8 @@ Number EvaluateCast(const ScalarNode& node, TfLiteType from, Number argument) {
     if (std::isnan(argument.real) && !IsFloat(node.type)) return {0, LargestOf(node.type)};
     return NumberOf(node.type, argument.real);
   }
-  if (node.type == kTfLiteBool) return {0, argument.whole != 0};
-  if (IsFloat(node.type)) return Stored(node.type, {static_cast<double>(argument.whole), 0});
+  if (node.type == kTfLiteBool) return {0, argument.integer != 0};
+  if (IsFloat(node.type)) return Stored(node.type, {static_cast<double>(argument.integer), 0});
   return Stored(node.type, argument);
 }
 
@@ -235,25 +236,25 @@ Number EvaluateNode(const Expression& expression, const ScalarNode& node,
   };
   if (node.op == ScalarOp::kConstant) return node.constant;
   const Number a = argument(0), b = argument(1);
-  if (node.op == ScalarOp::kSelect) return a.whole != 0 ? b : argument(2);
+  if (node.op == ScalarOp::kSelect) return a.integer != 0 ? b : argument(2);
   const TfLiteType from = expression.type_of(node.arguments[0]);
   if (node.op == ScalarOp::kCast) return EvaluateCast(node, from, a);
   if (IsComparison(node.op)) {
-    return {0,
-            IsFloat(from) ? Compare(node.op, a.real, b.real) : Compare(node.op, a.whole, b.whole)};
+    return {0, IsFloat(from) ? Compare(node.op, a.real, b.real)
+                             : Compare(node.op, a.integer, b.integer)};
   }
   const OpRow& row = RowOf(node.op);
   if (IsFloat(node.type)) return Stored(node.type, {row.real(a.real, b.real), 0});
-  return Stored(node.type, {0, row.whole(a.whole, b.whole)});
+  return Stored(node.type, {0, row.integer(a.integer, b.integer)});
 }
 
 }  // namespace
 
 const char* ScalarOpName(ScalarOp op) { return RowOf(op).name; }
 
-bool TakesType(ScalarOp op, TfLiteType type) {
+bool SupportsType(ScalarOp op, TfLiteType type) {
   if (op <= ScalarOp::kCast || op >= ScalarOp::kEqual) return true;
-  return IsFloat(type) ? RowOf(op).real != nullptr : RowOf(op).whole != nullptr;
+  return IsFloat(type) ? RowOf(op).real != nullptr : RowOf(op).integer != nullptr;
 }
 
 int ArgumentCount(ScalarOp op) { return RowOf(op).arguments; }

@@ -72,7 +72,7 @@ const char* ScalarOpName(ScalarOp op);
 int ArgumentCount(ScalarOp op);
 // Returns whether the operation is defined for arguments of the type; for example, there is no
 // square root of integers.
-bool TakesType(ScalarOp op, TfLiteType type);
+bool SupportsType(ScalarOp op, TfLiteType type);
 
 struct ScalarNode {
   ScalarOp op = ScalarOp::kOperand;

@@ -12,18 +12,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Rounds the bounds to the type, as the result is; replaces NaN bounds by infinities.
 Facts Rounded(TfLiteType type, Facts facts) {
-  facts.least = std::isnan(facts.least) ? -kInfinity : Stored(type, {facts.least, 0}).real;
-  facts.most = std::isnan(facts.most) ? kInfinity : Stored(type, {facts.most, 0}).real;
+  facts.min = std::isnan(facts.min) ? -kInfinity : Stored(type, {facts.min, 0}).real;
+  facts.max = std::isnan(facts.max) ? kInfinity : Stored(type, {facts.max, 0}).real;
   return facts;
 }
 
-bool IsBounded(const Facts& facts) {
-  return std::isfinite(facts.least) && std::isfinite(facts.most);
-}
+bool IsBounded(const Facts& facts) { return std::isfinite(facts.min) && std::isfinite(facts.max); }
 
 Facts OfConstant(const ScalarNode& node) {
   if (!IsFloat(node.type)) {
-    const auto number = static_cast<double>(node.constant.whole);
+    const auto number = static_cast<double>(node.constant.integer);
     return {number, number, false, false, true};
   }
   const double number = node.constant.real;
@@ -37,27 +35,27 @@ Facts OfCast(TfLiteType type, const Facts& a) {
   if (IsFloat(type)) {
     facts = a;
     // Underflow to the type yields a zero of the same sign.
-    facts.may_be_negative_zero = a.may_be_negative_zero || (!a.whole && a.least < 0);
+    facts.may_be_negative_zero = a.may_be_negative_zero || (!a.is_integer && a.min < 0);
     return Rounded(type, facts);
   }
-  if (a.may_be_nan || std::isnan(a.least)) return facts;
+  if (a.may_be_nan || std::isnan(a.min)) return facts;
   // An integer out of range wraps around.
-  if (a.whole && (a.least < facts.least || a.most > facts.most)) return facts;
-  facts.least = std::clamp(std::trunc(a.least), facts.least, facts.most);
-  facts.most = std::clamp(std::trunc(a.most), facts.least, facts.most);
+  if (a.is_integer && (a.min < facts.min || a.max > facts.max)) return facts;
+  facts.min = std::clamp(std::trunc(a.min), facts.min, facts.max);
+  facts.max = std::clamp(std::trunc(a.max), facts.min, facts.max);
   return facts;
 }
 
 Facts OfRounding(const Facts& a) {
-  Facts facts{std::floor(a.least), std::ceil(a.most), a.may_be_nan, false, true};
-  facts.may_be_negative_zero = a.may_be_negative_zero || a.least < 0;
+  Facts facts{std::floor(a.min), std::ceil(a.max), a.may_be_nan, false, true};
+  facts.may_be_negative_zero = a.may_be_negative_zero || a.min < 0;
   return facts;
 }
 
 // A sum. For a difference, callers negate the second operand.
 Facts OfSum(TfLiteType type, const Facts& a, const Facts& b) {
-  Facts facts{a.least + b.least, a.most + b.most, a.may_be_nan || b.may_be_nan, false,
-              a.whole && b.whole};
+  Facts facts{a.min + b.min, a.max + b.max, a.may_be_nan || b.may_be_nan, false,
+              a.is_integer && b.is_integer};
   facts.may_be_nan |= !IsBounded(a) && !IsBounded(b);
   facts.may_be_negative_zero = a.may_be_negative_zero && b.may_be_negative_zero;
   return Rounded(type, facts);
@@ -65,58 +63,56 @@ Facts OfSum(TfLiteType type, const Facts& a, const Facts& b) {
 
 Facts Negated(const Facts& a) {
   Facts facts = a;
-  facts.least = -a.most;
-  facts.most = -a.least;
-  facts.may_be_negative_zero = a.least <= 0 && a.most >= 0;
+  facts.min = -a.max;
+  facts.max = -a.min;
+  facts.may_be_negative_zero = a.min <= 0 && a.max >= 0;
   return facts;
 }
 
 Facts OfProduct(TfLiteType type, const Facts& a, const Facts& b) {
   Facts facts = FactsOfType(type);
-  facts.whole = a.whole && b.whole;
+  facts.is_integer = a.is_integer && b.is_integer;
   if (!IsBounded(a) || !IsBounded(b)) return facts;
-  const double corners[] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
-  facts.least = *std::min_element(corners, corners + 4);
-  facts.most = *std::max_element(corners, corners + 4);
+  const double corners[] = {a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max};
+  facts.min = *std::min_element(corners, corners + 4);
+  facts.max = *std::max_element(corners, corners + 4);
   facts.may_be_nan = a.may_be_nan || b.may_be_nan;
   facts.may_be_negative_zero =
-      a.least < 0 || b.least < 0 || a.may_be_negative_zero || b.may_be_negative_zero;
+      a.min < 0 || b.min < 0 || a.may_be_negative_zero || b.may_be_negative_zero;
   return Rounded(type, facts);
 }
 
 // a > b ? a : b. A NaN on the left yields b; a NaN on the right is returned.
 Facts OfMax(const Facts& a, const Facts& b) {
-  Facts facts{std::max(a.least, b.least), std::max(a.most, b.most), b.may_be_nan, false,
-              a.whole && b.whole};
-  if (a.may_be_nan) facts.least = b.least;
-  facts.may_be_negative_zero =
-      (a.may_be_negative_zero || b.may_be_negative_zero) && facts.least <= 0;
+  Facts facts{std::max(a.min, b.min), std::max(a.max, b.max), b.may_be_nan, false,
+              a.is_integer && b.is_integer};
+  if (a.may_be_nan) facts.min = b.min;
+  facts.may_be_negative_zero = (a.may_be_negative_zero || b.may_be_negative_zero) && facts.min <= 0;
   return facts;
 }
 
 Facts OfMin(const Facts& a, const Facts& b) {
-  Facts facts{std::min(a.least, b.least), std::min(a.most, b.most), b.may_be_nan, false,
-              a.whole && b.whole};
-  if (a.may_be_nan) facts.most = b.most;
-  facts.may_be_negative_zero =
-      (a.may_be_negative_zero || b.may_be_negative_zero) && facts.most >= 0;
+  Facts facts{std::min(a.min, b.min), std::min(a.max, b.max), b.may_be_nan, false,
+              a.is_integer && b.is_integer};
+  if (a.may_be_nan) facts.max = b.max;
+  facts.may_be_negative_zero = (a.may_be_negative_zero || b.may_be_negative_zero) && facts.max >= 0;
   return facts;
 }
 
 Facts OfEither(const Facts& a, const Facts& b) {
-  return {std::min(a.least, b.least), std::max(a.most, b.most), a.may_be_nan || b.may_be_nan,
-          a.may_be_negative_zero || b.may_be_negative_zero, a.whole && b.whole};
+  return {std::min(a.min, b.min), std::max(a.max, b.max), a.may_be_nan || b.may_be_nan,
+          a.may_be_negative_zero || b.may_be_negative_zero, a.is_integer && b.is_integer};
 }
 
-Facts Within(double least, double most, const Facts& a) {
-  return {least, most, a.may_be_nan, a.may_be_negative_zero && least <= 0, false};
+Facts Within(double min, double max, const Facts& a) {
+  return {min, max, a.may_be_nan, a.may_be_negative_zero && min <= 0, false};
 }
 
 Facts OfAbs(const Facts& a) {
-  const double most = std::max(std::fabs(a.least), std::fabs(a.most));
-  const bool through_zero = a.least <= 0 && a.most >= 0;
-  const double least = through_zero ? 0 : std::min(std::fabs(a.least), std::fabs(a.most));
-  return {least, most, a.may_be_nan, false, a.whole};
+  const double max = std::max(std::fabs(a.min), std::fabs(a.max));
+  const bool through_zero = a.min <= 0 && a.max >= 0;
+  const double min = through_zero ? 0 : std::min(std::fabs(a.min), std::fabs(a.max));
+  return {min, max, a.may_be_nan, false, a.is_integer};
 }
 
 // Facts of nodes of floating-point types.

@@ -12,10 +12,10 @@
 namespace deputy::compiler {
 
 struct Facts {
-  double least = 0, most = 0;  // inclusive bounds; approximate for integers beyond 2^53
+  double min = 0, max = 0;  // inclusive bounds; approximate for integers beyond 2^53
   bool may_be_nan = false;
   bool may_be_negative_zero = false;
-  bool whole = false;  // has no fractional part
+  bool is_integer = false;  // has no fractional part
 };
 
 // Facts that hold for every value of the type.

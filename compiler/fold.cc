@@ -52,24 +52,24 @@ size_t BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
 
 bool IsCheap(const Graph& graph, const Operation& operation, int64_t steps) {
   const size_t read = BytesOf(graph, ReadValues(operation));
-  const size_t made = BytesOf(graph, operation.outputs);
+  const size_t written = BytesOf(graph, operation.outputs);
   const int64_t allowed = kFreeStepsInAll + 16 * static_cast<int64_t>(graph.model_bytes);
-  return made <= std::max(kFreeBytes, 4 * read) && steps <= kMaxSteps &&
-         graph.fold_steps + steps <= allowed && MayKeep(graph, made);
+  return written <= std::max(kFreeBytes, 4 * read) && steps <= kMaxSteps &&
+         graph.fold_steps + steps <= allowed && CanKeep(graph, written);
 }
 
 }  // namespace
 
-bool MayKeep(const Graph& graph, size_t bytes) {
+bool CanKeep(const Graph& graph, size_t bytes) {
   return graph.kept_bytes + bytes <= kFreeBytesInAll + 16 * graph.model_bytes;
 }
 
 int64_t StepsOf(const Graph& graph, const Operation& operation) {
-  int64_t read = 0, made = 0, steps;
+  int64_t read = 0, written = 0, steps;
   for (ValueId id : ReadValues(operation)) read += ElementCount(graph.value(id).shape);
-  for (ValueId id : operation.outputs) made += ElementCount(graph.value(id).shape);
+  for (ValueId id : operation.outputs) written += ElementCount(graph.value(id).shape);
   const int64_t each = std::visit(StepsPerElement{graph, operation}, operation.kind);
-  if (__builtin_mul_overflow(made, each, &steps)) return INT64_MAX;
+  if (__builtin_mul_overflow(written, each, &steps)) return INT64_MAX;
   return __builtin_add_overflow(steps, read, &steps) ? INT64_MAX : steps;
 }
 

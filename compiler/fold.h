@@ -15,7 +15,7 @@ namespace deputy::compiler {
 
 // Returns whether `bytes` of contents may be added to those that the graph keeps. The limit on
 // their sum is 256 MiB plus 16 times the bytes of the model's constants.
-bool MayKeep(const Graph& graph, size_t bytes);
+bool CanKeep(const Graph& graph, size_t bytes);
 
 // Returns an estimate of the reference implementation's work on an operation: number of elements
 // read, plus elements written times input elements per output element. Saturates at INT64_MAX.

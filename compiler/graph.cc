@@ -19,7 +19,7 @@ std::string OfOperation(size_t number, const Operation& operation, const std::st
   return "operation " + std::to_string(number) + " (" + KindName(operation.kind) + "): " + text;
 }
 
-bool Known(const Graph& graph, ValueId id) {
+bool Exists(const Graph& graph, ValueId id) {
   return id >= 0 && id < static_cast<int>(graph.values.size());
 }
 
@@ -38,10 +38,10 @@ std::string FindValueFault(const Graph& graph) {
   return "";
 }
 
-// Returns whether a value of type `type` can store results of type `made`: float32 may be rounded
-// to float16.
-bool Stores(TfLiteType type, TfLiteType made) {
-  return type == made || (type == kTfLiteFloat16 && made == kTfLiteFloat32);
+// Returns whether a value of type `type` can store results of type `computed`: float32 may be
+// rounded to float16.
+bool CanStore(TfLiteType type, TfLiteType computed) {
+  return type == computed || (type == kTfLiteFloat16 && computed == kTfLiteFloat32);
 }
 
 std::string FindExpressionFault(const Graph& graph, const Operation& operation) {
@@ -54,21 +54,21 @@ std::string FindExpressionFault(const Graph& graph, const Operation& operation) 
   if (operation.epilogue.empty()) return "";
   const auto operands = static_cast<int>(operation.epilogue_inputs.size()) + 1;
   if (operation.epilogue.operand_count() > operands) return "an epilogue's operand is no input";
-  if (!Stores(graph.value(operation.output()).type, operation.epilogue.result_type())) {
+  if (!CanStore(graph.value(operation.output()).type, operation.epilogue.result_type())) {
     return "an epilogue of another type than the output";
   }
   return "";
 }
 
 std::string FindOperationFault(const Graph& graph, const Operation& operation,
-                               std::vector<bool>* made) {
+                               std::vector<bool>* computed) {
   if (operation.outputs.empty()) return "no output";
   for (ValueId id : operation.outputs) {
-    if (!Known(graph, id)) return "an output that does not exist";
+    if (!Exists(graph, id)) return "an output that does not exist";
   }
   for (ValueId id : ReadValues(operation)) {
-    if (!Known(graph, id)) return "an input that does not exist";
-    if (!(*made)[static_cast<size_t>(id)]) {
+    if (!Exists(graph, id)) return "an input that does not exist";
+    if (!(*computed)[static_cast<size_t>(id)]) {
       return "value " + std::to_string(id) + " is not made yet";
     }
   }
@@ -81,8 +81,9 @@ std::string FindOperationFault(const Graph& graph, const Operation& operation,
     return "a view of another number of elements";
   }
   for (ValueId id : operation.outputs) {
-    if ((*made)[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is made twice";
-    (*made)[static_cast<size_t>(id)] = true;
+    if ((*computed)[static_cast<size_t>(id)])
+      return "value " + std::to_string(id) + " is made twice";
+    (*computed)[static_cast<size_t>(id)] = true;
   }
   return "";
 }
@@ -178,19 +179,19 @@ std::vector<int> UseCounts(const Graph& graph) {
 std::string FindFault(const Graph& graph) {
   std::string fault = FindValueFault(graph);
   if (!fault.empty()) return fault;
-  std::vector<bool> made;
-  for (const Value& value : graph.values) made.push_back(value.constant());
+  std::vector<bool> computed;
+  for (const Value& value : graph.values) computed.push_back(value.constant());
   for (ValueId id : graph.inputs) {
-    if (!Known(graph, id)) return "an input of the graph that does not exist";
-    made[static_cast<size_t>(id)] = true;
+    if (!Exists(graph, id)) return "an input of the graph that does not exist";
+    computed[static_cast<size_t>(id)] = true;
   }
   for (size_t i = 0; i < graph.operations.size(); ++i) {
-    fault = FindOperationFault(graph, graph.operations[i], &made);
+    fault = FindOperationFault(graph, graph.operations[i], &computed);
     if (!fault.empty()) return OfOperation(i, graph.operations[i], fault);
   }
   for (ValueId id : graph.outputs) {
-    if (!Known(graph, id)) return "an output of the graph that does not exist";
-    if (!made[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is never made";
+    if (!Exists(graph, id)) return "an output of the graph that does not exist";
+    if (!computed[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is never made";
   }
   return "";
 }

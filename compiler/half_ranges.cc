@@ -81,10 +81,10 @@ Range OfProduct(const Range& a, const Range& b) {
   return Unknown();
 }
 
-// `least` is a lower bound on the divisor.
-Range OfQuotient(const Range& a, const Range& b, double least) {
+// `min` is a lower bound on the divisor.
+Range OfQuotient(const Range& a, const Range& b, double min) {
   if (b.is_constant) return b.bound == 0 ? Unknown() : Scaled(a, 1 / b.bound);
-  if (least > 0 && std::isfinite(least)) return Scaled(a, 1 / least);
+  if (min > 0 && std::isfinite(min)) return Scaled(a, 1 / min);
   if (a.is_bounded()) return Reciprocal();
   return a.is_unknown && b.is_reciprocal ? Unknown() : Range();
 }
@@ -140,7 +140,7 @@ class Expressions {
 
   Range WithFacts(const ScalarNode& node, Range range) const {
     const Facts& facts = facts_.back();
-    const double bound = std::max(std::fabs(facts.least), std::fabs(facts.most));
+    const double bound = std::max(std::fabs(facts.min), std::fabs(facts.max));
     if (!IsFloat(node.type) || !(bound < range.bound)) return range;
     range.bound = bound;
     range.is_unknown = range.is_reciprocal = false;
@@ -151,7 +151,7 @@ class Expressions {
     const auto argument = static_cast<size_t>(node.arguments[0]);
     if (IsFloat(nodes_[argument].type)) return ranges_[argument];
     const Facts& facts = facts_[argument];
-    Range range = Bounded(std::max(std::fabs(facts.least), std::fabs(facts.most)));
+    Range range = Bounded(std::max(std::fabs(facts.min), std::fabs(facts.max)));
     range.steps = range.bound;
     return range;
   }
@@ -181,7 +181,7 @@ class Expressions {
       case kMul:
         return OfProduct(Argument(node, 0), Argument(node, 1));
       case kDiv:
-        return OfQuotient(Argument(node, 0), Argument(node, 1), facts(1).least);
+        return OfQuotient(Argument(node, 0), Argument(node, 1), facts(1).min);
       case kPow:
         return OfPower(Argument(node, 0), Argument(node, 1),
                        nodes_[static_cast<size_t>(node.arguments[1])]);
@@ -193,19 +193,19 @@ class Expressions {
       case kRoundAway:
         return Argument(node, 0);
       default:
-        return OfCurve(node);
+        return OfTranscendental(node);
     }
   }
 
-  Range OfCurve(const ScalarNode& node) const {
+  Range OfTranscendental(const ScalarNode& node) const {
     switch (node.op) {
       case kSqrt:
         return OfRoot(Argument(node, 0));
       case kRsqrt:
         return Reciprocal();
       case kExp: {
-        const double most = facts_[static_cast<size_t>(node.arguments[0])].most;
-        return std::isfinite(most) ? Bounded(std::exp(most)) : Unknown();
+        const double max = facts_[static_cast<size_t>(node.arguments[0])].max;
+        return std::isfinite(max) ? Bounded(std::exp(max)) : Unknown();
       }
       case kSign:
       case kSin:
@@ -320,9 +320,9 @@ class Analysis {
   double SummedBy(const Operation& operation) const {
     const Shape& from = graph_.value(operation.inputs[0]).shape;
     if (const auto* sum = std::get_if<CumulativeSum>(&operation.kind)) return from[At(sum->axis)];
-    const auto made = ElementCount(graph_.value(operation.output()).shape);
+    const auto outputs = ElementCount(graph_.value(operation.output()).shape);
     return static_cast<double>(ElementCount(from)) /
-           static_cast<double>(std::max<int64_t>(made, 1));
+           static_cast<double>(std::max<int64_t>(outputs, 1));
   }
 
   // Returns the range of the results before the epilogue.

@@ -67,12 +67,13 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
 void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
   Graph& graph = *state.graph;
   const std::vector<int> producers = Producers(graph);
-  std::vector<bool> taken(producers.size(), false);  // already an output
+  std::vector<bool> is_output(producers.size(), false);  // already an output
   for (int i = 0; i < tensors.size; ++i) {
     ValueId id = state.values.at(tensors.data[i]);
-    const bool made = producers[static_cast<size_t>(id)] >= 0 && !taken[static_cast<size_t>(id)];
-    taken[static_cast<size_t>(id)] = true;
-    if (!made) {
+    const bool is_separate =
+        producers[static_cast<size_t>(id)] >= 0 && !is_output[static_cast<size_t>(id)];
+    is_output[static_cast<size_t>(id)] = true;
+    if (!is_separate) {
       Operation copy;
       copy.kind = View{};
       copy.inputs = {id};

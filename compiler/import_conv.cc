@@ -15,12 +15,13 @@ namespace {
 constexpr int64_t kMaxReach = 1 << 28;
 
 // Number of window positions along an axis, and padding before and after the image.
-struct Places {
-  int64_t count = 0, before = 0, behind = 0;
+struct Positions {
+  int64_t count = 0, before = 0, after = 0;
   bool fits = false;
 };
 
-Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride, int64_t dilation) {
+Positions PositionsOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride,
+                      int64_t dilation) {
   const int64_t reach = (size - 1) * dilation + 1;
   const int64_t covered = padding == kTfLitePaddingSame ? in : in - reach + 1;
   const int64_t count = (covered + stride - 1) / stride;
@@ -32,17 +33,17 @@ Places PlacesOf(TfLitePadding padding, int64_t in, int64_t size, int64_t stride,
 
 // Computes the padding and the number of output rows and columns. Returns false, after a refusal,
 // if the window has no position.
-bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Window* window,
-           int* out_height, int* out_width) {
+bool SetPadding(NodeImport* node, TfLitePadding padding, int height, int width, Window* window,
+                int* out_height, int* out_width) {
   const bool sound = window->height > 0 && window->width > 0 && window->stride_y > 0 &&
                      window->stride_x > 0 && window->dilation_y > 0 && window->dilation_x > 0;
   if (!sound || (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid)) {
     return node->Refuse(kDeputyReasonParameter, "a window, stride, dilation or padding");
   }
-  const Places rows =
-      PlacesOf(padding, height, window->height, window->stride_y, window->dilation_y);
-  const Places columns =
-      PlacesOf(padding, width, window->width, window->stride_x, window->dilation_x);
+  const Positions rows =
+      PositionsOf(padding, height, window->height, window->stride_y, window->dilation_y);
+  const Positions columns =
+      PositionsOf(padding, width, window->width, window->stride_x, window->dilation_x);
   if (rows.count < 1 || columns.count < 1) {
     return node->Refuse(kDeputyReasonShape, "the image is smaller than the window");
   }
@@ -55,9 +56,9 @@ bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Windo
                         window->dilation_x);
   }
   window->top = static_cast<int>(rows.before);
-  window->bottom = static_cast<int>(rows.behind);
+  window->bottom = static_cast<int>(rows.after);
   window->left = static_cast<int>(columns.before);
-  window->right = static_cast<int>(columns.behind);
+  window->right = static_cast<int>(columns.after);
   *out_height = static_cast<int>(rows.count);
   *out_width = static_cast<int>(columns.count);
   return true;
@@ -65,12 +66,12 @@ bool Place(NodeImport* node, TfLitePadding padding, int height, int width, Windo
 
 // Crops the part of a pool's window that lies outside of the image at every position and so does
 // not contribute. A model may declare a window far larger than any image.
-void CutWindow(int extent, int places, int stride, int* size, int* before, int* behind) {
-  const int unused_before = std::max(*before - (places - 1) * stride, 0);
-  const int unused_behind = std::max(*size - *before - extent, 0);
-  *size -= unused_before + unused_behind;
+void CutWindow(int extent, int positions, int stride, int* size, int* before, int* after) {
+  const int unused_before = std::max(*before - (positions - 1) * stride, 0);
+  const int unused_after = std::max(*size - *before - extent, 0);
+  *size -= unused_before + unused_after;
   *before -= unused_before;
-  *behind = std::max(*behind - unused_behind, 0);
+  *after = std::max(*after - unused_after, 0);
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ bool FinishForward(NodeImport* node, Kind conv, const Params& params, int axis) 
                  params.dilation_width_factor};
   int height = 0, width = 0;
   if (!CheckBias(node, 0, 2, channels) ||
-      !Place(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
+      !SetPadding(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
     return false;
   }
   return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
@@ -179,7 +180,7 @@ bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& ou
   conv.window = {filter[1], filter[2], params.stride_height, params.stride_width, 1, 1};
   int rows = 0, columns = 0;
   if (!CheckBias(node, inputs.image, inputs.bias, out[3]) ||
-      !Place(node, params.padding, out[1], out[2], &conv.window, &rows, &columns)) {
+      !SetPadding(node, params.padding, out[1], out[2], &conv.window, &rows, &columns)) {
     return false;
   }
   if (rows != image[1] || columns != image[2]) {
@@ -245,7 +246,7 @@ bool ImportPool(NodeImport* node) {
       params.filter_height, params.filter_width, params.stride_height, params.stride_width, 1, 1};
   int height = 0, width = 0;
   Window& window = pool.window;
-  if (!Place(node, params.padding, image[1], image[2], &window, &height, &width)) return false;
+  if (!SetPadding(node, params.padding, image[1], image[2], &window, &height, &width)) return false;
   CutWindow(image[1], height, window.stride_y, &window.height, &window.top, &window.bottom);
   CutWindow(image[2], width, window.stride_x, &window.width, &window.left, &window.right);
   const ValueId result =

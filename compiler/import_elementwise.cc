@@ -56,7 +56,7 @@ bool ImportReal(NodeImport* node) {
 
 // A transcendental function. For int16, TensorFlow Lite interpolates in a lookup table.
 template <Function function>
-bool ImportCurve(NodeImport* node) {
+bool ImportTranscendental(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
     return node->RefuseInput(0, kDeputyReasonType, "INT16, whose table has errors of its own");
@@ -84,8 +84,8 @@ bool ImportRoot(NodeImport* node) {
 }
 
 template <ScalarOp op>
-bool ImportCurveOp(NodeImport* node) {
-  return ImportCurve<&Apply<op>>(node);
+bool ImportTranscendentalOp(NodeImport* node) {
+  return ImportTranscendental<&Apply<op>>(node);
 }
 
 template <ScalarOp op>
@@ -208,7 +208,7 @@ bool CheckDivisor(NodeImport* node, bool floats_too) {
   const int zero = node->InputQuantization(1).zero_point;
   for (int64_t i = 0; i < ElementCount(divisor.shape); ++i) {
     const Number number = divisor.At(i);
-    if (IsFloat(divisor.type) ? number.real == 0 : number.whole == zero) {
+    if (IsFloat(divisor.type) ? number.real == 0 : number.integer == zero) {
       return node->RefuseInput(1, kDeputyReasonParameter, "a 0");
     }
   }
@@ -302,8 +302,8 @@ bool ImportRightShift(NodeImport* node) {
   if (!CheckBits(node)) return false;
   Expression e;
   const int value = e.Operand(0, type), bits = e.Operand(1, type);
-  const int most = e.Constant(type, static_cast<double>(8 * ElementBytes(type) - 1));
-  const int by = e.Apply(kMin, e.Apply(kMax, bits, e.Constant(type, 0)), most);
+  const int max_shift = e.Constant(type, static_cast<double>(8 * ElementBytes(type) - 1));
+  const int by = e.Apply(kMin, e.Apply(kMax, bits, e.Constant(type, 0)), max_shift);
   e.SetResult(e.Apply(kShiftRight, value, by));
   return node->SetOutput(0, node->AddElementwise(std::move(e), {node->Input(0), node->Input(1)}));
 }
@@ -319,8 +319,8 @@ bool FinishSelect(NodeImport* node, ValueId condition) {
   const TfLiteType type = node->input_tensor(1).type;
   if (!node->CheckType(0, {kTfLiteBool}) || !node->CheckType(2, {type})) return false;
   Expression e;
-  const int which = e.Operand(0, kTfLiteBool), yes = e.Operand(1, type);
-  e.SetResult(e.Apply(kSelect, which, yes, e.Operand(2, type)));
+  const int selector = e.Operand(0, kTfLiteBool), yes = e.Operand(1, type);
+  e.SetResult(e.Apply(kSelect, selector, yes, e.Operand(2, type)));
   return node->SetOutput(
       0, node->AddElementwise(std::move(e), {condition, node->Input(1), node->Input(2)}));
 }
@@ -368,26 +368,26 @@ constexpr ImportRow kElementwiseRows[] = {
     {"BITWISE_XOR", kTfLiteBuiltinBitwiseXor, 1, &ImportBits<kXor>},
     {"CAST", kTfLiteBuiltinCast, 9, &ImportCast},
     {"CEIL", kTfLiteBuiltinCeil, 1, &ImportRealOp<kCeil>},
-    {"COS", kTfLiteBuiltinCos, 2, &ImportCurveOp<kCos>},
+    {"COS", kTfLiteBuiltinCos, 2, &ImportTranscendentalOp<kCos>},
     {"DIV", kTfLiteBuiltinDiv, 2, &ImportDiv},
-    {"ELU", kTfLiteBuiltinElu, 1, &ImportCurve<&Elu>},
+    {"ELU", kTfLiteBuiltinElu, 1, &ImportTranscendental<&Elu>},
     {"EQUAL", kTfLiteBuiltinEqual, 5, &ImportStored<kEqual>},
-    {"EXP", kTfLiteBuiltinExp, 2, &ImportCurveOp<kExp>},
+    {"EXP", kTfLiteBuiltinExp, 2, &ImportTranscendentalOp<kExp>},
     {"FLOOR", kTfLiteBuiltinFloor, 1, &ImportRealOp<kFloor>},
     {"FLOOR_DIV", kTfLiteBuiltinFloorDiv, 3, &ImportDivision<kFloorDiv>},
     {"FLOOR_MOD", kTfLiteBuiltinFloorMod, 2, &ImportDivision<kFloorMod>},
     {"GELU", kTfLiteBuiltinGelu, 3, &ImportGelu},
     {"GREATER", kTfLiteBuiltinGreater, 2, &ImportStored<kGreater>},
     {"GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, 3, &ImportStored<kGreaterEqual>},
-    {"HARD_SWISH", kTfLiteBuiltinHardSwish, 1, &ImportCurve<&HardSwish>},
+    {"HARD_SWISH", kTfLiteBuiltinHardSwish, 1, &ImportTranscendental<&HardSwish>},
     {"LEAKY_RELU", kTfLiteBuiltinLeakyRelu, 2, &ImportLeakyRelu},
     {"LESS", kTfLiteBuiltinLess, 3, &ImportStored<kLess>},
     {"LESS_EQUAL", kTfLiteBuiltinLessEqual, 2, &ImportStored<kLessEqual>},
-    {"LOG", kTfLiteBuiltinLog, 2, &ImportCurveOp<kLog>},
+    {"LOG", kTfLiteBuiltinLog, 2, &ImportTranscendentalOp<kLog>},
     {"LOGICAL_AND", kTfLiteBuiltinLogicalAnd, 1, &ImportLogical<kAnd>},
     {"LOGICAL_NOT", kTfLiteBuiltinLogicalNot, 1, &ImportLogicalNot},
     {"LOGICAL_OR", kTfLiteBuiltinLogicalOr, 1, &ImportLogical<kOr>},
-    {"LOGISTIC", kTfLiteBuiltinLogistic, 3, &ImportCurveOp<kLogistic>},
+    {"LOGISTIC", kTfLiteBuiltinLogistic, 3, &ImportTranscendentalOp<kLogistic>},
     {"MAXIMUM", kTfLiteBuiltinMaximum, 4, &ImportStored<kMax>, true},
     {"MINIMUM", kTfLiteBuiltinMinimum, 4, &ImportStored<kMin>, true},
     {"MUL", kTfLiteBuiltinMul, 8, &ImportArithmetic<kMul, TfLiteMulParams>},
@@ -405,12 +405,12 @@ constexpr ImportRow kElementwiseRows[] = {
     {"SELECT", kTfLiteBuiltinSelect, 4, &ImportSelect, true},
     {"SELECT_V2", kTfLiteBuiltinSelectV2, 2, &ImportSelectV2, true},
     {"SIGN", kTfLiteBuiltinSign, 2, &ImportNumberOp<kSign>},
-    {"SIN", kTfLiteBuiltinSin, 2, &ImportCurveOp<kSin>},
+    {"SIN", kTfLiteBuiltinSin, 2, &ImportTranscendentalOp<kSin>},
     {"SQRT", kTfLiteBuiltinSqrt, 2, &ImportRoot<kSqrt>},
     {"SQUARE", kTfLiteBuiltinSquare, 1, &ImportSquare},
     {"SQUARED_DIFFERENCE", kTfLiteBuiltinSquaredDifference, 2, &ImportSquaredDifference},
     {"SUB", kTfLiteBuiltinSub, 5, &ImportArithmetic<kSub, TfLiteSubParams>},
-    {"TANH", kTfLiteBuiltinTanh, 3, &ImportCurveOp<kTanh>},
+    {"TANH", kTfLiteBuiltinTanh, 3, &ImportTranscendentalOp<kTanh>},
 };
 
 }  // namespace

@@ -46,9 +46,9 @@ int AppendActivation(Expression* expression, int node, TfLiteFusedActivation act
   const auto at_least = [&](double bound, int x) {
     return expression->Apply(ScalarOp::kMax, expression->Constant(kTfLiteFloat32, bound), x);
   };
-  const auto clamp = [&](double least, double most) {
-    return expression->Apply(ScalarOp::kMin, expression->Constant(kTfLiteFloat32, most),
-                             at_least(least, node));
+  const auto clamp = [&](double min, double max) {
+    return expression->Apply(ScalarOp::kMin, expression->Constant(kTfLiteFloat32, max),
+                             at_least(min, node));
   };
   switch (activation) {
     case kTfLiteActNone:

@@ -11,13 +11,14 @@ namespace {
 
 bool FinishGather(NodeImport* node, Gather gather, int values, int indices) {
   const ValueId from = node->Input(values);
-  ValueId places = node->Input(indices);
-  if (node->value(places).type == kTfLiteInt16) places = node->AddCast(places, kTfLiteInt32);
-  const Shape shape = node->shape(from), index_shape = node->shape(places);
+  ValueId index_value = node->Input(indices);
+  if (node->value(index_value).type == kTfLiteInt16)
+    index_value = node->AddCast(index_value, kTfLiteInt32);
+  const Shape shape = node->shape(from), index_shape = node->shape(index_value);
   Shape to(shape.begin(), shape.begin() + gather.axis);
   to.insert(to.end(), index_shape.begin() + gather.batch_axes, index_shape.end());
   to.insert(to.end(), shape.begin() + gather.axis + 1, shape.end());
-  return node->SetOutput(0, node->Add(gather, {from, places}, node->value(from).type, to));
+  return node->SetOutput(0, node->Add(gather, {from, index_value}, node->value(from).type, to));
 }
 
 bool ImportGather(NodeImport* node) {
@@ -96,17 +97,17 @@ bool ImportGatherNd(NodeImport* node) {
   if (ElementCount(shape) == 0)
     return node->RefuseInput(0, kDeputyReasonShape, "it has nothing to pick from");
   // Upper bound on the length of the tables of FlatIndices.
-  constexpr int kLongestAxis = 1 << 20;
-  if (depth > 1 && *std::max_element(axes.begin(), axes.end()) > kLongestAxis) {
+  constexpr int kMaxTableSize = 1 << 20;
+  if (depth > 1 && *std::max_element(axes.begin(), axes.end()) > kMaxTableSize) {
     return node->RefuseInput(0, kDeputyReasonShape, "expected axes of %d elements at most",
-                             kLongestAxis);
+                             kMaxTableSize);
   }
   Shape flat = {static_cast<int>(count)}, to(index_shape.begin(), index_shape.end() - 1);
   flat.insert(flat.end(), shape.begin() + depth, shape.end());
   to.insert(to.end(), shape.begin() + depth, shape.end());
-  const ValueId places = FlatIndices(node, tuples, axes);
-  return node->SetOutput(
-      0, node->Add(Gather{}, {node->AddView(values, flat), places}, node->value(values).type, to));
+  const ValueId index_value = FlatIndices(node, tuples, axes);
+  return node->SetOutput(0, node->Add(Gather{}, {node->AddView(values, flat), index_value},
+                                      node->value(values).type, to));
 }
 
 bool ImportEmbeddingLookup(NodeImport* node) {

@@ -55,9 +55,9 @@ ValueId Requantized(NodeImport* node, int n) {
 ValueId AddJoined(NodeImport* node, const std::vector<ValueId>& parts, int axis) {
   const auto along = static_cast<size_t>(axis);
   Shape to = node->shape(parts[0]);
-  int64_t whole = 0;
-  for (ValueId part : parts) whole += node->shape(part)[along];
-  to[along] = ClampedExtent(whole);
+  int64_t integer = 0;
+  for (ValueId part : parts) integer += node->shape(part)[along];
+  to[along] = ClampedExtent(integer);
   if (!node->CheckResult(to)) return kNoValue;
   Copy copy;
   Ints start(to.size(), 0);
@@ -175,14 +175,14 @@ bool ImportSplitV(NodeImport* node) {
       !node->ReadInts(1, &extents)) {
     return false;
   }
-  const int whole = node->shape(node->Input(0))[static_cast<size_t>(axis)];
+  const int integer = node->shape(node->Input(0))[static_cast<size_t>(axis)];
   const auto open = std::find(extents.begin(), extents.end(), -1);
   if (open != extents.end()) {
     *open = 0;
-    *open = ClampedExtent(whole - std::accumulate(extents.begin(), extents.end(), int64_t{0}));
+    *open = ClampedExtent(integer - std::accumulate(extents.begin(), extents.end(), int64_t{0}));
   }
   if (std::any_of(extents.begin(), extents.end(), [](int extent) { return extent < 0; }) ||
-      std::accumulate(extents.begin(), extents.end(), int64_t{0}) != whole ||
+      std::accumulate(extents.begin(), extents.end(), int64_t{0}) != integer ||
       static_cast<int>(extents.size()) != node->output_count()) {
     return node->RefuseInput(1, kDeputyReasonParameter, "parts that do not make up the whole");
   }
@@ -199,12 +199,12 @@ bool ReadPadding(NodeImport* node, Ints* out_before, Shape* out_shape) {
     return node->RefuseInput(1, kDeputyReasonShape, "not two numbers for each axis");
   }
   for (size_t axis = 0; axis < from.size(); ++axis) {
-    const int before = pairs[2 * axis], behind = pairs[2 * axis + 1];
-    if (before < 0 || behind < 0) {
+    const int before = pairs[2 * axis], after = pairs[2 * axis + 1];
+    if (before < 0 || after < 0) {
       return node->RefuseInput(1, kDeputyReasonParameter, "negative padding");
     }
     out_before->push_back(before);
-    out_shape->push_back(ClampedExtent(int64_t{before} + from[axis] + behind));
+    out_shape->push_back(ClampedExtent(int64_t{before} + from[axis] + after));
   }
   return node->CheckResult(*out_shape);
 }
@@ -234,23 +234,23 @@ bool ImportPadV2(NodeImport* node) {
 }
 
 // A range along an axis of the output, and the range of the input that it is copied from.
-struct Stretch {
+struct AxisRange {
   int to = 0, extent = 0, from = 0, step = 1;
 };
 
 // Returns the regions of all combinations of stretches, one from each axis.
-std::vector<CopyRegion> Combine(const std::vector<std::vector<Stretch>>& axes, const Shape& from,
+std::vector<CopyRegion> Combine(const std::vector<std::vector<AxisRange>>& axes, const Shape& from,
                                 const Shape& to) {
   std::vector<Box> boxes(1);
-  for (const std::vector<Stretch>& stretches : axes) {
+  for (const std::vector<AxisRange>& ranges : axes) {
     std::vector<Box> longer;
     for (const Box& box : boxes) {
-      for (const Stretch& stretch : stretches) {
+      for (const AxisRange& range : ranges) {
         Box next = box;
-        next.extents.push_back(stretch.extent);
-        next.from_start.push_back(stretch.from);
-        next.to_start.push_back(stretch.to);
-        next.from_steps.push_back(stretch.step);
+        next.extents.push_back(range.extent);
+        next.from_start.push_back(range.from);
+        next.to_start.push_back(range.to);
+        next.from_steps.push_back(range.step);
         longer.push_back(std::move(next));
       }
     }
@@ -274,7 +274,7 @@ bool ImportMirrorPad(NodeImport* node) {
   const Shape shape = node->shape(from);
   const int edge =
       node->params<TfLiteMirrorPaddingParams>().mode == kTfLiteMirrorPaddingReflect ? 1 : 0;
-  std::vector<std::vector<Stretch>> axes;
+  std::vector<std::vector<AxisRange>> axes;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int extent = shape[axis], first = before[axis], last = to[axis] - extent - first;
     if (first > extent - edge || last > extent - edge) {
@@ -315,13 +315,13 @@ bool ImportTile(NodeImport* node) {
 }
 
 bool ImportReverse(NodeImport* node) {
-  Ints wanted;
-  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &wanted)) return false;
+  Ints numbers;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &numbers)) return false;
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
   Box box = {0, shape, Ints(shape.size(), 0), Ints(shape.size(), 0), Ints(shape.size(), 1), {}};
   std::set<int> axes;
-  for (int number : wanted) {
+  for (int number : numbers) {
     int axis = 0;
     if (!node->ReadAxis(number, shape.size(), &axis)) return false;
     axes.insert(axis);
@@ -331,7 +331,7 @@ bool ImportReverse(NodeImport* node) {
   }
   // TensorFlow Lite computes wrong results for other axes, and the CPU kernel refuses them.
   const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
-  if (axes.size() != wanted.size() || !adjacent) {
+  if (axes.size() != numbers.size() || !adjacent) {
     return node->Refuse(kDeputyReasonParameter, "axes that are not adjacent, each once");
   }
   return node->SetOutput(
@@ -436,24 +436,24 @@ bool ImportBatchToSpace(NodeImport* node) {
                         static_cast<long long>(block_count));
   }
   const auto spatial = static_cast<int>(blocks.size());
-  Shape split = blocks, whole = {static_cast<int>(shape[0] / block_count)}, to = whole;
+  Shape split = blocks, integer = {static_cast<int>(shape[0] / block_count)}, to = integer;
   split.insert(split.end(), shape.begin(), shape.end());
-  split[blocks.size()] = whole[0];
+  split[blocks.size()] = integer[0];
   Ints axes = {spatial}, begin = {0};
   for (size_t n = 0; n < blocks.size(); ++n) {
     axes.insert(axes.end(), {static_cast<int>(n) + spatial + 1, static_cast<int>(n)});
-    whole.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
+    integer.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
     begin.push_back(crops[2 * n]);
-    to.push_back(ClampedExtent(int64_t{whole.back()} - crops[2 * n] - crops[2 * n + 1]));
+    to.push_back(ClampedExtent(int64_t{integer.back()} - crops[2 * n] - crops[2 * n + 1]));
     if (to.back() < 0) return node->Refuse(kDeputyReasonParameter, "more is cut off than there is");
   }
   axes.push_back(static_cast<int>(split.size()) - 1);
-  for (Shape* s : {&whole, &to}) s->push_back(shape.back());
+  for (Shape* s : {&integer, &to}) s->push_back(shape.back());
   begin.push_back(0);
-  if (!node->CheckResult(whole) || !node->CheckResult(split)) return false;
-  const ValueId joined = AddShuffle(node, from, split, axes, whole);
-  if (to == whole) return node->SetOutput(0, joined);
-  const CopyRegion region = RegionOf({0, to, begin, Ints(to.size(), 0), {}, {}}, whole, to);
+  if (!node->CheckResult(integer) || !node->CheckResult(split)) return false;
+  const ValueId joined = AddShuffle(node, from, split, axes, integer);
+  if (to == integer) return node->SetOutput(0, joined);
+  const CopyRegion region = RegionOf({0, to, begin, Ints(to.size(), 0), {}, {}}, integer, to);
   return node->SetOutput(0, node->Add(Copy{{region}, {}}, {joined}, node->value(joined).type, to));
 }
 

@@ -29,15 +29,15 @@ bool ReadAxes(NodeImport* node, uint32_t* out_axes) {
 
 ValueId AddReduce(NodeImport* node, ReduceKind kind, ValueId from, uint32_t axes, bool keep) {
   const Shape shape = node->shape(from);
-  Shape kept = shape, rest;
+  Shape kept = shape, remaining;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const bool goes = (axes >> axis & 1) != 0;
-    if (goes) kept[axis] = 1;
-    if (!goes) rest.push_back(shape[axis]);
+    const bool is_reduced = (axes >> axis & 1) != 0;
+    if (is_reduced) kept[axis] = 1;
+    if (!is_reduced) remaining.push_back(shape[axis]);
   }
   const ValueId result =
       axes == 0 ? from : node->Add(Reduce{kind, axes}, {from}, node->value(from).type, kept);
-  return keep ? result : node->AddView(result, rest);
+  return keep ? result : node->AddView(result, remaining);
 }
 
 bool FinishReduce(NodeImport* node, ReduceKind kind, bool stored) {

@@ -10,36 +10,36 @@ namespace deputy::compiler {
 namespace {
 
 // Resolves one extent of -1 to the remaining factor of the element count.
-bool ResolveShape(NodeImport* node, std::vector<int> wanted, Shape* out_shape) {
+bool ResolveShape(NodeImport* node, std::vector<int> requested, Shape* out_shape) {
   const int64_t count = ElementCount(node->shape(node->Input(0)));
-  const auto open = std::find(wanted.begin(), wanted.end(), -1);
-  if (open != wanted.end()) *open = 1;
-  for (const int extent : wanted) {
+  const auto open = std::find(requested.begin(), requested.end(), -1);
+  if (open != requested.end()) *open = 1;
+  for (const int extent : requested) {
     if (extent < 0) return node->Refuse(kDeputyReasonParameter, "extent %d", extent);
   }
-  const int64_t known = ElementCount(wanted);
-  if (open != wanted.end() && known > 0) *open = static_cast<int>(count / known);
-  if ((open != wanted.end() && known == 0) || ElementCount(wanted) != count) {
+  const int64_t known = ElementCount(requested);
+  if (open != requested.end() && known > 0) *open = static_cast<int>(count / known);
+  if ((open != requested.end() && known == 0) || ElementCount(requested) != count) {
     return node->Refuse(kDeputyReasonShape, "another number of elements");
   }
-  *out_shape = std::move(wanted);
+  *out_shape = std::move(requested);
   return true;
 }
 
 // The shape is the second input or, if there is none, a parameter, where [0] denotes a scalar.
 bool ImportReshape(NodeImport* node) {
   if (!node->CheckInputs(1, 2)) return false;
-  std::vector<int> wanted;
+  std::vector<int> requested;
   if (node->has_input(1)) {
-    if (!node->ReadInts(1, &wanted)) return false;
+    if (!node->ReadInts(1, &requested)) return false;
   } else {
     const auto& params = node->params<TfLiteReshapeParams>();
     const int rank = std::clamp(params.num_dimensions, 0, 8);
-    wanted.assign(params.shape, params.shape + rank);
-    if (wanted == std::vector<int>{0}) wanted.clear();
+    requested.assign(params.shape, params.shape + rank);
+    if (requested == std::vector<int>{0}) requested.clear();
   }
   Shape shape;
-  if (!ResolveShape(node, std::move(wanted), &shape)) return false;
+  if (!ResolveShape(node, std::move(requested), &shape)) return false;
   return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
 }
 
@@ -47,29 +47,29 @@ bool ImportSqueeze(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
   const Shape from = node->shape(node->Input(0));
   const auto& params = node->params<TfLiteSqueezeParams>();
-  std::vector<bool> goes(from.size(), false);
+  std::vector<bool> is_listed(from.size(), false);
   for (int i = 0; i < std::clamp(params.num_squeeze_dims, 0, 8); ++i) {
     int axis = 0;
     if (!node->ReadAxis(params.squeeze_dims[i], from.size(), &axis)) return false;
     if (from[static_cast<size_t>(axis)] != 1) {
       return node->Refuse(kDeputyReasonParameter, "axis %d is not of extent 1", axis);
     }
-    goes[static_cast<size_t>(axis)] = true;
+    is_listed[static_cast<size_t>(axis)] = true;
   }
   Shape shape;
   for (size_t axis = 0; axis < from.size(); ++axis) {
-    const bool gone = params.num_squeeze_dims == 0 ? from[axis] == 1 : goes[axis];
-    if (!gone) shape.push_back(from[axis]);
+    const bool is_removed = params.num_squeeze_dims == 0 ? from[axis] == 1 : is_listed[axis];
+    if (!is_removed) shape.push_back(from[axis]);
   }
   return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
 }
 
 bool ImportExpandDims(NodeImport* node) {
-  std::vector<int> wanted;
-  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &wanted)) return false;
+  std::vector<int> requested;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &requested)) return false;
   Shape shape = node->shape(node->Input(0));
   int axis = 0;
-  if (wanted.size() != 1 || !node->ReadAxis(wanted[0], shape.size() + 1, &axis)) return false;
+  if (requested.size() != 1 || !node->ReadAxis(requested[0], shape.size() + 1, &axis)) return false;
   shape.insert(shape.begin() + axis, 1);
   return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));
 }
@@ -101,26 +101,27 @@ bool ImportZerosLike(NodeImport* node) {
 }
 
 bool ImportFill(NodeImport* node) {
-  std::vector<int> wanted;
-  if (!node->CheckInputs(2, 2) || !node->ReadInts(0, &wanted)) return false;
-  if (std::any_of(wanted.begin(), wanted.end(), [](int extent) { return extent < 0; })) {
+  std::vector<int> requested;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(0, &requested)) return false;
+  if (std::any_of(requested.begin(), requested.end(), [](int extent) { return extent < 0; })) {
     return node->RefuseInput(0, kDeputyReasonParameter, "a negative extent");
   }
   if (!node->shape(node->Input(1)).empty()) {
     return node->RefuseInput(1, kDeputyReasonShape, "it is no scalar");
   }
-  return node->SetOutput(0, node->AddBroadcast(node->Input(1), wanted));
+  return node->SetOutput(0, node->AddBroadcast(node->Input(1), requested));
 }
 
 bool ImportBroadcastTo(NodeImport* node) {
-  std::vector<int> wanted;
-  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &wanted)) return false;
+  std::vector<int> requested;
+  if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &requested)) return false;
   const Shape& from = node->shape(node->Input(0));
   Shape result;
-  if (from.size() > wanted.size() || !BroadcastShapes(from, wanted, &result) || result != wanted) {
+  if (from.size() > requested.size() || !BroadcastShapes(from, requested, &result) ||
+      result != requested) {
     return node->RefuseInput(0, kDeputyReasonShape, "it cannot be broadcast to that shape");
   }
-  return node->SetOutput(0, node->AddBroadcast(node->Input(0), wanted));
+  return node->SetOutput(0, node->AddBroadcast(node->Input(0), requested));
 }
 
 // Numbers from start in steps of delta, up to the limit, which is excluded.
@@ -137,7 +138,7 @@ bool ImportRange(NodeImport* node) {
       return node->RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
     }
     const Number number = value.At(0);
-    numbers[n] = IsFloat(type) ? number.real : static_cast<double>(number.whole);
+    numbers[n] = IsFloat(type) ? number.real : static_cast<double>(number.integer);
   }
   const auto [start, limit, step] = numbers;
   const double count = std::ceil((limit - start) / step);

@@ -38,7 +38,7 @@ bool ImportSlice(NodeImport* node) {
 bool Bit(int mask, size_t n) { return n < 31 && (mask >> n & 1) != 0; }
 
 // Selected elements along one axis of the input: first index, step, and count.
-struct Stretch {
+struct AxisRange {
   int start = 0, step = 1, extent = 0;
 };
 
@@ -49,11 +49,11 @@ struct Entry {
   bool end_is_length = false;  // `end` is relative to the start
 };
 
-Stretch Resolve(const Entry& entry, int64_t extent) {
+AxisRange Resolve(const Entry& entry, int64_t extent) {
   const bool up = entry.step > 0;
   const int64_t lowest = up ? 0 : -1, highest = up ? extent : extent - 1;
-  const auto clamped = [&](int64_t place) {
-    return std::clamp(place < 0 ? place + extent : place, lowest, highest);
+  const auto clamped = [&](int64_t index) {
+    return std::clamp(index < 0 ? index + extent : index, lowest, highest);
   };
   const int64_t start = entry.begin ? clamped(*entry.begin) : (up ? lowest : highest);
   const int64_t stop =
@@ -79,14 +79,14 @@ class StridedSlice {
     for (size_t n = 0; n < begin_.size(); ++n) {
       if (Bit(params_.ellipsis_mask, n) && !ellipsis_) {
         ellipsis_ = true;
-        TakeWhole(AxesLeftBehind(n));
+        AddWholeAxes(RemainingAxes(n));
       } else if (Bit(params_.new_axis_mask, n)) {
         result_.push_back(1);
       } else if (!ReadAxis(n)) {
         return false;
       }
     }
-    TakeWhole(0);
+    AddWholeAxes(0);
     return true;
   }
 
@@ -96,7 +96,7 @@ class StridedSlice {
 
  private:
   // Number of input axes that the entries after the n-th refer to.
-  size_t AxesLeftBehind(size_t n) const {
+  size_t RemainingAxes(size_t n) const {
     size_t count = 0;
     for (size_t i = n + 1; i < begin_.size(); ++i) {
       if (!Bit(params_.new_axis_mask, i)) ++count;
@@ -104,18 +104,18 @@ class StridedSlice {
     return count;
   }
 
-  void TakeWhole(size_t but) {
-    while (box_.extents.size() + but < shape_.size()) {
+  void AddWholeAxes(size_t except) {
+    while (box_.extents.size() + except < shape_.size()) {
       const int extent = shape_[box_.extents.size()];
-      Take({0, 1, extent});
+      AddAxis({0, 1, extent});
       result_.push_back(extent);
     }
   }
 
-  void Take(const Stretch& stretch) {
-    box_.extents.push_back(stretch.extent);
-    box_.from_start.push_back(stretch.start);
-    box_.from_steps.push_back(stretch.step);
+  void AddAxis(const AxisRange& range) {
+    box_.extents.push_back(range.extent);
+    box_.from_start.push_back(range.start);
+    box_.from_steps.push_back(range.step);
     box_.to_start.push_back(0);
   }
 
@@ -129,17 +129,17 @@ class StridedSlice {
     entry.end_is_length = params_.offset;
     if (!Bit(params_.begin_mask, n)) entry.begin = begin_[n];
     if (!Bit(params_.end_mask, n)) entry.end = end_[n];
-    const Stretch stretch = Resolve(entry, extent);
+    const AxisRange range = Resolve(entry, extent);
     if (Bit(params_.shrink_axis_mask, n)) {
       if (extent == 0 || entry.begin.value_or(0) >= extent) {
         return node_->Refuse(kDeputyReasonParameter, "index %d of axis %zu", begin_[n], axis);
       }
       // An index before the first element selects the first, as in TensorFlow Lite.
-      Take({std::max(stretch.start, 0), 1, 1});
+      AddAxis({std::max(range.start, 0), 1, 1});
       return true;
     }
-    Take(stretch);
-    result_.push_back(stretch.extent);
+    AddAxis(range);
+    result_.push_back(range.extent);
     return true;
   }
 
@@ -175,22 +175,22 @@ bool ImportStridedSlice(NodeImport* node) {
 
 // Partitions the space around a box into boxes: along each axis the parts before and after the box,
 // with the box's extents along the earlier axes.
-std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Shape& whole) {
+std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Shape& integer) {
   std::vector<CopyRegion> regions;
-  Ints corner(whole.size(), 0);
-  Shape size = whole;
+  Ints corner(integer.size(), 0);
+  Shape size = integer;
   const auto add = [&](size_t axis, int first, int extent) {
     if (extent <= 0) return;
     Ints from = corner;
     Shape part = size;
     from[axis] = first;
     part[axis] = extent;
-    regions.push_back(RegionOf({0, part, from, from, {}, {}}, whole, whole));
+    regions.push_back(RegionOf({0, part, from, from, {}, {}}, integer, integer));
   };
-  for (size_t axis = 0; axis < whole.size(); ++axis) {
-    const int behind = start[axis] + extents[axis];
+  for (size_t axis = 0; axis < integer.size(); ++axis) {
+    const int after = start[axis] + extents[axis];
     add(axis, 0, start[axis]);
-    add(axis, behind, whole[axis] - behind);
+    add(axis, after, integer[axis] - after);
     corner[axis] = start[axis];
     size[axis] = extents[axis];
   }
@@ -200,8 +200,8 @@ std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Sh
 bool ImportDynamicUpdateSlice(NodeImport* node) {
   Ints start;
   if (!node->CheckInputs(3, 3) || !node->ReadInts(2, &start)) return false;
-  const ValueId whole = node->Input(0), update = node->Input(1);
-  const Shape to = node->shape(whole), from = node->shape(update);
+  const ValueId integer = node->Input(0), update = node->Input(1);
+  const Shape to = node->shape(integer), from = node->shape(update);
   if (!node->CheckType(1, {node->input_tensor(0).type})) return false;
   if (from.size() != to.size() || start.size() != to.size()) {
     return node->Refuse(kDeputyReasonShape, "not as many axes everywhere");
@@ -213,8 +213,8 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
   Copy copy;
   copy.regions = Around(start, from, to);
   copy.regions.push_back(RegionOf({1, from, Ints(to.size(), 0), start, {}, {}}, from, to));
-  return node->SetOutput(0,
-                         node->Add(std::move(copy), {whole, update}, node->value(whole).type, to));
+  return node->SetOutput(
+      0, node->Add(std::move(copy), {integer, update}, node->value(integer).type, to));
 }
 
 constexpr ImportRow kSliceRows[] = {

@@ -7,13 +7,13 @@ namespace deputy::compiler {
 namespace {
 
 // Marks the values that are inputs (if `inputs`) or outputs (if `outputs`) of the graph.
-std::vector<bool> OfClient(const Graph& graph, bool inputs, bool outputs) {
-  std::vector<bool> of_client(graph.values.size(), false);
-  for (ValueId id : graph.inputs) of_client[static_cast<size_t>(id)] = inputs;
+std::vector<bool> MarkClientValues(const Graph& graph, bool inputs, bool outputs) {
+  std::vector<bool> marked(graph.values.size(), false);
+  for (ValueId id : graph.inputs) marked[static_cast<size_t>(id)] = inputs;
   for (ValueId id : graph.outputs) {
-    if (outputs) of_client[static_cast<size_t>(id)] = true;
+    if (outputs) marked[static_cast<size_t>(id)] = true;
   }
-  return of_client;
+  return marked;
 }
 
 void Extend(Lifetime* lifetime, int step) {
@@ -24,21 +24,22 @@ void Extend(Lifetime* lifetime, int step) {
 // Returns the value whose memory each value uses, without lifetimes.
 std::vector<ValueId> FindStorage(const Graph& graph) {
   std::vector<ValueId> storage(graph.values.size(), kNoValue);
-  std::vector<bool> taken = OfClient(graph, true, false);
-  const std::vector<bool> is_output = OfClient(graph, false, true);
+  std::vector<bool> is_client_memory = MarkClientValues(graph, true, false);
+  const std::vector<bool> is_output = MarkClientValues(graph, false, true);
   for (ValueId id : graph.inputs) storage[static_cast<size_t>(id)] = id;
   for (const Operation& operation : graph.operations) {
     for (ValueId id : operation.outputs) {
       const auto value = static_cast<size_t>(id);
       storage[value] = id;
-      if (is_output[value]) taken[value] = true;
+      if (is_output[value]) is_client_memory[value] = true;
     }
     if (!std::holds_alternative<View>(operation.kind)) continue;
     const auto to = static_cast<size_t>(operation.output());
     const ValueId source = storage[static_cast<size_t>(operation.inputs[0])];
-    if (source == kNoValue || (is_output[to] && taken[static_cast<size_t>(source)])) continue;
+    if (source == kNoValue || (is_output[to] && is_client_memory[static_cast<size_t>(source)]))
+      continue;
     storage[to] = source;
-    if (is_output[to]) taken[static_cast<size_t>(source)] = true;
+    if (is_output[to]) is_client_memory[static_cast<size_t>(source)] = true;
   }
   return storage;
 }

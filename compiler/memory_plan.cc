@@ -17,7 +17,7 @@ namespace {
 // Maximum number of requests for which all orders are tried. Beyond it, requests are placed in the
 // order of their beginning only: finished intervals can be dropped there, so that each placement
 // compares with live intervals only.
-constexpr size_t kMostForAllOrders = 4096;
+constexpr size_t kMaxForAllOrders = 4096;
 
 struct Request {
   size_t bytes = 0;  // rounded up to the alignment; 0: no memory needed
@@ -82,15 +82,15 @@ Requests ByBreadth(const Requests& in_order) {
   std::iota(steps.begin(), steps.end(), size_t{0});
   std::stable_sort(steps.begin(), steps.end(),
                    [&](size_t a, size_t b) { return breadths[a] > breadths[b]; });
-  std::vector<bool> taken(in_order.size(), false);
+  std::vector<bool> is_added(in_order.size(), false);
   Requests result;
   for (size_t step : steps) {
-    if (taken[step]) continue;
+    if (is_added[step]) continue;
     const int now = in_order[step].first;
     const size_t begin = result.size();
     for (size_t i = 0; i < in_order.size() && in_order[i].first <= now; ++i) {
-      if (taken[i] || in_order[i].last < now) continue;
-      taken[i] = true;
+      if (is_added[i] || in_order[i].last < now) continue;
+      is_added[i] = true;
       result.push_back(in_order[i]);
     }
     std::sort(result.begin() + static_cast<ptrdiff_t>(begin), result.end(), IsLarger);
@@ -144,16 +144,16 @@ class Placing {
  public:
   explicit Placing(size_t max_block) : max_block_(max_block) {}
 
-  Place Add(const Request& request) {
+  Location Add(const Request& request) {
     const Choice choice = Choose(request);
     if (static_cast<size_t>(choice.block) == blocks_.size()) blocks_.emplace_back();
     Block& block = blocks_[static_cast<size_t>(choice.block)];
     const Placed placed{choice.offset, choice.offset + request.bytes, request.first, request.last};
     block.bytes = std::max(block.bytes, placed.end);
-    const auto place =
+    const auto position =
         std::upper_bound(block.placed.begin(), block.placed.end(), placed,
                          [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
-    block.placed.insert(place, placed);
+    block.placed.insert(position, placed);
     return {choice.block, choice.offset};
   }
 
@@ -192,11 +192,11 @@ MemoryPlan PlanIn(const char* order, const Requests& requests, size_t count, siz
                   bool forgets) {
   MemoryPlan plan;
   plan.order = order;
-  plan.places.resize(count);
+  plan.locations.resize(count);
   Placing placing(max_block);
   for (const Request& request : requests) {
     if (forgets) placing.Forget(request.first);
-    plan.places[request.number] = placing.Add(request);
+    plan.locations[request.number] = placing.Add(request);
   }
   plan.block_bytes = placing.BlockBytes();
   plan.total_bytes = std::accumulate(plan.block_bytes.begin(), plan.block_bytes.end(), size_t{0});
@@ -212,7 +212,7 @@ bool PlanMemory(std::span<const Interval> intervals, size_t alignment, size_t ma
   std::sort(in_order.begin(), in_order.end(), IsBefore);
   const size_t count = intervals.size();
   MemoryPlan best = PlanIn("in order", in_order, count, max_block, true);
-  if (in_order.size() <= kMostForAllOrders) {
+  if (in_order.size() <= kMaxForAllOrders) {
     Requests by_size = in_order;
     std::sort(by_size.begin(), by_size.end(), IsLarger);
     MemoryPlan of_size = PlanIn("by size", by_size, count, max_block, false);

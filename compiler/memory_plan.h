@@ -18,15 +18,15 @@ struct Interval {
   int last = 0;
 };
 
-struct Place {
+struct Location {
   int block = 0;
   size_t offset = 0;
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const Location&, const Location&) = default;
 };
 
 struct MemoryPlan {
-  std::vector<Place> places;        // by interval; block 0, offset 0 for empty ones
+  std::vector<Location> locations;  // by interval; block 0, offset 0 for empty ones
   std::vector<size_t> block_bytes;  // sizes of the blocks, multiples of the alignment
   size_t total_bytes = 0;           // sum over all blocks
   size_t lower_bound = 0;  // maximum over the steps of the bytes needed; no plan is smaller

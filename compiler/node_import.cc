@@ -54,7 +54,7 @@ std::string Limits(const Shape& shape) {
 }
 
 // Returns the index along `axis` of the element `index` of a tensor of that shape.
-size_t PlaceAlong(const Shape& shape, int axis, int64_t index) {
+size_t IndexAlong(const Shape& shape, int axis, int64_t index) {
   const int64_t stride = Strides(shape)[static_cast<size_t>(axis)];
   return static_cast<size_t>(index / stride % shape[static_cast<size_t>(axis)]);
 }
@@ -88,11 +88,11 @@ bool NodeImport::RefuseInput(int n, DeputyReason reason, const char* format, ...
   return RefuseText(reason, OfTensor(node_.inputs->data[n]) + text);
 }
 
-bool NodeImport::CheckInputs(int least, int most) {
-  if (input_count() > most) {
-    return Refuse(kDeputyReasonOther, "expected at most %d inputs, found %d", most, input_count());
+bool NodeImport::CheckInputs(int min, int max) {
+  if (input_count() > max) {
+    return Refuse(kDeputyReasonOther, "expected at most %d inputs, found %d", max, input_count());
   }
-  for (int n = 0; n < least; ++n) {
+  for (int n = 0; n < min; ++n) {
     if (!has_input(n)) return Refuse(kDeputyReasonOther, "input %d is left out", n);
   }
   for (int n = 0; n < input_count(); ++n) {
@@ -119,7 +119,7 @@ bool NodeImport::CheckInputs(int least, int most) {
 }
 
 bool NodeImport::CheckKept(size_t bytes) {
-  if (MayKeep(*state_->graph, bytes)) return true;
+  if (CanKeep(*state_->graph, bytes)) return true;
   return Refuse(kDeputyReasonOther, "expected fewer bytes of constants, found %zu and %zu more",
                 state_->graph->kept_bytes, bytes);
 }
@@ -194,10 +194,10 @@ bool NodeImport::CheckOneScale() {
   return true;
 }
 
-bool NodeImport::CheckRank(int n, int least, int most) {
+bool NodeImport::CheckRank(int n, int min, int max) {
   const int rank = input_tensor(n).dims->size;
-  if (rank >= least && rank <= most) return true;
-  return RefuseInput(n, kDeputyReasonShape, "expected %d to %d axes, found %d", least, most, rank);
+  if (rank >= min && rank <= max) return true;
+  return RefuseInput(n, kDeputyReasonShape, "expected %d to %d axes, found %d", min, max, rank);
 }
 
 bool NodeImport::CheckBias(int n, bool quantized, int channels) {
@@ -216,7 +216,7 @@ bool NodeImport::ReadInts(int n, std::vector<int>* out_values) {
   if (!constant.constant()) return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
   out_values->clear();
   for (int64_t i = 0; i < ElementCount(constant.shape); ++i) {
-    const int64_t number = constant.At(i).whole;
+    const int64_t number = constant.At(i).integer;
     out_values->push_back(static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX)));
   }
   return true;
@@ -286,13 +286,13 @@ ValueId NodeImport::RealConstant(int n) {
       continue;
     }
     const bool each = affine->scale->size > 1;
-    const size_t channel = each ? PlaceAlong(from.shape, affine->quantized_dimension, i) : 0;
+    const size_t channel = each ? IndexAlong(from.shape, affine->quantized_dimension, i) : 0;
     const bool zero_each = affine->zero_point != nullptr && affine->zero_point->size > 1;
     const int zero = affine->zero_point == nullptr || affine->zero_point->size == 0
                          ? 0
                          : affine->zero_point->data[zero_each ? channel : 0];
     reals[static_cast<size_t>(i)] =
-        affine->scale->data[channel] * static_cast<float>(number.whole - zero);
+        affine->scale->data[channel] * static_cast<float>(number.integer - zero);
   }
   const ValueId id = state_->graph->AddConstantOf<float>(kTfLiteFloat32, from.shape,
                                                          std::span<const float>(reals));
@@ -336,7 +336,7 @@ ValueId NodeImport::RealBias(int n, std::span<const double> scales) {
   std::vector<double> reals;
   for (int64_t i = 0; i < ElementCount(from.shape); ++i) {
     const double scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(i)];
-    reals.push_back(static_cast<double>(from.At(i).whole) * scale);
+    reals.push_back(static_cast<double>(from.At(i).integer) * scale);
   }
   return Constant(kTfLiteFloat32, from.shape, reals);
 }
@@ -363,10 +363,10 @@ ValueId NodeImport::Dense(int n) {
   if (!FitsIndex(shape)) {
     return refused(RefuseInput(n, kDeputyReasonShape, "%s", Limits(shape).c_str()));
   }
-  std::vector<int64_t> places;
-  std::string problem = FindSparsePlaces(*from.sparsity, shape, &places);
-  if (problem.empty() && from.bytes < places.size() * each) {
-    problem = "sparsity: expected " + std::to_string(places.size()) + " values, found " +
+  std::vector<int64_t> positions;
+  std::string problem = FindSparsePositions(*from.sparsity, shape, &positions);
+  if (problem.empty() && from.bytes < positions.size() * each) {
+    problem = "sparsity: expected " + std::to_string(positions.size()) + " values, found " +
               std::to_string(from.bytes) + " bytes";
   }
   if (!problem.empty()) return refused(RefuseInput(n, kDeputyReasonOther, "%s", problem.c_str()));
@@ -375,9 +375,9 @@ ValueId NodeImport::Dense(int n) {
   const size_t bytes = static_cast<size_t>(ElementCount(shape)) * each;
   if (!CheckKept(bytes)) return kNoValue;
   std::vector<std::byte> contents(bytes);
-  for (size_t i = 0; i < places.size(); ++i) {
-    memcpy(contents.data() + static_cast<size_t>(places[i]) * each, from.data.raw_const + i * each,
-           each);
+  for (size_t i = 0; i < positions.size(); ++i) {
+    memcpy(contents.data() + static_cast<size_t>(positions[i]) * each,
+           from.data.raw_const + i * each, each);
   }
   return state_->graph->AddConstant(from.type, shape, std::move(contents));
 }

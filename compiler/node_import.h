@@ -90,9 +90,9 @@ class NodeImport {
   // Refuses the node; the text begins with the tensor of input `n`.
   bool RefuseInput(int n, DeputyReason reason, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
-  // Checks that there are `least` to `most` inputs, the first `least` of them present; that every
+  // Checks that there are `min` to `max` inputs, the first `min` of them present; that every
   // tensor's shape is within the limits (FitsIndex); and that constants have contents.
-  bool CheckInputs(int least, int most);
+  bool CheckInputs(int min, int max);
   // Checks that the type of an input is one of `types`.
   bool CheckType(int n, std::initializer_list<TfLiteType> types);
   // Checks that Real can read an input: float32, float16, or integers with one scale.
@@ -104,8 +104,8 @@ class NodeImport {
   bool CheckSameScale();
   // Checks that every quantised tensor with the first output's type has the same scale.
   bool CheckOneScale();
-  // Checks that an input has `least` to `most` axes.
-  bool CheckRank(int n, int least, int most);
+  // Checks that an input has `min` to `max` axes.
+  bool CheckRank(int n, int min, int max);
   // Reads an input, which must be a constant of int32 or int64.
   bool ReadInts(int n, std::vector<int>* out_values);
   // Checks a bias of `channels` elements: float32, or a constant of int32 or int64 if the other

@@ -158,18 +158,18 @@ Number LoadElement(TfLiteType type, const std::byte* contents, int64_t index) {
 void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t index) {
   switch (ElementBytes(type)) {
     case 1:
-      return Store(static_cast<uint8_t>(number.whole), contents, index);
+      return Store(static_cast<uint8_t>(number.integer), contents, index);
     case 2:
       if (type == kTfLiteFloat16) {
         return Store(ToHalf(static_cast<float>(number.real)), contents, index);
       }
-      return Store(static_cast<uint16_t>(number.whole), contents, index);
+      return Store(static_cast<uint16_t>(number.integer), contents, index);
     case 4:
       if (type == kTfLiteFloat32) return Store(static_cast<float>(number.real), contents, index);
-      return Store(static_cast<uint32_t>(number.whole), contents, index);
+      return Store(static_cast<uint32_t>(number.integer), contents, index);
     default:
       if (type == kTfLiteFloat64) return Store(number.real, contents, index);
-      return Store(number.whole, contents, index);
+      return Store(number.integer, contents, index);
   }
 }
 

@@ -11,10 +11,10 @@
 
 namespace deputy::compiler {
 
-// Floating-point types use `real`, all others (bool as 0 and 1) `whole`.
+// Floating-point types use `real`, all others (bool as 0 and 1) `integer`.
 struct Number {
   double real = 0;
-  int64_t whole = 0;
+  int64_t integer = 0;
 };
 
 bool IsFloat(TfLiteType type);

@@ -31,14 +31,14 @@ bool ReadThrough(const Rewrite& rewrite, CopyRegion* region, std::vector<ValueId
 }
 
 // Removes inputs that no region reads, and merges equal ones.
-void TidyInputs(Operation* operation) {
+void CanonicalizeInputs(Operation* operation) {
   std::vector<ValueId> inputs;
   std::unordered_map<ValueId, int> numbers;
   for (CopyRegion& region : std::get<Copy>(operation->kind).regions) {
     const ValueId id = operation->inputs[static_cast<size_t>(region.input)];
-    const auto [place, is_new] = numbers.try_emplace(id, static_cast<int>(inputs.size()));
+    const auto [entry, is_new] = numbers.try_emplace(id, static_cast<int>(inputs.size()));
     if (is_new) inputs.push_back(id);
-    region.input = place->second;
+    region.input = entry->second;
   }
   operation->inputs.swap(inputs);
 }
@@ -48,7 +48,7 @@ bool Compose(const Rewrite& rewrite, Operation* operation) {
   for (CopyRegion& region : std::get<Copy>(operation->kind).regions) {
     changed |= ReadThrough(rewrite, &region, &operation->inputs);
   }
-  if (changed) TidyInputs(operation);
+  if (changed) CanonicalizeInputs(operation);
   return changed;
 }
 
@@ -63,14 +63,14 @@ bool IsIdentity(const Rewrite& rewrite, const Operation& operation) {
 // Returns whether an element-wise operation can be applied before the copy that it reads, because
 // the copy only permutes elements. This lets it fuse with the producer of the copy's input, and the
 // copy with its own consumers.
-bool MayGoBefore(const Rewrite& rewrite, const Operation& operation) {
+bool CanMoveBeforeCopy(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind) || operation.inputs.size() != 1) {
     return false;
   }
   const ValueId id = operation.inputs[0];
   const Operation* producer = rewrite.Producer(id);
   const Copy* copy = producer == nullptr ? nullptr : std::get_if<Copy>(&producer->kind);
-  if (copy == nullptr || copy->regions.size() != 1 || !rewrite.OnlyHere(id)) return false;
+  if (copy == nullptr || copy->regions.size() != 1 || !rewrite.HasNoOtherUse(id)) return false;
   const Value &from = rewrite.value(id), &to = rewrite.value(operation.output());
   // An operation that widens the elements is better applied after the copy.
   return from.shape == to.shape && ElementBytes(to.type) <= ElementBytes(from.type) &&
@@ -79,7 +79,7 @@ bool MayGoBefore(const Rewrite& rewrite, const Operation& operation) {
 }
 
 void AddBefore(Operation operation, Rewrite* rewrite) {
-  Operation copy = rewrite->TakeBack(operation.inputs[0]);
+  Operation copy = rewrite->RemoveProducer(operation.inputs[0]);
   const TfLiteType type = rewrite->value(operation.output()).type;
   const Shape shape = rewrite->value(copy.inputs[0]).shape;
   copy.outputs = operation.outputs;
@@ -103,7 +103,7 @@ int MergeCopies(Graph* graph) {
   Rewrite rewrite(graph);
   Operation operation;
   while (rewrite.Next(&operation)) {
-    if (MayGoBefore(rewrite, operation)) {
+    if (CanMoveBeforeCopy(rewrite, operation)) {
       AddBefore(std::move(operation), &rewrite);
       rewrite.CountChange();
       continue;

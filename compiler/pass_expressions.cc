@@ -13,7 +13,7 @@ namespace {
 bool Same(const ScalarNode& a, const ScalarNode& b) {
   return a.op == b.op && a.type == b.type &&
          std::equal(a.arguments, a.arguments + 3, b.arguments) && a.operand == b.operand &&
-         a.constant.whole == b.constant.whole &&
+         a.constant.integer == b.constant.integer &&
          (a.constant.real == b.constant.real ||
           (std::isnan(a.constant.real) && std::isnan(b.constant.real)));
 }
@@ -28,18 +28,18 @@ bool Same(const Computation& a, const Computation& b) {
 // Returns whether a value can be embedded in an expression: one element, and exact as a double.
 bool IsNumber(const Value& value) {
   if (!value.constant() || ElementCount(value.shape) != 1) return false;
-  return IsFloat(value.type) || std::abs(static_cast<double>(value.At(0).whole)) < 0x1p53;
+  return IsFloat(value.type) || std::abs(static_cast<double>(value.At(0).integer)) < 0x1p53;
 }
 
 Computation Simpler(const Graph& graph, const Computation& computation) {
-  Computation result = Tidied(computation);
+  Computation result = Canonicalized(computation);
   for (ValueId id : std::vector<ValueId>(result.inputs)) {
     if (id == kElement || !IsNumber(graph.value(id))) continue;
     const Value& value = graph.value(id);
     const Number number = value.At(0);
     Computation constant;
     constant.expression.Constant(
-        value.type, IsFloat(value.type) ? number.real : static_cast<double>(number.whole));
+        value.type, IsFloat(value.type) ? number.real : static_cast<double>(number.integer));
     result = Inlined(result, id, constant);
   }
   return result;

@@ -23,18 +23,18 @@ bool IsElementwise(const Operation* operation) {
 // Cheap enough to be computed twice.
 bool IsCheap(const Expression& expression) {
   const auto nodes = expression.nodes();
-  const auto is_curve = [](const ScalarNode& node) {
+  const auto is_transcendental = [](const ScalarNode& node) {
     return (node.op >= ScalarOp::kSqrt && node.op <= ScalarOp::kErf) || node.op == ScalarOp::kDiv ||
            node.op == ScalarOp::kFloorDiv || node.op == ScalarOp::kFloorMod ||
            node.op == ScalarOp::kPow || node.op == ScalarOp::kAtan2;
   };
-  return WorkOf(expression) <= 2 && std::none_of(nodes.begin(), nodes.end(), is_curve);
+  return WorkOf(expression) <= 2 && std::none_of(nodes.begin(), nodes.end(), is_transcendental);
 }
 
 class ElementwiseFusion {
  public:
   explicit ElementwiseFusion(Graph* graph)
-      : other_readers_(OtherReaders(*graph)), rewrite_(graph) {}
+      : other_consumers_(OtherConsumers(*graph)), rewrite_(graph) {}
 
   int Run() {
     Operation operation;
@@ -50,7 +50,7 @@ class ElementwiseFusion {
  private:
   // Marks the values that are read by an operation other than an element-wise one of the same
   // shape.
-  static std::vector<bool> OtherReaders(const Graph& graph) {
+  static std::vector<bool> OtherConsumers(const Graph& graph) {
     std::vector<bool> others(graph.values.size(), false);
     for (const Operation& operation : graph.operations) {
       const Shape& shape = graph.value(operation.output()).shape;
@@ -65,43 +65,43 @@ class ElementwiseFusion {
 
   // Returns whether reading the producer's inputs costs no more than reading its result.
   bool ReadsNoMore(const Operation& producer) const {
-    const Value& made = rewrite_.value(producer.output());
+    const Value& result = rewrite_.value(producer.output());
     int large = 0;
     for (ValueId id : producer.inputs) {
       const Value& value = rewrite_.value(id);
-      if (value.bytes() > made.bytes()) return false;
-      if (ElementCount(value.shape) == ElementCount(made.shape)) ++large;
+      if (value.bytes() > result.bytes()) return false;
+      if (ElementCount(value.shape) == ElementCount(result.shape)) ++large;
     }
     return large <= 1;
   }
 
   // Returns whether the producer will become an epilogue, which is computed once for all consumers.
-  bool WillBeEpilogue(const Operation& producer) const {
+  bool WillBecomeEpilogue(const Operation& producer) const {
     return std::any_of(producer.inputs.begin(), producer.inputs.end(), [&](ValueId id) {
-      const Operation* maker = rewrite_.Producer(id);
-      return maker != nullptr && TakesEpilogue(*maker) && rewrite_.uses(id) == 1;
+      const Operation* inner = rewrite_.Producer(id);
+      return inner != nullptr && SupportsEpilogue(*inner) && rewrite_.uses(id) == 1;
     });
   }
 
-  // Returns whether a value may be recomputed inside its consumer `reader`.
-  bool MayInline(ValueId id, const Operation& reader) const {
+  // Returns whether a value may be recomputed inside its consumer `consumer`.
+  bool CanInline(ValueId id, const Operation& consumer) const {
     const Operation* producer = rewrite_.Producer(id);
     if (!IsElementwise(producer)) return false;
-    if (rewrite_.value(id).shape != rewrite_.value(reader.output()).shape) return false;
-    if (rewrite_.OnlyHere(id)) return true;
-    return !rewrite_.IsOutput(id) && !other_readers_[static_cast<size_t>(id)] &&
+    if (rewrite_.value(id).shape != rewrite_.value(consumer.output()).shape) return false;
+    if (rewrite_.HasNoOtherUse(id)) return true;
+    return !rewrite_.IsOutput(id) && !other_consumers_[static_cast<size_t>(id)] &&
            IsCheap(std::get<Elementwise>(producer->kind).expression) && ReadsNoMore(*producer) &&
-           !WillBeEpilogue(*producer);
+           !WillBecomeEpilogue(*producer);
   }
 
   // Inlines one producer into the operation; returns false if none qualifies.
   bool FuseOne(Operation* operation) {
     const Computation outer = ComputationOf(*operation);
     for (ValueId id : operation->inputs) {
-      if (!MayInline(id, *operation)) continue;
+      if (!CanInline(id, *operation)) continue;
       Computation fused = Inlined(outer, id, ComputationOf(*rewrite_.Producer(id)));
       if (WorkOf(fused.expression) > kMaxWork || fused.inputs.size() > kMaxOperands) continue;
-      if (rewrite_.OnlyHere(id)) rewrite_.TakeBack(id);
+      if (rewrite_.HasNoOtherUse(id)) rewrite_.RemoveProducer(id);
       operation->kind = Elementwise{std::move(fused.expression)};
       operation->inputs = std::move(fused.inputs);
       return true;
@@ -109,7 +109,7 @@ class ElementwiseFusion {
     return false;
   }
 
-  const std::vector<bool> other_readers_;
+  const std::vector<bool> other_consumers_;
   Rewrite rewrite_;
 };
 
@@ -123,7 +123,7 @@ ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
   const Operation* last = nullptr;
   for (ValueId id : operation.inputs) {
     const Operation* producer = rewrite.Producer(id);
-    if (producer == nullptr || !TakesEpilogue(*producer) || !rewrite.OnlyHere(id)) continue;
+    if (producer == nullptr || !SupportsEpilogue(*producer) || !rewrite.HasNoOtherUse(id)) continue;
     if (rewrite.value(id).shape != rewrite.value(operation.output()).shape) continue;
     // Both pointers refer to elements of Rewrite's vector of added operations, which is in plan
     // order.
@@ -147,7 +147,7 @@ bool FuseIntoProducer(const Operation& operation, Rewrite* rewrite) {
       fused.inputs.size() > kMaxEpilogueInputs + 1) {
     return false;
   }
-  Operation moved = rewrite->TakeBack(element);
+  Operation moved = rewrite->RemoveProducer(element);
   SetEpilogue(fused, &moved);
   moved.outputs = operation.outputs;
   moved.node = operation.node;

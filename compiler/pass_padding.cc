@@ -35,16 +35,16 @@ std::optional<Border> BorderOf(const Rewrite& rewrite, const Operation& operatio
 }
 
 // Returns a lower bound on the elements of a value, derived from its producer.
-double LeastOf(const Rewrite& rewrite, ValueId id) {
+double LowerBoundOf(const Rewrite& rewrite, ValueId id) {
   const Operation* producer = rewrite.Producer(id);
   if (producer == nullptr) return -INFINITY;
   const auto* kind = std::get_if<Elementwise>(&producer->kind);
   const Expression& expression = kind == nullptr ? producer->epilogue : kind->expression;
-  return expression.empty() ? -INFINITY : FactsOf(expression).least;
+  return expression.empty() ? -INFINITY : FactsOf(expression).min;
 }
 
 // Returns whether every window overlaps the image; a window that does not would have no maximum.
-bool AllReach(int extent, int before, int window, int dilation, int stride, int outputs) {
+bool AllWindowsOverlap(int extent, int before, int window, int dilation, int stride, int outputs) {
   const int first_end = -before + (window - 1) * dilation;
   const int last_start = -before + (outputs - 1) * stride;
   // With a dilation, a window may skip a small image between its rows.
@@ -56,9 +56,11 @@ bool IsMaximumKept(const Rewrite& rewrite, const Operation& pool, const Window& 
   if (std::get<Pool2d>(pool.kind).kind != PoolKind::kMax) return false;
   const Shape& in = rewrite.value(image).shape;
   const Shape& out = rewrite.value(pool.output()).shape;
-  return fill <= LeastOf(rewrite, image) &&
-         AllReach(in[1], merged.top, merged.height, merged.dilation_y, merged.stride_y, out[1]) &&
-         AllReach(in[2], merged.left, merged.width, merged.dilation_x, merged.stride_x, out[2]);
+  return fill <= LowerBoundOf(rewrite, image) &&
+         AllWindowsOverlap(in[1], merged.top, merged.height, merged.dilation_y, merged.stride_y,
+                           out[1]) &&
+         AllWindowsOverlap(in[2], merged.left, merged.width, merged.dilation_x, merged.stride_x,
+                           out[2]);
 }
 
 Window* WindowOf(Operation* operation) {

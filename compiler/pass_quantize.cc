@@ -15,9 +15,9 @@ namespace deputy::compiler {
 namespace {
 
 // Maximum number of values visited when tracing back through copies and views.
-constexpr int kMostLooks = 32;
+constexpr int kMaxVisits = 32;
 // Maximum number of earlier operations on one value that a new one is compared with.
-constexpr size_t kMostReaders = 8;
+constexpr size_t kMaxCandidates = 8;
 
 // Element-wise, from one integer input to one real output of the same shape.
 bool IsDequantize(const Rewrite& rewrite, const Operation& operation) {
@@ -37,12 +37,12 @@ bool IsMovement(const Operation& operation) {
 // Returns whether a value is an integer that was computed from a real, directly or before copies
 // and views. `*looks` is the remaining budget of visited values; the number of paths may be
 // exponential.
-bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* looks) {
+bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* budget) {
   const Operation* producer = rewrite.Producer(id);
-  if (producer == nullptr || --*looks < 0) return false;
+  if (producer == nullptr || --*budget < 0) return false;
   if (IsMovement(*producer)) {
     return std::any_of(producer->inputs.begin(), producer->inputs.end(), [&](ValueId from) {
-      return *looks > 0 && ComesFromReal(rewrite, from, looks);
+      return *budget > 0 && ComesFromReal(rewrite, from, budget);
     });
   }
   const auto* kind = std::get_if<Elementwise>(&producer->kind);
@@ -57,7 +57,7 @@ bool Same(const Expression& a, const Expression& b) {
                       return x.op == y.op && x.type == y.type && x.operand == y.operand &&
                              std::equal(x.arguments, x.arguments + 3, y.arguments) &&
                              x.constant.real == y.constant.real &&
-                             x.constant.whole == y.constant.whole;
+                             x.constant.integer == y.constant.integer;
                     });
 }
 
@@ -79,10 +79,10 @@ class Joining {
 
  private:
   // Returns the result of an equal operation on the same input; kNoValue if there is none.
-  ValueId Known(const Operation& operation) const {
-    const auto readers = readers_.find(operation.inputs[0]);
-    if (readers == readers_.end()) return kNoValue;
-    for (ValueId id : readers->second) {
+  ValueId FindEqual(const Operation& operation) const {
+    const auto consumers = consumers_.find(operation.inputs[0]);
+    if (consumers == consumers_.end()) return kNoValue;
+    for (ValueId id : consumers->second) {
       if (Same(std::get<Elementwise>(rewrite_.Producer(id)->kind).expression,
                std::get<Elementwise>(operation.kind).expression)) {
         return id;
@@ -91,27 +91,27 @@ class Joining {
     return kNoValue;
   }
 
-  void Note(const Operation& operation) {
-    std::vector<ValueId>& readers = readers_[operation.inputs[0]];
-    if (readers.size() < kMostReaders) readers.push_back(operation.output());
+  void Record(const Operation& operation) {
+    std::vector<ValueId>& consumers = consumers_[operation.inputs[0]];
+    if (consumers.size() < kMaxCandidates) consumers.push_back(operation.output());
   }
 
   // Returns true if the operation was replaced by another one.
   bool AddDequantize(Operation* operation) {
-    const ValueId known = Known(*operation);
+    const ValueId known = FindEqual(*operation);
     if (known != kNoValue && !rewrite_.IsOutput(operation->output())) {
       rewrite_.Replace(operation->output(), known);
       return true;
     }
     const ValueId from = operation->inputs[0];
     const Operation* moved = rewrite_.Producer(from);
-    int looks = kMostLooks;
-    if (moved != nullptr && IsMovement(*moved) && rewrite_.OnlyHere(from) &&
-        ComesFromReal(rewrite_, from, &looks)) {
-      AddBefore(*operation, rewrite_.TakeBack(from));
+    int budget = kMaxVisits;
+    if (moved != nullptr && IsMovement(*moved) && rewrite_.HasNoOtherUse(from) &&
+        ComesFromReal(rewrite_, from, &budget)) {
+      AddBefore(*operation, rewrite_.RemoveProducer(from));
       return true;
     }
-    Note(*operation);
+    Record(*operation);
     rewrite_.Add(std::move(*operation));
     return false;
   }
@@ -120,11 +120,11 @@ class Joining {
   ValueId Dequantized(const Operation& operation, ValueId id) {
     Operation alone = operation;
     alone.inputs = {id};
-    const ValueId known = Known(alone);
+    const ValueId known = FindEqual(alone);
     if (known != kNoValue) return known;
     const TfLiteType type = rewrite_.value(operation.output()).type;
     alone.outputs = {rewrite_.graph().AddValue(type, rewrite_.value(id).shape)};
-    Note(alone);
+    Record(alone);
     const ValueId result = alone.output();
     rewrite_.Add(std::move(alone));
     return result;
@@ -144,7 +144,7 @@ class Joining {
 
   Rewrite rewrite_;
   // Outputs of the noted operations, by their input
-  std::map<ValueId, std::vector<ValueId>> readers_;
+  std::map<ValueId, std::vector<ValueId>> consumers_;
 };
 
 }  // namespace

@@ -156,7 +156,7 @@ ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);
   if (!weights.constant() || weights.type != kTfLiteFloat32) return nullptr;
-  if (!MayKeep(rewrite.graph(), weights.bytes())) return nullptr;
+  if (!CanKeep(rewrite.graph(), weights.bytes())) return nullptr;
   const bool biased = operation.inputs.size() > 2 && operation.inputs[2] != kNoValue;
   if (biased && !rewrite.value(operation.inputs[2]).constant()) return nullptr;
   if (const auto* conv = std::get_if<Conv2d>(&operation.kind)) {
@@ -198,8 +198,8 @@ ValueId AddFloats(Rewrite* rewrite, const Shape& shape, const std::vector<double
 struct WeightRange {
   explicit WeightRange(TfLiteType type) {
     if (type != kTfLiteFloat16) return;
-    least = kSmallestNormalHalf;
-    most = kLargestHalf;
+    min = kSmallestNormalHalf;
+    max = kLargestHalf;
     vanishing = 0x1p-25;
   }
 
@@ -207,12 +207,12 @@ struct WeightRange {
   // products.
   bool Holds(double weight, double scale) const {
     const double scaled = std::fabs(weight * scale);
-    if (!(scaled <= most)) return false;
-    return scaled >= least || weight == 0 || scale == 0 || std::fabs(scale) >= 0.5 ||
+    if (!(scaled <= max)) return false;
+    return scaled >= min || weight == 0 || scale == 0 || std::fabs(scale) >= 0.5 ||
            std::fabs(weight) <= vanishing;
   }
 
-  double least = std::numeric_limits<float>::min(), most = std::numeric_limits<float>::max();
+  double min = std::numeric_limits<float>::min(), max = std::numeric_limits<float>::max();
   double vanishing = 0x1p-150;
 };
 
@@ -278,17 +278,18 @@ void SetWeights(const FoldedWeights& folded, Rewrite* rewrite, Operation* operat
 
 // ---- After the operation ------------------------------------------------------------------------
 
-bool FoldBehind(Rewrite* rewrite, const Operation& elementwise) {
+bool FoldAfter(Rewrite* rewrite, const Operation& elementwise) {
   const ValueId x = VariableInput(*rewrite, elementwise);
   const Operation* producer = rewrite->Producer(x);
-  if (producer == nullptr || !producer->epilogue.empty() || !rewrite->OnlyHere(x)) return false;
+  if (producer == nullptr || !producer->epilogue.empty() || !rewrite->HasNoOtherUse(x))
+    return false;
   const ChannelsOf channels_of = WeightsOf(*rewrite, *producer);
   if (!channels_of) return false;
   const MaybeAffine affine = AffineOf(*rewrite, elementwise, x);
   if (!affine) return false;
   FoldedWeights weights(*rewrite, *producer);
   if (!weights.ScaleOutputs(channels_of, *affine)) return false;
-  Operation folded = rewrite->TakeBack(x);
+  Operation folded = rewrite->RemoveProducer(x);
   SetWeights(weights, rewrite, &folded);
   folded.outputs = elementwise.outputs;
   folded.node = elementwise.node;
@@ -304,7 +305,7 @@ bool StaysInside(int extent, int before, int window, int dilation, int stride, i
 
 // Returns whether, in each output, every weight is multiplied with every channel's offset equally
 // often; then the offsets fold into the bias.
-bool TakesOffsets(const Rewrite& rewrite, const Operation& operation) {
+bool CanFoldOffsets(const Rewrite& rewrite, const Operation& operation) {
   const Shape& in = rewrite.value(operation.inputs[0]).shape;
   const Shape& out = rewrite.value(operation.output()).shape;
   const Window* w = nullptr;
@@ -327,14 +328,14 @@ bool SumsOverChannels(const Operation& operation) {
 
 // Returns true if storing x in place of affine(x) loses no precision: x is stored as float32, or
 // lies within known bounds and is not scaled up.
-bool MayStoreUnscaled(const Rewrite& rewrite, ValueId x, const Affine& affine) {
+bool CanStoreUnscaled(const Rewrite& rewrite, ValueId x, const Affine& affine) {
   const Operation* producer = rewrite.Producer(x);
   if (rewrite.graph().real_storage != kTfLiteFloat16 || producer == nullptr) return true;
   const auto* kind = std::get_if<Elementwise>(&producer->kind);
   const Expression& expression = kind == nullptr ? producer->epilogue : kind->expression;
   if (expression.empty() || affine.HasOffset()) return false;
   const Facts facts = FactsOf(expression);
-  return facts.least >= -kLargestHalf && facts.most <= kLargestHalf &&
+  return facts.min >= -kLargestHalf && facts.max <= kLargestHalf &&
          std::all_of(affine.scale.begin(), affine.scale.end(),
                      [](double scale) { return std::fabs(scale) <= 1; });
 }
@@ -344,12 +345,12 @@ bool FoldBefore(Rewrite* rewrite, Operation* operation) {
   if (!channels_of || !SumsOverChannels(*operation)) return false;
   const ValueId scaled = operation->inputs[0];
   const Operation* producer = rewrite->Producer(scaled);
-  if (producer == nullptr || !rewrite->OnlyHere(scaled)) return false;
+  if (producer == nullptr || !rewrite->HasNoOtherUse(scaled)) return false;
   const ValueId x = VariableInput(*rewrite, *producer);
   if (x == kNoValue) return false;
   const MaybeAffine affine = AffineOf(*rewrite, *producer, x);
-  if (!affine || (affine->HasOffset() && !TakesOffsets(*rewrite, *operation))) return false;
-  if (!MayStoreUnscaled(*rewrite, x, *affine)) return false;
+  if (!affine || (affine->HasOffset() && !CanFoldOffsets(*rewrite, *operation))) return false;
+  if (!CanStoreUnscaled(*rewrite, x, *affine)) return false;
   FoldedWeights weights(*rewrite, *operation);
   if (!weights.ScaleInputs(channels_of, *affine)) return false;
   SetWeights(weights, rewrite, operation);
@@ -363,7 +364,7 @@ int FoldScales(Graph* graph) {
   Rewrite rewrite(graph);
   Operation operation;
   while (rewrite.Next(&operation)) {
-    if (FoldBehind(&rewrite, operation)) {
+    if (FoldAfter(&rewrite, operation)) {
       rewrite.CountChange();
       continue;
     }

@@ -39,7 +39,7 @@ bool AddView(Operation view, Rewrite* rewrite) {
     rewrite->Replace(to, from);
     return true;
   }
-  if (producer != nullptr && rewrite->OnlyHere(from) && (same_shape || is_copy)) {
+  if (producer != nullptr && rewrite->HasNoOtherUse(from) && (same_shape || is_copy)) {
     rewrite->RenameOutput(from, to);
     return true;
   }
@@ -51,9 +51,9 @@ bool AddView(Operation view, Rewrite* rewrite) {
 
 // Moves an element-wise operation before a view that it reads: the operation is applied to the
 // source of the view, and a view of its result takes its place.
-class BehindView {
+class ViewMove {
  public:
-  BehindView(Operation operation, Rewrite* rewrite)
+  ViewMove(Operation operation, Rewrite* rewrite)
       : operation_(std::move(operation)), rewrite_(rewrite), shape_(ShapeOf(operation_.output())) {}
 
   // Adds the moved operation and a view, and returns true; or adds the operation unchanged.
@@ -63,15 +63,15 @@ class BehindView {
       rewrite_->Add(std::move(operation_));
       return false;
     }
-    const Shape behind = ShapeOf(*SourceOf(*rewrite_, view));
-    for (ValueId& id : operation_.inputs) id = Behind(id, behind);
+    const Shape source_shape = ShapeOf(*SourceOf(*rewrite_, view));
+    for (ValueId& id : operation_.inputs) id = InputBeforeView(id, source_shape);
     const TfLiteType type = rewrite_->value(operation_.output()).type;
     Operation result;
     result.kind = View{};
     result.node = operation_.node;
     result.outputs = operation_.outputs;
     result.inputs = {rewrite_->Add(std::move(operation_.kind), std::move(operation_.inputs), type,
-                                   behind, operation_.node)};
+                                   source_shape, operation_.node)};
     rewrite_->Add(std::move(result));
     return true;
   }
@@ -80,56 +80,56 @@ class BehindView {
   const Shape& ShapeOf(ValueId id) const { return rewrite_->value(id).shape; }
 
   // Returns whether the operation could be the epilogue of the producer of `id`, a value with
-  // `readers` uses.
-  bool CouldFollow(ValueId id, int readers) const {
+  // `uses` uses.
+  bool CouldBeEpilogue(ValueId id, int uses) const {
     const Operation* producer = rewrite_->Producer(id);
-    return producer != nullptr && TakesEpilogue(*producer) && rewrite_->uses(id) == readers;
+    return producer != nullptr && SupportsEpilogue(*producer) && rewrite_->uses(id) == uses;
   }
 
   // Returns an input that is a view of the output's shape, preferably one whose source's producer
   // could take the operation as its epilogue.
   ValueId ChooseView() {
     ValueId any = kNoValue;
-    bool follows = false;
+    bool is_epilogue = false;
     for (ValueId id : operation_.inputs) {
-      follows |= CouldFollow(id, 0);
+      is_epilogue |= CouldBeEpilogue(id, 0);
       const ValueId* source = SourceOf(*rewrite_, id);
       if (source == nullptr || ShapeOf(id) != shape_) continue;
-      const bool could_follow = rewrite_->OnlyHere(id) && CouldFollow(*source, 1);
-      if (any == kNoValue || (could_follow && !is_wanted_)) any = id;
-      is_wanted_ |= could_follow;
+      const bool could_be_epilogue = rewrite_->HasNoOtherUse(id) && CouldBeEpilogue(*source, 1);
+      if (any == kNoValue || (could_be_epilogue && !enables_epilogue_)) any = id;
+      enables_epilogue_ |= could_be_epilogue;
     }
     // No move is needed if the operation can already be an epilogue.
-    is_wanted_ &= !follows;
+    enables_epilogue_ &= !is_epilogue;
     return any;
   }
 
   bool FitsAll(ValueId view) const {
-    const Shape& behind = ShapeOf(*SourceOf(*rewrite_, view));
+    const Shape& source_shape = ShapeOf(*SourceOf(*rewrite_, view));
     return std::all_of(operation_.inputs.begin(), operation_.inputs.end(), [&](ValueId id) {
       const ValueId* source = SourceOf(*rewrite_, id);
-      const bool is_view = source != nullptr && ShapeOf(*source) == behind;
-      if (ShapeOf(id) == shape_) return is_view || is_wanted_;
-      return ElementCount(ShapeOf(id)) == 1 || IsByChannel(id, behind);
+      const bool is_view = source != nullptr && ShapeOf(*source) == source_shape;
+      if (ShapeOf(id) == shape_) return is_view || enables_epilogue_;
+      return ElementCount(ShapeOf(id)) == 1 || IsByChannel(id, source_shape);
     });
   }
 
   // One element per channel along the last axis, which the view keeps.
-  bool IsByChannel(ValueId id, const Shape& behind) const {
+  bool IsByChannel(ValueId id, const Shape& source_shape) const {
     const Shape& shape = ShapeOf(id);
-    return !shape.empty() && !behind.empty() && shape.back() == behind.back() &&
+    return !shape.empty() && !source_shape.empty() && shape.back() == source_shape.back() &&
            ElementCount(shape) == shape.back();
   }
 
   // Returns the input of the moved operation that corresponds to `id`.
-  ValueId Behind(ValueId id, const Shape& behind) {
+  ValueId InputBeforeView(ValueId id, const Shape& source_shape) {
     const ValueId* source = SourceOf(*rewrite_, id);
     Shape shape = ShapeOf(id);
     if (shape == shape_) {
       if (source != nullptr) id = *source;
-      shape = behind;
-    } else if (shape.size() > behind.size()) {
-      shape = Shape(behind.empty() ? 0 : 1, shape.back());
+      shape = source_shape;
+    } else if (shape.size() > source_shape.size()) {
+      shape = Shape(source_shape.empty() ? 0 : 1, shape.back());
     }
     if (ShapeOf(id) == shape) return id;
     return rewrite_->Add(View{}, {id}, rewrite_->value(id).type, shape, operation_.node);
@@ -138,13 +138,13 @@ class BehindView {
   Operation operation_;
   Rewrite* const rewrite_;
   const Shape shape_;  // shape of the output
-  bool is_wanted_ = false;
+  bool enables_epilogue_ = false;
 };
 
-bool AddInPlaceOf(Operation operation, Rewrite* rewrite) {
+bool AddReplacement(Operation operation, Rewrite* rewrite) {
   if (std::holds_alternative<View>(operation.kind)) return AddView(std::move(operation), rewrite);
   if (std::holds_alternative<Elementwise>(operation.kind) && operation.epilogue.empty()) {
-    return BehindView(std::move(operation), rewrite).Add();
+    return ViewMove(std::move(operation), rewrite).Add();
   }
   // A copy addresses elements by linear index, so the shape of its input is irrelevant.
   const bool changed =
@@ -159,7 +159,7 @@ int MergeViews(Graph* graph) {
   Rewrite rewrite(graph);
   Operation operation;
   while (rewrite.Next(&operation)) {
-    if (AddInPlaceOf(std::move(operation), &rewrite)) rewrite.CountChange();
+    if (AddReplacement(std::move(operation), &rewrite)) rewrite.CountChange();
   }
   return rewrite.Finish();
 }

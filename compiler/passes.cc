@@ -20,14 +20,14 @@ constexpr PassRow kPasses[] = {
     {"fuse_elementwise", &FuseElementwise},
     {"fuse_epilogues", &FuseEpilogues},
 };
-constexpr size_t kFirstInTurn = 1, kFirstFusing = 8;
+constexpr size_t kFirstRepeated = 1, kFirstFusing = 8;
 
 // Upper bound on the rounds, far above what any model needs: guarantees termination.
-constexpr int kMostRounds = 10;
+constexpr int kMaxRounds = 10;
 
-void RunInTurn(std::span<const PassRow> passes, Graph* graph, int* changes) {
+void RunRounds(std::span<const PassRow> passes, Graph* graph, int* changes) {
   bool changed = true;
-  for (int round = 0; changed && round < kMostRounds; ++round) {
+  for (int round = 0; changed && round < kMaxRounds; ++round) {
     changed = false;
     for (size_t i = 0; i < passes.size(); ++i) {
       const int count = passes[i].pass(graph);
@@ -45,9 +45,9 @@ void RunPasses(Graph* graph, const std::function<void(const std::string&)>& log)
   const std::span<const PassRow> passes = kPasses;
   std::vector<int> changes(passes.size());
   changes[0] = RemoveDead(graph);
-  RunInTurn(passes.subspan(kFirstInTurn, kFirstFusing - kFirstInTurn), graph,
-            &changes[kFirstInTurn]);
-  RunInTurn(passes.subspan(kFirstFusing), graph, &changes[kFirstFusing]);
+  RunRounds(passes.subspan(kFirstRepeated, kFirstFusing - kFirstRepeated), graph,
+            &changes[kFirstRepeated]);
+  RunRounds(passes.subspan(kFirstFusing), graph, &changes[kFirstFusing]);
   changes[0] += RemoveDead(graph);
   if (!log) return;
   for (size_t i = 0; i < passes.size(); ++i) {

@@ -40,7 +40,7 @@ bool IsHalf(const Contents& contents) { return contents.type() == kTfLiteFloat16
 // Returns whether the operation can be computed without widening: no operand is float16, or it
 // moves elements of one type without interpreting them.
 template <typename Kind>
-bool TakesHalf(const Kind&, const Operands& operands) {
+bool SupportsHalf(const Kind&, const Operands& operands) {
   constexpr bool kMoves =
       std::is_same_v<Kind, View> || std::is_same_v<Kind, Copy> || std::is_same_v<Kind, Gather>;
   const Contents& output = operands.outputs[0];
@@ -92,7 +92,7 @@ bool ComputeWidened(const Kind& kind, Operands operands, std::string* out_error)
 // Contents of all values during the evaluation of a graph.
 class Run {
  public:
-  explicit Run(const Graph& graph) : graph_(graph), made_(graph.values.size()) {
+  explicit Run(const Graph& graph) : graph_(graph), storage_(graph.values.size()) {
     for (const Value& value : graph.values) data_.push_back(value.data);
   }
 
@@ -112,7 +112,7 @@ class Run {
       operands.outputs[0] = Contents(before, result.data());
     }
     const auto compute = [&](const auto& kind) {
-      if (TakesHalf(kind, operands)) return compiler::Compute(kind, operands, out_error);
+      if (SupportsHalf(kind, operands)) return compiler::Compute(kind, operands, out_error);
       return ComputeWidened(kind, operands, out_error);
     };
     if (!std::visit(compute, operation.kind)) return false;
@@ -143,7 +143,7 @@ class Run {
   }
 
   Contents Make(ValueId id) {
-    std::vector<std::byte>& contents = made_[static_cast<size_t>(id)];
+    std::vector<std::byte>& contents = storage_[static_cast<size_t>(id)];
     contents.resize(graph_.value(id).bytes() + 1);
     data_[static_cast<size_t>(id)] = contents.data();
     return ContentsOf(id);
@@ -152,7 +152,7 @@ class Run {
   const Graph& graph_;
   std::vector<const std::byte*> data_;  // by value
   // By value; one byte longer than the value, so that data() is not null.
-  std::vector<std::vector<std::byte>> made_;
+  std::vector<std::vector<std::byte>> storage_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ void ForRows(const Axis& axis, const Function& function) {
 }
 
 bool Less(TfLiteType type, Number a, Number b) {
-  return IsFloat(type) ? a.real < b.real : a.whole < b.whole;
+  return IsFloat(type) ? a.real < b.real : a.integer < b.integer;
 }
 
 Shape Leading(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
@@ -82,19 +82,19 @@ Number StartOf(ReduceKind kind, TfLiteType type) {
 Number Combine(ReduceKind kind, TfLiteType type, Number a, Number b) {
   switch (kind) {
     case ReduceKind::kProd:
-      return {a.real * b.real, static_cast<int64_t>(static_cast<uint64_t>(a.whole) *
-                                                    static_cast<uint64_t>(b.whole))};
+      return {a.real * b.real, static_cast<int64_t>(static_cast<uint64_t>(a.integer) *
+                                                    static_cast<uint64_t>(b.integer))};
     case ReduceKind::kMax:
       return Less(type, a, b) ? b : a;
     case ReduceKind::kMin:
       return Less(type, b, a) ? b : a;
     case ReduceKind::kAny:
-      return {0, a.whole | b.whole};
+      return {0, a.integer | b.integer};
     case ReduceKind::kAll:
-      return {0, a.whole & b.whole};
+      return {0, a.integer & b.integer};
     default:
-      return {a.real + b.real, static_cast<int64_t>(static_cast<uint64_t>(a.whole) +
-                                                    static_cast<uint64_t>(b.whole))};
+      return {a.real + b.real, static_cast<int64_t>(static_cast<uint64_t>(a.integer) +
+                                                    static_cast<uint64_t>(b.integer))};
   }
 }
 
@@ -197,7 +197,7 @@ bool Compute(const Gather& kind, const Operands& operands, std::string* out_erro
   const int64_t per_batch = indices.count() / batches, outer = axis.outer / batches;
   for (int64_t row = 0; row < axis.outer * per_batch; ++row) {
     const int64_t batch = row / per_batch / std::max<int64_t>(outer, 1);
-    const int64_t index = indices.At(batch * per_batch + row % per_batch).whole;
+    const int64_t index = indices.At(batch * per_batch + row % per_batch).integer;
     if (index < 0 || index >= axis.extent) {
       *out_error = "expected indices from 0 to " + std::to_string(axis.extent - 1) + ", found " +
                    std::to_string(index);
@@ -215,7 +215,7 @@ bool Compute(const OneHot& kind, const Operands& operands, std::string*) {
   const Contents& out = operands.outputs[0];
   const Axis axis(out.shape(), kind.axis);
   ForRows(axis, [&](int64_t first, int64_t step, int64_t row) {
-    const int64_t index = operands.inputs[0].At(row).whole;
+    const int64_t index = operands.inputs[0].At(row).integer;
     for (int64_t i = 0; i < axis.extent; ++i) {
       out.Set(first + i * step, operands.inputs[i == index ? 1 : 2].At(0));
     }

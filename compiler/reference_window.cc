@@ -138,44 +138,44 @@ bool Compute(const Pool2d& kind, const Operands& operands, std::string*) {
 
 namespace {
 
-// Returns the coordinate in the input, along one axis, of output pixel `place`.
-float SourcePlace(const Resize& kind, int place, int in, int out) {
+// Returns the coordinate in the input, along one axis, of output pixel `index`.
+float SourceCoordinate(const Resize& kind, int index, int in, int out) {
   const bool corners = kind.align_corners && out > 1;
   const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
                               : static_cast<float>(in) / static_cast<float>(out);
-  if (!kind.half_pixel_centers) return static_cast<float>(place) * scale;
-  const float middle = (static_cast<float>(place) + 0.5f) * scale;
+  if (!kind.half_pixel_centers) return static_cast<float>(index) * scale;
+  const float middle = (static_cast<float>(index) + 0.5f) * scale;
   return kind.bilinear ? middle - 0.5f : middle;
 }
 
-int NearestPlace(const Resize& kind, int place, int in, int out) {
-  const float source = SourcePlace(kind, place, in, out);
+int NearestPixel(const Resize& kind, int index, int in, int out) {
+  const float source = SourceCoordinate(kind, index, in, out);
   const float rounded = kind.align_corners ? std::round(source) : std::floor(source);
   return std::clamp(static_cast<int>(rounded), 0, in - 1);
 }
 
 // The two neighbouring pixels of a coordinate, and its distance from the lower one.
 struct Between {
-  Between(const Resize& kind, int place, int in, int out) {
-    const float source = SourcePlace(kind, place, in, out);
+  Between(const Resize& kind, int index, int in, int out) {
+    const float source = SourceCoordinate(kind, index, in, out);
     const auto below = static_cast<int>(std::floor(source));
     first = std::clamp(below, 0, in - 1);
     second = std::clamp(below + 1, 0, in - 1);
-    rest = source - static_cast<float>(below);
+    fraction = source - static_cast<float>(below);
   }
   int first, second;
-  float rest;
+  float fraction;
 };
 
 void Interpolate(const Resize& kind, const Image& in, const Image& out) {
   ForPixels(out, [&](int b, int y, int x) {
     const Between rows(kind, y, in.height, out.height), columns(kind, x, in.width, out.width);
     for (int c = 0; c < out.channels; ++c) {
-      const float top = in.at(b, rows.first, columns.first, c) * (1 - columns.rest) +
-                        in.at(b, rows.first, columns.second, c) * columns.rest;
-      const float bottom = in.at(b, rows.second, columns.first, c) * (1 - columns.rest) +
-                           in.at(b, rows.second, columns.second, c) * columns.rest;
-      out.at(b, y, x, c) = top * (1 - rows.rest) + bottom * rows.rest;
+      const float top = in.at(b, rows.first, columns.first, c) * (1 - columns.fraction) +
+                        in.at(b, rows.first, columns.second, c) * columns.fraction;
+      const float bottom = in.at(b, rows.second, columns.first, c) * (1 - columns.fraction) +
+                           in.at(b, rows.second, columns.second, c) * columns.fraction;
+      out.at(b, y, x, c) = top * (1 - rows.fraction) + bottom * rows.fraction;
     }
   });
 }
@@ -191,8 +191,8 @@ bool Compute(const Resize& kind, const Operands& operands, std::string*) {
     return true;
   }
   ForPixels(out, [&](int b, int y, int x) {
-    const int from_y = NearestPlace(kind, y, in.height, out.height);
-    const int from_x = NearestPlace(kind, x, in.width, out.width);
+    const int from_y = NearestPixel(kind, y, in.height, out.height);
+    const int from_x = NearestPixel(kind, x, in.width, out.width);
     for (int c = 0; c < out.channels; ++c) {
       to.Set(&out.at(b, y, x, c) - out.data, from.At(&in.at(b, from_y, from_x, c) - in.data));
     }

@@ -7,14 +7,14 @@
 namespace deputy::compiler {
 
 Rewrite::Rewrite(Graph* graph) : graph_(graph), uses_(UseCounts(*graph)) {
-  taken_.swap(graph->operations);
+  originals_.swap(graph->operations);
   Grow();
   for (ValueId id : graph->outputs) is_output_[static_cast<size_t>(id)] = true;
 }
 
 bool Rewrite::Next(Operation* out_operation) {
-  if (next_ == taken_.size()) return false;
-  *out_operation = std::move(taken_[next_++]);
+  if (next_ == originals_.size()) return false;
+  *out_operation = std::move(originals_[next_++]);
   Resolve(&out_operation->inputs);
   Resolve(&out_operation->epilogue_inputs);
   Count(*out_operation, -1);
@@ -57,11 +57,11 @@ void Rewrite::RenameOutput(ValueId from, ValueId to) {
   std::replace(outputs.begin(), outputs.end(), from, to);
 }
 
-Operation Rewrite::TakeBack(ValueId id) {
-  Operation& place = added_[static_cast<size_t>(producers_[static_cast<size_t>(id)])];
+Operation Rewrite::RemoveProducer(ValueId id) {
+  Operation& slot = added_[static_cast<size_t>(producers_[static_cast<size_t>(id)])];
   Operation operation;
-  std::swap(operation, place);
-  for (ValueId made : operation.outputs) producers_[static_cast<size_t>(made)] = -1;
+  std::swap(operation, slot);
+  for (ValueId output : operation.outputs) producers_[static_cast<size_t>(output)] = -1;
   Count(operation, -1);
   return operation;
 }

@@ -30,7 +30,7 @@ class Rewrite {
   // Renames the output `from` of an added operation to `to`.
   void RenameOutput(ValueId from, ValueId to);
   // Removes the added operation that produces a value and returns it.
-  Operation TakeBack(ValueId id);
+  Operation RemoveProducer(ValueId id);
 
   // Returns the added operation that produces a value; null for inputs and constants. Valid until
   // the next Add.
@@ -40,7 +40,7 @@ class Rewrite {
   int uses(ValueId id) const { return uses_[static_cast<size_t>(id)]; }
   bool IsOutput(ValueId id) const { return is_output_[static_cast<size_t>(id)]; }
   // Returns whether the operation taken out is the only consumer of a value that it reads.
-  bool OnlyHere(ValueId id) const { return uses(id) == 0; }
+  bool HasNoOtherUse(ValueId id) const { return uses(id) == 0; }
 
   Graph& graph() { return *graph_; }
   const Graph& graph() const { return *graph_; }
@@ -57,7 +57,7 @@ class Rewrite {
   void Count(const Operation& operation, int by);
 
   Graph* const graph_;
-  std::vector<Operation> taken_;  // the original operations
+  std::vector<Operation> originals_;  // the original operations
   size_t next_ = 0;
   std::vector<Operation> added_;  // those without outputs have been removed again
   // Indexed by value.

@@ -31,11 +31,11 @@ double ExactUpTo(TfLiteType type) {
 class Simplifier {
  public:
   int Add(const ScalarNode& node, const int* arguments) {
-    if (node.op == kOperand) return Noted(result_.Operand(node.operand, node.type));
+    if (node.op == kOperand) return Recorded(result_.Operand(node.operand, node.type));
     if (node.op == kConstant) {
       const bool is_real = IsFloat(node.type);
-      const auto whole = static_cast<double>(node.constant.whole);
-      return Noted(result_.Constant(node.type, is_real ? node.constant.real : whole));
+      const auto whole = static_cast<double>(node.constant.integer);
+      return Recorded(result_.Constant(node.type, is_real ? node.constant.real : whole));
     }
     if (node.op == kCast) return Cast(arguments[0], node.type);
     return Apply(node.op, arguments[0], arguments[1], arguments[2]);
@@ -57,12 +57,12 @@ class Simplifier {
   // Returns whether a node is a constant equal to a number; distinguishes 0 from -0.
   bool IsNumber(int n, double number) const {
     if (!IsConstant(n)) return false;
-    if (!IsFloat(type(n))) return static_cast<double>(node(n).constant.whole) == number;
+    if (!IsFloat(type(n))) return static_cast<double>(node(n).constant.integer) == number;
     const double real = node(n).constant.real;
     return real == number && std::signbit(real) == std::signbit(number);
   }
 
-  int Noted(int n) {
+  int Recorded(int n) {
     while (facts_.size() < result_.nodes().size()) {
       facts_.push_back(FactsOf(result_.nodes()[facts_.size()], facts_));
     }
@@ -73,16 +73,16 @@ class Simplifier {
     if (type(a) == to) return a;
     const int simpler = CastBack(a, to);
     if (simpler != kNone) return simpler;
-    const int made = Noted(result_.Cast(a, to));
-    return IsConstant(a) ? Folded(made) : made;
+    const int result = Recorded(result_.Cast(a, to));
+    return IsConstant(a) ? Folded(result) : result;
   }
 
   int Apply(ScalarOp op, int a, int b = -1, int c = -1) {
     const int simpler = Simpler(op, a, b, c);
     if (simpler != kNone) return simpler;
-    const int made = Noted(result_.Apply(op, a, b, c));
+    const int result = Recorded(result_.Apply(op, a, b, c));
     const auto is_known = [this](int n) { return n < 0 || IsConstant(n); };
-    return is_known(a) && is_known(b) && is_known(c) ? Folded(made) : made;
+    return is_known(a) && is_known(b) && is_known(c) ? Folded(result) : result;
   }
 
   // Evaluates a node whose arguments are constants.
@@ -90,9 +90,9 @@ class Simplifier {
     Expression alone = result_;
     alone.SetResult(n);
     const Number number = Evaluate(alone, {});
-    if (IsFloat(type(n))) return Noted(result_.Constant(type(n), number.real));
-    if (std::abs(static_cast<double>(number.whole)) >= ExactUpTo(kTfLiteFloat64)) return n;
-    return Noted(result_.Constant(type(n), static_cast<double>(number.whole)));
+    if (IsFloat(type(n))) return Recorded(result_.Constant(type(n), number.real));
+    if (std::abs(static_cast<double>(number.integer)) >= ExactUpTo(kTfLiteFloat64)) return n;
+    return Recorded(result_.Constant(type(n), static_cast<double>(number.integer)));
   }
 
   int Simpler(ScalarOp op, int a, int b, int c) {
@@ -113,7 +113,7 @@ class Simplifier {
       case kCeil:
       case kRoundEven:
       case kRoundAway:
-        return facts(a).whole ? a : kNone;
+        return facts(a).is_integer ? a : kNone;
       case kMax:
       case kMin:
         return SimplerBound(op, a, b);
@@ -139,19 +139,18 @@ class Simplifier {
     int exponent = 0;
     if (std::fabs(std::frexp(node(b).constant.real, &exponent)) != 0.5) return kNone;
     if (exponent < -100 || exponent > 100) return kNone;
-    return Apply(kMul, a, Noted(result_.Constant(kTfLiteFloat32, 1 / node(b).constant.real)));
+    return Apply(kMul, a, Recorded(result_.Constant(kTfLiteFloat32, 1 / node(b).constant.real)));
   }
 
   int SimplerAbs(int a) {
     if (Is(a, kNeg)) return Apply(kAbs, Argument(a, 0));
-    return facts(a).least >= 0 && !facts(a).may_be_negative_zero && !facts(a).may_be_nan ? a
-                                                                                         : kNone;
+    return facts(a).min >= 0 && !facts(a).may_be_negative_zero && !facts(a).may_be_nan ? a : kNone;
   }
 
   // ---- Bounds: max and min with a constant ----
 
   double Bound(int n) const {
-    return IsFloat(type(n)) ? node(n).constant.real : static_cast<double>(node(n).constant.whole);
+    return IsFloat(type(n)) ? node(n).constant.real : static_cast<double>(node(n).constant.integer);
   }
   // Returns whether `inner` is the tighter of two bounds. Equal bounds may differ in the sign of
   // zero.
@@ -160,7 +159,7 @@ class Simplifier {
   }
 
   // Returns which argument of a max or min is a constant bound on the other one; -1 if none is.
-  int BoundPlace(int n, ScalarOp op) const {
+  int BoundArgument(int n, ScalarOp op) const {
     if (!Is(n, op)) return -1;
     return IsConstant(Argument(n, 0)) ? 0 : IsConstant(Argument(n, 1)) ? 1 : -1;
   }
@@ -168,38 +167,38 @@ class Simplifier {
   int SimplerBound(ScalarOp op, int a, int b) {
     if (a == b) return a;
     if (IsConstant(a) == IsConstant(b)) return kNone;
-    const int place = IsConstant(a) ? 0 : 1;
-    const int constant = place == 0 ? a : b, x = place == 0 ? b : a;
+    const int bound_argument = IsConstant(a) ? 0 : 1;
+    const int constant = bound_argument == 0 ? a : b, x = bound_argument == 0 ? b : a;
     // Integers beyond 2^53 cannot be compared as doubles; the limit leaves a margin.
     if (std::isnan(Bound(constant)) || std::fabs(Bound(constant)) > 0x1p52) return kNone;
-    if (IsMet(op, x, Bound(constant))) return x;
-    const int inner = BoundPlace(x, op);
-    if (inner == place) return OneBound(op, place, constant, x);
-    return OrderedBounds(op, place, constant, x);
+    if (IsImplied(op, x, Bound(constant))) return x;
+    const int inner = BoundArgument(x, op);
+    if (inner == bound_argument) return TighterBound(op, bound_argument, constant, x);
+    return OrderedBounds(op, bound_argument, constant, x);
   }
 
   // Returns whether the value of x is known to satisfy the bound.
-  bool IsMet(ScalarOp op, int x, double bound) const {
+  bool IsImplied(ScalarOp op, int x, double bound) const {
     const Facts& known = facts(x);
     if (known.may_be_nan || (bound == 0 && known.may_be_negative_zero)) return false;
-    return op == kMax ? known.least >= bound : known.most <= bound;
+    return op == kMax ? known.min >= bound : known.max <= bound;
   }
 
   // max(5, max(3, x)): keeps the tighter bound.
-  int OneBound(ScalarOp op, int place, int constant, int x) {
-    const int inner = Argument(x, place);
+  int TighterBound(ScalarOp op, int bound_argument, int constant, int x) {
+    const int inner = Argument(x, bound_argument);
     if (Bound(inner) == Bound(constant)) return inner == constant ? x : kNone;
     if (IsTighter(op, Bound(inner), Bound(constant))) return x;
-    const int rest = Argument(x, 1 - place);
-    return place == 0 ? Apply(op, constant, rest) : Apply(op, rest, constant);
+    const int other = Argument(x, 1 - bound_argument);
+    return bound_argument == 0 ? Apply(op, constant, other) : Apply(op, other, constant);
   }
 
   // Rewrites max(0, min(6, x)) as min(6, max(0, x)), so that bounds of one kind become adjacent.
-  int OrderedBounds(ScalarOp op, int place, int constant, int x) {
-    if (op != kMax || place != 0 || BoundPlace(x, kMin) != 0) return kNone;
-    const int most = Argument(x, 0);
-    if (!(Bound(constant) < Bound(most))) return kNone;
-    return Apply(kMin, most, Apply(kMax, constant, Argument(x, 1)));
+  int OrderedBounds(ScalarOp op, int bound_argument, int constant, int x) {
+    if (op != kMax || bound_argument != 0 || BoundArgument(x, kMin) != 0) return kNone;
+    const int max = Argument(x, 0);
+    if (!(Bound(constant) < Bound(max))) return kNone;
+    return Apply(kMin, max, Apply(kMax, constant, Argument(x, 1)));
   }
 
   // ---- Choices and casts ----
@@ -207,7 +206,7 @@ class Simplifier {
   // b < a ? a : b is max(a, b), NaN included.
   int SimplerChoice(int condition, int a, int b) {
     if (a == b) return a;
-    if (IsConstant(condition)) return node(condition).constant.whole != 0 ? a : b;
+    if (IsConstant(condition)) return node(condition).constant.integer != 0 ? a : b;
     const bool less = Is(condition, kLess), greater = Is(condition, kGreater);
     if (!less && !greater) return kNone;
     const int small = Argument(condition, less ? 0 : 1), large = Argument(condition, less ? 1 : 0);
@@ -223,14 +222,14 @@ class Simplifier {
     const int x = Argument(a, 0);
     if (to == kTfLiteFloat16 && IsFloat(type(a))) return x;
     const Facts& known = facts(x);
-    if (!known.whole || known.may_be_nan || type(a) == kTfLiteBool) return kNone;
+    if (!known.is_integer || known.may_be_nan || type(a) == kTfLiteBool) return kNone;
     if (IsFloat(type(a))) {
-      const double most = ExactUpTo(type(a));
-      return known.least >= -most && known.most <= most ? x : kNone;
+      const double max = ExactUpTo(type(a));
+      return known.min >= -max && known.max <= max ? x : kNone;
     }
     const Facts range = FactsOfType(type(a));
-    const bool fits = known.least >= range.least && known.most <= range.most &&
-                      std::max(-known.least, known.most) <= 0x1p52;
+    const bool fits = known.min >= range.min && known.max <= range.max &&
+                      std::max(-known.min, known.max) <= 0x1p52;
     return fits && !known.may_be_negative_zero ? x : kNone;
   }
 
@@ -245,8 +244,9 @@ Expression Simplified(const Expression& expression) {
   std::vector<int> numbers;
   for (const ScalarNode& node : expression.nodes()) {
     // Integer constants that double cannot represent.
-    const bool is_huge = node.op == ScalarOp::kConstant && !IsFloat(node.type) &&
-                         (node.constant.whole >= 1LL << 53 || node.constant.whole <= -(1LL << 53));
+    const bool is_huge =
+        node.op == ScalarOp::kConstant && !IsFloat(node.type) &&
+        (node.constant.integer >= 1LL << 53 || node.constant.integer <= -(1LL << 53));
     if (is_huge) return expression;
     int arguments[3];
     for (int i = 0; i < 3; ++i) {

@@ -30,14 +30,14 @@ class Expansion {
         shape_(shape),
         count_(ElementCount(shape)) {}
 
-  std::string Run(std::vector<int64_t>* out_places) {
+  std::string Run(std::vector<int64_t>* out_positions) {
     std::string problem = CheckOrder();
     if (problem.empty()) problem = FindPitches();
-    places_ = {0};
+    positions_ = {0};
     for (size_t level = 0; problem.empty() && level < levels_.size(); ++level) {
       problem = Expand(level);
     }
-    if (problem.empty()) *out_places = std::move(places_);
+    if (problem.empty()) *out_positions = std::move(positions_);
     return problem;
   }
 
@@ -94,7 +94,7 @@ class Expansion {
         levels_[level].format == kTfLiteDimDense
             ? ExpandDense(level, extents_[dimension], pitches_[dimension], &next)
             : ExpandSparse(level, extents_[dimension], pitches_[dimension], &next);
-    places_ = std::move(next);
+    positions_ = std::move(next);
     return problem;
   }
 
@@ -102,12 +102,12 @@ class Expansion {
                           std::vector<int64_t>* next) const {
     const int64_t size = levels_[level].dense_size;
     if (size < 0 || size > extent) return AtLevel(level, "a size beyond the dimension's");
-    if (size * static_cast<int64_t>(places_.size()) > count_) {
+    if (size * static_cast<int64_t>(positions_.size()) > count_) {
       return AtLevel(level, "more values than elements");
     }
-    next->reserve(places_.size() * static_cast<size_t>(size));
-    for (const int64_t place : places_) {
-      for (int64_t i = 0; i < size; ++i) next->push_back(place + i * pitch);
+    next->reserve(positions_.size() * static_cast<size_t>(size));
+    for (const int64_t position : positions_) {
+      for (int64_t i = 0; i < size; ++i) next->push_back(position + i * pitch);
     }
     return "";
   }
@@ -116,7 +116,7 @@ class Expansion {
                            std::vector<int64_t>* next) const {
     const std::span<const int> segments = Ints(levels_[level].array_segments);
     const std::span<const int> indices = Ints(levels_[level].array_indices);
-    if (segments.size() != places_.size() + 1 || segments.front() != 0 ||
+    if (segments.size() != positions_.size() + 1 || segments.front() != 0 ||
         segments.back() != static_cast<int64_t>(indices.size())) {
       return AtLevel(level, "segments that do not fit the indices");
     }
@@ -124,14 +124,14 @@ class Expansion {
       return AtLevel(level, "more values than elements");
     }
     next->reserve(indices.size());
-    for (size_t n = 0; n < places_.size(); ++n) {
+    for (size_t n = 0; n < positions_.size(); ++n) {
       if (segments[n + 1] < segments[n] || segments[n + 1] > segments.back()) {
         return AtLevel(level, "segments out of order");
       }
       for (int i = segments[n]; i < segments[n + 1]; ++i) {
         const int64_t index = indices[static_cast<size_t>(i)];
         if (index < 0 || index >= extent) return AtLevel(level, "an index beyond the dimension");
-        next->push_back(places_[n] + index * pitch);
+        next->push_back(positions_[n] + index * pitch);
       }
     }
     return "";
@@ -142,16 +142,16 @@ class Expansion {
   const Shape& shape_;
   const int64_t count_;
   std::vector<int64_t> extents_, pitches_;  // by dimension
-  std::vector<int64_t> places_;             // element positions, by node of the current level
+  std::vector<int64_t> positions_;          // element positions, by node of the current level
 };
 
 }  // namespace
 
-std::string FindSparsePlaces(const TfLiteSparsity& sparsity, const Shape& shape,
-                             std::vector<int64_t>* out_places) {
-  out_places->clear();
+std::string FindSparsePositions(const TfLiteSparsity& sparsity, const Shape& shape,
+                                std::vector<int64_t>* out_positions) {
+  out_positions->clear();
   if (sparsity.dim_metadata == nullptr) return "sparsity: no levels";
-  return Expansion(sparsity, shape).Run(out_places);
+  return Expansion(sparsity, shape).Run(out_positions);
 }
 
 }  // namespace deputy::compiler

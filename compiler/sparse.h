@@ -18,8 +18,8 @@ namespace deputy::compiler {
 // Computes the position of each stored value in the dense tensor. Returns "", or a description of
 // the fault in the tree, in which case there are no positions. Takes time linear in the tree and
 // the shape.
-std::string FindSparsePlaces(const TfLiteSparsity& sparsity, const Shape& shape,
-                             std::vector<int64_t>* out_places);
+std::string FindSparsePositions(const TfLiteSparsity& sparsity, const Shape& shape,
+                                std::vector<int64_t>* out_positions);
 
 }  // namespace deputy::compiler
 

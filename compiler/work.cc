@@ -53,8 +53,8 @@ struct Arithmetic {
   const Operation& operation;
 
   const Shape& input(size_t n) const { return graph.value(operation.inputs[n]).shape; }
-  double read() const { return CountOf(graph, operation.inputs[0]); }
-  double made() const { return CountOf(graph, operation.output()); }
+  double input_count() const { return CountOf(graph, operation.inputs[0]); }
+  double output_count() const { return CountOf(graph, operation.output()); }
   static Work Macs(double macs) { return {.macs = macs}; }
   static Work Steps(double steps) { return {.steps = steps}; }
   // Elements of a filter [out channels, height, width, channels] per output channel.
@@ -67,26 +67,30 @@ struct Arithmetic {
   }
 
   Work operator()(const Elementwise& kind) const {
-    return Steps(made() * StepsOf(kind.expression));
+    return Steps(output_count() * StepsOf(kind.expression));
   }
-  Work operator()(const Conv2d&) const { return Macs(made() * filter()); }
-  Work operator()(const DepthwiseConv2d& kind) const { return Macs(made() * Pixels(kind.window)); }
+  Work operator()(const Conv2d&) const { return Macs(output_count() * filter()); }
+  Work operator()(const DepthwiseConv2d& kind) const {
+    return Macs(output_count() * Pixels(kind.window));
+  }
   // Every pixel of the image is added to a window of every output channel.
   Work operator()(const TransposedConv2d&) const {
     const Shape& shape = input(1);
-    return Macs(read() * static_cast<double>(ElementCount({shape[0], shape[1], shape[2]})));
+    return Macs(input_count() * static_cast<double>(ElementCount({shape[0], shape[1], shape[2]})));
   }
   Work operator()(const MatMul& kind) const {
     const Shape& a = input(0);
-    return Macs(made() * (kind.transpose_a ? a[a.size() - 2] : a.back()));
+    return Macs(output_count() * (kind.transpose_a ? a[a.size() - 2] : a.back()));
   }
-  Work operator()(const Pool2d& kind) const { return Steps(made() * Pixels(kind.window)); }
-  Work operator()(const Reduce&) const { return Steps(read()); }
-  Work operator()(const Softmax&) const { return Steps(read() * (kTranscendental + 3)); }
-  Work operator()(const ArgReduce&) const { return Steps(read()); }
-  Work operator()(const CumulativeSum&) const { return Steps(read()); }
-  Work operator()(const TopK&) const { return Steps(read()); }
-  Work operator()(const Resize& kind) const { return Steps(made() * (kind.bilinear ? 8 : 1)); }
+  Work operator()(const Pool2d& kind) const { return Steps(output_count() * Pixels(kind.window)); }
+  Work operator()(const Reduce&) const { return Steps(input_count()); }
+  Work operator()(const Softmax&) const { return Steps(input_count() * (kTranscendental + 3)); }
+  Work operator()(const ArgReduce&) const { return Steps(input_count()); }
+  Work operator()(const CumulativeSum&) const { return Steps(input_count()); }
+  Work operator()(const TopK&) const { return Steps(input_count()); }
+  Work operator()(const Resize& kind) const {
+    return Steps(output_count() * (kind.bilinear ? 8 : 1));
+  }
   // Operations that only move elements: View, Copy, Gather, OneHot.
   template <typename Kind>
   Work operator()(const Kind&) const {
@@ -97,7 +101,7 @@ struct Arithmetic {
 bool IsView(const Operation& operation) { return std::holds_alternative<View>(operation.kind); }
 
 // Returns whether the operation reads only the part of its input that it writes.
-bool ReadsWhatItNeeds(const Operation& operation) {
+bool ReadsOnlyOutputSize(const Operation& operation) {
   return std::holds_alternative<Gather>(operation.kind) ||
          std::holds_alternative<Copy>(operation.kind);
 }
@@ -117,10 +121,10 @@ Work WorkOf(const Graph& graph, const Operation& operation) {
   double written = 0;
   for (ValueId id : operation.outputs) written += BytesOf(graph, id);
   work.bytes = written;
-  const std::vector<ValueId> read = ReadValues(operation);
-  for (ValueId id : std::set<ValueId>(read.begin(), read.end())) {
+  const std::vector<ValueId> input_count = ReadValues(operation);
+  for (ValueId id : std::set<ValueId>(input_count.begin(), input_count.end())) {
     const double bytes = BytesOf(graph, id);
-    work.bytes += ReadsWhatItNeeds(operation) ? std::min(bytes, written) : bytes;
+    work.bytes += ReadsOnlyOutputSize(operation) ? std::min(bytes, written) : bytes;
   }
   return work;
 }
@@ -135,34 +139,34 @@ std::vector<Work> WorkOfOperations(const Graph& graph) {
 
 std::vector<Work> WorkOfNodes(const Graph& graph) {
   std::vector<Work> works;
-  std::map<int, size_t> place_of_node;
-  std::vector<int> maker(graph.values.size(), -1);  // node that produces the value, by value
-  std::set<std::pair<int, ValueId>> entered;        // values counted as read by a node
+  std::map<int, size_t> index_of_node;
+  std::vector<int> producer(graph.values.size(), -1);  // node that produces the value, by value
+  std::set<std::pair<int, ValueId>> entered;           // values counted as read by a node
   std::vector<bool> left(graph.values.size(), false);
   const auto leave = [&](ValueId id) {
-    const int node = maker[static_cast<size_t>(id)];
+    const int node = producer[static_cast<size_t>(id)];
     if (node < 0 || left[static_cast<size_t>(id)]) return;
     left[static_cast<size_t>(id)] = true;
-    works[place_of_node[node]].bytes += BytesOf(graph, id);
+    works[index_of_node[node]].bytes += BytesOf(graph, id);
   };
   for (const Operation& operation : graph.operations) {
     const int node = operation.node;
-    const auto [found, added] = place_of_node.emplace(node, works.size());
+    const auto [found, added] = index_of_node.emplace(node, works.size());
     if (added) works.emplace_back();
-    const size_t place = found->second;
+    const size_t index = found->second;
     for (ValueId id : ReadValues(operation)) {
-      if (maker[static_cast<size_t>(id)] == node && node >= 0) continue;
+      if (producer[static_cast<size_t>(id)] == node && node >= 0) continue;
       leave(id);
-      if (entered.emplace(node, id).second) works[place].bytes += BytesOf(graph, id);
+      if (entered.emplace(node, id).second) works[index].bytes += BytesOf(graph, id);
       const TfLiteType type = graph.value(id).type;
-      if (type == kTfLiteInt8 || type == kTfLiteUInt8) works[place].bytewise = true;
+      if (type == kTfLiteInt8 || type == kTfLiteUInt8) works[index].bytewise = true;
     }
-    for (ValueId id : operation.outputs) maker[static_cast<size_t>(id)] = node;
+    for (ValueId id : operation.outputs) producer[static_cast<size_t>(id)] = node;
     if (IsView(operation)) continue;
     const Work more = ArithmeticOf(graph, operation);
-    works[place].macs += more.macs;
-    works[place].steps += more.steps;
-    works[place].operations = 1;
+    works[index].macs += more.macs;
+    works[index].steps += more.steps;
+    works[index].operations = 1;
   }
   for (ValueId id : graph.outputs) leave(id);
   for (Work& work : works) {

@@ -15,7 +15,7 @@ namespace deputy::gpu_cl {
 // - For CPUs, images with few channels are padded before the convolution: each row of a window is
 //   then
 // contiguous in memory.
-compiler::Graph Adapted(compiler::Graph graph, const PlanOptions& options);
+compiler::Graph AdaptGraph(compiler::Graph graph, const PlanOptions& options);
 
 }  // namespace deputy::gpu_cl
 

@@ -32,10 +32,10 @@ size_t BoundPlans::Clear() {
 
 std::unique_ptr<Executor> BoundPlans::Take(const Executor& wanted) {
   const std::lock_guard lock(mutex_);
-  for (auto place = kept_.begin(); place != kept_.end(); ++place) {
-    if (!(*place)->Computes(wanted)) continue;
-    std::unique_ptr<Executor> found = std::move(*place);
-    kept_.erase(place);
+  for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
+    if (!(*entry)->Computes(wanted)) continue;
+    std::unique_ptr<Executor> found = std::move(*entry);
+    kept_.erase(entry);
     return found;
   }
   return nullptr;

@@ -7,14 +7,14 @@ namespace deputy::gpu_cl {
 namespace {
 
 // A handle is a positive int: the generation in 15 bits, above 16 bits of the slot index.
-constexpr int kPlaceBits = 16;
+constexpr int kSlotBits = 16;
 constexpr int kGenerations = 1 << 15;
-constexpr size_t kPlaces = size_t{1} << kPlaceBits;
+constexpr size_t kSlots = size_t{1} << kSlotBits;
 
-size_t IndexOf(TfLiteBufferHandle handle) { return static_cast<size_t>(handle) % kPlaces; }
+size_t IndexOf(TfLiteBufferHandle handle) { return static_cast<size_t>(handle) % kSlots; }
 
-TfLiteBufferHandle HandleOf(size_t place, int generation) {
-  return generation << kPlaceBits | static_cast<int>(place);
+TfLiteBufferHandle HandleOf(size_t slot, int generation) {
+  return generation << kSlotBits | static_cast<int>(slot);
 }
 
 }  // namespace
@@ -22,53 +22,53 @@ TfLiteBufferHandle HandleOf(size_t place, int generation) {
 TfLiteBufferHandle BufferTable::Add(std::shared_ptr<const DeviceBuffer> buffer) {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
-    if (places_.size() == kPlaces) return kTfLiteNullBufferHandle;
-    free_.reserve(places_.size() + 1);  // so that Remove cannot fail
-    places_.emplace_back();
-    free_.push_back(places_.size() - 1);
+    if (slots_.size() == kSlots) return kTfLiteNullBufferHandle;
+    free_.reserve(slots_.size() + 1);  // so that Remove cannot fail
+    slots_.emplace_back();
+    free_.push_back(slots_.size() - 1);
   }
   const size_t index = free_.back();
   free_.pop_back();
-  Place& place = places_[index];
-  place.buffer = std::move(buffer);
-  place.taken = true;
-  return HandleOf(index, place.generation);
+  Slot& slot = slots_[index];
+  slot.buffer = std::move(buffer);
+  slot.in_use = true;
+  return HandleOf(index, slot.generation);
 }
 
-const BufferTable::Place* BufferTable::PlaceOf(TfLiteBufferHandle handle) const {
-  if (handle < 0 || IndexOf(handle) >= places_.size()) return nullptr;
-  const Place& place = places_[IndexOf(handle)];
-  return place.taken && place.generation == handle >> kPlaceBits ? &place : nullptr;
+const BufferTable::Slot* BufferTable::FindSlot(TfLiteBufferHandle handle) const {
+  if (handle < 0 || IndexOf(handle) >= slots_.size()) return nullptr;
+  const Slot& slot = slots_[IndexOf(handle)];
+  return slot.in_use && slot.generation == handle >> kSlotBits ? &slot : nullptr;
 }
 
 bool BufferTable::Replace(TfLiteBufferHandle handle, std::shared_ptr<const DeviceBuffer> buffer) {
   const std::lock_guard lock(mutex_);
-  if (PlaceOf(handle) == nullptr) return false;
+  if (FindSlot(handle) == nullptr) return false;
   // The old buffer is released with the argument, after the lock.
-  std::swap(places_[IndexOf(handle)].buffer, buffer);
+  std::swap(slots_[IndexOf(handle)].buffer, buffer);
   return true;
 }
 
 std::shared_ptr<const DeviceBuffer> BufferTable::Find(TfLiteBufferHandle handle) const {
   const std::lock_guard lock(mutex_);
-  const Place* place = PlaceOf(handle);
-  return place == nullptr ? nullptr : place->buffer;
+  const Slot* slot = FindSlot(handle);
+  return slot == nullptr ? nullptr : slot->buffer;
 }
 
 void BufferTable::Forget(const DeviceBuffer* buffer) {
   const std::lock_guard lock(mutex_);
-  for (Place& place : places_) {
-    if (place.buffer.get() == buffer) place.buffer.reset();
+  for (Slot& slot : slots_) {
+    if (slot.buffer.get() == buffer) slot.buffer.reset();
   }
 }
 
 void BufferTable::Remove(TfLiteBufferHandle handle) {
   const std::lock_guard lock(mutex_);
-  if (PlaceOf(handle) == nullptr) return;
-  Place& place = places_[IndexOf(handle)];
-  place.buffer.reset();
-  place.taken = false;
-  place.generation = (place.generation + 1) % kGenerations;
+  if (FindSlot(handle) == nullptr) return;
+  Slot& slot = slots_[IndexOf(handle)];
+  slot.buffer.reset();
+  slot.in_use = false;
+  slot.generation = (slot.generation + 1) % kGenerations;
   free_.push_back(IndexOf(handle));
 }
 

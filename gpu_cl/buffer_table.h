@@ -22,7 +22,7 @@ struct DeviceBuffer {
   size_t bytes = 0;
   // True if the client provided it. Otherwise it is the output of a partition and overwritten by
   // every run of the partition.
-  bool of_client = false;
+  bool from_client = false;
 };
 
 // A handle consists of a slot of the table and the slot's generation, so that a freed handle is
@@ -41,17 +41,17 @@ class BufferTable {
   void Forget(const DeviceBuffer* buffer);
 
  private:
-  struct Place {
+  struct Slot {
     std::shared_ptr<const DeviceBuffer> buffer;
     int generation = 0;
-    bool taken = false;
+    bool in_use = false;
   };
 
   // Returns null if the handle is not valid (freed, or never returned by Add). Requires the mutex.
-  const Place* PlaceOf(TfLiteBufferHandle handle) const;
+  const Slot* FindSlot(TfLiteBufferHandle handle) const;
 
   mutable std::mutex mutex_;
-  std::vector<Place> places_;
+  std::vector<Slot> slots_;
   std::vector<size_t> free_;
 };
 

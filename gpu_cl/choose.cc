@@ -72,8 +72,8 @@ TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
 
 // Returns a partition's estimated gain; nullopt if it cannot be imported, which is reported when it
 // is compiled.
-std::optional<double> Gain(TfLiteContext* context, const CostModel& model,
-                           const TfLiteDelegateParams& partition) {
+std::optional<double> EstimateGain(TfLiteContext* context, const CostModel& model,
+                                   const TfLiteDelegateParams& partition) {
   compiler::Graph graph;
   if (compiler::Import(context, partition, &graph)) return std::nullopt;
   return GainNs(model, graph);
@@ -85,7 +85,7 @@ std::vector<size_t> BestFirst(const GpuDelegate& gpu, TfLiteContext* context,
   const CostModel model = ModelFor(gpu, context);
   std::vector<double> gains;
   for (const TfLiteDelegateParams& partition : partitions) {
-    gains.push_back(Gain(context, model, partition).value_or(-HUGE_VAL));
+    gains.push_back(EstimateGain(context, model, partition).value_or(-HUGE_VAL));
   }
   std::vector<size_t> order(partitions.size());
   std::iota(order.begin(), order.end(), 0);
@@ -98,9 +98,9 @@ std::vector<size_t> BestFirst(const GpuDelegate& gpu, TfLiteContext* context,
 }
 
 // Returns the reason why a partition is too slow; nullopt if its gain suffices or is unknown.
-std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
-                             const TfLiteDelegateParams& partition) {
-  const std::optional<double> gain = Gain(context, model, partition);
+std::optional<Refusal> CheckGain(const GpuDelegate& gpu, TfLiteContext* context,
+                                 const CostModel& model, const TfLiteDelegateParams& partition) {
+  const std::optional<double> gain = EstimateGain(context, model, partition);
   if (!gain || *gain / 1000 >= gpu.options.min_gain_us) return std::nullopt;
   char text[160];
   std::snprintf(text, sizeof text, "partition of %d nodes: gain %.1f us below min_gain_us=%.15g",
@@ -109,8 +109,8 @@ std::optional<Refusal> Weigh(const GpuDelegate& gpu, TfLiteContext* context, con
 }
 
 // Refuses the nodes of partitions whose gain is below the minimum of the options.
-TfLiteStatus RefuseSlow(const GpuDelegate& gpu, TfLiteContext* context, const CostModel& model,
-                        std::vector<NodeChoice>* choices) {
+TfLiteStatus RefuseSlowPartitions(const GpuDelegate& gpu, TfLiteContext* context,
+                                  const CostModel& model, std::vector<NodeChoice>* choices) {
   std::vector<int> nodes;
   std::map<int, NodeChoice*> choice_of_node;
   for (NodeChoice& choice : *choices) {
@@ -122,7 +122,7 @@ TfLiteStatus RefuseSlow(const GpuDelegate& gpu, TfLiteContext* context, const Co
   const TfLiteStatus status = Preview(context, nodes, &partitions);
   if (status != kTfLiteOk) return status;
   for (const TfLiteDelegateParams& partition : partitions) {
-    const std::optional<Refusal> refusal = Weigh(gpu, context, model, partition);
+    const std::optional<Refusal> refusal = CheckGain(gpu, context, model, partition);
     if (!refusal) continue;
     const TfLiteIntArray& part = *partition.nodes_to_replace;
     for (int i = 0; i < part.size; ++i) choice_of_node.at(part.data[i])->refusal = refusal;
@@ -143,8 +143,8 @@ TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::sp
     choice.refusal = Refuse(gpu, context, index, &work);
     if (!choice.refusal) choice.device_ns = TimeNs(model.device, work);
   }
-  if (gpu.options.force || gpu.options.min_gain_us <= kNoLeastGain) return kTfLiteOk;
-  return RefuseSlow(gpu, context, model, out_choices);
+  if (gpu.options.force || gpu.options.min_gain_us <= kNoMinGain) return kTfLiteOk;
+  return RefuseSlowPartitions(gpu, context, model, out_choices);
 }
 
 TfLiteStatus KeepBest(const GpuDelegate& gpu, TfLiteContext* context, std::vector<int>* nodes) {

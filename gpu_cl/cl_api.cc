@@ -131,7 +131,7 @@ bool IsDeviceLost(cl_int code) {
          code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || code == -9999;
 }
 
-bool IsMemoryShort(cl_int code) {
+bool IsOutOfMemory(cl_int code) {
   return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES ||
          code == CL_OUT_OF_HOST_MEMORY;
 }

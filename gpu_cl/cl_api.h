@@ -116,7 +116,7 @@ ClStatus ClCall(const char* call, cl_int code);
 // poison the shared context (device.h).
 bool IsDeviceLost(cl_int code);
 // Returns whether the code means out of memory, so that using less memory may help.
-bool IsMemoryShort(cl_int code);
+bool IsOutOfMemory(cl_int code);
 
 // Result of a search for the OpenCL library.
 struct LoadedCl {

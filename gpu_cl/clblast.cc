@@ -13,9 +13,9 @@ namespace {
 constexpr int kRowMajor = 101, kNotTransposed = 111, kTransposed = 112;
 
 // Highest compute capability in CLBlast's database.
-constexpr uint32_t kLastNvidia = 89;
+constexpr uint32_t kMaxNvidiaCapability = 89;
 
-bool Names(const DeviceProfile& profile, const char* part) {
+bool NameContains(const DeviceProfile& profile, const char* part) {
   std::string text = profile.vendor + " " + profile.name;
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -47,15 +47,15 @@ std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried) {
   return std::make_shared<const ClblastApi>(api);
 }
 
-bool IsKnownToClblast(const DeviceProfile& profile) {
+bool IsInClblastDatabase(const DeviceProfile& profile) {
   if (profile.kind != DeviceKind::kDiscreteGpu && profile.kind != DeviceKind::kIntegratedGpu) {
     return false;
   }
-  if (Names(profile, "nvidia")) {
-    return profile.nvidia_capability > 0 && profile.nvidia_capability <= kLastNvidia;
+  if (NameContains(profile, "nvidia")) {
+    return profile.nvidia_capability > 0 && profile.nvidia_capability <= kMaxNvidiaCapability;
   }
   for (const char* vendor : {"advanced micro devices", "amd", "intel", "mali", "qualcomm"}) {
-    if (Names(profile, vendor)) return true;
+    if (NameContains(profile, vendor)) return true;
   }
   return false;
 }

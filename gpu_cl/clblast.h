@@ -44,7 +44,7 @@ std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried);
 
 // Returns whether CLBlast's database covers devices of this kind: GPUs of AMD, Intel, ARM and
 // Qualcomm, and of NVIDIA up to compute capability 8.9. On others it uses untuned defaults.
-bool IsKnownToClblast(const DeviceProfile& profile);
+bool IsInClblastDatabase(const DeviceProfile& profile);
 
 // Enqueues the product. A failure, exceptions included, is returned as a code of OpenCL or of
 // CLBlast.

@@ -16,13 +16,13 @@ struct QueueFacts {
 };
 
 ClStatus DescribeQueue(const ClApi& api, cl_command_queue queue, QueueFacts* out_facts) {
-  const auto ask = [&](cl_command_queue_info what, auto* out_value) {
+  const auto query = [&](cl_command_queue_info what, auto* out_value) {
     return ClCall("clGetCommandQueueInfo",
                   api.GetCommandQueueInfo(queue, what, sizeof *out_value, out_value, nullptr));
   };
-  ClStatus status = ask(CL_QUEUE_CONTEXT, &out_facts->context);
-  if (status.ok()) status = ask(CL_QUEUE_DEVICE, &out_facts->device);
-  if (status.ok()) status = ask(CL_QUEUE_PROPERTIES, &out_facts->properties);
+  ClStatus status = query(CL_QUEUE_CONTEXT, &out_facts->context);
+  if (status.ok()) status = query(CL_QUEUE_DEVICE, &out_facts->device);
+  if (status.ok()) status = query(CL_QUEUE_PROPERTIES, &out_facts->properties);
   return status;
 }
 
@@ -55,14 +55,15 @@ ClStatus ListContextDevices(const ClApi& api, cl_context context, std::vector<De
   return {};
 }
 
-ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::string& wish,
+ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::string& requested,
                              Device* out_device) {
   std::vector<Device> devices;
   ClStatus status = ListContextDevices(api, context, &devices);
   if (!status.ok()) return status;
   // The environment's choice of a device does not apply: it is for contexts that the delegate
   // creates.
-  if (devices.size() != 1 || !wish.empty()) return ChooseDevice(devices, wish, out_device);
+  if (devices.size() != 1 || !requested.empty())
+    return ChooseDevice(devices, requested, out_device);
   *out_device = devices.front();
   return {};
 }
@@ -70,7 +71,7 @@ ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::st
 }  // namespace
 
 ClStatus AdoptClientObjects(const std::shared_ptr<const ClApi>& api, const ClientObjects& client,
-                            const std::string& wish, bool profiling,
+                            const std::string& requested, bool profiling,
                             std::shared_ptr<SharedContext>* out_context, ClQueue* out_queue) {
   cl_context context = client.context;
   Device device;
@@ -83,7 +84,7 @@ ClStatus AdoptClientObjects(const std::shared_ptr<const ClApi>& api, const Clien
     context = queue.context;
     device = DescribeDevice(*api, queue.device);
   } else {
-    status = ChooseContextDevice(*api, context, wish, &device);
+    status = ChooseContextDevice(*api, context, requested, &device);
     if (!status.ok()) return status;
   }
   std::shared_ptr<SharedContext> adopted = SharedContext::Adopt(api, device, context, &status);

@@ -57,23 +57,23 @@ namespace {
 // end.
 TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
                       const std::vector<int>& nodes, bool outputs_too) {
-  const std::set<int> taken(nodes.begin(), nodes.end());
+  const std::set<int> claimed(nodes.begin(), nodes.end());
   TensorRoles roles;
-  std::set<int> ours, read, read_by_others;
+  std::set<int> claimed_outputs, read, read_by_others;
   for (int index : plan) {
     TfLiteNode* node;
     TfLiteRegistration* registration;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
       continue;
     }
-    const bool is_taken = taken.count(index) != 0;
+    const bool is_claimed = claimed.count(index) != 0;
     const int* const inputs = node->inputs->data;
-    (is_taken ? read : read_by_others).insert(inputs, inputs + node->inputs->size);
+    (is_claimed ? read : read_by_others).insert(inputs, inputs + node->inputs->size);
     const int* const outputs = node->outputs->data;
-    roles.made.insert(outputs, outputs + node->outputs->size);
-    if (is_taken) ours.insert(outputs, outputs + node->outputs->size);
+    roles.produced.insert(outputs, outputs + node->outputs->size);
+    if (is_claimed) claimed_outputs.insert(outputs, outputs + node->outputs->size);
   }
-  for (int tensor : ours) {
+  for (int tensor : claimed_outputs) {
     if (read_by_others.count(tensor) != 0) continue;
     if (outputs_too || read.count(tensor) != 0) roles.kept.insert(tensor);
   }
@@ -83,11 +83,11 @@ TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
 // Records graphs. A graph to which the delegate is applied again was resized or reallocated, so the
 // executors that it releases next are worth keeping. Entries are not removed one by one: if another
 // graph later has the same address, that only costs memory.
-void NoteGraph(const TfLiteContext* context, GpuDelegate* gpu) {
-  constexpr size_t kMany = 1000;
+void RecordGraph(const TfLiteContext* context, GpuDelegate* gpu) {
+  constexpr size_t kMaxRecords = 1000;
   const std::lock_guard lock(gpu->mutex);
-  if (gpu->graphs.size() > kMany) gpu->graphs.clear();
-  if (gpu->resized.size() > kMany) gpu->resized.clear();
+  if (gpu->graphs.size() > kMaxRecords) gpu->graphs.clear();
+  if (gpu->resized.size() > kMaxRecords) gpu->resized.clear();
   if (!gpu->graphs.insert(context).second) gpu->resized.insert(context);
 }
 
@@ -95,7 +95,7 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
   GpuDelegate& gpu = Of(delegate);
   return GuardedOn(gpu, context, [&]() -> TfLiteStatus {
     if (gpu.context == nullptr) return Fail(context, kTfLiteDelegateError, gpu.failure);
-    NoteGraph(context, &gpu);
+    RecordGraph(context, &gpu);
     TfLiteIntArray* given;
     TfLiteStatus status = context->GetExecutionPlan(context, &given);
     if (status != kTfLiteOk) return status;
@@ -110,12 +110,12 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     status = KeepBest(gpu, context, &nodes);
     if (status != kTfLiteOk) return status;
     const TensorRoles roles = FindRoles(context, plan, nodes, gpu.options.keep_outputs);
-    const RolesInForce in_force(&roles);
-    TfLiteIntArray* taken = MakeArray(nodes);
-    if (taken == nullptr) return Fail(context, kTfLiteError, "memory is short");
-    status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(), taken,
-                                                            delegate);
-    free(taken);
+    const ScopedTensorRoles in_force(&roles);
+    TfLiteIntArray* claimed = MakeArray(nodes);
+    if (claimed == nullptr) return Fail(context, kTfLiteError, "memory is short");
+    status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
+                                                            claimed, delegate);
+    free(claimed);
     return status;
   });
 }
@@ -161,7 +161,8 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
     gpu->cache = ProgramCache::Open(options.cache_dir, bytes, &gpu->cache_problem);
   }
   std::string tried;  // ignored: CLBlast is optional
-  if (TuningLevel(options) != Tuning::kNone && IsKnownToClblast(gpu->context->device().profile)) {
+  if (TuningLevel(options) != Tuning::kNone &&
+      IsInClblastDatabase(gpu->context->device().profile)) {
     gpu->clblast = LoadClblast(&tried);
   }
   gpu->delegate.data_ = gpu.get();

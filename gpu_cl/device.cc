@@ -81,7 +81,7 @@ bool IsMobile(const DeviceProfile& profile) {
 }
 
 void Classify(DeviceProfile* profile) {
-  profile->parts_are_dear = profile->vendor_id == kVendorNvidia;
+  profile->slow_sub_buffers = profile->vendor_id == kVendorNvidia;
   if (profile->kind == DeviceKind::kCpu || IsMobile(*profile)) {
     profile->device_class =
         profile->kind == DeviceKind::kCpu ? DeviceClass::kCpu : DeviceClass::kMobile;
@@ -178,16 +178,16 @@ std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<
   return "";
 }
 
-// Returns whether a device matches `wish`, which is not an index.
-bool Fits(const Device& device, const std::string& wish) {
+// Returns whether a device matches `requested`, which is not an index.
+bool Fits(const Device& device, const std::string& requested) {
   const DeviceProfile& profile = device.profile;
-  if (wish == "gpu") {
+  if (requested == "gpu") {
     return profile.kind == DeviceKind::kDiscreteGpu || profile.kind == DeviceKind::kIntegratedGpu;
   }
-  if (wish == "accelerator") return profile.kind == DeviceKind::kAccelerator;
-  if (wish == "cpu") return profile.kind == DeviceKind::kCpu;
-  return Contains(Lower(profile.name), wish) || Contains(Lower(profile.vendor), wish) ||
-         Contains(Lower(profile.platform_name), wish);
+  if (requested == "accelerator") return profile.kind == DeviceKind::kAccelerator;
+  if (requested == "cpu") return profile.kind == DeviceKind::kCpu;
+  return Contains(Lower(profile.name), requested) || Contains(Lower(profile.vendor), requested) ||
+         Contains(Lower(profile.platform_name), requested);
 }
 
 std::string Describe(const Device& device) {
@@ -196,11 +196,12 @@ std::string Describe(const Device& device) {
          profile.platform_name + (profile.usable ? ")" : ", not usable)");
 }
 
-ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& wish) {
-  std::string text = wish.empty() ? "no usable OpenCL device"
-                                  : "OpenCL device '" + wish +
-                                        "': expected an index, gpu, accelerator, cpu, or a part of "
-                                        "a name";
+ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& requested) {
+  std::string text = requested.empty()
+                         ? "no usable OpenCL device"
+                         : "OpenCL device '" + requested +
+                               "': expected an index, gpu, accelerator, cpu, or a part of "
+                               "a name";
   text += "; found ";
   for (const Device& device : devices)
     text += (&device == devices.data() ? "" : ", ") + Describe(device);
@@ -208,20 +209,21 @@ ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& wis
   return {CL_DEVICE_NOT_FOUND, text};
 }
 
-// If `wish` is an index, sets `*out_is_index` and returns that device, or null if out of range.
-const Device* ByIndex(const std::vector<Device>& devices, const std::string& wish,
+// If `requested` is an index, sets `*out_is_index` and returns that device, or null if out of
+// range.
+const Device* ByIndex(const std::vector<Device>& devices, const std::string& requested,
                       bool* out_is_index) {
   size_t index = 0;
-  const char* end = wish.data() + wish.size();
-  const auto [stop, error] = std::from_chars(wish.data(), end, index);
+  const char* end = requested.data() + requested.size();
+  const auto [stop, error] = std::from_chars(requested.data(), end, index);
   *out_is_index = error == std::errc() && stop == end;
   return *out_is_index && index < devices.size() ? &devices[index] : nullptr;
 }
 
-const Device* BestFit(const std::vector<Device>& devices, const std::string& wish) {
+const Device* BestFit(const std::vector<Device>& devices, const std::string& requested) {
   const Device* best = nullptr;
   for (const Device& device : devices) {
-    if (!device.profile.usable || !Fits(device, wish)) continue;
+    if (!device.profile.usable || !Fits(device, requested)) continue;
     if (best == nullptr || device.profile.kind < best->profile.kind) best = &device;
   }
   return best;
@@ -321,14 +323,15 @@ DeputyDeviceInfo PublicInfo(const Device& device) {
   return info;
 }
 
-ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& wish,
+ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& requested,
                       Device* out_device) {
   const char* environment = std::getenv("DEPUTY_OPENCL_DEVICE");
-  const std::string wanted = Lower(wish.empty() && environment != nullptr ? environment : wish);
+  const std::string name =
+      Lower(requested.empty() && environment != nullptr ? environment : requested);
   bool is_index = false;
-  const Device* device = ByIndex(devices, wanted, &is_index);
-  if (!is_index) device = BestFit(devices, wanted);
-  if (device == nullptr) return NoSuchDevice(devices, wanted);
+  const Device* device = ByIndex(devices, name, &is_index);
+  if (!is_index) device = BestFit(devices, name);
+  if (device == nullptr) return NoSuchDevice(devices, name);
   if (!device->profile.usable) {
     return {CL_DEVICE_NOT_AVAILABLE,
             "OpenCL device " + Describe(*device) + " is not available, or has no compiler"};
@@ -378,9 +381,9 @@ std::string SharedContext::FindTuning(const std::string& key) {
 }
 
 void SharedContext::KeepTuning(const std::string& key, const std::string& record) {
-  constexpr size_t kMost = 10000;  // upper bound; a larger table is cleared
+  constexpr size_t kMaxRecords = 10000;  // upper bound; a larger table is cleared
   const std::lock_guard lock(tuning_mutex_);
-  if (tuning_.size() >= kMost) tuning_.clear();
+  if (tuning_.size() >= kMaxRecords) tuning_.clear();
   tuning_[key] = record;
 }
 

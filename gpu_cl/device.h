@@ -76,7 +76,7 @@ struct DeviceProfile {
   uint32_t nvidia_capability = 0;
   // Launches take longer if their buffers are sub-buffers. NVIDIA's driver 580 on an H200 takes
   // some 20 us per sub-buffer, and crashes if sub-buffers are released oldest first.
-  bool parts_are_dear = false;
+  bool slow_sub_buffers = false;
   // The device computes in the host's memory.
   bool unified_memory = false;
   bool images = false;
@@ -106,12 +106,12 @@ Device DescribeDevice(const ClApi& api, cl_device_id id);
 // Returns a device's description for the plug-in interface. Its strings are owned by the device.
 DeputyDeviceInfo PublicInfo(const Device& device);
 
-// Chooses the device that `wish` names: an index, a type (gpu, accelerator, cpu), or a part of the
-// name of a device, its vendor or its platform, ignoring case. If `wish` is empty, the environment
-// variable DEPUTY_OPENCL_DEVICE is used instead; without that, the best usable device, in the order
-// discrete GPU, integrated GPU, accelerator, CPU. If several devices match, the best of them is
-// chosen.
-ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& wish,
+// Chooses the device that `requested` names: an index, a type (gpu, accelerator, cpu), or a part of
+// the name of a device, its vendor or its platform, ignoring case. If `requested` is empty, the
+// environment variable DEPUTY_OPENCL_DEVICE is used instead; without that, the best usable device,
+// in the order discrete GPU, integrated GPU, accelerator, CPU. If several devices match, the best
+// of them is chosen.
+ClStatus ChooseDevice(const std::vector<Device>& devices, const std::string& requested,
                       Device* out_device);
 
 class Program;

@@ -14,15 +14,15 @@ Axis::Axis(const compiler::Shape& shape, int axis) {
 namespace {
 
 // Minimum number of elements per work-item.
-constexpr size_t kLeastElements = 1024;
+constexpr size_t kMinElements = 1024;
 
-size_t PartsOf(size_t count, size_t part) { return (count + part - 1) / part; }
+size_t CeilDiv(size_t count, size_t part) { return (count + part - 1) / part; }
 
 // Declares the indices and sizes of the work-item that the body uses.
-void OpenPlace(KernelBuilder* k) {
+void DeclareIndices(KernelBuilder* k) {
   for (const char* d : {"0", "1", "2"}) {
-    const std::string place = std::string("g") + d, size = std::string("s") + d;
-    if (k->Mentions(place)) k->Before("const int " + place + " = get_global_id(" + d + ");");
+    const std::string index = std::string("g") + d, size = std::string("s") + d;
+    if (k->Mentions(index)) k->Before("const int " + index + " = get_global_id(" + d + ");");
     if (k->Mentions(size)) k->Before("const int " + size + " = get_global_size(" + d + ");");
   }
 }
@@ -31,30 +31,30 @@ void OpenPlace(KernelBuilder* k) {
 
 // Splits the rows, pairs (g1, g2), into ranges, if there are enough rows.
 std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
-                                           const std::array<size_t, 3>& places) const {
-  const size_t rows = places[1] * places[2];
+                                           const std::array<size_t, 3>& extents) const {
+  const size_t rows = extents[1] * extents[2];
   const size_t wanted = 4 * static_cast<size_t>(options_.items);
-  const size_t each = std::max(PartsOf(rows, wanted), PartsOf(kLeastElements, places[0]));
+  const size_t each = std::max(CeilDiv(rows, wanted), CeilDiv(kMinElements, extents[0]));
   const std::string range = k->Int(static_cast<int64_t>(each));
   const std::string count = k->Int(static_cast<int64_t>(rows));
   k->Before("const int end = min((int)(get_global_id(0) + 1) * " + range + ", " + count + ");");
   k->BeforeOpen("for (int row = get_global_id(0) * " + range + "; row < end; ++row)");
   k->Before("const int g1 = row % s1, g2 = row / s1;");
   k->BeforeOpen("for (int g0 = 0; g0 < s0; ++g0)");
-  return {PartsOf(rows, each), 1, 1};
+  return {CeilDiv(rows, each), 1, 1};
 }
 
 // Splits each row into ranges.
 std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
-                                            const std::array<size_t, 3>& places) const {
+                                            const std::array<size_t, 3>& extents) const {
   const size_t items = static_cast<size_t>(options_.items);
-  const size_t range = std::max(PartsOf(places[0], items), kLeastElements);
+  const size_t range = std::max(CeilDiv(extents[0], items), kMinElements);
   const std::string each = k->Int(static_cast<int64_t>(range));
   k->Before("const int g1 = get_global_id(1), g2 = get_global_id(2);");
   k->Before("const int first = get_global_id(0) * " + each + ", end = min(first + " + each +
             ", s0);");
   k->BeforeOpen("for (int g0 = first; g0 < end; ++g0)");
-  return {PartsOf(places[0], range), places[1], places[2]};
+  return {CeilDiv(extents[0], range), extents[1], extents[2]};
 }
 
 namespace {
@@ -63,16 +63,16 @@ namespace {
 // fewer if compute units would be left without work, preferably 8 or more neighbours along the
 // first dimension. Returns zeros if no group is at least half full.
 std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t units) {
-  constexpr size_t kWave = 32, kMost = 128, kNeighbours = 8;
+  constexpr size_t kWave = 32, kMaxGroupItems = 128, kNeighbours = 8;
   const size_t all = global[0] * global[1] * global[2];
-  const size_t most = std::clamp(all / units / kWave * kWave, kWave, kMost);
+  const size_t max_items = std::clamp(all / units / kWave * kWave, kWave, kMaxGroupItems);
   std::array<size_t, 3> best = {0, 0, 0};
-  size_t most_value = kNeighbours * kWave * most / 2 - 1;
-  for (size_t x = 1; x <= std::min(most, global[0]); ++x) {
+  size_t best_value = kNeighbours * kWave * max_items / 2 - 1;
+  for (size_t x = 1; x <= std::min(max_items, global[0]); ++x) {
     if (global[0] % x != 0) continue;
-    for (size_t y = 1; x * y <= most && y <= global[1]; ++y) {
+    for (size_t y = 1; x * y <= max_items && y <= global[1]; ++y) {
       if (global[1] % y != 0) continue;
-      size_t z = std::min(most / (x * y), global[2]);
+      size_t z = std::min(max_items / (x * y), global[2]);
       while (global[2] % z != 0) --z;
       const size_t items = x * y * z;
       const size_t waves = (items + kWave - 1) / kWave;
@@ -81,8 +81,8 @@ std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t uni
       // neighbours.
       const size_t value =
           items * items / waves * kNeighbours * std::min(x, neighbours) / neighbours;
-      if (value < most_value || (value == most_value && x * y <= best[0] * best[1])) continue;
-      most_value = value;
+      if (value < best_value || (value == best_value && x * y <= best[0] * best[1])) continue;
+      best_value = value;
       best = {x, y, z};
     }
   }
@@ -91,21 +91,21 @@ std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t uni
 
 }  // namespace
 
-void StepWriter::Add(KernelBuilder* kernel, std::array<size_t, 3> places) {
-  if (places[0] == 0 || places[1] == 0 || places[2] == 0) return;
-  std::array<size_t, 3> global = places;
+void StepWriter::Add(KernelBuilder* kernel, std::array<size_t, 3> extents) {
+  if (extents[0] == 0 || extents[1] == 0 || extents[2] == 0) return;
+  std::array<size_t, 3> global = extents;
   if (!options_.ranges) {
-    OpenPlace(kernel);
+    DeclareIndices(kernel);
   } else {
-    const bool many_rows = places[1] * places[2] >= static_cast<size_t>(options_.items);
+    const bool many_rows = extents[1] * extents[2] >= static_cast<size_t>(options_.items);
     for (const size_t d : {0, 1, 2}) {
       const std::string name = "s" + std::to_string(d);
       const bool by_loops = d == 0 || (d == 1 && many_rows);
       if (by_loops || kernel->Mentions(name)) {
-        kernel->Named(name, static_cast<int64_t>(places[d]));
+        kernel->Named(name, static_cast<int64_t>(extents[d]));
       }
     }
-    global = many_rows ? OpenRows(kernel, places) : OpenRange(kernel, places);
+    global = many_rows ? OpenRows(kernel, extents) : OpenRange(kernel, extents);
   }
   AddItems(*kernel, global);
 }
@@ -128,7 +128,7 @@ void StepWriter::AddItems(const KernelBuilder& kernel, std::array<size_t, 3> glo
   if (kernel.group()[0] != 0) {
     step.local = kernel.group();
     for (size_t d = 0; d < global.size(); ++d) {
-      step.global[d] = PartsOf(global[d], step.local[d]) * step.local[d];
+      step.global[d] = CeilDiv(global[d], step.local[d]) * step.local[d];
     }
   }
   step.operation = operation_;

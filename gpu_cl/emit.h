@@ -31,7 +31,7 @@ class StepWriter {
   // Appends a step that runs the kernel's body once for each (g0, g1, g2) below (s0, s1, s2); no
   // step if one of these is 0. A work-item computes one of them or, depending on the options, a
   // range.
-  void Add(KernelBuilder* kernel, std::array<size_t, 3> places);
+  void Add(KernelBuilder* kernel, std::array<size_t, 3> extents);
   // Same, for a kernel whose body determines its work-item itself. If the kernel requires a
   // work-group size, the global size is rounded up to a multiple of it.
   void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
@@ -46,8 +46,9 @@ class StepWriter {
   int next_step() const { return static_cast<int>(plan_->steps.size()); }
 
  private:
-  std::array<size_t, 3> OpenRows(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
-  std::array<size_t, 3> OpenRange(KernelBuilder* kernel, const std::array<size_t, 3>& places) const;
+  std::array<size_t, 3> OpenRows(KernelBuilder* kernel, const std::array<size_t, 3>& extents) const;
+  std::array<size_t, 3> OpenRange(KernelBuilder* kernel,
+                                  const std::array<size_t, 3>& extents) const;
   std::array<size_t, 3> ChosenLocal(const std::array<size_t, 3>& global) const;
 
   const compiler::Graph& graph_;

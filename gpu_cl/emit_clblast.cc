@@ -40,8 +40,8 @@ std::optional<ClblastProduct> FindClblastProduct(const Graph& graph, const Opera
       (kind->transpose_a && out[out.size() - 2] != m)) {
     return std::nullopt;
   }
-  constexpr int64_t kLeast = 512;
-  if (m < kLeast || n < kLeast || k < kLeast) return std::nullopt;
+  constexpr int64_t kMinExtent = 512;
+  if (m < kMinExtent || n < kMinExtent || k < kMinExtent) return std::nullopt;
   return ClblastProduct{static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k),
                         kind->transpose_a, kind->transpose_b};
 }
@@ -49,8 +49,8 @@ std::optional<ClblastProduct> FindClblastProduct(const Graph& graph, const Opera
 bool EmitClblast(const compiler::MatMul&, StepWriter* steps) {
   const KernelChoice* chosen = steps->choice();
   if (chosen == nullptr || !chosen->clblast) return false;
-  const KernelBuilder look = steps->NewKernel();
-  const std::optional<ClblastProduct> product = FindClblastProduct(look.graph(), look.operation());
+  const KernelBuilder info = steps->NewKernel();
+  const std::optional<ClblastProduct> product = FindClblastProduct(info.graph(), info.operation());
   if (product) steps->AddClblast(*product);
   return product.has_value();
 }

@@ -16,7 +16,7 @@ namespace deputy::gpu_cl {
 
 namespace {
 
-constexpr int kMostRows = 4, kVector = 4;
+constexpr int kMaxRows = 4, kVector = 4;
 // A group computes two vectors of columns: 32 bytes of a row of the filter.
 constexpr int kVectors = 2, kGroupItems = 256;
 
@@ -63,7 +63,7 @@ class FewRowsWriter {
       k_.Close();
     }
     k_.RequireGroup({kGroupItems, 1, 1});
-    const int64_t groups = GroupProduct::PartsOf(product_.columns, product_.packing.panel);
+    const int64_t groups = GroupProduct::CeilDiv(product_.columns, product_.packing.panel);
     steps_->AddItems(k_, {static_cast<size_t>(groups) * kGroupItems, 1, 1});
   }
 
@@ -91,7 +91,7 @@ template <typename Kind>
 bool EmitFewRowsOf(const Kind& kind, StepWriter* steps) {
   if (!steps->options().group_tiles) return false;
   std::optional<GroupProduct> product = FindGroupProduct(kind, *steps);
-  if (!product || product->rows > kMostRows || product->has_window) return false;
+  if (!product || product->rows > kMaxRows || product->has_window) return false;
   FewRowsWriter(steps, std::move(*product)).Write();
   return true;
 }

@@ -26,19 +26,19 @@ constexpr int kGap = 4;
 // A part of a group is a square of work-items.
 constexpr int kSide = 8, kItems = kSide * kSide;
 // Maximum number of parts of a group, and minimum number of chunks per part.
-constexpr int kMostParts = 4, kLeastChunks = 2;
+constexpr int kMaxParts = 4, kMinChunks = 2;
 
 // Each work-item computes `rows` rows and `vectors` vectors of columns.
 struct GroupTile {
   int rows, vectors;
   // Throughput relative to the first tile: smaller ones wait for memory.
-  double share;
+  double throughput;
 
   int height() const { return kSide * rows; }
   int width() const { return kSide * vectors * kWidth; }
 };
 constexpr GroupTile kTiles[] = {{8, 2, 1.0}, {8, 1, 0.85}, {4, 1, 0.68}};
-constexpr GroupTile kLeastTile = kTiles[2];
+constexpr GroupTile kSmallestTile = kTiles[2];
 
 // Returns the cheapest of the tiles that yield enough groups for the device, else the smallest
 // tile.
@@ -47,9 +47,9 @@ GroupTile TileFor(const GroupProduct& product, const PlanOptions& options) {
   const auto cost = [&](const GroupTile& tile) {
     return static_cast<double>(product.Groups(tile.height(), tile.width()) * tile.height() *
                                tile.width()) /
-           tile.share;
+           tile.throughput;
   };
-  GroupTile best = kLeastTile;
+  GroupTile best = kSmallestTile;
   for (const GroupTile& tile : kTiles) {
     const bool enough =
         product.Groups(tile.height(), tile.width()) >= int64_t{kGroupsOfUnit} * options.units;
@@ -62,11 +62,11 @@ GroupTile TileFor(const GroupProduct& product, const PlanOptions& options) {
 int PartsFor(const GroupProduct& product, const GroupTile& tile, const PlanOptions& options) {
   constexpr int kPartsOfUnit = 4;
   int parts = 1;
-  if (tile.rows != kLeastTile.rows) return parts;
-  while (parts < kMostParts &&
+  if (tile.rows != kSmallestTile.rows) return parts;
+  while (parts < kMaxParts &&
          product.Groups(tile.height(), tile.width()) * parts <
              int64_t{kPartsOfUnit} * options.units &&
-         GroupProduct::PartsOf(product.depth(), kChunk) >= int64_t{2} * parts * kLeastChunks) {
+         GroupProduct::CeilDiv(product.depth(), kChunk) >= int64_t{2} * parts * kMinChunks) {
     parts *= 2;
   }
   return parts;
@@ -96,7 +96,7 @@ class GroupTileWriter {
     Fetch();
     k_.Open("for (int step = 0; step < steps; ++step)");
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
-    Share();
+    StoreToLocal();
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
     k_.Line("chunk += " + Decimal(parts_) + ";");
     Fetch();
@@ -105,7 +105,7 @@ class GroupTileWriter {
     if (parts_ > 1) AddParts();
     Store();
     const auto items = [&](int64_t count, int part) {
-      return static_cast<size_t>(GroupProduct::PartsOf(count, part) * kSide);
+      return static_cast<size_t>(GroupProduct::CeilDiv(count, part) * kSide);
     };
     const auto parts = static_cast<size_t>(parts_);
     k_.RequireGroup({kSide, kSide, parts});
@@ -116,8 +116,8 @@ class GroupTileWriter {
  private:
   // Vectors of a chunk that an item loads: of the image, one row of the tile each, and of the
   // filter.
-  int Lefts() const { return tile_.height() * kChunk / kWidth / kItems; }
-  int Rights() const { return tile_.width() * kChunk / kWidth / kItems; }
+  int LeftLoads() const { return tile_.height() * kChunk / kWidth / kItems; }
+  int RightLoads() const { return tile_.width() * kChunk / kWidth / kItems; }
   int LeftStride() const { return tile_.height() + kGap; }
   // Vectors in local memory per part.
   int LocalVectors() const { return kChunk * (LeftStride() + tile_.width()) / kWidth; }
@@ -140,7 +140,7 @@ class GroupTileWriter {
             " + (size_t)get_group_id(0) * " + k_.Int(product_.packing.panel_elements()) + ";");
     for (int v = 0; v < tile_.vectors; ++v) {
       for (int r = 0; r < tile_.rows; ++r) {
-        const std::string bias = OfPanel("across * 4 + " + Decimal(v * kSide * kWidth));
+        const std::string bias = LoadFromPanel("across * 4 + " + Decimal(v * kSide * kWidth));
         k_.Line("float4 " + Sum(r, v) + " = " +
                 (r > 0 ? Sum(0, v) : "part > 0 ? (float4)(0.0f) : " + bias) + ";");
       }
@@ -150,11 +150,11 @@ class GroupTileWriter {
   // Declares the positions of the rows that the item loads.
   void DeclareLoads() {
     k_.Line("const int quarter = item % 4 * 4;");
-    for (int j = 0; j < Lefts(); ++j) {
+    for (int j = 0; j < LeftLoads(); ++j) {
       left_.DeclareRow(j, "top + item / 4 + " + Decimal(j * kItems / kWidth));
       k_.Line("float4 a" + Decimal(j) + ";");
     }
-    for (int j = 0; j < Rights(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
+    for (int j = 0; j < RightLoads(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
   }
 
   // Loads a chunk from global memory; zeros beyond the depth and the image.
@@ -162,8 +162,8 @@ class GroupTileWriter {
     k_.Line("{");
     k_.Line("const int start = chunk * " + Decimal(kChunk) + ";");
     if (product_.channels % kWidth == 0) {
-      left_.DeclarePlace("", "start + quarter");
-      for (int j = 0; j < Lefts(); ++j) {
+      left_.DeclarePosition("", "start + quarter");
+      for (int j = 0; j < LeftLoads(); ++j) {
         const std::string loaded = LoadVector(left_.in(), LeftSide::At(j, ""), kWidth);
         k_.Line("a" + Decimal(j) + " = " + left_.IsInside(j, "") + " ? " + loaded +
                 " : (float4)(0.0f);");
@@ -172,10 +172,11 @@ class GroupTileWriter {
       FetchElements();
     }
     const std::string row_vectors = Decimal(tile_.width() / kWidth);
-    for (int j = 0; j < Rights(); ++j) {
+    for (int j = 0; j < RightLoads(); ++j) {
       const std::string at = "(item + " + Decimal(j * kItems) + ")";
       k_.Line("b" + Decimal(j) + " = start + " + at + " / " + row_vectors + " < " + left_.depth() +
-              " ? " + OfPanel("(1 + start) * " + Decimal(tile_.width()) + " + " + at + " * 4") +
+              " ? " +
+              LoadFromPanel("(1 + start) * " + Decimal(tile_.width()) + " + " + at + " * 4") +
               " : (float4)(0.0f);");
     }
     k_.Line("}");
@@ -184,9 +185,9 @@ class GroupTileWriter {
   // Loads elements that are adjacent along the depth but not in the image.
   void FetchElements() {
     for (int e = 0; e < kWidth; ++e) {
-      left_.DeclarePlace(Decimal(e), "start + quarter + " + Decimal(e));
+      left_.DeclarePosition(Decimal(e), "start + quarter + " + Decimal(e));
     }
-    for (int j = 0; j < Lefts(); ++j) {
+    for (int j = 0; j < LeftLoads(); ++j) {
       std::string elements;
       for (int e = 0; e < kWidth; ++e) {
         const std::string n = Decimal(e);
@@ -199,15 +200,15 @@ class GroupTileWriter {
 
   // Stores a chunk to local memory, the left side transposed, so that the rows of an item are
   // adjacent.
-  void Share() {
-    for (int j = 0; j < Lefts(); ++j) {
+  void StoreToLocal() {
+    for (int j = 0; j < LeftLoads(); ++j) {
       for (int e = 0; e < kWidth; ++e) {
         k_.Line("lefts[(quarter + " + Decimal(e) + ") * " + Decimal(LeftStride()) +
                 " + item / 4 + " + Decimal(j * kItems / kWidth) + "] = a" + Decimal(j) + ".s" +
                 Decimal(e) + ";");
       }
     }
-    for (int j = 0; j < Rights(); ++j) {
+    for (int j = 0; j < RightLoads(); ++j) {
       k_.Line("rights[item + " + Decimal(j * kItems) + "] = b" + Decimal(j) + ";");
     }
   }
@@ -259,7 +260,7 @@ class GroupTileWriter {
   }
 
   void Store() {
-    if (k_.StoresShortly()) {
+    if (k_.HasShortEpilogue()) {
       for (int r = 0; r < tile_.rows; ++r) {
         for (int v = 0; v < tile_.vectors; ++v) StoreVectorAt(Sum(r, v), Decimal(r), Decimal(v));
       }
@@ -286,7 +287,7 @@ class GroupTileWriter {
     k_.Close();
   }
 
-  std::string OfPanel(const std::string& index) const {
+  std::string LoadFromPanel(const std::string& index) const {
     return LoadVector({.name = "panel", .type = packed_.type, .aligned = true}, index, kWidth);
   }
   static std::string Sum(int r, int v) { return "sum" + Decimal(r) + "_" + Decimal(v); }

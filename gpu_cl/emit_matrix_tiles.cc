@@ -31,24 +31,24 @@ constexpr int kWarp = 32, kResultRows = 16, kResultColumns = 8;
 // A group loads 64 bytes of each row or column at a time, in units of 16 bytes.
 constexpr int kUnits = 4, kUnitBytes = 16;
 // Maximum number of parts of a group, and minimum number of chunks per part.
-constexpr int kMostShares = 4, kLeastShare = 2;
+constexpr int kMaxMatrixParts = 4, kMinMatrixChunks = 2;
 // Maximum work-items per group. NVIDIA's driver 580.159 accepts no more for these kernels, whatever
 // the device's limit: it reports 256 for the built kernel, and launches of 512 fail.
-constexpr int kMostItems = 256;
+constexpr int kMaxMatrixItems = 256;
 
 // A part of a group consists of `across` by `down` warps, each of which computes `rows` by
 // `columns` results of the instruction; `columns` is even.
 struct MatrixTile {
   int across, down, rows, columns;
   // Throughput relative to the first tile.
-  double share;
+  double throughput;
 
   int items() const { return across * down * kWarp; }
   int height() const { return down * rows * kResultRows; }
   int width() const { return across * columns * kResultColumns; }
 };
 constexpr MatrixTile kMatrixTiles[] = {{2, 2, 4, 4, 1.0}, {2, 2, 2, 4, 0.8}, {2, 2, 1, 2, 0.4}};
-constexpr MatrixTile kLeastMatrixTile = kMatrixTiles[2];
+constexpr MatrixTile kSmallestMatrixTile = kMatrixTiles[2];
 
 // Returns the cheapest of the tiles that yield enough groups for the device, else the smallest
 // tile.
@@ -56,9 +56,9 @@ MatrixTile MatrixTileFor(const GroupProduct& product, const PlanOptions& options
   const auto cost = [&](const MatrixTile& tile) {
     return static_cast<double>(product.Groups(tile.height(), tile.width()) * tile.height() *
                                tile.width()) /
-           tile.share;
+           tile.throughput;
   };
-  MatrixTile best = kLeastMatrixTile;
+  MatrixTile best = kSmallestMatrixTile;
   for (const MatrixTile& tile : kMatrixTiles) {
     const bool enough = product.Groups(tile.height(), tile.width()) >= options.units;
     if (enough && cost(tile) < cost(best)) best = tile;
@@ -92,7 +92,7 @@ class MatrixTileWriter {
     DeclareLoads();
     k_.Line("int chunk = part;");
     Fetch();
-    Share();
+    StoreToLocal();
     k_.Open("for (int step = 0; step < (" + chunks_ + " + " + Decimal(parts_ - 1) + ") / " +
             Decimal(parts_) + "; ++step)");
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
@@ -105,7 +105,7 @@ class MatrixTileWriter {
             ";");
     k_.Line("lefts += other;");
     k_.Line("rights += other;");
-    Share();
+    StoreToLocal();
     k_.Close();
     if (parts_ > 1) AddParts();
     Store();
@@ -113,7 +113,7 @@ class MatrixTileWriter {
                                          static_cast<size_t>(parts_)};
     k_.RequireGroup(group);
     const auto groups = [](int64_t count, int part) {
-      return static_cast<size_t>(GroupProduct::PartsOf(count, part));
+      return static_cast<size_t>(GroupProduct::CeilDiv(count, part));
     };
     steps_->AddItems(k_, {groups(product_.columns, tile_.width()) * group[0],
                           groups(product_.rows, tile_.height()), group[2]});
@@ -121,8 +121,8 @@ class MatrixTileWriter {
 
  private:
   // Units per item of a chunk of the left side, and of the filter.
-  int Lefts() const { return tile_.height() * kUnits / tile_.items(); }
-  int Rights() const { return tile_.width() * kUnits / tile_.items(); }
+  int LeftLoads() const { return tile_.height() * kUnits / tile_.items(); }
+  int RightLoads() const { return tile_.width() * kUnits / tile_.items(); }
   // Units of a chunk in local memory, which holds two chunks per part.
   int Units() const { return (tile_.height() + tile_.width()) * kUnits; }
   bool IsHalf() const { return type_ == kTfLiteFloat16; }
@@ -130,11 +130,11 @@ class MatrixTileWriter {
   // Splits the depth into more parts if there are few groups.
   void ChooseParts() {
     constexpr int kPartsOfUnit = 4;
-    if (tile_.rows != kLeastMatrixTile.rows) return;
+    if (tile_.rows != kSmallestMatrixTile.rows) return;
     const int64_t groups = product_.Groups(tile_.height(), tile_.width());
-    while (parts_ < kMostShares &&
+    while (parts_ < kMaxMatrixParts &&
            groups * parts_ < int64_t{kPartsOfUnit} * steps_->options().units &&
-           product_.packing.chunks() >= int64_t{2} * parts_ * kLeastShare) {
+           product_.packing.chunks() >= int64_t{2} * parts_ * kMinMatrixChunks) {
       parts_ *= 2;
     }
   }
@@ -175,32 +175,32 @@ class MatrixTileWriter {
   }
 
   void DeclareLoads() {
-    for (int j = 0; j < Lefts(); ++j) {
+    for (int j = 0; j < LeftLoads(); ++j) {
       left_.DeclareRow(j, "top + item / 4 + " + Decimal(j * tile_.items() / kUnits));
       k_.Line("uint4 a" + Decimal(j) + ";");
     }
-    for (int j = 0; j < Rights(); ++j) k_.Line("uint4 b" + Decimal(j) + ";");
+    for (int j = 0; j < RightLoads(); ++j) k_.Line("uint4 b" + Decimal(j) + ";");
   }
 
   // Loads a chunk from global memory; zeros beyond the depth and the image.
   void Fetch() {
     k_.Line("{");
-    const std::string place =
+    const std::string position =
         "chunk * " + Decimal(unit_ * kUnits) + " + quarter * " + Decimal(unit_);
-    const bool whole = product_.channels % unit_ == 0;
-    if (whole) left_.DeclarePlace("", place);
-    for (int e = 0; !whole && e < unit_; ++e) {
-      left_.DeclarePlace(Decimal(e), place + " + " + Decimal(e));
+    const bool is_aligned = product_.channels % unit_ == 0;
+    if (is_aligned) left_.DeclarePosition("", position);
+    for (int e = 0; !is_aligned && e < unit_; ++e) {
+      left_.DeclarePosition(Decimal(e), position + " + " + Decimal(e));
     }
-    for (int j = 0; j < Lefts(); ++j) {
-      if (whole) {
+    for (int j = 0; j < LeftLoads(); ++j) {
+      if (is_aligned) {
         k_.Line("a" + Decimal(j) + " = " + left_.IsInside(j, "") + " ? *(global const uint4*)(" +
                 left_.in().name + " + " + LeftSide::At(j, "") + ") : (uint4)(0);");
       } else {
         k_.Line("a" + Decimal(j) + " = as_uint4((float4)(" + Elements(j) + "));");
       }
     }
-    for (int j = 0; j < Rights(); ++j) {
+    for (int j = 0; j < RightLoads(); ++j) {
       k_.Line("b" + Decimal(j) + " = chunk < " + chunks_ + " ? units[chunk * " +
               Decimal(tile_.width() * kUnits) + " + item + " + Decimal(j * tile_.items()) +
               "] : (uint4)(0);");
@@ -219,11 +219,11 @@ class MatrixTileWriter {
     return elements;
   }
 
-  void Share() {
-    for (int j = 0; j < Lefts(); ++j) {
+  void StoreToLocal() {
+    for (int j = 0; j < LeftLoads(); ++j) {
       k_.Line("lefts[item + " + Decimal(j * tile_.items()) + "] = a" + Decimal(j) + ";");
     }
-    for (int j = 0; j < Rights(); ++j) {
+    for (int j = 0; j < RightLoads(); ++j) {
       k_.Line("rights[item + " + Decimal(j * tile_.items()) + "] = b" + Decimal(j) + ";");
     }
   }
@@ -253,7 +253,7 @@ class MatrixTileWriter {
   }
 
   // Splits values into the units' precision, rounded, and the remainder, which is NaN for
-  // infinities (see StoreWhole).
+  // infinities (see StoreUnsplit).
   void Split() {
     const auto split = [&](const std::string& name) {
       k_.Line("const uint4 " + name + "_high = (" + name + " + 0x1000u) & 0xffffe000u;");
@@ -337,8 +337,8 @@ class MatrixTileWriter {
     const int vectors = tile_.rows * tile_.columns;
     k_.Line("const int row = top + warp_row, column = get_group_id(0) * " + Decimal(tile_.width()) +
             " + warp_column + quarter * 4;");
-    if (!IsHalf()) StoreWhole(vectors);
-    const bool shortly = k_.StoresShortly();
+    if (!IsHalf()) StoreUnsplit(vectors);
+    const bool shortly = k_.HasShortEpilogue();
     if (!shortly) k_.Line("float4 sums[" + Decimal(vectors) + "];");
     for (int i = 0; i < vectors; ++i) {
       const int r = i / tile_.columns, half = i / (tile_.columns / 2) % 2,
@@ -386,7 +386,7 @@ class MatrixTileWriter {
 
   // The low part of an infinity is NaN, and so is the product of an infinity and a zero part. An
   // item with such a sum recomputes all of its results with unsplit floats.
-  void StoreWhole(int vectors) {
+  void StoreUnsplit(int vectors) {
     std::string all;
     for (int r = 0; r < tile_.rows; ++r) {
       for (int c = 0; c < tile_.columns; ++c) all += (all.empty() ? "" : " + ") + Sums(r, c);
@@ -394,13 +394,13 @@ class MatrixTileWriter {
     k_.Open("if (any(isnan(" + all + ")))");
     k_.Open("for (int i = 0; i < " + Decimal(vectors) + "; ++i)");
     OpenIfInside("i");
-    const int row = Lefts();  // the next free row number
+    const int row = LeftLoads();  // the next free row number
     left_.DeclareRow(row, RowOf("i"));
     k_.Line("const int in_panel = " + ColumnOf("i", "warp_column + quarter * 4") + ";");
     const Buffer panel = {.name = "panel", .type = type_, .aligned = true};
     k_.Line("float4 sum = " + LoadVector(panel, "in_panel", kStored) + ";");
     k_.Open("for (int place = 0; place < " + left_.depth() + "; ++place)");
-    left_.DeclarePlace("", "place");
+    left_.DeclarePosition("", "place");
     k_.Line("const float left = " + left_.IsInside(row, "") + " ? " +
             Load(left_.in(), LeftSide::At(row, "")) + " : 0.0f;");
     const std::string chunk = Decimal(product_.packing.chunk);
@@ -447,18 +447,18 @@ bool EmitMatrixProduct(const Kind& kind, StepWriter* steps) {
   if (!steps->options().matrix_units) return false;
   std::optional<GroupProduct> product = FindGroupProduct(kind, *steps);
   if (!product) return false;
-  const KernelBuilder look = steps->NewKernel();
-  const auto& inputs = look.operation().inputs;
-  const TfLiteType type = look.value(inputs[0]).type;
-  if (look.value(inputs[1]).type != type) return false;
+  const KernelBuilder info = steps->NewKernel();
+  const auto& inputs = info.operation().inputs;
+  const TfLiteType type = info.value(inputs[0]).type;
+  if (info.value(inputs[1]).type != type) return false;
   // From measurements of single layers on an H200: for small depths, and for floats with few
   // columns, the tiles of emit_group_tiles.cc are faster.
-  constexpr int kLeastDepth = 24, kLeastColumns = 48, kHalvesOfUnit = 8;
-  if (product->depth() < kLeastDepth) return false;
-  if (type == kTfLiteFloat32 && product->columns < kLeastColumns) return false;
+  constexpr int kMinMatrixDepth = 24, kMinMatrixColumns = 48, kHalvesOfUnit = 8;
+  if (product->depth() < kMinMatrixDepth) return false;
+  if (type == kTfLiteFloat32 && product->columns < kMinMatrixColumns) return false;
   if (type == kTfLiteFloat16 && product->channels % kHalvesOfUnit != 0) return false;
   MatrixTileWriter writer(steps, std::move(*product), type);
-  if (writer.items() > kMostItems) return false;
+  if (writer.items() > kMaxMatrixItems) return false;
   writer.Write();
   return true;
 }

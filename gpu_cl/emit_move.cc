@@ -62,16 +62,16 @@ void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
     const std::string dimension = std::to_string(std::min<size_t>(back, 2));
     if (back == 2) k.Line("int rest = g2;");
     global[std::min<size_t>(back, 2)] *= static_cast<size_t>(loop.extent);
-    const std::string place = "i" + std::to_string(back);
+    const std::string index = "i" + std::to_string(back);
     if (back < 2) {
-      k.Line("const int " + place + " = g" + dimension + ";");
+      k.Line("const int " + index + " = g" + dimension + ";");
     } else {
       const std::string extent = k.Int(loop.extent);
-      k.Line("const int " + place + " = rest % " + extent + ";");
+      k.Line("const int " + index + " = rest % " + extent + ";");
       k.Line("rest /= " + extent + ";");
     }
-    from += " + " + place + " * " + k.Int(loop.from_stride);
-    to += " + " + place + " * " + k.Int(loop.to_stride);
+    from += " + " + index + " * " + k.Int(loop.from_stride);
+    to += " + " + index + " * " + k.Int(loop.to_stride);
   }
   k.Line("const int from = " + from + ";");
   k.Line("const int to = " + to + ";");
@@ -89,9 +89,9 @@ void Emit(const compiler::Elementwise& kind, StepWriter* steps) {
   std::vector<std::string> operands;
   for (size_t n = 0; n < k.operation().inputs.size(); ++n) {
     const Buffer in = k.Input(n);
-    const std::string place = "i" + std::to_string(n);
-    k.BroadcastIndex(place, k.shape(k.operation().inputs[n]), to, "g0");
-    operands.push_back(Load(in, place));
+    const std::string index = "i" + std::to_string(n);
+    k.BroadcastIndex(index, k.shape(k.operation().inputs[n]), to, "g0");
+    operands.push_back(Load(in, index));
   }
   k.StoreResult(k.Evaluate(kind.expression, operands), "g0");
   steps->Add(&k, {count, 1, 1});

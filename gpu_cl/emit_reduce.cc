@@ -109,7 +109,7 @@ void Emit(const compiler::Reduce& kind, StepWriter* steps) {
   k.Line("const int i = g0;");
   k.Line("int rest = i, first = 0;");
   int64_t count = 1;
-  std::string place = "first";
+  std::string position = "first";
   std::vector<std::string> loops;
   for (size_t axis = from.size(); axis-- > 0;) {
     if (from[axis] == 1) continue;
@@ -122,11 +122,11 @@ void Emit(const compiler::Reduce& kind, StepWriter* steps) {
     count *= from[axis];
     const std::string d = "d" + std::to_string(axis);
     loops.push_back("for (int " + d + " = 0; " + d + " < " + extent + "; ++" + d + ")");
-    place += " + " + d + " * " + stride;
+    position += " + " + d + " * " + stride;
   }
   k.Line(std::string(ComputeType(in.type)) + " sum = " + StartText(kind.kind, in.type) + ";");
   for (size_t n = loops.size(); n-- > 0;) k.Open(loops[n]);
-  k.Line(std::string("const ") + ComputeType(in.type) + " value = " + Load(in, place) + ";");
+  k.Line(std::string("const ") + ComputeType(in.type) + " value = " + Load(in, position) + ";");
   k.Line(Combination(kind.kind));
   for (size_t n = 0; n < loops.size(); ++n) k.Close();
   const bool mean = kind.kind == ReduceKind::kMean;

@@ -112,9 +112,9 @@ bool IsEmpty(const KernelBuilder& k) {
 // ---- Depthwise convolution ----------------------------------------------------------------------
 
 // Windows with more taps are computed by a loop.
-constexpr int kMostTaps = 25;
+constexpr int kMaxUnrolledTaps = 25;
 
-bool HasFewTaps(const Window& window) { return window.height * window.width <= kMostTaps; }
+bool IsUnrolled(const Window& window) { return window.height * window.width <= kMaxUnrolledTaps; }
 
 // A window with one statement per tap. Row wy of the window starts at tap<wy>; the distance, in
 // floats, is tap<wy>_step between columns of the image and tap<wy>_next between columns of the
@@ -222,13 +222,13 @@ class Taps {
 }  // namespace
 
 bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const Shape& image = look.shape(look.operation().inputs[0]);
+  const KernelBuilder info = steps->NewKernel();
+  const Shape& image = info.shape(info.operation().inputs[0]);
   const auto is_float = [&](size_t input) {
-    return LoadsAsFloat(look.value(look.operation().inputs[input]).type);
+    return LoadsAsFloat(info.value(info.operation().inputs[input]).type);
   };
   const int width = WidthFor(steps->options(), image[3]);
-  if (width == 0 || kind.multiplier != 1 || IsEmpty(look) || !look.StoresVectors() ||
+  if (width == 0 || kind.multiplier != 1 || IsEmpty(info) || !info.StoresVectors() ||
       !is_float(0) || !is_float(1)) {
     return false;
   }
@@ -243,7 +243,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
       k.has_input(2) ? LoadVector(k.Input(2), "c", width) : "(" + writer.vector() + ")(0.0f)";
   k.Line("const " + writer.vector() + " bias = " + bias + ";");
   Taps taps(&writer, kind.window, image);
-  if (HasFewTaps(kind.window) && !texels) {
+  if (IsUnrolled(kind.window) && !texels) {
     taps.LoadFilter(filter);
     writer.OpenRow();
     taps.DeclareRows(in, k.Zeros(width, in.type));
@@ -263,23 +263,23 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
 namespace {
 
 // Declares `<place>0` and `<place>1`, the range of the image that a window covers along an axis.
-void DeclareRange(KernelBuilder* k, const std::string& place, int size, int stride, int before,
+void DeclareRange(KernelBuilder* k, const std::string& axis, int size, int stride, int before,
                   const std::string& extent) {
-  const std::string first = place + "s";
-  k->Line("const int " + first + " = " + place + " * " + k->Int(stride) + " - " + k->Int(before) +
+  const std::string first = axis + "s";
+  k->Line("const int " + first + " = " + axis + " * " + k->Int(stride) + " - " + k->Int(before) +
           ";");
-  k->Line("const int " + place + "0 = max(" + first + ", 0), " + place + "1 = min(" + first +
-          " + " + k->Int(size) + ", " + extent + ");");
+  k->Line("const int " + axis + "0 = max(" + first + ", 0), " + axis + "1 = min(" + first + " + " +
+          k->Int(size) + ", " + extent + ");");
 }
 
 }  // namespace
 
 bool EmitRows(const compiler::Pool2d& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const Shape& image = look.shape(look.operation().inputs[0]);
+  const KernelBuilder info = steps->NewKernel();
+  const Shape& image = info.shape(info.operation().inputs[0]);
   const Window& window = kind.window;
   const int width = WidthFor(steps->options(), image[3]);
-  if (width == 0 || IsEmpty(look) || !look.StoresVectors() || window.dilation_y != 1 ||
+  if (width == 0 || IsEmpty(info) || !info.StoresVectors() || window.dilation_y != 1 ||
       window.dilation_x != 1) {
     return false;
   }

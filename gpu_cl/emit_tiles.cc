@@ -52,20 +52,20 @@ double Cycles(const Tile& tile) {
 
 // `whole`: the tile must not be wider than the columns.
 Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
-  const auto parts = [](int64_t count, int64_t part) { return (count + part - 1) / part; };
+  const auto ceil_div = [](int64_t count, int64_t part) { return (count + part - 1) / part; };
   const auto cost = [&](const Tile& tile) {
     if (whole && int64_t{tile.vectors} * width > columns) return HUGE_VAL;
     const int64_t tile_count =
-        parts(rows, tile.rows) * parts(columns, int64_t{tile.vectors} * width);
+        ceil_div(rows, tile.rows) * ceil_div(columns, int64_t{tile.vectors} * width);
     return static_cast<double>(tile_count) * Cycles(tile);
   };
   const std::span<const Tile> tiles =
       width == 16 ? std::span<const Tile>(kWideTiles) : std::span<const Tile>(kNarrowTiles);
   // Another tile is chosen only if it saves enough to pay for compiling another kernel.
-  constexpr double kWorthAKernel = 0.92;
+  constexpr double kMaxCostRatio = 0.92;
   Tile best = tiles[0];
   for (const Tile& tile : tiles) {
-    if (cost(tile) < kWorthAKernel * cost(best)) best = tile;
+    if (cost(tile) < kMaxCostRatio * cost(best)) best = tile;
   }
   return best;
 }
@@ -309,7 +309,7 @@ class TileWriter {
 
   // Returns whether the epilogue is short enough to be repeated for each vector of the tile.
   bool IsSimple() const {
-    return k_.StoresShortly() && (!product_.packing || product_.columns % width_ == 0);
+    return k_.HasShortEpilogue() && (!product_.packing || product_.columns % width_ == 0);
   }
 
   void StoreSums(const std::string& row_stride) {
@@ -320,9 +320,9 @@ class TileWriter {
       const std::string at = "at" + Decimal(r);
       k_.Line("const int " + at + " = first + (m + " + Decimal(r) + ") * " + row_stride + ";");
       for (int v = 0; v < tile_.vectors; ++v) {
-        const std::string place = Decimal(int64_t{v} * width_);
-        if (!overlaps && v > 0) k_.Open("if (n + " + place + " < " + columns + ")");
-        k_.StoreResult(Sum(r, v), at + " + " + place, width_, "channel + " + place);
+        const std::string offset = Decimal(int64_t{v} * width_);
+        if (!overlaps && v > 0) k_.Open("if (n + " + offset + " < " + columns + ")");
+        k_.StoreResult(Sum(r, v), at + " + " + offset, width_, "channel + " + offset);
         if (!overlaps && v > 0) k_.Close();
       }
       k_.Close();
@@ -399,7 +399,7 @@ class Windows {
 
   // Windows that lie within the image: each of their rows is `run` contiguous elements.
   void AddWhole(const std::string& run) {
-    Place(true);
+    DeclarePositions(true);
     const std::string rows = k_.Int(window_.height), pitch = "pitch";
     k_.Line("const int pitch = " + k_.Int(window_.dilation_y) + " * " + width_ + " * " + depth_ +
             ";");
@@ -416,7 +416,7 @@ class Windows {
   // All other windows: pixel by pixel, with zeros outside of the image. `zeros` is "-1" if the
   // image is read as texels.
   void AddPixels(const std::string& run, const std::string& zeros) {
-    Place(false);
+    DeclarePositions(false);
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
     const std::string step_y = k_.Int(window_.dilation_y), step_x = k_.Int(window_.dilation_x);
     k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
@@ -437,7 +437,7 @@ class Windows {
   }
 
  private:
-  void Place(bool pointers) {
+  void DeclarePositions(bool pointers) {
     for (int r = 0; r < writer_.tile().rows; ++r) {
       const std::string n = Decimal(r), x = "x" + n, y = "y" + n, row = "row" + n;
       k_.Line("const int " + row + " = " + writer_.Row(r) + ";");
@@ -518,14 +518,14 @@ std::vector<KernelChoice> TileChoices(const PlanOptions& options) {
 }
 
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  if (steps->options().vector_width == 0 || !InputIsFloat(look, 0) || !InputIsFloat(look, 1) ||
-      !IsConstant(look, 1) || !IsConstant(look, 2)) {
+  const KernelBuilder info = steps->NewKernel();
+  if (steps->options().vector_width == 0 || !InputIsFloat(info, 0) || !InputIsFloat(info, 1) ||
+      !IsConstant(info, 1) || !IsConstant(info, 2)) {
     return false;
   }
-  const Shape &image = look.shape(look.operation().inputs[0]),
-              &filter = look.shape(look.operation().inputs[1]),
-              &out = look.shape(look.operation().output());
+  const Shape &image = info.shape(info.operation().inputs[0]),
+              &filter = info.shape(info.operation().inputs[1]),
+              &out = info.shape(info.operation().output());
   Product product;
   product.groups = kind.groups;
   product.rows = int64_t{out[0]} * out[1] * out[2];
@@ -533,8 +533,8 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   product.depth = int64_t{filter[1]} * filter[2] * filter[3];
   product.group_stride = product.columns;
   product.row_stride = filter[0];
-  product.packing = Packing{.filter = look.operation().inputs[1],
-                            .bias = look.bias(),
+  product.packing = Packing{.filter = info.operation().inputs[1],
+                            .bias = info.bias(),
                             .groups = kind.groups,
                             .depth = product.depth,
                             .columns = product.columns,
@@ -577,14 +577,14 @@ namespace {
 // A constant right side that all batches share: the batches are rows of a single product.
 void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
+  const KernelBuilder info = steps->NewKernel();
   Product product;
   product.rows = rows;
   product.columns = columns;
   product.depth = depth;
   product.row_stride = columns;
-  product.packing = Packing{.filter = look.operation().inputs[1],
-                            .bias = look.bias(),
+  product.packing = Packing{.filter = info.operation().inputs[1],
+                            .bias = info.bias(),
                             .depth = depth,
                             .columns = columns,
                             .depth_stride = kind.transpose_b ? 1 : columns,
@@ -606,10 +606,10 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
 // batch.
 void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const compiler::Operation& operation = look.operation();
+  const KernelBuilder info = steps->NewKernel();
+  const compiler::Operation& operation = info.operation();
   const auto batches_of = [&](ValueId id) {
-    const Shape& shape = look.shape(id);
+    const Shape& shape = info.shape(id);
     return Shape(shape.begin(), shape.end() - 2);
   };
   const Shape batches = batches_of(operation.output());
@@ -639,13 +639,13 @@ void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns,
 }  // namespace
 
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
-  const KernelBuilder look = steps->NewKernel();
-  const compiler::Operation& operation = look.operation();
-  if (steps->options().vector_width == 0 || !InputIsFloat(look, 0) || !InputIsFloat(look, 1)) {
+  const KernelBuilder info = steps->NewKernel();
+  const compiler::Operation& operation = info.operation();
+  if (steps->options().vector_width == 0 || !InputIsFloat(info, 0) || !InputIsFloat(info, 1)) {
     return false;
   }
-  const Shape &a = look.shape(operation.inputs[0]), &b = look.shape(operation.inputs[1]),
-              &out = look.shape(operation.output());
+  const Shape &a = info.shape(operation.inputs[0]), &b = info.shape(operation.inputs[1]),
+              &out = info.shape(operation.output());
   const int64_t columns = out.back(), rows = out[out.size() - 2];
   const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
   const int64_t all_rows = compiler::ElementCount(out) / std::max<int64_t>(columns, 1);
@@ -653,12 +653,12 @@ bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
   const bool one_matrix = compiler::ElementCount(b) == depth * columns &&
                           compiler::ElementCount(a) == depth * all_rows &&
                           (!kind.transpose_a || rows == all_rows);
-  if (one_matrix && look.value(operation.inputs[1]).constant() && IsConstant(look, 2)) {
+  if (one_matrix && info.value(operation.inputs[1]).constant() && IsConstant(info, 2)) {
     EmitWithFilter(kind, all_rows, columns, depth, steps);
     return true;
   }
-  constexpr int kLeastColumns = 4;
-  if (kind.transpose_b || look.has_input(2) || columns < kLeastColumns) return false;
+  constexpr int kMinColumns = 4;
+  if (kind.transpose_b || info.has_input(2) || columns < kMinColumns) return false;
   EmitWithMatrix(kind, rows, columns, depth, steps);
   return true;
 }

@@ -14,9 +14,9 @@ using compiler::Shape;
 
 namespace {
 
-constexpr int64_t kLeastVectorElements = 1024;
+constexpr int64_t kMinVectorElements = 1024;
 
-int64_t CountParts(int64_t count, int64_t part) { return (count + part - 1) / part; }
+int64_t CeilDiv(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 // A kernel over rows of `extent` elements each.
 class RowLoops {
@@ -57,13 +57,13 @@ class RowLoops {
   }
   void Add() {
     k_.Close();
-    steps_->AddItems(k_, {static_cast<size_t>(CountParts(rows_, RowsOfItem())), 1, 1});
+    steps_->AddItems(k_, {static_cast<size_t>(CeilDiv(rows_, RowsOfItem())), 1, 1});
   }
 
  private:
   int64_t RowsOfItem() const {
-    return std::max(CountParts(rows_, 4 * int64_t{steps_->options().items}),
-                    CountParts(kLeastVectorElements, std::max<int64_t>(count_, 1)));
+    return std::max(CeilDiv(rows_, 4 * int64_t{steps_->options().items}),
+                    CeilDiv(kMinVectorElements, std::max<int64_t>(count_, 1)));
   }
 
   StepWriter* const steps_;
@@ -123,13 +123,12 @@ class ElementLoops {
   void EmitRange() {
     KernelBuilder& k = loops_.kernel();
     const int64_t count = runs_[0].extent, items = steps_->options().items;
-    const int64_t part =
-        std::max(CountParts(CountParts(count, items), 16) * 16, kLeastVectorElements);
+    const int64_t part = std::max(CeilDiv(CeilDiv(count, items), 16) * 16, kMinVectorElements);
     const std::string each = k.Int(part), all = k.Int(count);
     k.Line("const int begin = get_global_id(0) * " + each + ", end = min(begin + " + each + ", " +
            all + ");");
     Compute("begin", "end", "");
-    steps_->AddItems(k, {static_cast<size_t>(CountParts(count, part)), 1, 1});
+    steps_->AddItems(k, {static_cast<size_t>(CeilDiv(count, part)), 1, 1});
   }
 
   void EmitRows() {
@@ -147,15 +146,15 @@ class ElementLoops {
   // Returns the position of the operand's first element for a row.
   std::string Base(size_t operand, const std::vector<std::string>& extents) {
     int64_t stride = runs_[0].repeats[operand] ? 1 : runs_[0].extent;
-    std::string rest = "row", base;
+    std::string remaining = "row", base;
     for (size_t run = 1; run < runs_.size(); ++run) {
       const bool last = run + 1 == runs_.size();
       if (!runs_[run].repeats[operand]) {
-        const std::string place = last ? rest : rest + " % " + extents[run - 1];
-        base += (base.empty() ? "" : " + ") + place + " * " + loops_.kernel().Int(stride);
+        const std::string index = last ? remaining : remaining + " % " + extents[run - 1];
+        base += (base.empty() ? "" : " + ") + index + " * " + loops_.kernel().Int(stride);
         stride *= runs_[run].extent;
       }
-      if (!last) rest = "(" + rest + " / " + extents[run - 1] + ")";
+      if (!last) remaining = "(" + remaining + " / " + extents[run - 1] + ")";
     }
     return base.empty() ? "0" : base;
   }
@@ -195,14 +194,14 @@ class ElementLoops {
 
 bool EmitVectors(const compiler::Elementwise& kind, StepWriter* steps) {
   const int width = steps->options().vector_width;
-  const KernelBuilder look = steps->NewKernel();
-  if (width == 0 || !steps->options().ranges || !look.operation().epilogue.empty() ||
+  const KernelBuilder info = steps->NewKernel();
+  if (width == 0 || !steps->options().ranges || !info.operation().epilogue.empty() ||
       !HasVectorForm(kind.expression)) {
     return false;
   }
-  std::vector<Run> runs = RunsOf(look);
+  std::vector<Run> runs = RunsOf(info);
   if (runs.empty() || runs[0].extent < width) return false;
-  if (compiler::ElementCount(look.shape(look.operation().output())) == 0) return true;
+  if (compiler::ElementCount(info.shape(info.operation().output())) == 0) return true;
   ElementLoops(kind, steps, std::move(runs)).Emit();
   return true;
 }
@@ -226,10 +225,10 @@ void ReduceLanes(KernelBuilder* k, const std::string& name, const std::string& v
 
 bool EmitVectors(const compiler::Softmax& kind, StepWriter* steps) {
   const int width = steps->options().vector_width;
-  const KernelBuilder look = steps->NewKernel();
-  const Shape& shape = look.shape(look.operation().inputs[0]);
+  const KernelBuilder info = steps->NewKernel();
+  const Shape& shape = info.shape(info.operation().inputs[0]);
   const int64_t extent = shape.back(), count = compiler::ElementCount(shape);
-  if (width == 0 || !steps->options().ranges || extent < width || !look.StoresVectors())
+  if (width == 0 || !steps->options().ranges || extent < width || !info.StoresVectors())
     return false;
   if (count == 0) return true;
   RowLoops loops(steps, count / extent, extent);
@@ -286,7 +285,7 @@ namespace {
 // Adjacent axes that are all reduced, or all kept.
 struct ReduceRun {
   int64_t extent = 1, stride = 1;
-  bool goes = false;
+  bool reduced = false;
 };
 
 // Returns the runs from the last axis to the first, without axes of extent 1.
@@ -295,11 +294,11 @@ std::vector<ReduceRun> RunsOf(const Shape& shape, uint32_t axes) {
   int64_t stride = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] == 1) continue;
-    const bool goes = (axes >> axis & 1) != 0;
-    if (!runs.empty() && runs.back().goes == goes) {
+    const bool reduced = (axes >> axis & 1) != 0;
+    if (!runs.empty() && runs.back().reduced == reduced) {
       runs.back().extent *= shape[axis];
     } else {
-      runs.push_back({shape[axis], stride, goes});
+      runs.push_back({shape[axis], stride, reduced});
     }
     stride *= shape[axis];
   }
@@ -343,7 +342,7 @@ class Reduction {
   void Emit() {
     loops_.OpenRows();
     DeclareFirst();
-    if (runs_[0].goes) {
+    if (runs_[0].reduced) {
       EmitAlongRow();
     } else {
       EmitAcrossRow();
@@ -355,24 +354,24 @@ class Reduction {
   // The kept axes form the rows, except for the innermost run if it is kept.
   int64_t Rows() const {
     int64_t rows = 1;
-    for (size_t i = 1; i < runs_.size(); ++i) rows *= runs_[i].goes ? 1 : runs_[i].extent;
+    for (size_t i = 1; i < runs_.size(); ++i) rows *= runs_[i].reduced ? 1 : runs_[i].extent;
     return rows;
   }
   int64_t WorkOfRow() const {
     int64_t work = runs_[0].extent;
-    for (size_t i = 1; i < runs_.size(); ++i) work *= runs_[i].goes ? runs_[i].extent : 1;
+    for (size_t i = 1; i < runs_.size(); ++i) work *= runs_[i].reduced ? runs_[i].extent : 1;
     return work;
   }
   int64_t Count() const {
     int64_t count = 1;
-    for (const ReduceRun& run : runs_) count *= run.goes ? run.extent : 1;
+    for (const ReduceRun& run : runs_) count *= run.reduced ? run.extent : 1;
     return count;
   }
 
   void DeclareFirst() {
     k_.Line("int rest = row, first = 0;");
     for (size_t i = 1; i < runs_.size(); ++i) {
-      if (runs_[i].goes) continue;
+      if (runs_[i].reduced) continue;
       const std::string extent = k_.Int(runs_[i].extent);
       k_.Line("first += rest % " + extent + " * " + k_.Int(runs_[i].stride) + ";");
       k_.Line("rest /= " + extent + ";");
@@ -384,7 +383,7 @@ class Reduction {
     std::string from = "first";
     int opened = 0;
     for (size_t i = runs_.size(); i-- > 1;) {
-      if (!runs_[i].goes) continue;
+      if (!runs_[i].reduced) continue;
       const std::string d = "d" + Decimal(opened++), extent = k_.Int(runs_[i].extent);
       k_.Open("for (int " + d + " = 0; " + d + " < " + extent + "; ++" + d + ")");
       from += " + " + d + " * " + k_.Int(runs_[i].stride);
@@ -459,15 +458,15 @@ class Reduction {
 
 bool EmitVectors(const compiler::Reduce& kind, StepWriter* steps) {
   const int width = steps->options().vector_width;
-  const KernelBuilder look = steps->NewKernel();
-  const compiler::Operation& operation = look.operation();
+  const KernelBuilder info = steps->NewKernel();
+  const compiler::Operation& operation = info.operation();
   Fold fold;
   if (width == 0 || !steps->options().ranges ||
-      !LoadsAsFloat(look.value(operation.inputs[0]).type) || !operation.epilogue.empty() ||
+      !LoadsAsFloat(info.value(operation.inputs[0]).type) || !operation.epilogue.empty() ||
       !FoldFor(kind.kind, &fold)) {
     return false;
   }
-  const Shape& from = look.shape(operation.inputs[0]);
+  const Shape& from = info.shape(operation.inputs[0]);
   std::vector<ReduceRun> runs = RunsOf(from, kind.axes);
   if (compiler::ElementCount(from) == 0 || runs.empty() || runs[0].extent < width) return false;
   Reduction(kind, fold, steps, std::move(runs)).Emit();

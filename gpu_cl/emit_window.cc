@@ -12,7 +12,7 @@ namespace {
 
 // One work-item per element of the output: channel c, column x and row y of batch element b; i is
 // its index.
-void OpenPlaces(KernelBuilder* k) {
+void DeclareOutputIndices(KernelBuilder* k) {
   const Shape& out = k->shape(k->operation().output());
   k->Line("const int c = g0, x = g1;");
   k->Line("const int channels = s0, width = s1;");
@@ -21,7 +21,7 @@ void OpenPlaces(KernelBuilder* k) {
   k->Line("const int i = ((b * " + height + " + y) * width + x) * channels + c;");
 }
 
-std::array<size_t, 3> Places(const KernelBuilder& k) {
+std::array<size_t, 3> OutputExtents(const KernelBuilder& k) {
   const Shape& out = k.shape(k.operation().output());
   return {static_cast<size_t>(out[3]), static_cast<size_t>(out[2]),
           static_cast<size_t>(out[0]) * static_cast<size_t>(out[1])};
@@ -30,9 +30,9 @@ std::array<size_t, 3> Places(const KernelBuilder& k) {
 // Opens loops over the part of the image that the window covers: wy, wx in the window, iy, ix in
 // the image; `pixel` is the position of the first channel.
 void OpenWindow(KernelBuilder* k, const Window& window, const Shape& image) {
-  const auto axis = [&](const char* place, int size, int stride, int dilation, int before,
+  const auto axis = [&](const char* coordinate, int size, int stride, int dilation, int before,
                         int extent) {
-    const std::string p = place;
+    const std::string p = coordinate;
     k->Open("for (int w" + p + " = 0; w" + p + " < " + k->Int(size) + "; ++w" + p + ")");
     k->Line("const int i" + p + " = " + p + " * " + k->Int(stride) + " - " + k->Int(before) +
             " + w" + p + " * " + k->Int(dilation) + ";");
@@ -62,7 +62,7 @@ void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape &image = k.shape(k.operation().inputs[0]), &filter = k.shape(k.operation().inputs[1]);
   const Buffer in = k.Input(0), weights = k.Input(1);
-  OpenPlaces(&k);
+  DeclareOutputIndices(&k);
   StartSum(&k);
   const std::string depth = k.Int(filter[3]), group = k.Int(filter[0] / kind.groups);
   const std::string rows = k.Int(filter[1]), columns = k.Int(filter[2]);
@@ -74,7 +74,7 @@ void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
   k.Close();
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(&k, Places(k));
+  steps->Add(&k, OutputExtents(k));
 }
 
 void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
@@ -82,7 +82,7 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape& image = k.shape(k.operation().inputs[0]);
   const Buffer in = k.Input(0), weights = k.Input(1);
-  OpenPlaces(&k);
+  DeclareOutputIndices(&k);
   StartSum(&k);
   const std::string multiplier = k.Int(kind.multiplier), columns = k.Int(kind.window.width);
   OpenWindow(&k, kind.window, image);
@@ -90,7 +90,7 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
          Load(weights, "(wy * " + columns + " + wx) * channels + c") + ", sum);");
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(&k, Places(k));
+  steps->Add(&k, OutputExtents(k));
 }
 
 // An output is the sum over the pixels of the image whose windows cover it.
@@ -99,13 +99,13 @@ void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
   const Shape& image = k.shape(k.operation().inputs[0]);
   const Window& window = kind.window;
   const Buffer in = k.Input(0), weights = k.Input(1);
-  OpenPlaces(&k);
+  DeclareOutputIndices(&k);
   StartSum(&k);
   const std::string height = k.Int(image[1]), across = k.Int(image[2]), depth = k.Int(image[3]);
   const std::string rows = k.Int(window.height), columns = k.Int(window.width);
-  const auto axis = [&](const char* place, const std::string& size, int stride, int before,
+  const auto axis = [&](const char* coordinate, const std::string& size, int stride, int before,
                         const std::string& extent) {
-    const std::string p = place, step = k.Int(stride);
+    const std::string p = coordinate, step = k.Int(stride);
     k.Open("for (int w" + p + " = 0; w" + p + " < " + size + "; ++w" + p + ")");
     k.Line("const int s" + p + " = " + p + " + " + k.Int(before) + " - w" + p + ";");
     k.Line("if (s" + p + " < 0 || s" + p + " % " + step + " != 0) continue;");
@@ -121,7 +121,7 @@ void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
   k.Close();
   CloseWindow(&k);
   k.StoreResult("sum", "i");
-  steps->Add(&k, Places(k));
+  steps->Add(&k, OutputExtents(k));
 }
 
 void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
@@ -130,7 +130,7 @@ void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
   const Shape& image = k.shape(k.operation().inputs[0]);
   const Buffer in = k.Input(0);
   const bool largest = kind.kind == compiler::PoolKind::kMax;
-  OpenPlaces(&k);
+  DeclareOutputIndices(&k);
   k.Line(std::string("float sum = ") + (largest ? "-INFINITY;" : "0.0f;"));
   k.Line("int count = 0;");
   OpenWindow(&k, kind.window, image);
@@ -145,18 +145,18 @@ void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
                 : kind.kind == compiler::PoolKind::kAverage ? mean
                                                             : "sqrt(" + mean + ")",
                 "i");
-  steps->Add(&k, Places(k));
+  steps->Add(&k, OutputExtents(k));
 }
 
 namespace {
 
 // Declares `name`, the coordinate in the input of a pixel of the output.
-void SourcePlace(KernelBuilder* k, const compiler::Resize& kind, const char* name,
-                 const char* place, int in, int out) {
+void DeclareSourceCoordinate(KernelBuilder* k, const compiler::Resize& kind, const char* name,
+                             const char* coordinate, int in, int out) {
   const bool corners = kind.align_corners && out > 1;
   const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
                               : static_cast<float>(in) / static_cast<float>(out);
-  const std::string factor = k->Float(scale), at = place;
+  const std::string factor = k->Float(scale), at = coordinate;
   std::string text = "(float)" + at + " * " + factor;
   if (kind.half_pixel_centers) {
     text = "((float)" + at + " + 0.5f) * " + factor + (kind.bilinear ? " - 0.5f" : "");
@@ -170,10 +170,10 @@ void Emit(const compiler::Resize& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape &from = k.shape(k.operation().inputs[0]), &to = k.shape(k.operation().output());
   const Buffer in = k.Input(0);
-  OpenPlaces(&k);
+  DeclareOutputIndices(&k);
   const std::string rows = k.Int(from[1]), columns = k.Int(from[2]);
-  SourcePlace(&k, kind, "fy", "y", from[1], to[1]);
-  SourcePlace(&k, kind, "fx", "x", from[2], to[2]);
+  DeclareSourceCoordinate(&k, kind, "fy", "y", from[1], to[1]);
+  DeclareSourceCoordinate(&k, kind, "fx", "x", from[2], to[2]);
   const auto pixel = [&](const std::string& y, const std::string& x) {
     return Load(in,
                 "((b * " + rows + " + " + y + ") * " + columns + " + " + x + ") * channels + c");
@@ -196,7 +196,7 @@ void Emit(const compiler::Resize& kind, StepWriter* steps) {
            " * rx;");
     k.StoreResult("(top * (1 - ry) + low * ry)", "i");
   }
-  steps->Add(&k, Places(k));
+  steps->Add(&k, OutputExtents(k));
 }
 
 }  // namespace deputy::gpu_cl

@@ -26,8 +26,8 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   options.group_tiles = device_class == DeviceClass::kDesktop && profile.known &&
                         profile.max_group_size >= kGroupItems && profile.local_bytes >= kGroupBytes;
   // Matrix units with TF32 and float16 inputs and float32 sums exist from this capability on.
-  constexpr uint32_t kLeastCapability = 80;
-  options.matrix_units = options.group_tiles && profile.nvidia_capability >= kLeastCapability;
+  constexpr uint32_t kMinCapability = 80;
+  options.matrix_units = options.group_tiles && profile.nvidia_capability >= kMinCapability;
   options.whole_groups = profile.nvidia_capability > 0 && options.group_tiles;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {
@@ -86,7 +86,7 @@ PlanOptions ChosenOptions(const DeviceProfile& profile, const ExecutorOptions& o
 Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
                    const PlanOptions& plan_options, std::shared_ptr<const ClblastApi> clblast)
     : context_(std::move(context)),
-      graph_(Adapted(std::move(graph), plan_options)),
+      graph_(AdaptGraph(std::move(graph), plan_options)),
       lifetimes_(FindLifetimes(graph_)),
       plan_options_(plan_options),
       plan_(MakePlan(graph_, lifetimes_.storage, plan_options_)),
@@ -190,27 +190,29 @@ ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
 ClStatus Executor::Prepare() {
   ClStatus status;
   do {
-    blamed_.clear();
+    failed_kernels_.clear();
     kernels_.clear();
     groups_.clear();
     status = Load();
     if (status.ok()) status = Allocate();
     if (status.ok()) status = Bind();
-  } while (!status.ok() && PlanNextWays(status));
+  } while (!status.ok() && PlanFallback(status));
   return status;
 }
 
 // Makes a plan without the failed kernels. Returns false if no kernel is known to have failed, or
 // if there is no other plan.
-bool Executor::PlanNextWays(const ClStatus& failure) {
+bool Executor::PlanFallback(const ClStatus& failure) {
   // Beyond this, all kernels are replaced at once, since each attempt costs a compilation.
-  constexpr int kFewAttempts = 4;
-  if (!options_.next_ways || blamed_.empty() || IsDeviceLost(failure.code)) return false;
-  if (++attempts_ > kFewAttempts) blamed_.insert(plan_.kernels.begin(), plan_.kernels.end());
+  constexpr int kMaxAttempts = 4;
+  if (!options_.use_fallbacks || failed_kernels_.empty() || IsDeviceLost(failure.code))
+    return false;
+  if (++attempts_ > kMaxAttempts)
+    failed_kernels_.insert(plan_.kernels.begin(), plan_.kernels.end());
   // A kernel that failed for lack of memory may succeed later, so it is not refused for the
   // context.
-  if (!IsMemoryShort(failure.code)) context_->RefuseKernels(blamed_);
-  plan_options_.refused.merge(blamed_);
+  if (!IsOutOfMemory(failure.code)) context_->RefuseKernels(failed_kernels_);
+  plan_options_.refused.merge(failed_kernels_);
   Plan next = MakePlan(graph_, lifetimes_.storage, plan_options_);
   if (next == plan_) return false;
   plan_ = std::move(next);
@@ -218,8 +220,8 @@ bool Executor::PlanNextWays(const ClStatus& failure) {
   return true;
 }
 
-bool Executor::TakesNextWays(ClStatus* status) {
-  if (has_run_ || !PlanNextWays(*status)) return false;
+bool Executor::RetryWithFallbackKernels(ClStatus* status) {
+  if (has_run_ || !PlanFallback(*status)) return false;
   const ClStatus prepared = Prepare();
   if (!prepared.ok()) *status = prepared;
   if (IsDeviceLost(prepared.code)) context_->Poison();
@@ -240,7 +242,7 @@ ClStatus Executor::Load() {
   program_ = Program::Get(context_, request, options_.cache, &status, &failure);
   for (size_t i = 0; failure.in_build && i < plan_.kernels.size(); ++i) {
     if (failure.kernel.empty() || failure.kernel == request.kernels[i]) {
-      blamed_.insert(plan_.kernels[i]);
+      failed_kernels_.insert(plan_.kernels[i]);
     }
   }
   return status;
@@ -343,7 +345,7 @@ ClStatus Executor::RunSteps() {
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     ClStatus status = RunStep(i);
     if (status.ok()) continue;
-    blamed_.insert(plan_.TextOf(plan_.steps[i]));
+    failed_kernels_.insert(plan_.TextOf(plan_.steps[i]));
     const auto operation = static_cast<size_t>(plan_.steps[i].operation);
     status.text += ": step " + std::to_string(i) + ", " +
                    compiler::KindName(graph_.operations[operation].kind);
@@ -392,7 +394,7 @@ ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_of
                                         nullptr, TimeCopy("copy")));
 }
 
-ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
+ClStatus Executor::Upload(std::span<const InputLocation> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
     if (bytes == 0) continue;
@@ -407,7 +409,7 @@ ClStatus Executor::Upload(std::span<const InputPlace> inputs) {
 
 ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes) {
   cl_mem to = BufferOf(input);
-  if (Staging::Gains(context_->device().profile, bytes)) {
+  if (Staging::IsFaster(context_->device().profile, bytes)) {
     Staging& staging = staging_.try_emplace(input, context_.get(), queue_.get()).first->second;
     return staging.Upload(to, host, bytes, [this] { return TimeCopy("upload"); });
   }
@@ -416,7 +418,7 @@ ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes)
                                          TimeCopy("upload")));
 }
 
-ClStatus Executor::Download(std::span<const OutputPlace> outputs) {
+ClStatus Executor::Download(std::span<const OutputLocation> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const size_t bytes = graph_.value(graph_.outputs[i]).bytes();
     if (bytes == 0) continue;
@@ -445,10 +447,11 @@ std::shared_ptr<const DeviceBuffer> Executor::OutputBuffer(size_t output,
   return buffer;
 }
 
-ClStatus Executor::Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs) {
+ClStatus Executor::Run(std::span<const InputLocation> inputs,
+                       std::span<const OutputLocation> outputs) {
   ClStatus status = CheckDevice(*context_);
   if (!status.ok()) return status;
-  blamed_.clear();
+  failed_kernels_.clear();
   if (kernels_.size() != plan_.steps.size()) {
     return {CL_INVALID_PROGRAM_EXECUTABLE, "no kernels for a partition could be made"};
   }

@@ -33,14 +33,14 @@
 namespace deputy::gpu_cl {
 
 // Location of an input: host memory or a device buffer.
-struct InputPlace {
+struct InputLocation {
   const void* host = nullptr;
   std::shared_ptr<const DeviceBuffer> device;  // null: in host memory
 };
 
 // Destination of an output: host memory or a device buffer; with neither, the output stays where
 // Executor::OutputBuffer returns it.
-struct OutputPlace {
+struct OutputLocation {
   void* host = nullptr;
   std::shared_ptr<const DeviceBuffer> device;
 };
@@ -61,7 +61,7 @@ struct ExecutorOptions {
   Storage storage = Storage::kBuffer;
   // Use fallback kernels (see MakePlan) for operations whose kernel the device fails to build, or
   // fails to run before the first successful run.
-  bool next_ways = true;
+  bool use_fallbacks = true;
   // PlanOptions::choices, by operation of the adapted graph, and CLBlast for those that choose it.
   // If `clblast` is null, these operations use other kernels.
   std::map<int, KernelChoice> choices = {};
@@ -94,12 +94,12 @@ class Executor {
 
   // Computes the graph's outputs from its inputs, both in the graph's order. The outputs are
   // complete on return. Poisons the context if the device is lost.
-  ClStatus Run(std::span<const InputPlace> inputs, std::span<const OutputPlace> outputs);
+  ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
 
   // After a failed Run: rebinds the operations that failed to their fallback kernels; returns
   // whether a retry makes sense. Always returns false after the first successful Run, since kernels
   // do not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
-  bool TakesNextWays(ClStatus* status);
+  bool RetryWithFallbackKernels(ClStatus* status);
 
   // Runs the steps once on the current contents of the buffers, and measures the time.
   ClStatus TimeSteps(double* out_ns);
@@ -148,7 +148,7 @@ class Executor {
   ClStatus OpenQueue(const ExecutorOptions& options);
   ClStatus Prepare();
   ClStatus Load();
-  bool PlanNextWays(const ClStatus& failure);
+  bool PlanFallback(const ClStatus& failure);
   ClStatus Allocate();
   ClStatus AllocateConstants(const std::vector<bool>& is_read, size_t zeros);
   ClStatus AllocateConstant(compiler::ValueId id);
@@ -166,11 +166,11 @@ class Executor {
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
   ClStatus SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument);
-  ClStatus Upload(std::span<const InputPlace> inputs);
+  ClStatus Upload(std::span<const InputLocation> inputs);
   ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes);
   ClStatus RunStep(size_t index);
   ClStatus RunSteps();
-  ClStatus Download(std::span<const OutputPlace> outputs);
+  ClStatus Download(std::span<const OutputLocation> outputs);
   cl_event* TimeCopy(const char* name);
   cl_event* TimeStep(const Step& step);
   ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
@@ -189,13 +189,13 @@ class Executor {
   ClQueue queue_;
   std::vector<ClMemory> blocks_;
   std::vector<size_t> block_bytes_;
-  std::vector<compiler::Place> places_;  // position in the blocks, by value
+  std::vector<compiler::Location> locations_;  // position in the blocks, by value
   std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
   std::vector<Filter> filters_;    // by packing
   // By the value that owns the memory.
   std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
   std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;
-  bool refuses_parts_ = false;  // the driver rejects images over sub-buffers
+  bool rejects_sub_buffer_images_ = false;  // the driver rejects images over sub-buffers
   ClMemory zeros_, status_;
   bool uses_status_ = false;
   std::vector<ClKernel> kernels_;              // by step; empty for CLBlast
@@ -207,7 +207,7 @@ class Executor {
   Fingerprint constants_;
   bool has_fingerprint_ = false, has_run_ = false;
   // Texts of the kernels that caused the last failure.
-  std::set<std::string> blamed_;
+  std::set<std::string> failed_kernels_;
   int attempts_ = 0;  // number of fallback plans made
 };
 

@@ -129,7 +129,7 @@ ClStatus Executor::NewImage(cl_mem_flags flags, TfLiteType type, const cl_image_
   if (status.ok()) return status;
   status.text += ": " + what;
   for (const std::string& text : plan_.kernels) {
-    if (text.find("read_only image") != std::string::npos) blamed_.insert(text);
+    if (text.find("read_only image") != std::string::npos) failed_kernels_.insert(text);
   }
   return status;
 }
@@ -153,20 +153,20 @@ ClStatus Executor::TexelsOf(ValueId id, cl_mem* out_image, cl_int* out_first) {
                         nullptr, "'" + value.name + "'", out);
     }
   };
-  if (found.image == nullptr && (value.constant() || !refuses_parts_)) {
+  if (found.image == nullptr && (value.constant() || !rejects_sub_buffer_images_)) {
     make(BufferOf(id), value.bytes(), &found.own);
     found.image = found.own.get();
   }
   if (found.image == nullptr && !value.constant() && !IsDeviceLost(status.code)) {
-    refuses_parts_ = true;
-    blamed_.clear();
-    const compiler::Place& place = places_[static_cast<size_t>(owner)];
-    ClMemory& image = block_images_[{place.block, value.type}];
-    const auto block = static_cast<size_t>(place.block);
+    rejects_sub_buffer_images_ = true;
+    failed_kernels_.clear();
+    const compiler::Location& location = locations_[static_cast<size_t>(owner)];
+    ClMemory& image = block_images_[{location.block, value.type}];
+    const auto block = static_cast<size_t>(location.block);
     status = {};
     if (!image) make(blocks_[block].get(), block_bytes_[block], &image);
     found.image = image.get();
-    found.first = static_cast<cl_int>(place.offset / texel);
+    found.first = static_cast<cl_int>(location.offset / texel);
   }
   *out_image = found.image;
   *out_first = found.first;
@@ -214,13 +214,13 @@ ClStatus Executor::AllocateBlocks() {
   compiler::MemoryPlan memory;
   // Kernels with vectors of four floats require this alignment (Buffer::aligned).
   constexpr uint32_t kVectorBytes = 16;
-  const auto plan = profile.parts_are_dear ? &PlanWholeBuffers : &compiler::PlanMemory;
+  const auto plan = profile.slow_sub_buffers ? &PlanWholeBuffers : &compiler::PlanMemory;
   if (!plan(intervals, std::max(profile.base_alignment, kVectorBytes), profile.max_allocation,
             &memory)) {
     return {CL_INVALID_BUFFER_SIZE, "a tensor is larger than the device's largest buffer, " +
                                         std::to_string(profile.max_allocation) + " bytes"};
   }
-  places_ = std::move(memory.places);
+  locations_ = std::move(memory.locations);
   block_bytes_ = std::move(memory.block_bytes);
   for (size_t bytes : block_bytes_) {
     blocks_.emplace_back();
@@ -229,10 +229,10 @@ ClStatus Executor::AllocateBlocks() {
   }
   for (size_t i = 0; i < intervals.size(); ++i) {
     if (lifetimes_.of_storage[i].empty()) continue;
-    const cl_buffer_region region = {places_[i].offset, intervals[i].bytes};
+    const cl_buffer_region region = {locations_[i].offset, intervals[i].bytes};
     cl_int code = CL_SUCCESS;
-    cl_mem block = blocks_[static_cast<size_t>(places_[i].block)].get();
-    if (profile.parts_are_dear) {
+    cl_mem block = blocks_[static_cast<size_t>(locations_[i].block)].get();
+    if (profile.slow_sub_buffers) {
       ClStatus status = ClCall("clRetainMemObject", api().RetainMemObject(block));
       if (!status.ok()) return status;
       buffers_[i] = ClMemory(&api(), block);

@@ -46,19 +46,19 @@ int64_t PanelFactor(const Packing& packing) {
 std::string FilterTexel(const Packing& packing, const std::string& image, const std::string& panel,
                         const std::string& row, int v) {
   const std::string column = std::to_string(v), texels = std::to_string(TexelsOfRow(packing));
-  std::string place;
+  std::string coordinates;
   switch (packing.storage) {
     case Storage::kImage2d:
-      place = "(int2)(" + panel + " + " + column + ", " + row + ")";
+      coordinates = "(int2)(" + panel + " + " + column + ", " + row + ")";
       break;
     case Storage::kImage2dArray:
     case Storage::kImage3d:
-      place = "(int4)(" + column + ", " + row + ", " + panel + ", 0)";
+      coordinates = "(int4)(" + column + ", " + row + ", " + panel + ", 0)";
       break;
     default:
-      place = panel + " + " + row + " * " + texels + " + " + column;
+      coordinates = panel + " + " + row + " * " + texels + " + " + column;
   }
-  return "read_imagef(" + image + ", " + place + ")";
+  return "read_imagef(" + image + ", " + coordinates + ")";
 }
 
 }  // namespace deputy::gpu_cl

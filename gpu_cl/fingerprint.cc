@@ -41,9 +41,9 @@ void Fingerprint::Add(const void* data, size_t bytes) {
     memcpy(&word, from + done, sizeof word);
     mix(word);
   }
-  uint64_t rest = 0;
-  memcpy(&rest, from + done, bytes - done);
-  mix(rest);
+  uint64_t remainder = 0;
+  memcpy(&remainder, from + done, bytes - done);
+  mix(remainder);
   mix(bytes);
   lanes_ = {a, b};
 }

@@ -55,7 +55,7 @@ struct GpuDelegate {
   std::mutex mutex;                    // protects the members below
   ClQueue copies;                      // queue for copies outside of runs, created on demand
   std::vector<Partition*> partitions;  // live partitions in order of creation
-  size_t most_partitions = 0;          // maximum number of partitions that lived at the same time
+  size_t peak_partitions = 0;          // maximum number of partitions that lived at the same time
   std::set<const TfLiteContext*> graphs;   // graphs to which the delegate was applied
   std::set<const TfLiteContext*> resized;  // graphs to which it was applied again
   BoundPlans kept;                         // executors for earlier shapes of these graphs

@@ -8,18 +8,18 @@ using compiler::Window;
 
 namespace {
 
-bool Fits(const KernelBuilder& look, const StepWriter& steps, int64_t channels, int64_t columns) {
+bool Fits(const KernelBuilder& info, const StepWriter& steps, int64_t channels, int64_t columns) {
   constexpr int kWidth = 4;  // width of stored vectors
   const auto is_constant = [&](size_t input) {
-    return !look.has_input(input) || look.value(look.operation().inputs[input]).constant();
+    return !info.has_input(input) || info.value(info.operation().inputs[input]).constant();
   };
   const auto is_float = [&](size_t input) {
-    return LoadsAsFloat(look.value(look.operation().inputs[input]).type);
+    return LoadsAsFloat(info.value(info.operation().inputs[input]).type);
   };
   const KernelChoice* const chosen = steps.choice();
   return (chosen == nullptr || chosen->rows == 0) && is_float(0) && is_float(1) && is_constant(1) &&
          is_constant(2) && columns % kWidth == 0 && channels > 0 && columns > 0 &&
-         look.StoresVectors();
+         info.StoresVectors();
 }
 
 bool IsOnePixel(const Window& window) {
@@ -31,22 +31,22 @@ bool IsOnePixel(const Window& window) {
 
 std::optional<GroupProduct> FindGroupProduct(const compiler::Conv2d& kind,
                                              const StepWriter& steps) {
-  const KernelBuilder look = steps.NewKernel();
-  const Shape& filter = look.shape(look.operation().inputs[1]);
-  const Shape& out = look.shape(look.operation().output());
-  if (kind.groups != 1 || !Fits(look, steps, filter[3], filter[0])) return std::nullopt;
+  const KernelBuilder info = steps.NewKernel();
+  const Shape& filter = info.shape(info.operation().inputs[1]);
+  const Shape& out = info.shape(info.operation().output());
+  if (kind.groups != 1 || !Fits(info, steps, filter[3], filter[0])) return std::nullopt;
   GroupProduct product;
   product.rows = int64_t{out[0]} * out[1] * out[2];
   product.columns = filter[0];
   product.channels = filter[3];
   product.window = kind.window;
-  product.image = look.shape(look.operation().inputs[0]);
+  product.image = info.shape(info.operation().inputs[0]);
   product.out = out;
   product.has_window = !IsOnePixel(kind.window);
   const int64_t depth = product.depth();
   if (product.rows == 0 || depth == 0) return std::nullopt;
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = look.bias(),
+  product.packing = {.filter = info.operation().inputs[1],
+                     .bias = info.bias(),
                      .depth = depth,
                      .columns = product.columns,
                      .group_stride = product.columns * depth,
@@ -57,24 +57,24 @@ std::optional<GroupProduct> FindGroupProduct(const compiler::Conv2d& kind,
 
 std::optional<GroupProduct> FindGroupProduct(const compiler::MatMul& kind,
                                              const StepWriter& steps) {
-  const KernelBuilder look = steps.NewKernel();
-  const Shape& b = look.shape(look.operation().inputs[1]);
-  const Shape& out = look.shape(look.operation().output());
+  const KernelBuilder info = steps.NewKernel();
+  const Shape& b = info.shape(info.operation().inputs[1]);
+  const Shape& out = info.shape(info.operation().output());
   const int64_t columns = out.back();
   const int64_t depth = kind.transpose_b ? b.back() : b[b.size() - 2];
   if (kind.transpose_a || compiler::ElementCount(b) != depth * columns ||
-      !Fits(look, steps, depth, columns)) {
+      !Fits(info, steps, depth, columns)) {
     return std::nullopt;
   }
   GroupProduct product;
   product.rows = compiler::ElementCount(out) / columns;
   // The left side must not be broadcast: its batches are then rows of a single product.
-  const Shape& a = look.shape(look.operation().inputs[0]);
+  const Shape& a = info.shape(info.operation().inputs[0]);
   if (product.rows == 0 || compiler::ElementCount(a) != product.rows * depth) return std::nullopt;
   product.columns = columns;
   product.channels = depth;
-  product.packing = {.filter = look.operation().inputs[1],
-                     .bias = look.bias(),
+  product.packing = {.filter = info.operation().inputs[1],
+                     .bias = info.bias(),
                      .depth = depth,
                      .columns = columns,
                      .depth_stride = kind.transpose_b ? 1 : columns,
@@ -117,9 +117,9 @@ void LeftSide::DeclareRow(int j, const std::string& expression) {
           height_ + " + " + y + ") * " + width_ + " + " + x + ") * " + channels_ + ";");
 }
 
-void LeftSide::DeclarePlace(const std::string& n, const std::string& place) {
+void LeftSide::DeclarePosition(const std::string& n, const std::string& position) {
   const std::string d = "d" + n, pixel = "pixel" + n, wy = "wy" + n, dy = "dy" + n, dx = "dx" + n;
-  k_.Line("const int " + d + " = " + place + ";");
+  k_.Line("const int " + d + " = " + position + ";");
   if (!product_.has_window) return k_.Line("const int step" + n + " = " + d + ";");
   k_.Line("const int " + pixel + " = " + d + " / " + channels_ + ", " + wy + " = " + pixel + " / " +
           window_width_ + ";");

@@ -23,9 +23,9 @@ struct GroupProduct {
   Packing packing;  // without width and type of the panels
 
   int64_t depth() const { return int64_t{window.height} * window.width * channels; }
-  static int64_t PartsOf(int64_t count, int64_t part) { return (count + part - 1) / part; }
+  static int64_t CeilDiv(int64_t count, int64_t part) { return (count + part - 1) / part; }
   int64_t Groups(int height, int width) const {
-    return PartsOf(rows, height) * PartsOf(columns, width);
+    return CeilDiv(rows, height) * CeilDiv(columns, width);
   }
 };
 
@@ -47,7 +47,7 @@ class LeftSide {
   // Declares d<n>, the position along the depth (an expression) that the item loads next; step<n>,
   // its position in the image relative to the first pixel of a window; and dy<n>, dx<n>, its pixel
   // in the window.
-  void DeclarePlace(const std::string& n, const std::string& place);
+  void DeclarePosition(const std::string& n, const std::string& position);
   // Expressions: whether the position is within the image for row j, and its index.
   std::string IsInside(int j, const std::string& n) const;
   static std::string At(int j, const std::string& n);

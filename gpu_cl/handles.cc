@@ -93,7 +93,7 @@ void FreeHandle(TfLiteContext*, TfLiteDelegate* delegate, TfLiteBufferHandle* ha
 }
 
 template <typename T>
-ClStatus Ask(const ClApi& api, cl_mem memory, cl_mem_info what, T* out_value) {
+ClStatus Query(const ClApi& api, cl_mem memory, cl_mem_info what, T* out_value) {
   return ClCall("clGetMemObjectInfo",
                 api.GetMemObjectInfo(memory, what, sizeof *out_value, out_value, nullptr));
 }
@@ -101,11 +101,11 @@ ClStatus Ask(const ClApi& api, cl_mem memory, cl_mem_info what, T* out_value) {
 // Adds a reference to the client's buffer. Returns "" or the reason why it cannot be used.
 std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buffer) {
   const ClApi& api = context.api();
-  cl_context its_context = nullptr;
+  cl_context buffer_context = nullptr;
   size_t size = 0;
-  ClStatus status = Ask(api, memory, CL_MEM_CONTEXT, &its_context);
-  if (status.ok()) status = Ask(api, memory, CL_MEM_SIZE, &size);
-  if (status.ok() && its_context != context.context()) {
+  ClStatus status = Query(api, memory, CL_MEM_CONTEXT, &buffer_context);
+  if (status.ok()) status = Query(api, memory, CL_MEM_SIZE, &size);
+  if (status.ok() && buffer_context != context.context()) {
     return "the buffer belongs to another context than the delegate's";
   }
   if (status.ok() && (buffer->offset > size || buffer->bytes > size - buffer->offset)) {
@@ -130,20 +130,20 @@ void SetHandleFunctions(TfLiteDelegate* delegate) {
 }
 
 std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
-                      InputPlace* out_place) {
-  out_place->host = tensor->data.raw;
+                      InputLocation* out_location) {
+  out_location->host = tensor->data.raw;
   if (from_client && !tensor->data_is_stale && FindClientBuffer(gpu, *tensor) != nullptr) {
     tensor->data_is_stale = true;
   }
   if (!tensor->data_is_stale || !HasHandleOf(gpu, *tensor)) return "";
-  return Find(gpu, *tensor, tensor->buffer_handle, bytes, &out_place->device);
+  return Find(gpu, *tensor, tensor->buffer_handle, bytes, &out_location->device);
 }
 
 std::shared_ptr<const DeviceBuffer> FindClientBuffer(const GpuDelegate& gpu,
                                                      const TfLiteTensor& tensor) {
   if (!HasHandleOf(gpu, tensor)) return nullptr;
   std::shared_ptr<const DeviceBuffer> buffer = gpu.buffers.Find(tensor.buffer_handle);
-  return buffer != nullptr && buffer->of_client ? buffer : nullptr;
+  return buffer != nullptr && buffer->from_client ? buffer : nullptr;
 }
 
 bool MarkOnDevice(GpuDelegate* gpu, std::shared_ptr<const DeviceBuffer> buffer,
@@ -174,7 +174,7 @@ std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem me
   auto buffer = std::make_shared<DeviceBuffer>();
   buffer->offset = offset;
   buffer->bytes = tensor->bytes;
-  buffer->of_client = true;
+  buffer->from_client = true;
   std::string problem = Adopt(*gpu.context, memory, buffer.get());
   if (!problem.empty()) return Describe(*tensor, tensor->buffer_handle) + problem;
   if (!MarkOnDevice(&gpu, std::move(buffer), tensor)) return "all buffer handles are taken";

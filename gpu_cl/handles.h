@@ -27,7 +27,7 @@ bool IsOurs(const TfLiteDelegate* delegate);
 // `from_client` that is bound is in the client's buffer even if it was copied to the host
 // meanwhile, and is copied again for the next consumer on the host.
 std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
-                      InputPlace* out_place);
+                      InputLocation* out_location);
 
 // Returns the client's buffer that must receive a tensor written by a partition; null if there is
 // none.

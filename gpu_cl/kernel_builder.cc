@@ -88,11 +88,11 @@ std::string KernelBuilder::Constant(const ScalarNode& node) {
   if (node.type == kTfLiteFloat32 || node.type == kTfLiteFloat16) {
     return Float(static_cast<float>(node.constant.real));
   }
-  const int64_t whole = node.constant.whole;
-  if (compiler::IsFloat(node.type) || whole < INT32_MIN || whole > INT32_MAX) {
+  const int64_t integer = node.constant.integer;
+  if (compiler::IsFloat(node.type) || integer < INT32_MIN || integer > INT32_MAX) {
     return Literal(node.type, node.constant);
   }
-  return "((" + std::string(ComputeType(node.type)) + ")" + Int(whole) + ")";
+  return "((" + std::string(ComputeType(node.type)) + ")" + Int(integer) + ")";
 }
 
 std::string KernelBuilder::Temporary() { return "t" + std::to_string(temporaries_++); }
@@ -155,18 +155,18 @@ void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, c
       runs.push_back({extent, repeats});
     }
   }
-  std::string rest = index, sum;
+  std::string remaining = index, sum;
   int64_t stride = 1;
   for (size_t i = 0; i < runs.size(); ++i) {
     const bool last = i + 1 == runs.size();
     const std::string extent = last ? "" : Int(runs[i].extent);
     if (!runs[i].repeats) {
-      const std::string place = last ? rest : "(" + rest + ") % " + extent;
-      sum += (sum.empty() ? "" : " + ") + std::string("(") + place + ")" +
+      const std::string position = last ? remaining : "(" + remaining + ") % " + extent;
+      sum += (sum.empty() ? "" : " + ") + std::string("(") + position + ")" +
              (stride == 1 ? "" : " * " + Int(stride));
       stride *= runs[i].extent;
     }
-    if (!last) rest = "(" + rest + ") / " + extent;
+    if (!last) remaining = "(" + remaining + ") / " + extent;
   }
   Line("const int " + name + " = " + sum + ";");
 }
@@ -233,7 +233,7 @@ std::string KernelBuilder::CommonResult(const std::string& result, const std::st
 
 bool KernelBuilder::StoresVectors() const { return HasVectorForm(operation_.epilogue); }
 
-bool KernelBuilder::StoresShortly() const {
+bool KernelBuilder::HasShortEpilogue() const {
   constexpr size_t kFewNodes = 8;
   const auto nodes = operation_.epilogue.nodes();
   const auto is_curve = [](const compiler::ScalarNode& node) {
@@ -248,14 +248,14 @@ std::string KernelBuilder::LoadAt(ValueId id, const std::string& index, int widt
                                   const std::string& channel) {
   const Shape &from = shape(id), &to = shape(operation_.output());
   const Buffer buffer = Read(id);
-  std::string place = channel;
+  std::string position = channel;
   const bool along_channels = !from.empty() && from.back() == to.back();
   if (channel.empty() || !along_channels || compiler::ElementCount(from) != from.back()) {
-    place = Temporary();
-    BroadcastIndex(place, from, to, index);
+    position = Temporary();
+    BroadcastIndex(position, from, to, index);
   }
-  if (width == 1) return Load(buffer, place);
-  return along_channels ? LoadVector(buffer, place, width) : LoadSplat(buffer, place, width);
+  if (width == 1) return Load(buffer, position);
+  return along_channels ? LoadVector(buffer, position, width) : LoadSplat(buffer, position, width);
 }
 
 void KernelBuilder::StoreResult(const std::string& result, const std::string& index, int width,

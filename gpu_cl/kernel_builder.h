@@ -93,7 +93,7 @@ class KernelBuilder {
   bool StoresVectors() const;
   // Returns whether a kernel may repeat StoreResult for many vectors: the epilogue is short and has
   // no transcendental function.
-  bool StoresShortly() const;
+  bool HasShortEpilogue() const;
 
   // ---- Result ----
 

@@ -14,30 +14,30 @@ using compiler::ValueId;
 
 namespace {
 
-enum Way { kAsChosen, kByRules, kPlain };
+enum Strategy { kTuned, kHeuristic, kFallback };
 
-PlanOptions OptionsOf(Way way, int operation, PlanOptions options) {
-  if (way == kAsChosen) return options;
+PlanOptions OptionsOf(Strategy strategy, int operation, PlanOptions options) {
+  if (strategy == kTuned) return options;
   options.storage = Storage::kBuffer;
   options.choices.erase(operation);
-  options.group_tiles = way == kByRules && options.matrix_units;
+  options.group_tiles = strategy == kHeuristic && options.matrix_units;
   options.matrix_units = false;
-  if (way == kPlain) options.vector_width = 0;
+  if (strategy == kFallback) options.vector_width = 0;
   return options;
 }
 
 // Appends the steps of an operation with the given options.
-void AddWay(const Graph& graph, size_t operation, const PlanOptions& options, Plan* plan) {
+void AddSteps(const Graph& graph, size_t operation, const PlanOptions& options, Plan* plan) {
   StepWriter steps(graph, static_cast<int>(operation), options, plan);
   std::visit([&](const auto& kind) { Emit(kind, &steps); }, graph.operations[operation].kind);
 }
 
 // Sizes of a plan before an operation, to remove the operation's steps again.
-struct Mark {
-  explicit Mark(const Plan& plan)
+struct Checkpoint {
+  explicit Checkpoint(const Plan& plan)
       : kernels(plan.kernels.size()), steps(plan.steps.size()), packings(plan.packings.size()) {}
 
-  void GoBack(Plan* plan) const {
+  void Rollback(Plan* plan) const {
     plan->kernels.resize(kernels);
     plan->steps.resize(steps);
     plan->packings.resize(packings);
@@ -46,9 +46,9 @@ struct Mark {
   const size_t kernels, steps, packings;
 };
 
-bool IsRefused(const Plan& plan, const Mark& mark, const PlanOptions& options) {
+bool IsRefused(const Plan& plan, const Checkpoint& checkpoint, const PlanOptions& options) {
   return std::any_of(
-      plan.steps.begin() + static_cast<std::ptrdiff_t>(mark.steps), plan.steps.end(),
+      plan.steps.begin() + static_cast<std::ptrdiff_t>(checkpoint.steps), plan.steps.end(),
       [&](const Step& step) { return options.refused.count(plan.TextOf(step)) != 0; });
 }
 
@@ -61,12 +61,12 @@ Plan MakePlan(const Graph& graph, const std::vector<ValueId>& storage, const Pla
     const Operation& operation = graph.operations[i];
     const ValueId output = operation.output();
     if (storage[static_cast<size_t>(output)] != output) continue;
-    const Mark mark(plan);
-    AddWay(graph, i, options, &plan);
-    for (const Way way : {kByRules, kPlain}) {
-      if (options.refused.empty() || !IsRefused(plan, mark, options)) break;
-      mark.GoBack(&plan);
-      AddWay(graph, i, OptionsOf(way, static_cast<int>(i), options), &plan);
+    const Checkpoint checkpoint(plan);
+    AddSteps(graph, i, options, &plan);
+    for (const Strategy strategy : {kHeuristic, kFallback}) {
+      if (options.refused.empty() || !IsRefused(plan, checkpoint, options)) break;
+      checkpoint.Rollback(&plan);
+      AddSteps(graph, i, OptionsOf(strategy, static_cast<int>(i), options), &plan);
     }
   }
   return plan;

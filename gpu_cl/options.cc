@@ -31,8 +31,8 @@ struct Row {
   Member member;
   Field field;
   // Range of a number.
-  double least;
-  double most;
+  double min;
+  double max;
   // Names of an enumeration's values in their order, separated by '|'.
   const char* choices;
   const char* default_value;
@@ -40,7 +40,7 @@ struct Row {
 };
 
 // Default upper bound of integers. Bounds are double, which is exact up to 2^53.
-constexpr double kMany = 1e9;
+constexpr double kMaxNumber = 1e9;
 
 constexpr Row kRows[] = {
     {"device", &Options::device, &DeputyGpuOptions::device, 0, 0, "", "",
@@ -61,10 +61,10 @@ constexpr Row kRows[] = {
      "auto: image_2d on Adreno, else buffer."},
     {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
      "Whether quantised operators are taken; they are computed in float."},
-    {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMany, "",
-     "0", "At most this many partitions, the most worthwhile ones; 0: all."},
-    {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, kNoLeastGain, kMany, "",
-     "-1e9",
+    {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMaxNumber,
+     "", "0", "At most this many partitions, the most worthwhile ones; 0: all."},
+    {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, kNoMinGain, kMaxNumber,
+     "", "-1e9",
      "Partitions that are expected to gain fewer microseconds than this stay on the CPU; 0: those "
      "that the CPU is expected to run faster. By default all are taken."},
     {"force", &Options::force, &DeputyGpuOptions::force, 0, 0, "", "false",
@@ -105,9 +105,9 @@ std::string Expected(const Row& row, std::string_view what, std::string_view val
 
 // Returns the index of `value` among the choices; -1 if it is not one of them.
 int ChoiceOf(std::string_view choices, std::string_view value) {
-  for (int place = 0;; ++place) {
+  for (int index = 0;; ++index) {
     const size_t bar = choices.find('|');
-    if (choices.substr(0, bar) == value) return place;
+    if (choices.substr(0, bar) == value) return index;
     if (bar == std::string_view::npos) return -1;
     choices.remove_prefix(bar + 1);
   }
@@ -123,7 +123,7 @@ std::string ReadableChoices(std::string_view choices) {
 
 std::string Range(const Row& row) {
   char text[96];
-  std::snprintf(text, sizeof(text), "%.15g to %.15g", row.least, row.most);
+  std::snprintf(text, sizeof(text), "%.15g to %.15g", row.min, row.max);
   return text;
 }
 
@@ -134,8 +134,8 @@ std::string ParseNumber(const Row& row, std::string_view value, T* out_number) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool is_number = error == std::errc() && end == value.data() + value.size();
   // The negated comparisons reject NaN.
-  if (!is_number || !(static_cast<double>(number) >= row.least) ||
-      !(static_cast<double>(number) <= row.most)) {
+  if (!is_number || !(static_cast<double>(number) >= row.min) ||
+      !(static_cast<double>(number) <= row.max)) {
     return Expected(row, type + Range(row), value);
   }
   *out_number = number;
@@ -155,18 +155,18 @@ std::string ParseBool(const Row& row, std::string_view value, bool* out_value) {
 std::string Set(const Row& row, std::string_view value, Options* options) {
   return std::visit(
       [&](auto member) -> std::string {
-        auto& place = options->*member;
-        using T = std::remove_reference_t<decltype(place)>;
+        auto& target = options->*member;
+        using T = std::remove_reference_t<decltype(target)>;
         if constexpr (std::is_same_v<T, std::string>) {
-          place = value;
+          target = value;
         } else if constexpr (std::is_same_v<T, bool>) {
-          return ParseBool(row, value, &place);
+          return ParseBool(row, value, &target);
         } else if constexpr (std::is_enum_v<T>) {
           const int choice = ChoiceOf(row.choices, value);
           if (choice < 0) return Expected(row, ReadableChoices(row.choices), value);
-          place = static_cast<T>(choice);
+          target = static_cast<T>(choice);
         } else {
-          return ParseNumber(row, value, &place);
+          return ParseNumber(row, value, &target);
         }
         return "";
       },
@@ -235,13 +235,13 @@ std::string Take(const Row& row, const DeputyGpuOptions& given, Options* options
 void SetDefault(const Row& row, const Options& defaults, DeputyGpuOptions* options) {
   std::visit(
       [&](auto member, auto field) {
-        auto& place = options->*field;
+        auto& target = options->*field;
         using From = std::remove_reference_t<decltype(options->*field)>;
         using To = std::remove_cvref_t<decltype(defaults.*member)>;
         if constexpr (std::is_same_v<From, const char*>) {
-          place = row.default_value;
+          target = row.default_value;
         } else if constexpr (!std::is_same_v<To, std::string>) {
-          place = static_cast<From>(defaults.*member);
+          target = static_cast<From>(defaults.*member);
         }
       },
       row.member, row.field);

@@ -33,7 +33,7 @@ enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 enum class Tuning { kNone, kFast, kFull };
 
 // Smallest value of min_gain_us: no minimum gain, and gains are not estimated.
-inline constexpr double kNoLeastGain = -1e9;
+inline constexpr double kNoMinGain = -1e9;
 
 struct Options {
   // Sets every member to the table's default.

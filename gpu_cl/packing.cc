@@ -38,10 +38,10 @@ std::vector<std::byte> PackAs(const Graph& graph, const Packing& packing) {
   std::vector<std::byte> packed(static_cast<size_t>(packing.elements()) * sizeof(T));
   const Elements<T> filter(graph.value(packing.filter));
   // Side by side, a row of one panel is followed by the same row of the next panel.
-  const bool beside = packing.storage == Storage::kImage2d;
+  const bool side_by_side = packing.storage == Storage::kImage2d;
   const int64_t row_stride =
-      beside ? packing.groups * packing.panels() * packing.panel : packing.panel;
-  const int64_t panel_stride = beside ? packing.panel : packing.panel_elements();
+      side_by_side ? packing.groups * packing.panels() * packing.panel : packing.panel;
+  const int64_t panel_stride = side_by_side ? packing.panel : packing.panel_elements();
   T* out = reinterpret_cast<T*>(packed.data());
   for (int64_t group = 0; group < packing.groups; ++group) {
     for (int64_t first = 0; first < packing.columns; first += packing.panel) {

@@ -55,14 +55,14 @@ class ScopedTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Roles of the calling thread; see RolesInForce.
-thread_local const TensorRoles* roles_in_force = nullptr;
+// Roles of the calling thread; see ScopedTensorRoles.
+thread_local const TensorRoles* current_roles = nullptr;
 
 // Determines which outputs stay on the device. Returns "" or an error message.
-std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
+std::string ApplyRoles(const TensorRoles& roles, Partition* partition) {
   const Graph& graph = partition->executor->graph();
   for (compiler::ValueId id : graph.inputs) {
-    partition->from_client.push_back(roles.made.count(graph.value(id).tensor) == 0);
+    partition->from_client.push_back(roles.produced.count(graph.value(id).tensor) == 0);
   }
   partition->kept.resize(graph.outputs.size());
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -77,7 +77,7 @@ std::string TakeRoles(const TensorRoles& roles, Partition* partition) {
 }
 
 // Releases the cached executors. Returns false if there were none.
-bool FreeKept(GpuDelegate* owner) {
+bool ReleaseKept(GpuDelegate* owner) {
   const size_t bytes = owner->kept.Clear();
   owner->device_bytes -= bytes;
   return bytes > 0;
@@ -102,7 +102,7 @@ ClStatus StartOrReuse(GpuDelegate* owner, Graph graph, const ExecutorOptions& op
     }
   }
   ClStatus status = executor->Start(options);
-  if (IsMemoryShort(status.code) && FreeKept(owner)) {
+  if (IsOutOfMemory(status.code) && ReleaseKept(owner)) {
     graph = executor->graph();
     executor.reset();
     executor = Planned(*owner, std::move(graph), options);
@@ -141,13 +141,13 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {
     const ScopedTime time(&owner.costs.tune_ns);
     const DeviceProfile& profile = owner.context->device().profile;
-    graph = Adapted(std::move(graph), PlanOptionsFor(profile, options.device_class));
+    graph = AdaptGraph(std::move(graph), PlanOptionsFor(profile, options.device_class));
     options.choices = Tune(owner.context, graph, options, {level, owner.cache, {}});
   }
   const ScopedTime time(&owner.costs.compile_ns);
   const ClStatus status = StartOrReuse(&owner, std::move(graph), options, &partition->executor);
   if (!status.ok()) return status.text;
-  return TakeRoles(roles_in_force == nullptr ? TensorRoles() : *roles_in_force, partition);
+  return ApplyRoles(current_roles == nullptr ? TensorRoles() : *current_roles, partition);
 }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
@@ -162,7 +162,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     partition->failure = Compile(context, *params, partition.get());
     const std::lock_guard lock(owner.mutex);
     owner.partitions.push_back(partition.get());
-    owner.most_partitions = std::max(owner.most_partitions, owner.partitions.size());
+    owner.peak_partitions = std::max(owner.peak_partitions, owner.partitions.size());
     result = partition.release();
     return kTfLiteOk;
   });
@@ -173,7 +173,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
 // its executor is not to be kept.
 size_t KeptPlans(const GpuDelegate& owner, const TfLiteContext* context) {
   if (owner.context->lost() || owner.resized.count(context) == 0) return 0;
-  return static_cast<size_t>(owner.options.kept_plans) * owner.most_partitions;
+  return static_cast<size_t>(owner.options.kept_plans) * owner.peak_partitions;
 }
 
 void Free(TfLiteContext* context, void* user_data) {
@@ -217,8 +217,9 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Determines the locations of inputs and outputs. Returns "" or an error message.
-std::string FindPlaces(TfLiteContext* context, const Partition& partition,
-                       std::vector<InputPlace>* inputs, std::vector<OutputPlace>* outputs) {
+std::string FindLocations(TfLiteContext* context, const Partition& partition,
+                          std::vector<InputLocation>* inputs,
+                          std::vector<OutputLocation>* outputs) {
   const Graph& graph = partition.executor->graph();
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const compiler::Value& value = graph.value(graph.inputs[i]);
@@ -228,23 +229,24 @@ std::string FindPlaces(TfLiteContext* context, const Partition& partition,
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const TfLiteTensor& tensor = context->tensors[graph.value(graph.outputs[i]).tensor];
-    OutputPlace& place = outputs->emplace_back();
-    place.device = FindClientBuffer(*partition.owner, tensor);
-    if (place.device == nullptr && partition.kept[i] == nullptr) place.host = tensor.data.raw;
+    OutputLocation& location = outputs->emplace_back();
+    location.device = FindClientBuffer(*partition.owner, tensor);
+    if (location.device == nullptr && partition.kept[i] == nullptr) location.host = tensor.data.raw;
   }
   return "";
 }
 
 // Runs the partition. Retries after releasing cached executors if out of memory, then with fallback
 // kernels.
-ClStatus RunPartition(Partition* partition, std::span<const InputPlace> inputs,
-                      std::span<const OutputPlace> outputs) {
+ClStatus RunPartition(Partition* partition, std::span<const InputLocation> inputs,
+                      std::span<const OutputLocation> outputs) {
   GpuDelegate* owner = partition->owner;
   Executor& executor = *partition->executor;
   ClStatus status = executor.Run(inputs, outputs);
-  if (IsMemoryShort(status.code) && FreeKept(owner)) status = executor.Run(inputs, outputs);
+  if (IsOutOfMemory(status.code) && ReleaseKept(owner)) status = executor.Run(inputs, outputs);
   const size_t before = executor.device_bytes();
-  while (!status.ok() && executor.TakesNextWays(&status)) status = executor.Run(inputs, outputs);
+  while (!status.ok() && executor.RetryWithFallbackKernels(&status))
+    status = executor.Run(inputs, outputs);
   owner->device_bytes += executor.device_bytes() - before;
   return status;
 }
@@ -252,9 +254,9 @@ ClStatus RunPartition(Partition* partition, std::span<const InputPlace> inputs,
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   Partition& partition = *static_cast<Partition*>(node->user_data);
   return GuardedOn(*partition.owner, context, [&]() -> TfLiteStatus {
-    std::vector<InputPlace> inputs;
-    std::vector<OutputPlace> outputs;
-    const std::string problem = FindPlaces(context, partition, &inputs, &outputs);
+    std::vector<InputLocation> inputs;
+    std::vector<OutputLocation> outputs;
+    const std::string problem = FindLocations(context, partition, &inputs, &outputs);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
     const ClStatus status = RunPartition(&partition, inputs, outputs);
     if (!status.ok()) return Fail(context, kTfLiteError, status.text);
@@ -274,9 +276,9 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 
 }  // namespace
 
-RolesInForce::RolesInForce(const TensorRoles* roles) { roles_in_force = roles; }
+ScopedTensorRoles::ScopedTensorRoles(const TensorRoles* roles) { current_roles = roles; }
 
-RolesInForce::~RolesInForce() { roles_in_force = nullptr; }
+ScopedTensorRoles::~ScopedTensorRoles() { current_roles = nullptr; }
 
 TfLiteRegistration PartitionRegistration() {
   TfLiteRegistration registration{};

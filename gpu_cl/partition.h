@@ -37,17 +37,17 @@ TfLiteRegistration PartitionRegistration();
 // Roles of a graph's tensors with respect to the nodes that a delegate claims.
 struct TensorRoles {
   // Outputs of any node; all other tensors are the model's inputs and constants.
-  std::set<int> made;
+  std::set<int> produced;
   std::set<int> kept;  // outputs of partitions that stay on the device
 };
 
 // RAII guard: sets the roles that apply to partitions created on this thread.
-class RolesInForce {
+class ScopedTensorRoles {
  public:
-  explicit RolesInForce(const TensorRoles* roles);
-  ~RolesInForce();
-  RolesInForce(const RolesInForce&) = delete;
-  RolesInForce& operator=(const RolesInForce&) = delete;
+  explicit ScopedTensorRoles(const TensorRoles* roles);
+  ~ScopedTensorRoles();
+  ScopedTensorRoles(const ScopedTensorRoles&) = delete;
+  ScopedTensorRoles& operator=(const ScopedTensorRoles&) = delete;
 };
 
 }  // namespace deputy::gpu_cl

@@ -144,19 +144,19 @@ char* LastError() {
   return text;
 }
 
-void NoteError(const char* text) { std::snprintf(LastError(), 2048, "%s", text); }
+void SetLastError(const char* text) { std::snprintf(LastError(), 2048, "%s", text); }
 
 // function() returns "" or an error message, which is stored as the thread's last error.
 template <typename Function>
-TfLiteStatus Noting(const Function& function) {
-  return Reporting(kTfLiteError, &NoteError, [&](std::string* error) {
+TfLiteStatus RecordingError(const Function& function) {
+  return Reporting(kTfLiteError, &SetLastError, [&](std::string* error) {
     *error = function();
     return error->empty() ? kTfLiteOk : kTfLiteError;
   });
 }
 
 TfLiteDelegate* CreatePublic(const DeputyGpuOptions* given) {
-  return Reporting<TfLiteDelegate*>(nullptr, &NoteError, [&](std::string* error) {
+  return Reporting<TfLiteDelegate*>(nullptr, &SetLastError, [&](std::string* error) {
     Options options;
     if (given != nullptr) *error = FromPublic(*given, &options);
     return CreateFrom(options, error);
@@ -204,7 +204,7 @@ TFL_CAPI_EXPORT void TfLiteGpuDelegateV2Delete(TfLiteDelegate* delegate) {
 TFL_CAPI_EXPORT const char* DeputyGpuLastError() { return deputy::gpu_cl::LastError(); }
 
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuListDevices(DeputyDeviceCallback callback, void* user_data) {
-  return deputy::gpu_cl::ListDevicesOfPlugin(callback, user_data, &deputy::gpu_cl::NoteError);
+  return deputy::gpu_cl::ListDevicesOfPlugin(callback, user_data, &deputy::gpu_cl::SetLastError);
 }
 
 TFL_CAPI_EXPORT DeputyGpuOptions DeputyGpuOptionsDefault() {
@@ -221,13 +221,14 @@ TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate) {
 
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor,
                                                  void* buffer, size_t offset) {
-  return deputy::gpu_cl::Noting([&] {
+  return deputy::gpu_cl::RecordingError([&] {
     return deputy::gpu_cl::BindBuffer(delegate, tensor, static_cast<cl_mem>(buffer), offset);
   });
 }
 
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuUnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
-  return deputy::gpu_cl::Noting([&] { return deputy::gpu_cl::UnbindBuffer(delegate, tensor); });
+  return deputy::gpu_cl::RecordingError(
+      [&] { return deputy::gpu_cl::UnbindBuffer(delegate, tensor); });
 }
 
 }  // extern "C"

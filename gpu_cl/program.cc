@@ -273,10 +273,10 @@ ClStatus Program::FetchBinary(std::string* out_binary) const {
   if (own == devices.end()) return {CL_INVALID_DEVICE, "the program is not of this device"};
   const auto index = static_cast<size_t>(own - devices.begin());
   std::string binary(sizes[index], '\0');
-  std::vector<unsigned char*> places(count);  // null: binary not requested
-  places[index] = reinterpret_cast<unsigned char*>(binary.data());
+  std::vector<unsigned char*> outputs(count);  // null: binary not requested
+  outputs[index] = reinterpret_cast<unsigned char*>(binary.data());
   code = api.GetProgramInfo(program_.get(), CL_PROGRAM_BINARIES, count * sizeof(unsigned char*),
-                            places.data(), nullptr);
+                            outputs.data(), nullptr);
   if (code == CL_SUCCESS) *out_binary = std::move(binary);
   return ClCall("clGetProgramInfo of the binary", code);
 }

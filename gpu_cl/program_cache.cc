@@ -29,8 +29,8 @@ constexpr size_t kHeaderLength = kDigestAt + sizeof(Digest);
 constexpr std::string_view kEntrySuffix = ".glcl";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 // Age in seconds at which leftovers of a dead process are removed.
-constexpr time_t kMarkerLasts = 24 * 3600;
-constexpr time_t kTemporaryLasts = 3600;
+constexpr time_t kMaxMarkerAge = 24 * 3600;
+constexpr time_t kMaxTemporaryAge = 3600;
 
 std::string ErrnoText(const char* call, const std::string& name, int error) {
   return std::string(call) + " '" + name + "': " + std::generic_category().message(error);
@@ -201,7 +201,7 @@ std::vector<FolderFile> ListFiles(int folder) {
   return files;
 }
 
-bool UsedEarlier(const FolderFile& a, const FolderFile& b) {
+bool IsLessRecentlyUsed(const FolderFile& a, const FolderFile& b) {
   if (a.used.tv_sec != b.used.tv_sec) return a.used.tv_sec < b.used.tv_sec;
   return a.used.tv_nsec < b.used.tv_nsec;
 }
@@ -294,7 +294,7 @@ std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) con
         openat(folder_->get(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (!found) continue;  // its creator has just finished
     if (flock(found.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return "";
-    std::string problem = JudgeMarker(key, found);
+    std::string problem = EvaluateMarker(key, found);
     if (!problem.empty()) return problem;
   }
   return "";
@@ -302,10 +302,10 @@ std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) con
 
 // Evaluates an unlocked marker: returns why its entry must not be loaded; "" if the marker has just
 // been removed.
-std::string ProgramCache::JudgeMarker(const Digest& key, const FileDescriptor& marker) const {
+std::string ProgramCache::EvaluateMarker(const Digest& key, const FileDescriptor& marker) const {
   struct stat status;
   if (fstat(marker.get(), &status) != 0 || status.st_nlink == 0) return "";
-  if (time(nullptr) - status.st_mtime < kMarkerLasts) {
+  if (time(nullptr) - status.st_mtime < kMaxMarkerAge) {
     return "a process ended while it was loading it, so it is skipped; delete " + MarkerName(key) +
            " to try again";
   }
@@ -340,7 +340,7 @@ void ProgramCache::Evict(const std::string& kept) const {
   uint64_t total = 0;
   for (FolderFile& file : ListFiles(folder_->get())) {
     if (file.name.ends_with(kTemporarySuffix)) {
-      if (time(nullptr) - file.used.tv_sec > kTemporaryLasts) {
+      if (time(nullptr) - file.used.tv_sec > kMaxTemporaryAge) {
         unlinkat(folder_->get(), file.name.c_str(), 0);
       }
     } else if (file.name.ends_with(kEntrySuffix)) {
@@ -348,7 +348,7 @@ void ProgramCache::Evict(const std::string& kept) const {
       if (file.name != kept) entries.push_back(std::move(file));
     }
   }
-  std::sort(entries.begin(), entries.end(), UsedEarlier);
+  std::sort(entries.begin(), entries.end(), IsLessRecentlyUsed);
   for (const FolderFile& file : entries) {
     if (total <= max_bytes_) return;
     unlinkat(folder_->get(), file.name.c_str(), 0);

@@ -115,7 +115,7 @@ class ProgramCache {
         max_bytes_(max_bytes) {}
 
   std::string Mark(const Digest& key, LoadingMarker* out_marker) const;
-  std::string JudgeMarker(const Digest& key, const FileDescriptor& marker) const;
+  std::string EvaluateMarker(const Digest& key, const FileDescriptor& marker) const;
   void Evict(const std::string& kept) const;
 
   std::string path_;

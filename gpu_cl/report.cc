@@ -34,7 +34,7 @@ void AddIgnoredOptions(const GpuDelegate& gpu, const IgnoredOptions& ignored) {
   } else if (gpu.cache == nullptr) {
     ignored.Add("cache_dir", gpu.cache_problem);
   }
-  if (options.min_gain_us <= kNoLeastGain) {
+  if (options.min_gain_us <= kNoMinGain) {
     ignored.Add("force", "it needs min_gain_us");
   } else if (options.force) {
     ignored.Add("min_gain_us", "force takes all partitions");

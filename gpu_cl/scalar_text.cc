@@ -67,8 +67,8 @@ std::string Literal(TfLiteType type, Number number) {
   if (!compiler::IsFloat(type)) {
     // The smallest 64-bit integer has no literal.
     snprintf(text, sizeof text, "(%s)(%lldL - 1)", ComputeType(type),
-             static_cast<long long>(number.whole) + (number.whole == INT64_MAX ? 0 : 1));
-    if (number.whole == INT64_MAX) return "LONG_MAX";
+             static_cast<long long>(number.integer) + (number.integer == INT64_MAX ? 0 : 1));
+    if (number.integer == INT64_MAX) return "LONG_MAX";
     return text;
   }
   const char* suffix = type == kTfLiteFloat64 ? "" : "f";
@@ -85,7 +85,7 @@ namespace {
 struct OpText {
   // $0, $1, $2: arguments; $t: type of the result.
   const char* real;
-  const char* whole;
+  const char* integer;
 };
 
 // In the order of ScalarOp, starting with kAbs.
@@ -165,7 +165,7 @@ std::string ScalarText(const Expression& expression, const ScalarNode& node,
   if (node.op == ScalarOp::kCast) return CastText(from, node.type, arguments[0]);
   const OpText& row = kOps[static_cast<size_t>(node.op) - static_cast<size_t>(ScalarOp::kAbs)];
   const bool real = compiler::IsFloat(node.op == ScalarOp::kSelect ? node.type : from);
-  return Filled(real ? row.real : row.whole, ComputeType(node.type), arguments);
+  return Filled(real ? row.real : row.integer, ComputeType(node.type), arguments);
 }
 
 }  // namespace deputy::gpu_cl

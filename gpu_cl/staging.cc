@@ -12,10 +12,10 @@ namespace deputy::gpu_cl {
 namespace {
 
 constexpr size_t kPiece = 2 << 20;
-constexpr size_t kLeast = 4 * kPiece, kMost = 256 << 20;
-constexpr unsigned kMostThreads = 4;
+constexpr size_t kMinBytes = 4 * kPiece, kMaxBytes = 256 << 20;
+constexpr unsigned kMaxThreads = 4;
 
-unsigned ThreadCount() { return std::min(std::thread::hardware_concurrency(), kMostThreads); }
+unsigned ThreadCount() { return std::min(std::thread::hardware_concurrency(), kMaxThreads); }
 
 // Threads that copy pieces in their order.
 class Copy {
@@ -64,19 +64,20 @@ class Copy {
 
 }  // namespace
 
-bool Staging::Gains(const DeviceProfile& profile, size_t bytes) {
-  return profile.kind == DeviceKind::kDiscreteGpu && bytes >= kLeast && bytes <= kMost &&
+bool Staging::IsFaster(const DeviceProfile& profile, size_t bytes) {
+  return profile.kind == DeviceKind::kDiscreteGpu && bytes >= kMinBytes && bytes <= kMaxBytes &&
          ThreadCount() > 1;
 }
 
 Staging::~Staging() { Release(); }
 
 void Staging::Release() {
-  if (place_ != nullptr) {
+  if (mapped_ != nullptr) {
     // The queue's owner waits for completion. A failure is ignored.
-    (void)context_->api().EnqueueUnmapMemObject(queue_, pinned_.get(), place_, 0, nullptr, nullptr);
+    (void)context_->api().EnqueueUnmapMemObject(queue_, pinned_.get(), mapped_, 0, nullptr,
+                                                nullptr);
   }
-  place_ = nullptr;
+  mapped_ = nullptr;
   pinned_.Reset();
 }
 
@@ -90,9 +91,9 @@ bool Staging::Reserve(size_t bytes, ClStatus* out_status) {
       &api, api.CreateBuffer(context_->context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
                              nullptr, &code));
   if (code == CL_SUCCESS) {
-    place_ = static_cast<char*>(api.EnqueueMapBuffer(queue_, pinned_.get(), CL_TRUE,
-                                                     CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
-                                                     nullptr, nullptr, &code));
+    mapped_ = static_cast<char*>(api.EnqueueMapBuffer(queue_, pinned_.get(), CL_TRUE,
+                                                      CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                                                      nullptr, nullptr, &code));
   }
   bytes_ = code == CL_SUCCESS ? bytes : 0;
   refused_ = code != CL_SUCCESS;
@@ -110,11 +111,11 @@ ClStatus Staging::Upload(cl_mem to, const void* host, size_t bytes,
                                                                  from, 0, nullptr, event()));
   };
   if (!Reserve(bytes, &status)) return status.ok() ? write(0, bytes, host) : status;
-  Copy copy(place_, static_cast<const char*>(host), bytes);
+  Copy copy(mapped_, static_cast<const char*>(host), bytes);
   for (size_t piece = 0; piece < copy.pieces() && status.ok(); ++piece) {
     copy.Wait(piece);
     const size_t begin = copy.begin(piece);
-    status = write(begin, copy.size(piece), place_ + begin);
+    status = write(begin, copy.size(piece), mapped_ + begin);
     if (status.ok()) status = ClCall("clFlush", api.Flush(queue_));
   }
   return status;

@@ -24,7 +24,7 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   // Returns whether staging `bytes` bytes is faster on the device.
-  static bool Gains(const DeviceProfile& profile, size_t bytes);
+  static bool IsFaster(const DeviceProfile& profile, size_t bytes);
 
   // Enqueues writes of `host` to `to`, and returns before they complete; they must complete before
   // the next call of Upload. `event` is called for each write and returns the destination of its
@@ -39,7 +39,7 @@ class Staging {
   const SharedContext* const context_;
   cl_command_queue queue_;
   ClMemory pinned_;
-  char* place_ = nullptr;
+  char* mapped_ = nullptr;
   size_t bytes_ = 0;
   bool refused_ = false;
 };

@@ -11,7 +11,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-constexpr size_t kMostKept = 1000000;
+constexpr size_t kMaxKept = 1000000;
 
 int64_t NowNs() {
   using std::chrono::steady_clock;
@@ -57,7 +57,7 @@ void Timeline::Collect() {
   int64_t offset = 0;  // from the device's clock to the host's
   for (Pending& pending : pending_) {
     TimedCommand& command = pending.command;
-    if (!ReadTimes(*api_, pending.event, &command) || done_.size() >= kMostKept) continue;
+    if (!ReadTimes(*api_, pending.event, &command) || done_.size() >= kMaxKept) continue;
     if (!anchored) offset = first_enqueued_ns_ - command.queued_ns;
     anchored = true;
     command.queued_ns += offset;

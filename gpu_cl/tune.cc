@@ -34,9 +34,9 @@ using std::chrono::steady_clock;
 
 // A graph of a single operation. A common epilogue is removed: it uses the same kernel, so that
 // layers that differ only in it are measured once.
-class Alone {
+class SingleOperation {
  public:
-  Alone(const Graph& from, int operation) : from_(from) {
+  SingleOperation(const Graph& from, int operation) : from_(from) {
     const Operation& original = from.operations[static_cast<size_t>(operation)];
     Operation copy = original;
     if (FindCommonEpilogue(from, original)) {
@@ -74,13 +74,13 @@ class Alone {
 };
 
 // Returns the graph as text, with the batch size of images rounded up.
-std::string ShapeText(Graph alone) {
-  for (Value& value : alone.values) {
+std::string ShapeText(Graph single) {
+  for (Value& value : single.values) {
     if (value.shape.size() != 4 || value.constant() || value.shape[0] < 1) continue;
     value.shape[0] = static_cast<int>(
         std::min<unsigned>(std::bit_ceil(static_cast<unsigned>(value.shape[0])), 1u << 30));
   }
-  return compiler::ToText(alone);
+  return compiler::ToText(single);
 }
 
 bool IsProduct(const Operation& operation) {
@@ -104,36 +104,37 @@ std::vector<KernelChoice> GroupChoices(const DeviceProfile& profile) {
   return choices;
 }
 
-Plan PlanOf(const Graph& alone, PlanOptions options, const KernelChoice& choice) {
+Plan PlanOf(const Graph& single, PlanOptions options, const KernelChoice& choice) {
   options.choices = {{0, choice}};
-  return MakePlan(alone, compiler::FindLifetimes(alone).storage, options);
+  return MakePlan(single, compiler::FindLifetimes(single).storage, options);
 }
 
 // ---- Measuring ----------------------------------------------------------------------------------
 
 // Returns the minimum time of several runs; infinite if the variant cannot be run.
-double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& alone,
+double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& single,
               const ExecutorOptions& options) {
-  constexpr int kLeastRuns = 3, kMostRuns = 30;
+  constexpr int kMinRuns = 3, kMaxRuns = 30;
   constexpr double kEnoughNs = 30e6;
   ClStatus status;
-  const auto executor = Executor::Create(context, alone, options, &status);
+  const auto executor = Executor::Create(context, single, options, &status);
   if (executor == nullptr) return HUGE_VAL;
-  size_t most = 0;
-  for (ValueId id : alone.inputs) most = std::max(most, alone.value(id).bytes());
+  size_t max_bytes = 0;
+  for (ValueId id : single.inputs) max_bytes = std::max(max_bytes, single.value(id).bytes());
   // Zeros, because NaN in uninitialised memory might take a different time.
-  const std::vector<std::byte> zeros(most);
-  const std::vector<InputPlace> inputs(alone.inputs.size(), InputPlace{zeros.data(), nullptr});
-  const std::vector<OutputPlace> outputs(alone.outputs.size());
+  const std::vector<std::byte> zeros(max_bytes);
+  const std::vector<InputLocation> inputs(single.inputs.size(),
+                                          InputLocation{zeros.data(), nullptr});
+  const std::vector<OutputLocation> outputs(single.outputs.size());
   if (!executor->Run(inputs, outputs).ok()) return HUGE_VAL;
-  double least = HUGE_VAL, all = 0;
-  for (int run = 0; run < kMostRuns && (run < kLeastRuns || all < kEnoughNs); ++run) {
+  double min_ns = HUGE_VAL, all = 0;
+  for (int run = 0; run < kMaxRuns && (run < kMinRuns || all < kEnoughNs); ++run) {
     double ns = 0;
     if (!executor->TimeSteps(&ns).ok()) return HUGE_VAL;
-    least = std::min(least, ns);
+    min_ns = std::min(min_ns, ns);
     all += ns;
   }
-  return least;
+  return min_ns;
 }
 
 // ---- All of them --------------------------------------------------------------------------------
@@ -163,20 +164,20 @@ class Tuner {
     executor_.cache = nullptr;
     executor_.queue = nullptr;
     executor_.profiling = false;
-    executor_.next_ways = false;  // variants that fail are not chosen
+    executor_.use_fallbacks = false;  // variants that fail are not chosen
   }
 
   // Returns the fastest variant; the default if it is the fastest or the budget is exhausted.
   KernelChoice Find(const Graph& adapted, int operation) {
-    const Alone alone(adapted, operation);
-    const std::vector<KernelChoice> ways =
-        WaysOf(alone.graph, 0, plan_options_, profile_, executor_.clblast != nullptr);
-    const std::string text = ShapeText(alone.graph);
-    if (const auto known = Remembered(text, ways)) return *known;
+    const SingleOperation single(adapted, operation);
+    const std::vector<KernelChoice> variants =
+        VariantsOf(single.graph, 0, plan_options_, profile_, executor_.clblast != nullptr);
+    const std::string text = ShapeText(single.graph);
+    if (const auto known = FindResult(text, variants)) return *known;
     const std::lock_guard lock(context_->measuring_mutex());
     // Another instance of the model may have measured it meanwhile.
-    if (const auto known = Remembered(text, ways)) return *known;
-    return Measure(alone.graph, ways, text);
+    if (const auto known = FindResult(text, variants)) return *known;
+    return Measure(single.graph, variants, text);
   }
 
  private:
@@ -194,8 +195,8 @@ class Tuner {
 
   // Returns an earlier result of this or another process; ignores one that is not a variant of the
   // operation.
-  std::optional<KernelChoice> Remembered(const std::string& text,
-                                         const std::vector<KernelChoice>& ways) {
+  std::optional<KernelChoice> FindResult(const std::string& text,
+                                         const std::vector<KernelChoice>& variants) {
     for (const Tuning level : {Tuning::kFull, options_.level}) {
       const Digest key = Key(text, level);
       std::string record = context_->FindTuning(Hex(key));
@@ -205,7 +206,8 @@ class Tuner {
       }
       KernelChoice choice;
       if (!ParseChoice(record, &choice)) continue;
-      if (choice != KernelChoice() && std::find(ways.begin(), ways.end(), choice) == ways.end()) {
+      if (choice != KernelChoice() &&
+          std::find(variants.begin(), variants.end(), choice) == variants.end()) {
         continue;
       }
       context_->KeepTuning(Hex(key), record);
@@ -215,28 +217,28 @@ class Tuner {
   }
 
   // Measures the variants. The result is stored only if all were measured.
-  KernelChoice Measure(const Graph& alone, const std::vector<KernelChoice>& ways,
+  KernelChoice Measure(const Graph& single, const std::vector<KernelChoice>& variants,
                        const std::string& text) {
     // Maximum time relative to the best variant so far; smaller gains do not justify another
     // kernel.
     constexpr double kFaster = 0.9;
-    constexpr size_t kFewWays = 3;
+    constexpr size_t kFewVariants = 3;
     KernelChoice best;
-    double least = HUGE_VAL;
+    double min_ns = HUGE_VAL;
     std::vector<Plan> tried;
     std::vector<KernelChoice> all = {best};
-    all.insert(all.end(), ways.begin(), ways.end());
-    for (const KernelChoice& way : all) {
-      if (options_.level == Tuning::kFast && tried.size() >= kFewWays) break;
+    all.insert(all.end(), variants.begin(), variants.end());
+    for (const KernelChoice& variant : all) {
+      if (options_.level == Tuning::kFast && tried.size() >= kFewVariants) break;
       if (context_->lost() || steady_clock::now() >= end_) return best;
-      Plan plan = PlanOf(alone, plan_options_, way);
+      Plan plan = PlanOf(single, plan_options_, variant);
       if (std::find(tried.begin(), tried.end(), plan) != tried.end()) continue;
-      executor_.choices = {{0, way}};
-      const double ns = TimeOf(context_, alone, executor_);
+      executor_.choices = {{0, variant}};
+      const double ns = TimeOf(context_, single, executor_);
       if (tried.empty() && !std::isfinite(ns)) return best;
-      if (tried.empty() || ns < kFaster * least) {
-        best = way;
-        least = ns;
+      if (tried.empty() || ns < kFaster * min_ns) {
+        best = variant;
+        min_ns = ns;
       }
       tried.push_back(std::move(plan));
     }
@@ -257,9 +259,9 @@ class Tuner {
 };
 
 // Returns the operations with the largest estimated times, in decreasing order.
-std::vector<int> DearestOperations(const Graph& graph, const CostModel& model, Tuning level) {
-  constexpr size_t kFew = 5;
-  constexpr double kMatters = 0.01;
+std::vector<int> MostExpensiveOperations(const Graph& graph, const CostModel& model, Tuning level) {
+  constexpr size_t kFewOperations = 5;
+  constexpr double kMinShare = 0.01;
   std::vector<double> ns;
   for (const Operation& operation : graph.operations) {
     ns.push_back(TimeNs(model.device, compiler::WorkOf(graph, operation)));
@@ -271,9 +273,9 @@ std::vector<int> DearestOperations(const Graph& graph, const CostModel& model, T
     return ns[static_cast<size_t>(a)] > ns[static_cast<size_t>(b)];
   });
   std::erase_if(order, [&](int i) {
-    return level == Tuning::kFull && ns[static_cast<size_t>(i)] < kMatters * all;
+    return level == Tuning::kFull && ns[static_cast<size_t>(i)] < kMinShare * all;
   });
-  if (level == Tuning::kFast && order.size() > kFew) order.resize(kFew);
+  if (level == Tuning::kFast && order.size() > kFewOperations) order.resize(kFewOperations);
   return order;
 }
 
@@ -290,36 +292,36 @@ Tuning TuningLevel(const Options& options) {
   }
 }
 
-std::vector<KernelChoice> WaysOf(const Graph& graph, int operation, const PlanOptions& options,
-                                 const DeviceProfile& profile, bool has_clblast) {
+std::vector<KernelChoice> VariantsOf(const Graph& graph, int operation, const PlanOptions& options,
+                                     const DeviceProfile& profile, bool has_clblast) {
   const Operation& of = graph.operations[static_cast<size_t>(operation)];
-  std::vector<KernelChoice> ways;
+  std::vector<KernelChoice> variants;
   const std::vector<KernelChoice> groups =
       options.ranges ? std::vector<KernelChoice>() : GroupChoices(profile);
-  ways.insert(ways.end(), groups.begin(), groups.end());
+  variants.insert(variants.end(), groups.begin(), groups.end());
   if (IsProduct(of)) {
     const bool shares = !options.ranges && options.storage == Storage::kBuffer &&
                         profile.local_memory_is_dedicated &&
                         profile.max_group_size >= kSharingItems &&
                         profile.max_item_sizes[1] >= kSharingItems;
     for (const KernelChoice& tile : TileChoices(options)) {
-      ways.push_back(tile);
+      variants.push_back(tile);
       if (shares) {
-        ways.push_back(tile);
-        ways.back().sharing = kSharingItems;
+        variants.push_back(tile);
+        variants.back().sharing = kSharingItems;
       }
       for (KernelChoice both : groups) {
         both.rows = tile.rows;
         both.vectors = tile.vectors;
-        ways.push_back(both);
+        variants.push_back(both);
       }
     }
   }
   // CLBlast comes first because it is worth trying if only few variants are tried.
-  if (has_clblast && IsKnownToClblast(profile) && FindClblastProduct(graph, of)) {
-    ways.insert(ways.begin(), KernelChoice{.clblast = true});
+  if (has_clblast && IsInClblastDatabase(profile) && FindClblastProduct(graph, of)) {
+    variants.insert(variants.begin(), KernelChoice{.clblast = true});
   }
-  return ways;
+  return variants;
 }
 
 std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
@@ -330,7 +332,7 @@ std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
   const CostModel model =
       CostModelOf(context->device().profile, executor.device_class, /*threads=*/1);
   Tuner tuner(context, executor, options);
-  for (const int operation : DearestOperations(adapted, model, options.level)) {
+  for (const int operation : MostExpensiveOperations(adapted, model, options.level)) {
     const KernelChoice choice = tuner.Find(adapted, operation);
     if (choice != KernelChoice()) choices[operation] = choice;
   }

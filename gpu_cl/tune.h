@@ -39,9 +39,9 @@ Tuning TuningLevel(const Options& options);
 
 // Returns the variants of an operation of an adapted graph other than the heuristic one. CLBlast
 // comes first, if it covers the device.
-std::vector<KernelChoice> WaysOf(const compiler::Graph& graph, int operation,
-                                 const PlanOptions& options, const DeviceProfile& profile,
-                                 bool has_clblast);
+std::vector<KernelChoice> VariantsOf(const compiler::Graph& graph, int operation,
+                                     const PlanOptions& options, const DeviceProfile& profile,
+                                     bool has_clblast);
 
 // Returns the fastest variant by operation of the adapted graph, for operations where it differs
 // from the heuristic one. `executor` determines how operations are run; its cache and choices are

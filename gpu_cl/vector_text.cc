@@ -211,13 +211,13 @@ std::string LoadVector(const Buffer& buffer, const std::string& index, int width
   if (buffer.texels) {
     return "read_imagef(" + buffer.name + ", " + buffer.name + "_first + ((" + index + ") >> 2))";
   }
-  const std::string place = buffer.name + " + " + index + ")";
+  const std::string address = buffer.name + " + " + index + ")";
   if (buffer.aligned && buffer.type == kTfLiteFloat32) {
-    return "*(global const " + Vector("float", width) + "*)(" + place;
+    return "*(global const " + Vector("float", width) + "*)(" + address;
   }
-  if (buffer.type == kTfLiteFloat16) return Vector("LOAD_HALF(", width) + ", " + place;
+  if (buffer.type == kTfLiteFloat16) return Vector("LOAD_HALF(", width) + ", " + address;
   const std::string lanes =
-      Vector("LOAD(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + place;
+      Vector("LOAD(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + address;
   return buffer.type == kTfLiteBool ? "(convert_" + Vector("int", width) + "(" + lanes + ") != 0)"
                                     : lanes;
 }
@@ -233,19 +233,19 @@ std::string Splat(TfLiteType type, const std::string& scalar, int width) {
 
 std::string StoreVector(const Buffer& buffer, const std::string& index, const std::string& value,
                         int width) {
-  const std::string place = buffer.name + " + " + index + ");";
+  const std::string address = buffer.name + " + " + index + ");";
   if (buffer.aligned && buffer.type == kTfLiteFloat32) {
     return "*(global " + Vector("float", width) + "*)(" + buffer.name + " + " + index +
            ") = " + value + ";";
   }
   if (buffer.type == kTfLiteFloat16) {
-    return Vector("STORE_HALF(", width) + ", " + value + ", " + place;
+    return Vector("STORE_HALF(", width) + ", " + value + ", " + address;
   }
   const std::string lanes = buffer.type == kTfLiteBool
                                 ? "convert_" + Vector("uchar", width) + "(" + value + " & 1)"
                                 : value;
   return Vector("STORE(" + std::string(StorageType(buffer.type)) + ", ", width) + ", " + lanes +
-         ", " + place;
+         ", " + address;
 }
 
 std::string VectorText(const Expression& expression, const ScalarNode& node,

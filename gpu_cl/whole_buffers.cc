@@ -16,7 +16,7 @@ using compiler::MemoryPlan;
 bool PlanWholeBuffers(std::span<const Interval> intervals, size_t alignment, size_t max_block,
                       MemoryPlan* out_plan) {
   MemoryPlan plan;
-  plan.places.resize(intervals.size());
+  plan.locations.resize(intervals.size());
   plan.order = "whole buffers";
   std::vector<size_t> order;
   for (size_t i = 0; i < intervals.size(); ++i) {
@@ -48,7 +48,7 @@ bool PlanWholeBuffers(std::span<const Interval> intervals, size_t alignment, siz
     }
     size_t& block_bytes = plan.block_bytes[static_cast<size_t>(block)];
     block_bytes = std::max(block_bytes, bytes);
-    plan.places[i] = {block, 0};
+    plan.locations[i] = {block, 0};
     taken.emplace(interval.last, block);
   }
   for (const size_t bytes : plan.block_bytes) plan.total_bytes += bytes;

@@ -55,12 +55,12 @@ TEST(Numbers, every_half_survives_being_read_and_stored) {
 }
 
 TEST(Numbers, wholes_wrap_when_stored_and_are_clamped_when_made) {
-  EXPECT_EQ(Stored(kTfLiteInt8, {0, 200}).whole, -56);
-  EXPECT_EQ(Stored(kTfLiteUInt8, {0, -1}).whole, 255);
-  EXPECT_EQ(Stored(kTfLiteInt32, {0, int64_t{1} << 31}).whole, INT32_MIN);
-  EXPECT_EQ(NumberOf(kTfLiteInt8, 200).whole, 127);
-  EXPECT_EQ(NumberOf(kTfLiteInt8, -1.9).whole, -1);
-  EXPECT_EQ(NumberOf(kTfLiteInt64, 1e30).whole, INT64_MAX);
+  EXPECT_EQ(Stored(kTfLiteInt8, {0, 200}).integer, -56);
+  EXPECT_EQ(Stored(kTfLiteUInt8, {0, -1}).integer, 255);
+  EXPECT_EQ(Stored(kTfLiteInt32, {0, int64_t{1} << 31}).integer, INT32_MIN);
+  EXPECT_EQ(NumberOf(kTfLiteInt8, 200).integer, 127);
+  EXPECT_EQ(NumberOf(kTfLiteInt8, -1.9).integer, -1);
+  EXPECT_EQ(NumberOf(kTfLiteInt64, 1e30).integer, INT64_MAX);
   EXPECT_EQ(NumberOf(kTfLiteFloat32, 0.1).real, 0.1f);
   EXPECT_STREQ(TypeName(kTfLiteFloat16), "FLOAT16");
   EXPECT_STREQ(TypeName(kTfLiteUInt16), "UINT16");
@@ -151,11 +151,12 @@ TEST(Expression, computes_wholes) {
       {kGreaterEqual, {2, 3}, 0},
   };
   for (const Row& row : kRows) {
-    EXPECT_EQ(Apply(row.op, kTfLiteInt32, row.arguments).whole, row.result) << ScalarOpName(row.op);
+    EXPECT_EQ(Apply(row.op, kTfLiteInt32, row.arguments).integer, row.result)
+        << ScalarOpName(row.op);
   }
-  EXPECT_EQ(Apply(kNot, kTfLiteBool, {1}).whole, 0);
-  EXPECT_EQ(Apply(kLess, kTfLiteFloat32, {kNan, 1}).whole, 0);
-  EXPECT_EQ(Apply(kNotEqual, kTfLiteFloat32, {kNan, kNan}).whole, 1);
+  EXPECT_EQ(Apply(kNot, kTfLiteBool, {1}).integer, 0);
+  EXPECT_EQ(Apply(kLess, kTfLiteFloat32, {kNan, 1}).integer, 0);
+  EXPECT_EQ(Apply(kNotEqual, kTfLiteFloat32, {kNan, kNan}).integer, 1);
 }
 
 TEST(Expression, casts) {
@@ -165,19 +166,19 @@ TEST(Expression, casts) {
     const Number number = NumberOf(from, value);
     return Evaluate(e, {&number, 1});
   };
-  EXPECT_EQ(cast(kTfLiteFloat32, -2.9, kTfLiteInt32).whole, -2);
-  EXPECT_EQ(cast(kTfLiteFloat32, 1e10, kTfLiteInt8).whole, 127);
-  EXPECT_EQ(cast(kTfLiteFloat32, kNan, kTfLiteInt8).whole, 127);
-  EXPECT_EQ(cast(kTfLiteFloat32, 0.5, kTfLiteBool).whole, 1);
-  EXPECT_EQ(cast(kTfLiteInt32, 300, kTfLiteUInt8).whole, 44);
+  EXPECT_EQ(cast(kTfLiteFloat32, -2.9, kTfLiteInt32).integer, -2);
+  EXPECT_EQ(cast(kTfLiteFloat32, 1e10, kTfLiteInt8).integer, 127);
+  EXPECT_EQ(cast(kTfLiteFloat32, kNan, kTfLiteInt8).integer, 127);
+  EXPECT_EQ(cast(kTfLiteFloat32, 0.5, kTfLiteBool).integer, 1);
+  EXPECT_EQ(cast(kTfLiteInt32, 300, kTfLiteUInt8).integer, 44);
   EXPECT_EQ(cast(kTfLiteInt32, 16777217, kTfLiteFloat32).real, 16777216);
 }
 
 TEST(Expression, knows_which_types_an_operation_takes) {
-  EXPECT_TRUE(TakesType(kSqrt, kTfLiteFloat16));
-  EXPECT_FALSE(TakesType(kSqrt, kTfLiteInt32));
-  EXPECT_FALSE(TakesType(kXor, kTfLiteFloat32));
-  EXPECT_TRUE(TakesType(kLess, kTfLiteInt8));
+  EXPECT_TRUE(SupportsType(kSqrt, kTfLiteFloat16));
+  EXPECT_FALSE(SupportsType(kSqrt, kTfLiteInt32));
+  EXPECT_FALSE(SupportsType(kXor, kTfLiteFloat32));
+  EXPECT_TRUE(SupportsType(kLess, kTfLiteInt8));
   EXPECT_EQ(ArgumentCount(kSelect), 3);
 }
 

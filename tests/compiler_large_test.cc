@@ -101,12 +101,12 @@ TEST(Folding, makes_no_more_than_it_reads_or_a_little) {
 
 TEST(Folding, ends_where_all_of_it_is_too_much) {
   Graph graph;
-  EXPECT_TRUE(MayKeep(graph, size_t{256} << 20));
-  EXPECT_FALSE(MayKeep(graph, (size_t{256} << 20) + 1));
+  EXPECT_TRUE(CanKeep(graph, size_t{256} << 20));
+  EXPECT_FALSE(CanKeep(graph, (size_t{256} << 20) + 1));
   graph.model_bytes = 1;
-  EXPECT_TRUE(MayKeep(graph, (size_t{256} << 20) + 16));
+  EXPECT_TRUE(CanKeep(graph, (size_t{256} << 20) + 16));
   graph.kept_bytes = 1;
-  EXPECT_FALSE(MayKeep(graph, (size_t{256} << 20) + 16));
+  EXPECT_FALSE(CanKeep(graph, (size_t{256} << 20) + 16));
   std::vector<std::vector<std::byte>> contents;
   EXPECT_TRUE(Fold(&graph, Filled(&graph, 4), &contents));
   const size_t kept = graph.kept_bytes;

@@ -81,18 +81,18 @@ bool IsNeeded(const Interval& interval) {
 // Empty when the plan keeps every promise.
 std::string WhatIsWrong(const std::vector<Interval>& intervals, size_t alignment, size_t max_block,
                         const MemoryPlan& plan) {
-  if (plan.places.size() != intervals.size()) return "wrong number of places";
+  if (plan.locations.size() != intervals.size()) return "wrong number of places";
   for (size_t i = 0; i < intervals.size(); ++i) {
     const std::string name = "interval " + std::to_string(i);
     const Interval& a = intervals[i];
-    const Place& place = plan.places[i];
+    const Location& place = plan.locations[i];
     if (!IsNeeded(a)) continue;
     if (place.offset % alignment != 0) return name + " is not aligned";
     const size_t end = place.offset + Rounded(a.bytes, alignment);
     if (end > plan.block_bytes[static_cast<size_t>(place.block)]) return name + " is too far out";
     for (size_t j = 0; j < i; ++j) {
       const Interval& b = intervals[j];
-      const Place& other = plan.places[j];
+      const Location& other = plan.locations[j];
       if (!IsNeeded(b) || other.block != place.block || a.last < b.first || b.last < a.first) {
         continue;
       }
@@ -284,7 +284,7 @@ TEST(MemoryPlan, needs_nothing_for_nothing) {
   ASSERT_TRUE(PlanMemory({}, 64, kNoLimit, &plan));
   EXPECT_EQ(plan.total_bytes, 0u);
   ASSERT_TRUE(PlanMemory(std::vector<Interval>{{0, 0, 3}, {8, 2, 1}}, 64, kNoLimit, &plan));
-  EXPECT_THAT(plan.places, ElementsAre(Place{}, Place{}));
+  EXPECT_THAT(plan.locations, ElementsAre(Location{}, Location{}));
   EXPECT_THAT(plan.block_bytes, IsEmpty());
 }
 

@@ -36,7 +36,7 @@ Expression Of(const Function& function, TfLiteType type = kTfLiteFloat32) {
 int Number32(Expression* e, double number) { return e->Constant(kTfLiteFloat32, number); }
 
 bool SameBits(TfLiteType type, Number a, Number b) {
-  if (!IsFloat(type)) return a.whole == b.whole;
+  if (!IsFloat(type)) return a.integer == b.integer;
   if (std::isnan(a.real) || std::isnan(b.real)) return std::isnan(a.real) && std::isnan(b.real);
   return a.real == b.real && std::signbit(a.real) == std::signbit(b.real);
 }
@@ -57,9 +57,9 @@ std::string SimplifiedText(const Expression& expression) {
         EXPECT_TRUE(facts.may_be_nan) << ToText(expression);
         continue;
       }
-      EXPECT_GE(expected.real, facts.least) << ToText(expression) << " of " << a << ", " << b;
-      EXPECT_LE(expected.real, facts.most) << ToText(expression) << " of " << a << ", " << b;
-      EXPECT_TRUE(!facts.whole || std::isinf(expected.real) ||
+      EXPECT_GE(expected.real, facts.min) << ToText(expression) << " of " << a << ", " << b;
+      EXPECT_LE(expected.real, facts.max) << ToText(expression) << " of " << a << ", " << b;
+      EXPECT_TRUE(!facts.is_integer || std::isinf(expected.real) ||
                   std::trunc(expected.real) == expected.real)
           << ToText(expression);
       EXPECT_TRUE(facts.may_be_negative_zero || expected.real != 0 || !std::signbit(expected.real))

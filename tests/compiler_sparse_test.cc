@@ -50,9 +50,9 @@ class Tree {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
-  std::string Find(const Shape& shape) { return FindSparsePlaces(sparsity_, shape, &places); }
+  std::string Find(const Shape& shape) { return FindSparsePositions(sparsity_, shape, &positions); }
 
-  std::vector<int64_t> places;
+  std::vector<int64_t> positions;
 
  private:
   TfLiteIntArray* Copied(const std::vector<int>& values) {
@@ -71,27 +71,27 @@ class Tree {
 TEST(Sparse, rows_with_some_columns) {
   Tree tree({0, 1}, {}, {{3}, {-1, {0, 2, 2, 3}, {0, 3, 1}}});
   EXPECT_EQ(tree.Find({3, 4}), "");
-  EXPECT_THAT(tree.places, ElementsAre(0, 3, 9));
+  EXPECT_THAT(tree.positions, ElementsAre(0, 3, 9));
 }
 
 TEST(Sparse, columns_first) {
   Tree tree({1, 0}, {}, {{4}, {-1, {0, 1, 1, 2, 3}, {2, 0, 1}}});
   EXPECT_EQ(tree.Find({3, 4}), "");
-  EXPECT_THAT(tree.places, ElementsAre(8, 2, 7));
+  EXPECT_THAT(tree.positions, ElementsAre(8, 2, 7));
 }
 
 // Of a 4x4 matrix in blocks of 2x2 those at (0, 1) and (1, 0).
 TEST(Sparse, blocks) {
   Tree tree({0, 1, 2, 3}, {0, 1}, {{2}, {-1, {0, 1, 2}, {1, 0}}, {2}, {2}});
   EXPECT_EQ(tree.Find({4, 4}), "");
-  EXPECT_THAT(tree.places, ElementsAre(2, 3, 6, 7, 8, 9, 12, 13));
+  EXPECT_THAT(tree.positions, ElementsAre(2, 3, 6, 7, 8, 9, 12, 13));
 }
 
 TEST(Sparse, scalars_and_nothing) {
   EXPECT_EQ(Tree({0}, {}, {{0}}).Find({3}), "");
   Tree none({0}, {}, {{-1, {0, 0}, {}}});
   EXPECT_EQ(none.Find({3}), "");
-  EXPECT_THAT(none.places, IsEmpty());
+  EXPECT_THAT(none.positions, IsEmpty());
 }
 
 TEST(Sparse, what_is_wrong_is_told) {
@@ -99,7 +99,7 @@ TEST(Sparse, what_is_wrong_is_told) {
                           const std::vector<Level>& levels) {
     Tree tree(order, blocks, levels);
     const std::string text = tree.Find({3, 4});
-    EXPECT_THAT(tree.places, IsEmpty());
+    EXPECT_THAT(tree.positions, IsEmpty());
     return text;
   };
   const Level rows = {3}, columns = {-1, {0, 2, 2, 3}, {0, 3, 1}};
@@ -131,8 +131,8 @@ TEST(Sparse, what_is_wrong_is_told) {
   EXPECT_THAT(problem({0, 1, 2, 3}, {1, 1}, {rows, columns, {2}, {2}}),
               HasSubstr("does not divide"));
   TfLiteSparsity empty{};
-  std::vector<int64_t> places;
-  EXPECT_EQ(FindSparsePlaces(empty, {3}, &places), "sparsity: no levels");
+  std::vector<int64_t> positions;
+  EXPECT_EQ(FindSparsePositions(empty, {3}, &positions), "sparsity: no levels");
 }
 
 // Places are within the tensor whatever the numbers are.
@@ -151,9 +151,9 @@ TEST(Sparse, random_trees_stay_within_the_tensor) {
     Tree tree({first, 1 - first, 2}, {upto(1)}, {{upto(2)}, columns, {upto(2)}});
     if (tree.Find({2, 4}) != "") continue;
     ++sound;
-    for (const int64_t place : tree.places) {
-      EXPECT_GE(place, 0);
-      EXPECT_LT(place, 8);
+    for (const int64_t position : tree.positions) {
+      EXPECT_GE(position, 0);
+      EXPECT_LT(position, 8);
     }
   }
   EXPECT_GT(sound, 20);

@@ -111,8 +111,8 @@ TEST_F(GpuClblast, products_agree) {
         const auto executor = Executor::Create(context_, g.graph, options, &status);
         ASSERT_NE(executor, nullptr) << status.text;
         std::vector<float> found(expected.size(), NAN);
-        const InputPlace input = {a.data(), nullptr};
-        const OutputPlace output = {found.data(), nullptr};
+        const InputLocation input = {a.data(), nullptr};
+        const OutputLocation output = {found.data(), nullptr};
         ASSERT_TRUE(executor->Run({&input, 1}, {&output, 1}).ok());
         for (size_t i = 0; i < found.size(); ++i) {
           ASSERT_NEAR(found[i], expected[i], 1e-4)

@@ -32,7 +32,7 @@ std::shared_ptr<SharedContext> SpiedDeviceTest::NewContext() const {
 std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status) {
   const compiler::Graph& graph = executor->graph();
   std::vector<std::vector<float>> contents;
-  std::vector<InputPlace> inputs;
+  std::vector<InputLocation> inputs;
   for (compiler::ValueId id : graph.inputs) {
     std::vector<float>& numbers = contents.emplace_back(graph.value(id).bytes() / sizeof(float));
     for (size_t i = 0; i < numbers.size(); ++i) {
@@ -41,7 +41,7 @@ std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status) {
   }
   for (const auto& numbers : contents) inputs.push_back({numbers.data(), nullptr});
   std::vector<float> found(graph.value(graph.outputs[0]).bytes() / sizeof(float), NAN);
-  const OutputPlace output = {found.data(), nullptr};
+  const OutputLocation output = {found.data(), nullptr};
   *out_status = executor->Run(inputs, {&output, 1});
   return found;
 }

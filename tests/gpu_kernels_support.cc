@@ -91,7 +91,7 @@ void KernelTest::ExpectAgreement(const Graph& given, double tolerance) {
   ASSERT_EQ(FindFault(graph), "");
   const Contents inputs = RandomInputs(graph);
   std::vector<const std::byte*> plain_inputs;
-  std::vector<InputPlace> device_inputs;
+  std::vector<InputLocation> device_inputs;
   for (const auto& input : inputs) {
     plain_inputs.push_back(input.data());
     device_inputs.push_back({input.data(), nullptr});
@@ -109,7 +109,7 @@ void KernelTest::ExpectAgreement(const Graph& given, double tolerance) {
   EXPECT_EQ(executor->BuildLog().find("warning"), std::string::npos) << executor->BuildLog();
   kernels_ = executor->plan().Source();
   Contents found;
-  std::vector<OutputPlace> outputs;
+  std::vector<OutputLocation> outputs;
   for (const auto& output : expected) found.emplace_back(output.size() + 1, std::byte{0x7f});
   for (auto& output : found) outputs.push_back({output.data(), nullptr});
   status = executor->Run(device_inputs, outputs);

@@ -71,12 +71,12 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
          {ScalarOp::kAbs, ScalarOp::kNeg, ScalarOp::kSign, ScalarOp::kFloor, ScalarOp::kCeil,
           ScalarOp::kRoundEven, ScalarOp::kRoundAway, ScalarOp::kExp, ScalarOp::kTanh,
           ScalarOp::kLogistic, ScalarOp::kSin, ScalarOp::kErf}) {
-      if (TakesType(op, type)) g.Output(g.Unary(op, x));
+      if (SupportsType(op, type)) g.Output(g.Unary(op, x));
     }
     for (const ScalarOp op : {ScalarOp::kAdd, ScalarOp::kSub, ScalarOp::kMul, ScalarOp::kMax,
                               ScalarOp::kMin, ScalarOp::kAnd, ScalarOp::kXor, ScalarOp::kLess,
                               ScalarOp::kEqual, ScalarOp::kGreaterEqual}) {
-      if (TakesType(op, type)) g.Output(g.Binary(op, x, y));
+      if (SupportsType(op, type)) g.Output(g.Binary(op, x, y));
     }
     Expression choice;
     const int a = choice.Operand(0, type), b = choice.Operand(1, type);

@@ -83,7 +83,7 @@ std::shared_ptr<const ClApi> WithMatrixUnits(const ClApi& api) {
 
 void ClaimToBeNvidia(DeviceProfile* profile) {
   profile->nvidia_capability = 90;
-  profile->parts_are_dear = true;
+  profile->slow_sub_buffers = true;
   profile->kind = DeviceKind::kDiscreteGpu;
 }
 

@@ -41,7 +41,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_EQ(options.precision, Precision::kFp32);
   EXPECT_TRUE(options.quantized);
   EXPECT_EQ(options.max_partitions, 0);
-  EXPECT_EQ(options.min_gain_us, kNoLeastGain);
+  EXPECT_EQ(options.min_gain_us, kNoMinGain);
   EXPECT_FALSE(options.force);
   EXPECT_EQ(options.preference, Preference::kSingleAnswer);
   EXPECT_EQ(options.tuning, Tuning::kNone);

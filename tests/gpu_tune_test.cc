@@ -82,14 +82,14 @@ DeviceProfile Profile(DeviceKind kind, const char* vendor, const char* name = ""
 
 TEST(ClblastTest, devices_of_its_database) {
   constexpr auto kGpu = DeviceKind::kDiscreteGpu;
-  EXPECT_TRUE(IsKnownToClblast(Profile(kGpu, "NVIDIA Corporation", "L40", 89)));
-  EXPECT_FALSE(IsKnownToClblast(Profile(kGpu, "NVIDIA Corporation", "H200", 90)));
-  EXPECT_FALSE(IsKnownToClblast(Profile(kGpu, "NVIDIA Corporation", "unknown", 0)));
-  EXPECT_TRUE(IsKnownToClblast(Profile(kGpu, "Advanced Micro Devices, Inc.", "gfx1030")));
-  EXPECT_TRUE(IsKnownToClblast(Profile(DeviceKind::kIntegratedGpu, "Intel(R) Corporation")));
-  EXPECT_TRUE(IsKnownToClblast(Profile(DeviceKind::kIntegratedGpu, "ARM", "Mali-G78")));
-  EXPECT_FALSE(IsKnownToClblast(Profile(kGpu, "Somebody")));
-  EXPECT_FALSE(IsKnownToClblast(Profile(DeviceKind::kCpu, "GenuineIntel", "pthread")));
+  EXPECT_TRUE(IsInClblastDatabase(Profile(kGpu, "NVIDIA Corporation", "L40", 89)));
+  EXPECT_FALSE(IsInClblastDatabase(Profile(kGpu, "NVIDIA Corporation", "H200", 90)));
+  EXPECT_FALSE(IsInClblastDatabase(Profile(kGpu, "NVIDIA Corporation", "unknown", 0)));
+  EXPECT_TRUE(IsInClblastDatabase(Profile(kGpu, "Advanced Micro Devices, Inc.", "gfx1030")));
+  EXPECT_TRUE(IsInClblastDatabase(Profile(DeviceKind::kIntegratedGpu, "Intel(R) Corporation")));
+  EXPECT_TRUE(IsInClblastDatabase(Profile(DeviceKind::kIntegratedGpu, "ARM", "Mali-G78")));
+  EXPECT_FALSE(IsInClblastDatabase(Profile(kGpu, "Somebody")));
+  EXPECT_FALSE(IsInClblastDatabase(Profile(DeviceKind::kCpu, "GenuineIntel", "pthread")));
 }
 
 TEST(ClblastTest, capability_of_nvidia_is_read) {
@@ -127,7 +127,7 @@ Graph ProductGraph(int m, int n, int k) {
 
 size_t ClblastWays(const Graph& graph, const DeviceProfile& profile, bool has_clblast = true) {
   const auto ways =
-      WaysOf(graph, 0, PlanOptionsFor(profile, DeviceClass::kDesktop), profile, has_clblast);
+      VariantsOf(graph, 0, PlanOptionsFor(profile, DeviceClass::kDesktop), profile, has_clblast);
   return static_cast<size_t>(
       std::count_if(ways.begin(), ways.end(), [](const auto& way) { return way.clblast; }));
 }
@@ -151,26 +151,26 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   const Graph product = ProductGraph(16, 16, 16);
   PlanOptions options = PlanOptionsFor(gpu, DeviceClass::kCpu);
   options.vector_width = 16;
-  for (const KernelChoice& way : WaysOf(product, 0, options, gpu, false)) {
+  for (const KernelChoice& way : VariantsOf(product, 0, options, gpu, false)) {
     EXPECT_GT(way.rows, 0);
     EXPECT_EQ(way.local, (std::array<size_t, 3>{0, 0, 0}));
   }
-  EXPECT_EQ(WaysOf(product, 0, options, gpu, false).size(), 5u);
+  EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u);
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
   // Five groups of at most 64 items, with each of five tiles, or without.
-  EXPECT_EQ(WaysOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
+  EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
   // And with each tile, where there is local memory of its own.
   DeviceProfile dedicated = gpu;
   dedicated.local_memory_is_dedicated = true;
-  EXPECT_EQ(WaysOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
+  EXPECT_EQ(VariantsOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
   dedicated.max_group_size = 32;
-  for (const KernelChoice& way : WaysOf(product, 0, options, dedicated, false)) {
+  for (const KernelChoice& way : VariantsOf(product, 0, options, dedicated, false)) {
     EXPECT_EQ(way.sharing, 0);
   }
   GraphMaker g;
   g.Output(g.Unary(compiler::ScalarOp::kAbs, g.Input({64})));
-  EXPECT_EQ(WaysOf(g.graph, 0, options, gpu, false).size(), 5u);
-  EXPECT_TRUE(WaysOf(g.graph, 0, PlanOptionsFor(gpu, DeviceClass::kCpu), gpu, false).empty());
+  EXPECT_EQ(VariantsOf(g.graph, 0, options, gpu, false).size(), 5u);
+  EXPECT_TRUE(VariantsOf(g.graph, 0, PlanOptionsFor(gpu, DeviceClass::kCpu), gpu, false).empty());
 }
 
 // ---- On a device --------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
       ClStatus status;
       const std::vector<float> expected = RunGraph(context, graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
-      std::vector<KernelChoice> ways = WaysOf(graph, 0, plan, device_.profile, false);
+      std::vector<KernelChoice> ways = VariantsOf(graph, 0, plan, device_.profile, false);
       // Of a GPU's many ways every third.
       for (size_t i = 0; i<ways.size(); i += ways.size()> 8 ? 3 : 1) {
         SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(ways[i]));
@@ -305,7 +305,7 @@ TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
   spy_->Fail("EnqueueNDRangeKernel", 0, CL_INVALID_WORK_GROUP_SIZE);
   std::vector<float> found = RunOnNumbers(executor.get(), &status);
   if (!status.ok()) {
-    ASSERT_TRUE(executor->TakesNextWays(&status)) << status.text;
+    ASSERT_TRUE(executor->RetryWithFallbackKernels(&status)) << status.text;
     found = RunOnNumbers(executor.get(), &status);
   }
   EXPECT_EQ(found, expected);

@@ -209,7 +209,7 @@ TEST_F(GpuWaysTest, kernel_that_does_not_run_at_first_is_replaced) {
       spy_->Fail("EnqueueNDRangeKernel", step, code);
       RunOnNumbers(executor.get(), &status);
       EXPECT_EQ(status.code, code);
-      ASSERT_TRUE(executor->TakesNextWays(&status)) << status.text;
+      ASSERT_TRUE(executor->RetryWithFallbackKernels(&status)) << status.text;
       EXPECT_THAT(executor->plan().Source(), Not(HasSubstr(step == 0 ? kTile : kRows)));
       EXPECT_THAT(executor->plan().Source(), HasSubstr(step == 0 ? kRows : kTile));
       EXPECT_EQ(RunOnNumbers(executor.get(), &status), expected);
@@ -219,7 +219,7 @@ TEST_F(GpuWaysTest, kernel_that_does_not_run_at_first_is_replaced) {
       spy_->Fail("EnqueueNDRangeKernel", 1 - step, code);
       RunOnNumbers(executor.get(), &status);
       EXPECT_EQ(status.code, code);
-      EXPECT_FALSE(executor->TakesNextWays(&status));
+      EXPECT_FALSE(executor->RetryWithFallbackKernels(&status));
       spy_->Fail("", -1, CL_SUCCESS);
     }
   }
@@ -232,7 +232,7 @@ TEST_F(GpuWaysTest, device_that_is_lost_has_no_next_way) {
   ASSERT_NE(executor, nullptr) << status.text;
   spy_->Fail("EnqueueNDRangeKernel", 0, CL_INVALID_COMMAND_QUEUE);
   RunOnNumbers(executor.get(), &status);
-  EXPECT_FALSE(executor->TakesNextWays(&status));
+  EXPECT_FALSE(executor->RetryWithFallbackKernels(&status));
   EXPECT_TRUE(context->lost());
   EXPECT_TRUE(context->RefusedKernels().empty());
 }
@@ -253,7 +253,7 @@ TEST_F(GpuWaysTest, clblast_that_fails_is_replaced) {
   ASSERT_NE(executor, nullptr) << status.text;
   RunOnNumbers(executor.get(), &status);
   EXPECT_FALSE(status.ok());
-  ASSERT_TRUE(executor->TakesNextWays(&status)) << status.text;
+  ASSERT_TRUE(executor->RetryWithFallbackKernels(&status)) << status.text;
   EXPECT_EQ(RunOnNumbers(executor.get(), &status), expected);
 }
 

@@ -36,7 +36,7 @@ TEST(GpuWholeBuffersTest, a_chain_needs_two_blocks_which_grow) {
   // What is large enough and least is taken.
   const Interval free[] = {{100, 0, 0}, {200, 0, 0}, {300, 0, 0}, {150, 1, 1}};
   ASSERT_TRUE(PlanWholeBuffers(free, 4, kNoLimit, &plan));
-  EXPECT_EQ(plan.places[3].block, 1);
+  EXPECT_EQ(plan.locations[3].block, 1);
 }
 
 TEST(GpuWholeBuffersTest, what_is_never_needed_or_too_large_has_no_block) {
@@ -65,12 +65,12 @@ TEST(GpuWholeBuffersTest, intervals_that_overlap_never_share_a_block) {
     for (size_t i = 0; i < intervals.size(); ++i) {
       const Interval& a = intervals[i];
       if (a.last < a.first) continue;
-      EXPECT_EQ(plan.places[i].offset, 0u);
-      EXPECT_GE(plan.block_bytes[static_cast<size_t>(plan.places[i].block)], a.bytes);
+      EXPECT_EQ(plan.locations[i].offset, 0u);
+      EXPECT_GE(plan.block_bytes[static_cast<size_t>(plan.locations[i].block)], a.bytes);
       for (size_t j = 0; j < i; ++j) {
         const Interval& b = intervals[j];
         const bool overlap = b.first <= b.last && a.first <= b.last && b.first <= a.last;
-        EXPECT_FALSE(overlap && plan.places[i].block == plan.places[j].block);
+        EXPECT_FALSE(overlap && plan.locations[i].block == plan.locations[j].block);
       }
     }
     EXPECT_LE(plan.total_bytes, unshared);
@@ -87,7 +87,7 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
   g.Output(y);
   for (const bool dear : {false, true}) {
     Device device = NewContext()->device();
-    device.profile.parts_are_dear = dear;
+    device.profile.slow_sub_buffers = dear;
     ClStatus status;
     auto context = SharedContext::Create(spy_->api(), device, &status);
     ASSERT_NE(context, nullptr) << status.text;
@@ -97,8 +97,8 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
     EXPECT_EQ(Calls("CreateSubBuffer") > before, !dear);
     const std::vector<float> in(1000, 2);
     std::vector<float> out(1000);
-    const InputPlace inputs[] = {{in.data(), nullptr}};
-    const OutputPlace outputs[] = {{out.data(), nullptr}};
+    const InputLocation inputs[] = {{in.data(), nullptr}};
+    const OutputLocation outputs[] = {{out.data(), nullptr}};
     status = executor->Run(inputs, outputs);
     ASSERT_TRUE(status.ok()) << status.text;
     EXPECT_EQ(out, std::vector<float>(1000, -4));
@@ -116,7 +116,7 @@ TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged)
   for (int i = 0; i < kCount; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i);
   Device device = NewContext()->device();
   ClaimToBeNvidia(&device.profile);
-  if (!Staging::Gains(device.profile, in.size() * sizeof(float))) {
+  if (!Staging::IsFaster(device.profile, in.size() * sizeof(float))) {
     GTEST_SKIP() << "the machine has too few threads";
   }
   ClStatus status;
@@ -128,8 +128,8 @@ TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged)
     if (*refused != '\0') spy_->Fail(refused, 0, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     for (int run = 0; run < 2; ++run) {
       const int64_t before = Calls("EnqueueWriteBuffer");
-      const InputPlace inputs[] = {{in.data(), nullptr}};
-      const OutputPlace outputs[] = {{out.data(), nullptr}};
+      const InputLocation inputs[] = {{in.data(), nullptr}};
+      const OutputLocation outputs[] = {{out.data(), nullptr}};
       status = executor->Run(inputs, outputs);
       ASSERT_TRUE(status.ok()) << status.text;
       EXPECT_EQ(Calls("EnqueueWriteBuffer") - before, *refused == '\0' ? 5 : 1);
@@ -137,9 +137,9 @@ TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged)
       in[17] = 17;
     }
   }
-  EXPECT_FALSE(Staging::Gains(device.profile, 1 << 20));
+  EXPECT_FALSE(Staging::IsFaster(device.profile, 1 << 20));
   device.profile.kind = DeviceKind::kIntegratedGpu;
-  EXPECT_FALSE(Staging::Gains(device.profile, 64 << 20));
+  EXPECT_FALSE(Staging::IsFaster(device.profile, 64 << 20));
 }
 
 }  // namespace
