@@ -32,7 +32,7 @@ std::string FindValueFault(const Graph& graph) {
     }
     if (ElementBytes(value.type) == 0) return "value " + std::to_string(i) + " has no type";
     if (value.owned != nullptr && value.owned->size() != value.bytes()) {
-      return "value " + std::to_string(i) + " has contents of another size than its shape";
+      return "value " + std::to_string(i) + " has contents whose size differs from its shape";
     }
   }
   return "";
@@ -48,14 +48,15 @@ std::string FindExpressionFault(const Graph& graph, const Operation& operation) 
   if (const auto* kind = std::get_if<Elementwise>(&operation.kind)) {
     if (kind->expression.empty()) return "an empty expression";
     if (kind->expression.operand_count() > static_cast<int>(operation.inputs.size())) {
-      return "an operand that is no input";
+      return "an operand that is not an input";
     }
   }
   if (operation.epilogue.empty()) return "";
   const auto operands = static_cast<int>(operation.epilogue_inputs.size()) + 1;
-  if (operation.epilogue.operand_count() > operands) return "an epilogue's operand is no input";
+  if (operation.epilogue.operand_count() > operands)
+    return "an operand of the epilogue that is not an input";
   if (!CanStore(graph.value(operation.output()).type, operation.epilogue.result_type())) {
-    return "an epilogue of another type than the output";
+    return "the types of epilogue and output differ";
   }
   return "";
 }
@@ -69,7 +70,7 @@ std::string FindOperationFault(const Graph& graph, const Operation& operation,
   for (ValueId id : ReadValues(operation)) {
     if (!Exists(graph, id)) return "an input that does not exist";
     if (!(*computed)[static_cast<size_t>(id)]) {
-      return "value " + std::to_string(id) + " is not made yet";
+      return "value " + std::to_string(id) + " is used before it is computed";
     }
   }
   std::string fault = FindExpressionFault(graph, operation);
@@ -78,11 +79,11 @@ std::string FindOperationFault(const Graph& graph, const Operation& operation,
       (operation.inputs.size() != 1 || operation.inputs[0] == kNoValue ||
        ElementCount(graph.value(operation.inputs[0]).shape) !=
            ElementCount(graph.value(operation.output()).shape))) {
-    return "a view of another number of elements";
+    return "the element counts of a view and its source differ";
   }
   for (ValueId id : operation.outputs) {
     if ((*computed)[static_cast<size_t>(id)])
-      return "value " + std::to_string(id) + " is made twice";
+      return "value " + std::to_string(id) + " is computed twice";
     (*computed)[static_cast<size_t>(id)] = true;
   }
   return "";
@@ -191,7 +192,8 @@ std::string FindFault(const Graph& graph) {
   }
   for (ValueId id : graph.outputs) {
     if (!Exists(graph, id)) return "an output of the graph that does not exist";
-    if (!computed[static_cast<size_t>(id)]) return "value " + std::to_string(id) + " is never made";
+    if (!computed[static_cast<size_t>(id)])
+      return "value " + std::to_string(id) + " is not computed by any operation";
   }
   return "";
 }

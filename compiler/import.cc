@@ -50,11 +50,11 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
   NodeImport import(state, row->name, node_index, node);
   const int* const outputs = node.outputs->data;
   if (std::any_of(outputs, outputs + node.outputs->size, [](int tensor) { return tensor < 0; })) {
-    import.Refuse(kDeputyReasonOther, "an output is left out");
+    import.Refuse(kDeputyReasonOther, "optional outputs are not supported");
   } else if (node.outputs->size == 0) {
-    import.Refuse(kDeputyReasonOther, "it has no output");
+    import.Refuse(kDeputyReasonOther, "expected an output, found none");
   } else if ((row->moves && !import.CheckOneScale()) || !row->import(&import)) {
-    import.Refuse(kDeputyReasonOther, "it cannot be expressed");
+    import.Refuse(kDeputyReasonOther, "unsupported combination of parameters");
   } else if (import.outputs_set() != node.outputs->size) {
     import.Refuse(kDeputyReasonOther, "expected %d outputs, found %d", import.outputs_set(),
                   node.outputs->size);
@@ -126,7 +126,7 @@ std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams
     TfLiteNode* node;
     TfLiteRegistration* registration;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
-      return Refusal{kDeputyReasonOther, "node " + std::to_string(index) + " is not there"};
+      return Refusal{kDeputyReasonOther, "node " + std::to_string(index) + " does not exist"};
     }
     std::optional<Refusal> refusal = ImportNode(&state, index, *node, *registration);
     if (refusal) return refusal;
@@ -138,8 +138,8 @@ std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams
   }
   for (int i = 0; i < params.output_tensors->size; ++i) {
     if (state.values.contains(params.output_tensors->data[i])) continue;
-    return Refusal{kDeputyReasonOther,
-                   "tensor " + std::to_string(params.output_tensors->data[i]) + " is never made"};
+    return Refusal{kDeputyReasonOther, "tensor " + std::to_string(params.output_tensors->data[i]) +
+                                           " is not the output of any node of the partition"};
   }
   SetGraphOutputs(*params.output_tensors, state);
   const std::string fault = FindFault(graph);

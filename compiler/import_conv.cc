@@ -38,7 +38,7 @@ bool SetPadding(NodeImport* node, TfLitePadding padding, int height, int width, 
   const bool sound = window->height > 0 && window->width > 0 && window->stride_y > 0 &&
                      window->stride_x > 0 && window->dilation_y > 0 && window->dilation_x > 0;
   if (!sound || (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid)) {
-    return node->Refuse(kDeputyReasonParameter, "a window, stride, dilation or padding");
+    return node->Refuse(kDeputyReasonParameter, "invalid window size, stride, dilation or padding");
   }
   const Positions rows =
       PositionsOf(padding, height, window->height, window->stride_y, window->dilation_y);
@@ -86,15 +86,18 @@ bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
   const TfLiteType type = node->input_tensor(image).type;
   if (type == kTfLiteFloat32 && node->input_tensor(filter).type != kTfLiteFloat32 &&
       node->input_tensor(filter).type != kTfLiteFloat16) {
-    return node->RefuseInput(filter, kDeputyReasonType,
-                             "a quantised filter, whose image is quantised as it runs");
+    return node->RefuseInput(
+        filter, kDeputyReasonType,
+        "a quantised filter for a float image (hybrid operator) is not supported");
   }
   // TensorFlow Lite ignores this zero point.
   if (type == kTfLiteInt16 && node->input_tensor(filter).params.zero_point != 0) {
-    return node->RefuseInput(filter, kDeputyReasonQuantization, "a zero point, for an INT16 image");
+    return node->RefuseInput(filter, kDeputyReasonQuantization,
+                             "expected zero point 0 for an INT16 image");
   }
   const Shape shape = node->shape(node->Input(image));
-  if (ElementCount(shape) == 0) return node->RefuseInput(image, kDeputyReasonShape, "it is empty");
+  if (ElementCount(shape) == 0)
+    return node->RefuseInput(image, kDeputyReasonShape, "expected a tensor that is not empty");
   return true;
 }
 
@@ -141,13 +144,15 @@ bool ImportConv2d(NodeImport* node) {
   if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[3] == 0 || image[3] % filter[3] != 0) {
-    return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
+    return node->RefuseInput(1, kDeputyReasonShape,
+                             "the filter's %d channels do not divide the image's %d", filter[3],
+                             image[3]);
   }
   Conv2d conv;
   conv.groups = image[3] / filter[3];
   if (filter[0] == 0 || filter[0] % conv.groups != 0) {
-    return node->RefuseInput(1, kDeputyReasonShape, "%d filters in %d groups", filter[0],
-                             conv.groups);
+    return node->RefuseInput(1, kDeputyReasonShape, "%d filters cannot be divided into %d groups",
+                             filter[0], conv.groups);
   }
   return FinishForward(node, conv, node->params<TfLiteConvParams>(), 0);
 }
@@ -156,7 +161,9 @@ bool ImportDepthwise(NodeImport* node) {
   if (!node->CheckInputs(2, 3) || !CheckConvolution(node, 0, 1, 3)) return false;
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   if (filter[0] != 1 || filter[3] == 0 || filter[3] % image[3] != 0) {
-    return node->RefuseInput(1, kDeputyReasonShape, "%d channels of %d", filter[3], image[3]);
+    return node->RefuseInput(1, kDeputyReasonShape,
+                             "the filter's %d channels do not divide the image's %d", filter[3],
+                             image[3]);
   }
   DepthwiseConv2d conv;
   conv.multiplier = filter[3] / image[3];
@@ -174,7 +181,7 @@ bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& ou
   const Shape filter = node->shape(node->Input(inputs.filter));
   const Shape image = node->shape(node->Input(inputs.image));
   if (out.size() != 4 || out[0] != image[0] || filter[3] != image[3] || filter[0] != out[3]) {
-    return node->Refuse(kDeputyReasonShape, "image, filter and output do not fit");
+    return node->Refuse(kDeputyReasonShape, "the shapes of image, filter and output do not match");
   }
   TransposedConv2d conv;
   conv.window = {filter[1], filter[2], params.stride_height, params.stride_width, 1, 1};
@@ -184,7 +191,8 @@ bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& ou
     return false;
   }
   if (rows != image[1] || columns != image[2]) {
-    return node->Refuse(kDeputyReasonShape, "an output of another size than the image makes");
+    return node->Refuse(kDeputyReasonShape,
+                        "the output's size does not match the image, filter and stride");
   }
   const ValueId bias = BiasOf(node, inputs.image, inputs.filter, inputs.bias);
   return FinishConvolution(node, conv, {node->Real(inputs.image), node->Real(inputs.filter), bias},
@@ -214,7 +222,7 @@ bool ImportTransposeBias(NodeImport* node) {
   memcpy(options, node->options().data(), sizeof options);
   const bool same = options[0] == kTfLitePaddingSame;
   if (!same && options[0] != kTfLitePaddingValid) {
-    return node->Refuse(kDeputyReasonParameter, "padding %d", options[0]);
+    return node->Refuse(kDeputyReasonParameter, "unsupported padding %d", options[0]);
   }
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
   const auto covered = [&](size_t axis, int64_t stride) {
@@ -239,7 +247,8 @@ bool ImportPool(NodeImport* node) {
   }
   const auto& params = node->params<TfLitePoolParams>();
   const Shape image = node->shape(node->Input(0));
-  if (ElementCount(image) == 0) return node->RefuseInput(0, kDeputyReasonShape, "it is empty");
+  if (ElementCount(image) == 0)
+    return node->RefuseInput(0, kDeputyReasonShape, "expected a tensor that is not empty");
   Pool2d pool;
   pool.kind = pool_kind;
   pool.window = {
@@ -261,7 +270,8 @@ bool ReadSize(NodeImport* node, Shape* out_shape) {
   }
   const Shape image = node->shape(node->Input(0));
   if (size.size() != 2 || size[0] < 1 || size[1] < 1 || ElementCount(image) == 0) {
-    return node->Refuse(kDeputyReasonShape, "an empty image, or no size for it");
+    return node->Refuse(kDeputyReasonShape,
+                        "expected an image that is not empty, and a positive size");
   }
   *out_shape = {image[0], size[0], size[1], image[3]};
   return true;
@@ -271,11 +281,13 @@ bool ImportResizeBilinear(NodeImport* node) {
   Shape shape;
   if (!ReadSize(node, &shape) || !node->CheckReal(0) || !node->CheckSameScale()) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
-    return node->RefuseInput(0, kDeputyReasonType, "INT16, whose weights are rounded");
+    return node->RefuseInput(0, kDeputyReasonType,
+                             "INT16 is not supported (upstream rounds the weights)");
   }
   const auto& params = node->params<TfLiteResizeBilinearParams>();
   if (params.align_corners && params.half_pixel_centers) {
-    return node->Refuse(kDeputyReasonParameter, "aligned corners and centers of pixels");
+    return node->Refuse(kDeputyReasonParameter,
+                        "align_corners and half_pixel_centers exclude each other");
   }
   const Resize resize = {true, params.align_corners, params.half_pixel_centers};
   return node->SetRealOutput(0, node->Add(resize, {node->Real(0)}, kTfLiteFloat32, shape));

@@ -59,7 +59,8 @@ template <Function function>
 bool ImportTranscendental(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
-    return node->RefuseInput(0, kDeputyReasonType, "INT16, whose table has errors of its own");
+    return node->RefuseInput(0, kDeputyReasonType,
+                             "INT16 is not supported (upstream interpolates a lookup table)");
   }
   return ImportReal<function>(node);
 }
@@ -138,7 +139,8 @@ int HardSwish(Expression* e, int x) {
 bool ImportGelu(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
-    return node->RefuseInput(0, kDeputyReasonType, "INT16, whose table has errors of its own");
+    return node->RefuseInput(0, kDeputyReasonType,
+                             "INT16 is not supported (upstream interpolates a lookup table)");
   }
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32);
@@ -173,7 +175,8 @@ bool ImportLogicalNot(NodeImport* node) {
 bool ImportCast(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
   if (ElementBytes(node->output_tensor(0).type) == 0) {
-    return node->Refuse(kDeputyReasonType, "to type %s", TypeName(node->output_tensor(0).type));
+    return node->Refuse(kDeputyReasonType, "cast to type %s is not supported",
+                        TypeName(node->output_tensor(0).type));
   }
   return node->SetOutput(0, node->AddCast(node->Input(0), node->output_tensor(0).type));
 }
@@ -185,7 +188,7 @@ bool FinishBinary(NodeImport* node, ScalarOp op, TfLiteFusedActivation activatio
   const ValueId result = node->AddBinary(op, a, b);
   if (result == kNoValue || activation == kTfLiteActNone) return SetNumberOutput(node, result);
   if (ComputesIntegers(node)) {
-    return node->Refuse(kDeputyReasonParameter, "an activation on %s",
+    return node->Refuse(kDeputyReasonParameter, "a fused activation on %s is not supported",
                         TypeName(node->input_tensor(0).type));
   }
   return SetNumberOutput(node, node->AddActivation(result, activation));
@@ -203,7 +206,8 @@ bool CheckDivisor(NodeImport* node, bool floats_too) {
   const Value& divisor = node->value(node->Input(1));
   if (IsFloat(divisor.type) && !floats_too) return true;
   if (!divisor.constant()) {
-    return node->RefuseInput(1, kDeputyReasonNotConstant, "a divisor that may be 0");
+    return node->RefuseInput(1, kDeputyReasonNotConstant,
+                             "expected a constant divisor (it might be 0)");
   }
   const int zero = node->InputQuantization(1).zero_point;
   for (int64_t i = 0; i < ElementCount(divisor.shape); ++i) {
@@ -247,7 +251,7 @@ bool ImportAddN(NodeImport* node) {
   ValueId sum = NumberInput(node, 0);
   for (int n = 1; n < node->input_count(); ++n) {
     if (node->shape(NumberInput(node, n)) != node->shape(sum)) {
-      return node->RefuseInput(n, kDeputyReasonShape, "another shape than the first input's");
+      return node->RefuseInput(n, kDeputyReasonShape, "the shape differs from the first input's");
     }
     sum = node->AddBinary(kAdd, sum, NumberInput(node, n));
   }
@@ -311,7 +315,8 @@ bool ImportRightShift(NodeImport* node) {
 // If all inputs are single elements, TensorFlow Lite keeps the output shape from the model file.
 bool CheckSingle(NodeImport* node, const Shape& result) {
   if (ElementCount(result) != 1 || node->OutputShape(0) == result) return true;
-  return node->Refuse(kDeputyReasonShape, "single elements whose output has axes of its own");
+  return node->Refuse(kDeputyReasonShape,
+                      "the output's shape must match the inputs' if all have one element");
 }
 
 // Selects among stored values: both choices have the output's type and scale.
@@ -330,7 +335,7 @@ bool ImportSelectV2(NodeImport* node) {
   Shape result = node->shape(node->Input(0));
   for (int n = 1; n < 3; ++n) {
     if (!BroadcastShapes(result, node->shape(node->Input(n)), &result)) {
-      return node->RefuseInput(n, kDeputyReasonShape, "it cannot be broadcast");
+      return node->RefuseInput(n, kDeputyReasonShape, "cannot be broadcast to the output's shape");
     }
   }
   return CheckSingle(node, result) && FinishSelect(node, node->Input(0));
@@ -343,14 +348,15 @@ bool ImportSelect(NodeImport* node) {
   ValueId condition = node->Input(0);
   const Shape choice = node->shape(node->Input(1));
   if (node->shape(node->Input(2)) != choice) {
-    return node->RefuseInput(2, kDeputyReasonShape, "another shape than the other choice's");
+    return node->RefuseInput(2, kDeputyReasonShape, "the shape differs from the other choice's");
   }
   if (!CheckSingle(node, choice)) return false;
   Shape rows = node->shape(condition);
   const bool one = ElementCount(rows) == 1 && ElementCount(choice) > 1;
   if (!one && rows != choice) {
     if (rows.size() != 1 || choice.empty() || rows[0] != choice[0]) {
-      return node->RefuseInput(0, kDeputyReasonShape, "it does not fit the choices");
+      return node->RefuseInput(0, kDeputyReasonShape,
+                               "the condition's shape does not match the choices");
     }
     rows.resize(choice.size(), 1);
     condition = node->AddView(condition, rows);

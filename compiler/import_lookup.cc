@@ -30,14 +30,15 @@ bool ImportGather(NodeImport* node) {
   Gather gather;
   if (!node->ReadAxis(params.axis, shape.size(), &gather.axis)) return false;
   if (shape[static_cast<size_t>(gather.axis)] == 0) {
-    return node->RefuseInput(0, kDeputyReasonShape, "it has nothing along the axis");
+    return node->RefuseInput(0, kDeputyReasonShape, "the axis has no elements");
   }
   gather.batch_axes = params.batch_dims;
   if (gather.batch_axes < 0) gather.batch_axes += static_cast<int>(indices.size());
   const auto batches = static_cast<size_t>(gather.batch_axes);
   if (gather.batch_axes < 0 || batches > indices.size() || gather.batch_axes > gather.axis ||
       !std::equal(shape.begin(), shape.begin() + gather.batch_axes, indices.begin())) {
-    return node->Refuse(kDeputyReasonParameter, "%d batch axes", params.batch_dims);
+    return node->Refuse(kDeputyReasonParameter, "invalid number of batch axes: %d",
+                        params.batch_dims);
   }
   return FinishGather(node, gather, 0, 1);
 }
@@ -95,11 +96,11 @@ bool ImportGatherNd(NodeImport* node) {
   const Shape axes(shape.begin(), shape.begin() + depth);
   const int64_t count = ElementCount(axes);
   if (ElementCount(shape) == 0)
-    return node->RefuseInput(0, kDeputyReasonShape, "it has nothing to pick from");
+    return node->RefuseInput(0, kDeputyReasonShape, "expected a tensor that is not empty");
   // Upper bound on the length of the tables of FlatIndices.
   constexpr int kMaxTableSize = 1 << 20;
   if (depth > 1 && *std::max_element(axes.begin(), axes.end()) > kMaxTableSize) {
-    return node->RefuseInput(0, kDeputyReasonShape, "expected axes of %d elements at most",
+    return node->RefuseInput(0, kDeputyReasonShape, "expected axes of at most %d elements",
                              kMaxTableSize);
   }
   Shape flat = {static_cast<int>(count)}, to(index_shape.begin(), index_shape.end() - 1);
@@ -126,11 +127,11 @@ bool ImportOneHot(NodeImport* node) {
     return false;
   }
   if (depth.size() != 1 || depth[0] < 0)
-    return node->RefuseInput(1, kDeputyReasonShape, "no depth");
+    return node->RefuseInput(1, kDeputyReasonShape, "expected a constant depth of one element");
   for (int n : {2, 3}) {
     if (!node->CheckType(n, {node->output_tensor(0).type})) return false;
     if (ElementCount(node->shape(node->Input(n))) != 1) {
-      return node->RefuseInput(n, kDeputyReasonShape, "not one value");
+      return node->RefuseInput(n, kDeputyReasonShape, "expected one element");
     }
   }
   Shape shape = node->shape(node->Input(0));

@@ -14,12 +14,14 @@ bool CheckFactors(NodeImport* node) {
   for (int n : {0, 1}) {
     if (!node->CheckReal(n)) return false;
     if (ElementCount(node->shape(node->Input(n))) == 0) {
-      return node->RefuseInput(n, kDeputyReasonShape, "it is empty");
+      return node->RefuseInput(n, kDeputyReasonShape, "expected a tensor that is not empty");
     }
   }
   const auto is_float = [&](int n) { return IsFloat(node->input_tensor(n).type); };
   if (is_float(0) == is_float(1)) return true;
-  return node->RefuseInput(1, kDeputyReasonType, "one factor is quantised, the other is not");
+  return node->RefuseInput(
+      1, kDeputyReasonType,
+      "a product of float and quantised values (hybrid operator) is not supported");
 }
 
 bool ImportFullyConnected(NodeImport* node) {
@@ -29,12 +31,14 @@ bool ImportFullyConnected(NodeImport* node) {
   }
   const auto& params = node->params<TfLiteFullyConnectedParams>();
   if (params.weights_format != kTfLiteFullyConnectedWeightsFormatDefault) {
-    return node->Refuse(kDeputyReasonParameter, "weights format %d", params.weights_format);
+    return node->Refuse(kDeputyReasonParameter, "unsupported weights format %d",
+                        params.weights_format);
   }
   const Shape from = node->shape(node->Input(0)), weights = node->shape(node->Input(1));
   const int64_t count = ElementCount(from);
   if (count % weights[1] != 0) {
-    return node->RefuseInput(0, kDeputyReasonShape, "no rows of %d", weights[1]);
+    return node->RefuseInput(0, kDeputyReasonShape,
+                             "the element count is not a multiple of the depth %d", weights[1]);
   }
   const int rows = static_cast<int>(count / weights[1]);
   ValueId bias = kNoValue;
@@ -49,7 +53,7 @@ bool ImportFullyConnected(NodeImport* node) {
   if (params.keep_num_dims) {
     to = from;
     if (to.empty() || to.back() != weights[1]) {
-      return node->RefuseInput(0, kDeputyReasonShape, "expected %d values a row", weights[1]);
+      return node->RefuseInput(0, kDeputyReasonShape, "expected %d values per row", weights[1]);
     }
     to.back() = weights[0];
   }
@@ -77,7 +81,7 @@ bool ImportBatchMatmul(NodeImport* node) {
   const auto [b_k, n] = take_matrix(&b, params.adj_y);
   Shape to;
   if (k != b_k || !BroadcastShapes(a, b, &to)) {
-    return node->Refuse(kDeputyReasonShape, "factors that do not fit");
+    return node->Refuse(kDeputyReasonShape, "the shapes of the factors do not match");
   }
   to.insert(to.end(), {m, n});
   return node->SetRealOutput(0, node->Add(MatMul{params.adj_x, params.adj_y},

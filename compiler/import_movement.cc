@@ -35,7 +35,7 @@ bool ImportTranspose(NodeImport* node) {
   }
   std::sort(sorted.begin(), sorted.end());
   if (axes.size() != rank || std::unique(sorted.begin(), sorted.end()) != sorted.end()) {
-    return node->RefuseInput(1, kDeputyReasonParameter, "no permutation of the axes");
+    return node->RefuseInput(1, kDeputyReasonParameter, "expected a permutation of the axes");
   }
   return node->SetOutput(0, AddTranspose(node, node->Input(0), axes));
 }
@@ -74,7 +74,8 @@ bool ImportConcatenation(NodeImport* node) {
   if (!node->CheckInputs(node->input_count(), node->input_count())) return false;
   const auto& params = node->params<TfLiteConcatenationParams>();
   if (params.activation != kTfLiteActNone || node->input_count() == 0) {
-    return node->Refuse(kDeputyReasonParameter, "fused activation %d", params.activation);
+    return node->Refuse(kDeputyReasonParameter, "unsupported fused activation %d",
+                        params.activation);
   }
   const Shape first = node->shape(node->Input(0));
   int axis = 0;
@@ -86,10 +87,11 @@ bool ImportConcatenation(NodeImport* node) {
     if (shape.size() == first.size()) {
       shape[static_cast<size_t>(axis)] = first[static_cast<size_t>(axis)];
     }
-    if (shape != first) return node->RefuseInput(n, kDeputyReasonShape, "it does not fit");
+    if (shape != first)
+      return node->RefuseInput(n, kDeputyReasonShape, "the shape does not match the other inputs");
     if (node->InputQuantization(n) != node->OutputQuantization(0) &&
         node->input_tensor(n).type == kTfLiteInt16) {
-      return node->RefuseInput(n, kDeputyReasonQuantization, "another scale than the output's");
+      return node->RefuseInput(n, kDeputyReasonQuantization, "the scale differs from the output's");
     }
     parts.push_back(Requantized(node, n));
   }
@@ -107,7 +109,7 @@ bool ImportPack(NodeImport* node) {
   for (int n = 0; n < node->input_count(); ++n) {
     if (!node->CheckType(n, {node->output_tensor(0).type})) return false;
     if (node->shape(node->Input(n)) != shape) {
-      return node->RefuseInput(n, kDeputyReasonShape, "another shape than the first input's");
+      return node->RefuseInput(n, kDeputyReasonShape, "the shape differs from the first input's");
     }
     parts.push_back(node->AddView(node->Input(n), one));
   }
@@ -131,7 +133,8 @@ bool ImportUnpack(NodeImport* node) {
   int axis = 0;
   if (!node->ReadAxis(node->params<TfLiteUnpackParams>().axis, rest.size(), &axis)) return false;
   if (rest[static_cast<size_t>(axis)] != node->output_count()) {
-    return node->Refuse(kDeputyReasonShape, "another number of outputs");
+    return node->Refuse(kDeputyReasonShape,
+                        "the number of outputs does not match the extent of the axis");
   }
   rest.erase(rest.begin() + axis);
   for (int n = 0; n < node->output_count(); ++n) {
@@ -153,7 +156,8 @@ bool FinishSplit(NodeImport* node, int input, int axis, const Ints& extents) {
 bool ReadSplitAxis(NodeImport* node, int axis_input, int input, int* out_axis) {
   Ints axis;
   if (!node->ReadInts(axis_input, &axis)) return false;
-  if (axis.size() != 1) return node->RefuseInput(axis_input, kDeputyReasonShape, "not one number");
+  if (axis.size() != 1)
+    return node->RefuseInput(axis_input, kDeputyReasonShape, "expected one element");
   return node->ReadAxis(axis[0], node->shape(node->Input(input)).size(), out_axis);
 }
 
@@ -163,7 +167,8 @@ bool ImportSplit(NodeImport* node) {
   const int extent = node->shape(node->Input(1))[static_cast<size_t>(axis)];
   const int parts = node->output_count();
   if (parts == 0 || extent % parts != 0) {
-    return node->Refuse(kDeputyReasonShape, "%d in %d equal parts", extent, parts);
+    return node->Refuse(kDeputyReasonShape, "cannot split %d elements into %d equal parts", extent,
+                        parts);
   }
   return FinishSplit(node, 1, axis, Ints(static_cast<size_t>(parts), extent / parts));
 }
@@ -184,7 +189,8 @@ bool ImportSplitV(NodeImport* node) {
   if (std::any_of(extents.begin(), extents.end(), [](int extent) { return extent < 0; }) ||
       std::accumulate(extents.begin(), extents.end(), int64_t{0}) != integer ||
       static_cast<int>(extents.size()) != node->output_count()) {
-    return node->RefuseInput(1, kDeputyReasonParameter, "parts that do not make up the whole");
+    return node->RefuseInput(1, kDeputyReasonParameter,
+                             "the sizes of the parts do not add up to the extent of the axis");
   }
   return FinishSplit(node, 0, axis, extents);
 }
@@ -196,12 +202,12 @@ bool ReadPadding(NodeImport* node, Ints* out_before, Shape* out_shape) {
   if (!node->ReadInts(1, &pairs)) return false;
   const Shape from = node->shape(node->Input(0));
   if (pairs.size() != 2 * from.size()) {
-    return node->RefuseInput(1, kDeputyReasonShape, "not two numbers for each axis");
+    return node->RefuseInput(1, kDeputyReasonShape, "expected two numbers per axis");
   }
   for (size_t axis = 0; axis < from.size(); ++axis) {
     const int before = pairs[2 * axis], after = pairs[2 * axis + 1];
     if (before < 0 || after < 0) {
-      return node->RefuseInput(1, kDeputyReasonParameter, "negative padding");
+      return node->RefuseInput(1, kDeputyReasonParameter, "expected padding of at least 0");
     }
     out_before->push_back(before);
     out_shape->push_back(ClampedExtent(int64_t{before} + from[axis] + after));
@@ -228,7 +234,8 @@ bool ImportPadV2(NodeImport* node) {
   if (!node->CheckInputs(3, 3) || !node->CheckType(2, {node->input_tensor(0).type})) return false;
   const Value& fill = node->value(node->Input(2));
   if (!fill.constant() || ElementCount(fill.shape) != 1) {
-    return node->RefuseInput(2, kDeputyReasonNotConstant, "the value is no constant");
+    return node->RefuseInput(2, kDeputyReasonNotConstant,
+                             "expected a constant value of one element");
   }
   return FinishPad(node, fill.At(0));
 }
@@ -278,7 +285,8 @@ bool ImportMirrorPad(NodeImport* node) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int extent = shape[axis], first = before[axis], last = to[axis] - extent - first;
     if (first > extent - edge || last > extent - edge) {
-      return node->RefuseInput(1, kDeputyReasonParameter, "more padding than there is to mirror");
+      return node->RefuseInput(1, kDeputyReasonParameter,
+                               "the padding exceeds the extent that can be mirrored");
     }
     axes.push_back({{first, extent, 0, 1}});
     if (first > 0) axes.back().push_back({0, first, first - 1 + edge, -1});
@@ -296,7 +304,7 @@ bool ImportTile(NodeImport* node) {
   const Shape shape = node->shape(from);
   if (times.size() != shape.size() ||
       std::any_of(times.begin(), times.end(), [](int n) { return n < 0; })) {
-    return node->RefuseInput(1, kDeputyReasonParameter, "not a number for each axis");
+    return node->RefuseInput(1, kDeputyReasonParameter, "expected a number of at least 0 per axis");
   }
   Shape to;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -332,7 +340,7 @@ bool ImportReverse(NodeImport* node) {
   // TensorFlow Lite computes wrong results for other axes, and the CPU kernel refuses them.
   const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
   if (axes.size() != numbers.size() || !adjacent) {
-    return node->Refuse(kDeputyReasonParameter, "axes that are not adjacent, each once");
+    return node->Refuse(kDeputyReasonParameter, "expected adjacent axes without duplicates");
   }
   return node->SetOutput(
       0, node->Add(Copy{{RegionOf(box, shape, shape)}, {}}, {from}, node->value(from).type, shape));
@@ -351,7 +359,7 @@ bool ImportSpaceToDepth(NodeImport* node) {
   const Shape s = node->shape(node->Input(0));
   const int block = node->params<TfLiteSpaceToDepthParams>().block_size;
   if (block < 1 || s[1] % block != 0 || s[2] % block != 0) {
-    return node->Refuse(kDeputyReasonParameter, "block size %d", block);
+    return node->Refuse(kDeputyReasonParameter, "invalid block size %d", block);
   }
   const int height = s[1] / block, width = s[2] / block;
   // For an image that is not empty, the block size is at most its height and width.
@@ -366,7 +374,7 @@ bool ImportDepthToSpace(NodeImport* node) {
   const Shape s = node->shape(node->Input(0));
   const int block = node->params<TfLiteDepthToSpaceParams>().block_size;
   if (block < 1 || block > 1024 || s[3] % (block * block) != 0) {
-    return node->Refuse(kDeputyReasonParameter, "block size %d", block);
+    return node->Refuse(kDeputyReasonParameter, "invalid block size %d", block);
   }
   const int depth = s[3] / (block * block);
   const Shape to = {s[0], ClampedExtent(int64_t{s[1]} * block),
@@ -386,7 +394,7 @@ bool ReadBlocks(NodeImport* node, Ints* out_blocks, Ints* out_pairs) {
   if (out_blocks->size() != spatial || out_pairs->size() != 2 * spatial ||
       std::any_of(out_blocks->begin(), out_blocks->end(), [](int n) { return n < 1; }) ||
       std::any_of(out_pairs->begin(), out_pairs->end(), negative)) {
-    return node->Refuse(kDeputyReasonParameter, "blocks or borders that do not fit");
+    return node->Refuse(kDeputyReasonParameter, "invalid block sizes, paddings or crops");
   }
   return true;
 }
@@ -403,7 +411,8 @@ bool ImportSpaceToBatch(NodeImport* node) {
     before[n + 1] = pairs[2 * n];
     padded[n + 1] = ClampedExtent(int64_t{padded[n + 1]} + pairs[2 * n] + pairs[2 * n + 1]);
     if (padded[n + 1] % blocks[n] != 0) {
-      return node->Refuse(kDeputyReasonParameter, "%d in blocks of %d", padded[n + 1], blocks[n]);
+      return node->Refuse(kDeputyReasonParameter, "%d is not divisible by the block size %d",
+                          padded[n + 1], blocks[n]);
     }
     split.insert(split.end(), {padded[n + 1] / blocks[n], blocks[n]});
     to[0] = ClampedExtent(int64_t{to[0]} * blocks[n]);
@@ -432,8 +441,8 @@ bool ImportBatchToSpace(NodeImport* node) {
   const Shape shape = node->shape(from);
   const int64_t block_count = ElementCount(blocks);
   if (shape[0] % block_count != 0) {
-    return node->Refuse(kDeputyReasonParameter, "a batch of %d in %lld blocks", shape[0],
-                        static_cast<long long>(block_count));
+    return node->Refuse(kDeputyReasonParameter, "the batch size %d is not divisible by %lld",
+                        shape[0], static_cast<long long>(block_count));
   }
   const auto spatial = static_cast<int>(blocks.size());
   Shape split = blocks, integer = {static_cast<int>(shape[0] / block_count)}, to = integer;
@@ -445,7 +454,7 @@ bool ImportBatchToSpace(NodeImport* node) {
     integer.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
     begin.push_back(crops[2 * n]);
     to.push_back(ClampedExtent(int64_t{integer.back()} - crops[2 * n] - crops[2 * n + 1]));
-    if (to.back() < 0) return node->Refuse(kDeputyReasonParameter, "more is cut off than there is");
+    if (to.back() < 0) return node->Refuse(kDeputyReasonParameter, "the crops exceed the extent");
   }
   axes.push_back(static_cast<int>(split.size()) - 1);
   for (Shape* s : {&integer, &to}) s->push_back(shape.back());

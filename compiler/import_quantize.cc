@@ -13,7 +13,7 @@ bool ImportConversion(NodeImport* node) {
 
 // Supports constant inputs only; they are expanded at import.
 bool ImportDensify(NodeImport* node) {
-  if (node->input_count() > 1) return node->Refuse(kDeputyReasonOther, "more than one input");
+  if (node->input_count() > 1) return node->Refuse(kDeputyReasonOther, "expected one input");
   return node->SetOutput(0, node->Dense(0));
 }
 

@@ -45,7 +45,7 @@ bool FinishReduce(NodeImport* node, ReduceKind kind, bool stored) {
   if (!ReadAxes(node, &axes)) return false;
   const ValueId from = stored ? node->Input(0) : node->Real(0);
   if (ElementCount(node->shape(from)) == 0) {
-    return node->RefuseInput(0, kDeputyReasonShape, "it is empty");
+    return node->RefuseInput(0, kDeputyReasonShape, "expected a tensor that is not empty");
   }
   const bool keep = node->params<TfLiteReducerParams>().keep_dims;
   const ValueId result = AddReduce(node, kind, from, axes, keep);
@@ -87,7 +87,8 @@ bool ImportLogical(NodeImport* node) {
 bool FinishSoftmax(NodeImport* node, Softmax softmax) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0) || !node->CheckRank(0, 1, 8)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
-    return node->RefuseInput(0, kDeputyReasonType, "INT16, whose table has errors of its own");
+    return node->RefuseInput(0, kDeputyReasonType,
+                             "INT16 is not supported (upstream interpolates a lookup table)");
   }
   const ValueId from = node->Real(0);
   return node->SetRealOutput(0, node->Add(softmax, {from}, kTfLiteFloat32, node->shape(from)));
@@ -103,7 +104,7 @@ bool ImportLogSoftmax(NodeImport* node) { return FinishSoftmax(node, {1, true});
 bool ImportL2Normalization(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0) || !node->CheckRank(0, 1, 8)) return false;
   if (node->params<TfLiteL2NormParams>().activation != kTfLiteActNone) {
-    return node->Refuse(kDeputyReasonParameter, "a fused activation");
+    return node->Refuse(kDeputyReasonParameter, "a fused activation is not supported");
   }
   const ValueId x = node->Real(0);
   const auto last = static_cast<uint32_t>(node->shape(x).size()) - 1;
@@ -121,7 +122,7 @@ bool ImportL2Normalization(NodeImport* node) {
 bool ReadOneAxis(NodeImport* node, int* out_axis) {
   std::vector<int> axis;
   if (!node->ReadInts(1, &axis)) return false;
-  if (axis.size() != 1) return node->RefuseInput(1, kDeputyReasonShape, "not one number");
+  if (axis.size() != 1) return node->RefuseInput(1, kDeputyReasonShape, "expected one element");
   return node->ReadAxis(axis[0], node->shape(node->Input(0)).size(), out_axis);
 }
 
@@ -136,7 +137,7 @@ bool ImportArg(NodeImport* node) {
   }
   Shape shape = node->shape(node->Input(0));
   if (shape[static_cast<size_t>(arg.axis)] == 0) {
-    return node->RefuseInput(0, kDeputyReasonShape, "it is empty");
+    return node->RefuseInput(0, kDeputyReasonShape, "expected a tensor that is not empty");
   }
   shape.erase(shape.begin() + arg.axis);
   return node->SetOutput(
@@ -163,10 +164,11 @@ bool ImportTopK(NodeImport* node) {
   const ValueId from = node->Input(0);
   Shape shape = node->shape(from);
   if (k.size() != 1 || k[0] < 0 || k[0] > shape.back()) {
-    return node->RefuseInput(1, kDeputyReasonParameter, "more than there are");
+    return node->RefuseInput(1, kDeputyReasonParameter,
+                             "expected at most as many as the axis has elements");
   }
   shape.back() = k[0];
-  if (node->output_count() != 2) return node->Refuse(kDeputyReasonOther, "not two outputs");
+  if (node->output_count() != 2) return node->Refuse(kDeputyReasonOther, "expected two outputs");
   const TfLiteType index_type = node->output_tensor(1).type;
   const auto outputs =
       node->AddMany(TopK{}, {from}, {{node->value(from).type, shape}, {index_type, shape}});

@@ -15,12 +15,12 @@ bool ResolveShape(NodeImport* node, std::vector<int> requested, Shape* out_shape
   const auto open = std::find(requested.begin(), requested.end(), -1);
   if (open != requested.end()) *open = 1;
   for (const int extent : requested) {
-    if (extent < 0) return node->Refuse(kDeputyReasonParameter, "extent %d", extent);
+    if (extent < 0) return node->Refuse(kDeputyReasonParameter, "invalid extent %d", extent);
   }
   const int64_t known = ElementCount(requested);
   if (open != requested.end() && known > 0) *open = static_cast<int>(count / known);
   if ((open != requested.end() && known == 0) || ElementCount(requested) != count) {
-    return node->Refuse(kDeputyReasonShape, "another number of elements");
+    return node->Refuse(kDeputyReasonShape, "the element count differs from the input's");
   }
   *out_shape = std::move(requested);
   return true;
@@ -52,7 +52,7 @@ bool ImportSqueeze(NodeImport* node) {
     int axis = 0;
     if (!node->ReadAxis(params.squeeze_dims[i], from.size(), &axis)) return false;
     if (from[static_cast<size_t>(axis)] != 1) {
-      return node->Refuse(kDeputyReasonParameter, "axis %d is not of extent 1", axis);
+      return node->Refuse(kDeputyReasonParameter, "expected extent 1 of axis %d", axis);
     }
     is_listed[static_cast<size_t>(axis)] = true;
   }
@@ -104,10 +104,10 @@ bool ImportFill(NodeImport* node) {
   std::vector<int> requested;
   if (!node->CheckInputs(2, 2) || !node->ReadInts(0, &requested)) return false;
   if (std::any_of(requested.begin(), requested.end(), [](int extent) { return extent < 0; })) {
-    return node->RefuseInput(0, kDeputyReasonParameter, "a negative extent");
+    return node->RefuseInput(0, kDeputyReasonParameter, "expected extents of at least 0");
   }
   if (!node->shape(node->Input(1)).empty()) {
-    return node->RefuseInput(1, kDeputyReasonShape, "it is no scalar");
+    return node->RefuseInput(1, kDeputyReasonShape, "expected a scalar");
   }
   return node->SetOutput(0, node->AddBroadcast(node->Input(1), requested));
 }
@@ -119,7 +119,7 @@ bool ImportBroadcastTo(NodeImport* node) {
   Shape result;
   if (from.size() > requested.size() || !BroadcastShapes(from, requested, &result) ||
       result != requested) {
-    return node->RefuseInput(0, kDeputyReasonShape, "it cannot be broadcast to that shape");
+    return node->RefuseInput(0, kDeputyReasonShape, "cannot be broadcast to the requested shape");
   }
   return node->SetOutput(0, node->AddBroadcast(node->Input(0), requested));
 }
@@ -135,7 +135,7 @@ bool ImportRange(NodeImport* node) {
     }
     const Value& value = node->value(node->Input(n));
     if (!value.constant() || ElementCount(value.shape) != 1) {
-      return node->RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+      return node->RefuseInput(n, kDeputyReasonNotConstant, "expected a constant");
     }
     const Number number = value.At(0);
     numbers[n] = IsFloat(type) ? number.real : static_cast<double>(number.integer);
@@ -143,7 +143,8 @@ bool ImportRange(NodeImport* node) {
   const auto [start, limit, step] = numbers;
   const double count = std::ceil((limit - start) / step);
   if (!(step != 0) || !(count >= 0) || count > 1e6) {
-    return node->Refuse(kDeputyReasonParameter, "a range that has no end, or a long one");
+    return node->Refuse(kDeputyReasonParameter,
+                        "expected a finite range within the limit on elements");
   }
   std::vector<double> values;
   values.reserve(static_cast<size_t>(count));

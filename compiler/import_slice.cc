@@ -20,12 +20,12 @@ bool ImportSlice(NodeImport* node) {
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
   if (begin.size() != shape.size() || size.size() != shape.size()) {
-    return node->Refuse(kDeputyReasonParameter, "not a number for each axis");
+    return node->Refuse(kDeputyReasonParameter, "expected a number per axis");
   }
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (size[axis] == -1 && begin[axis] >= 0) size[axis] = shape[axis] - begin[axis];
     if (begin[axis] < 0 || size[axis] < 0 || begin[axis] > shape[axis] - size[axis]) {
-      return node->Refuse(kDeputyReasonParameter, "beyond the end of axis %zu", axis);
+      return node->Refuse(kDeputyReasonParameter, "the slice exceeds axis %zu", axis);
     }
   }
   const Ints zeros(shape.size(), 0);
@@ -121,9 +121,11 @@ class StridedSlice {
 
   bool ReadAxis(size_t n) {
     const size_t axis = box_.extents.size();
-    if (axis >= shape_.size()) return node_->Refuse(kDeputyReasonParameter, "too many axes");
+    if (axis >= shape_.size())
+      return node_->Refuse(kDeputyReasonParameter, "more entries than the input has axes");
     const int extent = shape_[axis];
-    if (steps_[n] == 0) return node_->Refuse(kDeputyReasonParameter, "steps of 0");
+    if (steps_[n] == 0)
+      return node_->Refuse(kDeputyReasonParameter, "expected strides other than 0");
     Entry entry;
     entry.step = steps_[n];
     entry.end_is_length = params_.offset;
@@ -132,7 +134,8 @@ class StridedSlice {
     const AxisRange range = Resolve(entry, extent);
     if (Bit(params_.shrink_axis_mask, n)) {
       if (extent == 0 || entry.begin.value_or(0) >= extent) {
-        return node_->Refuse(kDeputyReasonParameter, "index %d of axis %zu", begin_[n], axis);
+        return node_->Refuse(kDeputyReasonParameter, "index %d is out of range for axis %zu",
+                             begin_[n], axis);
       }
       // An index before the first element selects the first, as in TensorFlow Lite.
       AddAxis({std::max(range.start, 0), 1, 1});
@@ -159,7 +162,7 @@ bool ImportStridedSlice(NodeImport* node) {
     return false;
   }
   if (end.size() != begin.size() || steps.size() != begin.size()) {
-    return node->Refuse(kDeputyReasonParameter, "begin, end and steps of different lengths");
+    return node->Refuse(kDeputyReasonParameter, "the lengths of begin, end and strides differ");
   }
   const ValueId from = node->Input(0);
   const Shape shape = node->shape(from);
@@ -204,10 +207,11 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
   const Shape to = node->shape(integer), from = node->shape(update);
   if (!node->CheckType(1, {node->input_tensor(0).type})) return false;
   if (from.size() != to.size() || start.size() != to.size()) {
-    return node->Refuse(kDeputyReasonShape, "not as many axes everywhere");
+    return node->Refuse(kDeputyReasonShape, "the numbers of axes differ");
   }
   for (size_t axis = 0; axis < to.size(); ++axis) {
-    if (from[axis] > to[axis]) return node->RefuseInput(1, kDeputyReasonShape, "it is larger");
+    if (from[axis] > to[axis])
+      return node->RefuseInput(1, kDeputyReasonShape, "the update is larger than the input");
     start[axis] = std::clamp(start[axis], 0, to[axis] - from[axis]);
   }
   Copy copy;

@@ -93,17 +93,18 @@ bool NodeImport::CheckInputs(int min, int max) {
     return Refuse(kDeputyReasonOther, "expected at most %d inputs, found %d", max, input_count());
   }
   for (int n = 0; n < min; ++n) {
-    if (!has_input(n)) return Refuse(kDeputyReasonOther, "input %d is left out", n);
+    if (!has_input(n)) return Refuse(kDeputyReasonOther, "input %d is missing", n);
   }
   for (int n = 0; n < input_count(); ++n) {
     if (!has_input(n)) continue;
     const TfLiteTensor& input = input_tensor(n);
-    if (input.sparsity != nullptr) return RefuseInput(n, kDeputyReasonOther, "it is sparse");
+    if (input.sparsity != nullptr)
+      return RefuseInput(n, kDeputyReasonOther, "sparse tensors are not supported");
     if (input.dims == nullptr || input.allocation_type == kTfLiteDynamic) {
-      return RefuseInput(n, kDeputyReasonDynamicShape, "its shape is known only at run time");
+      return RefuseInput(n, kDeputyReasonDynamicShape, "dynamic shapes are not supported");
     }
     if (ElementBytes(input.type) == 0) {
-      return RefuseInput(n, kDeputyReasonType, "found type %s", TypeName(input.type));
+      return RefuseInput(n, kDeputyReasonType, "unsupported type %s", TypeName(input.type));
     }
     // Reading an input numbers its value, so that values are in the order of the inputs.
     const Value& stored = value(Input(n));
@@ -120,7 +121,7 @@ bool NodeImport::CheckInputs(int min, int max) {
 
 bool NodeImport::CheckKept(size_t bytes) {
   if (CanKeep(*state_->graph, bytes)) return true;
-  return Refuse(kDeputyReasonOther, "expected fewer bytes of constants, found %zu and %zu more",
+  return Refuse(kDeputyReasonOther, "constants exceed the limit: %zu bytes, and %zu more",
                 state_->graph->kept_bytes, bytes);
 }
 
@@ -149,29 +150,33 @@ bool NodeImport::CheckReal(int n) {
   }
   const TfLiteAffineQuantization* affine = AffineOf(input);
   if (affine == nullptr || !(affine->scale->data[0] > 0)) {
-    return RefuseInput(n, kDeputyReasonQuantization, "%s without a scale", TypeName(input.type));
+    return RefuseInput(n, kDeputyReasonQuantization, "expected a scale for %s, found none",
+                       TypeName(input.type));
   }
   if (affine->scale->size == 1) return true;
   if (!IsConstantTensor(input)) {
-    return RefuseInput(n, kDeputyReasonQuantization, "a scale per channel, and no constant");
+    return RefuseInput(n, kDeputyReasonQuantization,
+                       "a scale per channel is supported for constants only");
   }
   const int axis = affine->quantized_dimension;
   const int channels = axis >= 0 && axis < input.dims->size ? input.dims->data[axis] : 0;
   if (affine->scale->size == channels) return true;
-  return RefuseInput(n, kDeputyReasonQuantization, "%d scales for %d channels", affine->scale->size,
-                     channels);
+  return RefuseInput(n, kDeputyReasonQuantization,
+                     "expected one scale or one per channel, found %d scales for %d channels",
+                     affine->scale->size, channels);
 }
 
 bool NodeImport::CheckScaleAxis(int n, int axis) {
   int found = 0;
   const size_t count = Scales(n, &found).size();
   if (count == 1 || found == axis) return true;
-  return RefuseInput(n, kDeputyReasonQuantization, "%zu scales along axis %d", count, found);
+  return RefuseInput(n, kDeputyReasonQuantization,
+                     "unsupported axis of scales: %zu scales along axis %d", count, found);
 }
 
 bool NodeImport::CheckSameScale() {
   if (InputQuantization(0) == OutputQuantization(0)) return true;
-  return Refuse(kDeputyReasonQuantization, "the output has another scale than the input");
+  return Refuse(kDeputyReasonQuantization, "the scales of input and output differ");
 }
 
 bool NodeImport::CheckOneScale() {
@@ -183,7 +188,7 @@ bool NodeImport::CheckOneScale() {
   };
   for (int n = 0; n < input_count(); ++n) {
     if (has_input(n) && differs(input_tensor(n))) {
-      return RefuseInput(n, kDeputyReasonQuantization, "another scale than the output's");
+      return RefuseInput(n, kDeputyReasonQuantization, "the scale differs from the output's");
     }
   }
   for (int n = 1; n < output_count(); ++n) {
@@ -204,7 +209,7 @@ bool NodeImport::CheckBias(int n, bool quantized, int channels) {
   if (!has_input(n)) return true;
   if (quantized ? !CheckType(n, {kTfLiteInt32, kTfLiteInt64}) : !CheckReal(n)) return false;
   if (quantized && !value(Input(n)).constant()) {
-    return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+    return RefuseInput(n, kDeputyReasonNotConstant, "expected a constant");
   }
   if (ElementCount(shape(Input(n))) == channels) return true;
   return RefuseInput(n, kDeputyReasonShape, "expected %d values", channels);
@@ -213,7 +218,7 @@ bool NodeImport::CheckBias(int n, bool quantized, int channels) {
 bool NodeImport::ReadInts(int n, std::vector<int>* out_values) {
   if (!CheckType(n, {kTfLiteInt32, kTfLiteInt64})) return false;
   const Value& constant = value(Input(n));
-  if (!constant.constant()) return RefuseInput(n, kDeputyReasonNotConstant, "it is no constant");
+  if (!constant.constant()) return RefuseInput(n, kDeputyReasonNotConstant, "expected a constant");
   out_values->clear();
   for (int64_t i = 0; i < ElementCount(constant.shape); ++i) {
     const int64_t number = constant.At(i).integer;
@@ -225,8 +230,8 @@ bool NodeImport::ReadInts(int n, std::vector<int>* out_values) {
 bool NodeImport::ReadAxis(int64_t axis, size_t rank, int* out_axis) {
   const auto axes = static_cast<int64_t>(rank);
   if (axis < -axes || axis >= axes) {
-    return Refuse(kDeputyReasonParameter, "axis %lld of %lld", static_cast<long long>(axis),
-                  static_cast<long long>(axes));
+    return Refuse(kDeputyReasonParameter, "axis %lld is out of range for rank %lld",
+                  static_cast<long long>(axis), static_cast<long long>(axes));
   }
   *out_axis = static_cast<int>(axis < 0 ? axis + axes : axis);
   return true;
@@ -353,7 +358,7 @@ ValueId NodeImport::Constant(TfLiteType type, Shape shape, std::span<const doubl
 
 ValueId NodeImport::Dense(int n) {
   const auto refused = [](bool) { return kNoValue; };
-  if (!has_input(n)) return refused(Refuse(kDeputyReasonOther, "input %d is left out", n));
+  if (!has_input(n)) return refused(Refuse(kDeputyReasonOther, "input %d is missing", n));
   const TfLiteTensor& from = input_tensor(n);
   const Shape shape = ShapeOf(from);
   const size_t each = ElementBytes(from.type);
@@ -425,7 +430,7 @@ ValueId NodeImport::AddElementwise(Expression expression, const std::vector<Valu
   Shape result;
   for (ValueId id : inputs) {
     if (BroadcastShapes(result, shape(id), &result)) continue;
-    Refuse(kDeputyReasonShape, "shapes that cannot be broadcast");
+    Refuse(kDeputyReasonShape, "the shapes cannot be broadcast");
     return kNoValue;
   }
   const TfLiteType type = expression.result_type();
@@ -478,7 +483,7 @@ ValueId NodeImport::AddActivation(ValueId a, TfLiteFusedActivation activation) {
   const int result =
       AppendActivation(&expression, expression.Operand(0, kTfLiteFloat32), activation);
   if (result < 0) {
-    Refuse(kDeputyReasonParameter, "fused activation %d", activation);
+    Refuse(kDeputyReasonParameter, "unsupported fused activation %d", activation);
     return kNoValue;
   }
   expression.SetResult(result);

@@ -54,7 +54,7 @@ class Expansion {
       const auto dimension = static_cast<size_t>(order_[level]);
       const bool of_block = level >= rank;
       if (dimension >= levels_.size() || seen[dimension] || (dimension >= rank) != of_block) {
-        return AtLevel(level, "a dimension out of order");
+        return AtLevel(level, "invalid traversal order");
       }
       seen[dimension] = true;
     }
@@ -76,7 +76,7 @@ class Expansion {
       const int size = levels_[level].dense_size;
       if (levels_[level].format != kTfLiteDimDense || divided >= rank || cut[divided] || size < 1 ||
           extents_[divided] % size != 0) {
-        return AtLevel(level, "a block that does not divide its dimension");
+        return AtLevel(level, "the block size does not divide its dimension");
       }
       cut[divided] = true;
       extents_[dimension] = size;
@@ -101,9 +101,9 @@ class Expansion {
   std::string ExpandDense(size_t level, int64_t extent, int64_t pitch,
                           std::vector<int64_t>* next) const {
     const int64_t size = levels_[level].dense_size;
-    if (size < 0 || size > extent) return AtLevel(level, "a size beyond the dimension's");
+    if (size < 0 || size > extent) return AtLevel(level, "the size exceeds the dimension");
     if (size * static_cast<int64_t>(positions_.size()) > count_) {
-      return AtLevel(level, "more values than elements");
+      return AtLevel(level, "more values than the tensor has elements");
     }
     next->reserve(positions_.size() * static_cast<size_t>(size));
     for (const int64_t position : positions_) {
@@ -118,19 +118,19 @@ class Expansion {
     const std::span<const int> indices = Ints(levels_[level].array_indices);
     if (segments.size() != positions_.size() + 1 || segments.front() != 0 ||
         segments.back() != static_cast<int64_t>(indices.size())) {
-      return AtLevel(level, "segments that do not fit the indices");
+      return AtLevel(level, "the segments do not match the indices");
     }
     if (static_cast<int64_t>(indices.size()) > count_) {
-      return AtLevel(level, "more values than elements");
+      return AtLevel(level, "more values than the tensor has elements");
     }
     next->reserve(indices.size());
     for (size_t n = 0; n < positions_.size(); ++n) {
       if (segments[n + 1] < segments[n] || segments[n + 1] > segments.back()) {
-        return AtLevel(level, "segments out of order");
+        return AtLevel(level, "the segments are not ascending");
       }
       for (int i = segments[n]; i < segments[n + 1]; ++i) {
         const int64_t index = indices[static_cast<size_t>(i)];
-        if (index < 0 || index >= extent) return AtLevel(level, "an index beyond the dimension");
+        if (index < 0 || index >= extent) return AtLevel(level, "an index is out of range");
         next->push_back(positions_[n] + index * pitch);
       }
     }

@@ -37,17 +37,19 @@ std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, in
   TfLiteNode* node;
   TfLiteRegistration* registration;
   if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
-    return Refusal{kDeputyReasonOther, "the node is not there"};
+    return Refusal{kDeputyReasonOther, "the node does not exist"};
   }
   if (!gpu.options.quantized && HasType(context, *node, {kTfLiteInt8, kTfLiteUInt8})) {
-    return Refusal{kDeputyReasonQuantization, "quantised models are switched off"};
+    return Refusal{kDeputyReasonQuantization,
+                   "quantised operators are disabled by the option 'quantized'"};
   }
   // Sums of INT16 products exceed float32's precision: a result may be off by a step of the scale.
   const bool product = registration->builtin_code == kTfLiteBuiltinBatchMatmul ||
                        registration->builtin_code == kTfLiteBuiltinFullyConnected ||
                        registration->builtin_code == kTfLiteBuiltinConv2d;
   if (product && HasType(context, *node, {kTfLiteInt16})) {
-    return Refusal{kDeputyReasonType, "INT16, whose sums are more exact than float32"};
+    return Refusal{kDeputyReasonType,
+                   "INT16 is not supported (its sums exceed float32's precision)"};
   }
   return compiler::CheckNode(context, index, *node, *registration, out_work);
 }
@@ -60,7 +62,7 @@ CostModel ModelFor(const GpuDelegate& gpu, const TfLiteContext* context) {
 TfLiteStatus Preview(TfLiteContext* context, const std::vector<int>& nodes,
                      std::span<const TfLiteDelegateParams>* out_partitions) {
   TfLiteIntArray* wanted = MakeArray(nodes);
-  if (wanted == nullptr) return Fail(context, kTfLiteError, "memory is short");
+  if (wanted == nullptr) return Fail(context, kTfLiteError, "out of memory");
   TfLiteDelegateParams* partitions = nullptr;
   int count = 0;
   const TfLiteStatus status =

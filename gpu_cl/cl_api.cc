@@ -99,7 +99,7 @@ std::string FillTable(void* library, ClApi* api) {
   DEPUTY_CL_OPTIONAL(DEPUTY_CL_FIND)
 #undef DEPUTY_CL_NEED
 #undef DEPUTY_CL_FIND
-  return missing.empty() ? "" : "it lacks the function " + missing;
+  return missing.empty() ? "" : "missing function " + missing;
 }
 
 // Opens a library and fills the table; returns "" or the reason of the failure.
@@ -107,7 +107,7 @@ std::string OpenLibrary(const std::string& name, ClApi* api) {
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    return reason == nullptr ? "it cannot be opened" : reason;
+    return reason == nullptr ? "cannot be opened" : reason;
   }
   return FillTable(library, api);
 }
@@ -148,7 +148,7 @@ LoadedCl LoadCl(std::span<const std::string> names) {
     }
     loaded.tried.append(loaded.tried.empty() ? "" : "; ").append(name).append(": ").append(problem);
   }
-  if (loaded.tried.empty()) loaded.tried = "DEPUTY_OPENCL_LIBRARY asks for none";
+  if (loaded.tried.empty()) loaded.tried = "disabled by DEPUTY_OPENCL_LIBRARY=none";
   return loaded;
 }
 

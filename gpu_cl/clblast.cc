@@ -29,19 +29,19 @@ std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried) {
   const std::string name =
       chosen == nullptr || *chosen == '\0' ? "libclblast.so.1" : std::string(chosen);
   if (name == "none") {
-    *out_tried = "DEPUTY_CLBLAST_LIBRARY asks for none";
+    *out_tried = "disabled by DEPUTY_CLBLAST_LIBRARY=none";
     return nullptr;
   }
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    *out_tried = name + ": " + (reason == nullptr ? "it cannot be opened" : reason);
+    *out_tried = name + ": " + (reason == nullptr ? "cannot be opened" : reason);
     return nullptr;
   }
   ClblastApi api;
   api.sgemm = reinterpret_cast<ClblastSgemm>(dlsym(library, "CLBlastSgemm"));
   if (api.sgemm == nullptr) {
-    *out_tried = name + ": it lacks the function CLBlastSgemm";
+    *out_tried = name + ": missing function CLBlastSgemm";
     return nullptr;
   }
   return std::make_shared<const ClblastApi>(api);

@@ -28,14 +28,16 @@ ClStatus DescribeQueue(const ClApi& api, cl_command_queue queue, QueueFacts* out
 
 ClStatus CheckQueue(const QueueFacts& queue, cl_context context, bool profiling) {
   if (context != nullptr && queue.context != context) {
-    return {CL_INVALID_COMMAND_QUEUE, "cl_command_queue: it belongs to another context"};
+    return {CL_INVALID_COMMAND_QUEUE,
+            "cl_command_queue: expected a queue of cl_context, found one of another context"};
   }
   if ((queue.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
-    return {CL_INVALID_COMMAND_QUEUE, "cl_command_queue: expected one in order"};
+    return {CL_INVALID_COMMAND_QUEUE, "cl_command_queue: expected an in-order queue"};
   }
   if (profiling && (queue.properties & CL_QUEUE_PROFILING_ENABLE) == 0) {
-    return {CL_INVALID_COMMAND_QUEUE,
-            "cl_command_queue: expected one with profiling, which the options ask for"};
+    return {
+        CL_INVALID_COMMAND_QUEUE,
+        "cl_command_queue: expected a queue with profiling, which the option 'profiling' requires"};
   }
   return {};
 }

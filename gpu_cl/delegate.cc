@@ -112,7 +112,7 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     const TensorRoles roles = FindRoles(context, plan, nodes, gpu.options.keep_outputs);
     const ScopedTensorRoles in_force(&roles);
     TfLiteIntArray* claimed = MakeArray(nodes);
-    if (claimed == nullptr) return Fail(context, kTfLiteError, "memory is short");
+    if (claimed == nullptr) return Fail(context, kTfLiteError, "out of memory");
     status = context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
                                                             claimed, delegate);
     free(claimed);

@@ -262,9 +262,9 @@ void Emit(const compiler::TopK&, StepWriter* steps) {
   k.Line("int best = -1;");
   k.Open("for (int n = 0; n < " + extent + "; ++n)");
   const std::string now = Load(in, "first + n"), last_one = Load(in, "first + before");
-  k.Line("const int behind = before < 0 || " + now + " < " + last_one + " || (" + now +
+  k.Line("const int follows = before < 0 || " + now + " < " + last_one + " || (" + now +
          " == " + last_one + " && n > before);");
-  k.Line("if (behind && (best < 0 || " + Load(in, "first + best") + " < " + now + ")) best = n;");
+  k.Line("if (follows && (best < 0 || " + Load(in, "first + best") + " < " + now + ")) best = n;");
   k.Close();
   k.Line("if (best < 0) best = 0;");
   k.Line(Store(values, "row * " + wanted + " + round", Load(in, "first + best")));

@@ -51,10 +51,11 @@ namespace {
 std::string StatusText(const Graph& graph, const compiler::Operation& operation) {
   std::string text = "node " + std::to_string(operation.node) + ": ";
   const auto* gather = std::get_if<compiler::Gather>(&operation.kind);
-  if (gather == nullptr) return text + "an input is out of range";
+  if (gather == nullptr) return text + "an input value is out of range";
   const Value& values = graph.value(operation.inputs[0]);
   const int extent = values.shape[static_cast<size_t>(gather->axis)];
-  return text + "expected indices from 0 to " + std::to_string(extent - 1) + ", found another";
+  return text + "expected indices from 0 to " + std::to_string(extent - 1) +
+         ", found one out of range";
 }
 
 // Some drivers reject local sizes within the limits that they report.
@@ -65,7 +66,7 @@ bool IsGroupSizeRefused(cl_int code) {
 // A lost context stays unusable, even if the driver's calls still succeed.
 ClStatus CheckDevice(const SharedContext& context) {
   if (!context.lost()) return {};
-  return {CL_INVALID_CONTEXT, "the device was lost; a delegate that is created anew gets it back"};
+  return {CL_INVALID_CONTEXT, "the device was lost; create a new delegate to use it again"};
 }
 
 // Returns the options of a plan, with the choices made for it. Without CLBlast its choices are
@@ -453,7 +454,7 @@ ClStatus Executor::Run(std::span<const InputLocation> inputs,
   if (!status.ok()) return status;
   failed_kernels_.clear();
   if (kernels_.size() != plan_.steps.size()) {
-    return {CL_INVALID_PROGRAM_EXECUTABLE, "no kernels for a partition could be made"};
+    return {CL_INVALID_PROGRAM_EXECUTABLE, "cannot create the kernels of the partition"};
   }
   if (uses_status_) {
     const cl_int zero = 0;

@@ -182,8 +182,8 @@ ClStatus Executor::NewBuffer(cl_mem_flags flags, size_t bytes, void* contents,
   if (status.ok()) {
     device_bytes_ += bytes;
   } else {
-    status.text += ": " + std::to_string(bytes) + " bytes for " + what + ", beside " +
-                   std::to_string(device_bytes_) + " bytes that are held";
+    status.text += ": " + std::to_string(bytes) + " bytes for " + what + ", in addition to " +
+                   std::to_string(device_bytes_) + " bytes in use";
   }
   return status;
 }

@@ -21,7 +21,7 @@ std::string Find(const GpuDelegate& gpu, const TfLiteTensor& tensor, TfLiteBuffe
                  size_t bytes, std::shared_ptr<const DeviceBuffer>* out_buffer) {
   *out_buffer = gpu.buffers.Find(handle);
   if (*out_buffer == nullptr) {
-    return Describe(tensor, handle) + "expected one that holds, found one whose buffer is gone";
+    return Describe(tensor, handle) + "the handle is not valid (its buffer was released)";
   }
   if ((*out_buffer)->bytes == bytes) return "";
   return Describe(tensor, handle) + "expected " + std::to_string(bytes) + " bytes, found " +
@@ -54,7 +54,8 @@ TfLiteStatus CopyTensor(TfLiteContext* context, TfLiteDelegate* delegate, TfLite
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
     if (tensor.bytes == 0) return kTfLiteOk;
     if (tensor.data.raw == nullptr) {
-      return Fail(context, kTfLiteError, Describe(tensor, handle) + "no memory on the host");
+      return Fail(context, kTfLiteError,
+                  Describe(tensor, handle) + "the tensor has no host memory");
     }
     ClStatus status;
     cl_command_queue queue = CopyQueue(&gpu, &status);
@@ -106,7 +107,7 @@ std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buf
   ClStatus status = Query(api, memory, CL_MEM_CONTEXT, &buffer_context);
   if (status.ok()) status = Query(api, memory, CL_MEM_SIZE, &size);
   if (status.ok() && buffer_context != context.context()) {
-    return "the buffer belongs to another context than the delegate's";
+    return "the buffer belongs to a different context than the delegate";
   }
   if (status.ok() && (buffer->offset > size || buffer->bytes > size - buffer->offset)) {
     return "expected a buffer of " + std::to_string(buffer->bytes) + " bytes from offset " +
@@ -163,13 +164,13 @@ void MarkOnHost(const GpuDelegate& gpu, TfLiteTensor* tensor) {
 
 std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem memory,
                        size_t offset) {
-  if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
+  if (!IsOurs(delegate)) return "expected a delegate created by DeputyGpuDelegateCreate";
   if (tensor == nullptr || memory == nullptr) return "expected a tensor and a buffer, found NULL";
   GpuDelegate& gpu = Of(delegate);
   std::string forked = gpu.process.ForkError();
   if (!forked.empty()) return forked;
   if (tensor->delegate != nullptr && tensor->delegate != delegate) {
-    return Describe(*tensor, tensor->buffer_handle) + "it is another delegate's";
+    return Describe(*tensor, tensor->buffer_handle) + "the tensor belongs to another delegate";
   }
   auto buffer = std::make_shared<DeviceBuffer>();
   buffer->offset = offset;
@@ -177,12 +178,13 @@ std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem me
   buffer->from_client = true;
   std::string problem = Adopt(*gpu.context, memory, buffer.get());
   if (!problem.empty()) return Describe(*tensor, tensor->buffer_handle) + problem;
-  if (!MarkOnDevice(&gpu, std::move(buffer), tensor)) return "all buffer handles are taken";
+  if (!MarkOnDevice(&gpu, std::move(buffer), tensor))
+    return "no free buffer handle (65536 are in use)";
   return "";
 }
 
 std::string UnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
-  if (!IsOurs(delegate)) return "expected a delegate of DeputyGpuDelegateCreate";
+  if (!IsOurs(delegate)) return "expected a delegate created by DeputyGpuDelegateCreate";
   if (tensor == nullptr) return "expected a tensor, found NULL";
   GpuDelegate& gpu = Of(delegate);
   std::string forked = gpu.process.ForkError();

@@ -48,54 +48,49 @@ constexpr Row kRows[] = {
      "DEPUTY_OPENCL_DEVICE names."},
     {"device_class", &Options::device_class, &DeputyGpuOptions::device_class, 0, 0,
      "auto|cpu|desktop|mobile", "auto",
-     "What kernels are written for: auto, cpu, desktop or mobile."},
+     "Device class that kernels are generated for: auto, cpu, desktop or mobile."},
     {"precision", &Options::precision, &DeputyGpuOptions::precision, 0, 0, "fp32|fp16|auto", "fp32",
-     "What filters and results within a partition are stored as: fp32, fp16 (half the memory, "
-     "three "
-     "digits, at most 65504) or auto, which is fp16 on GPUs; computed is always in fp32."},
+     "Storage type of filters and of results within a partition: fp32, fp16 (half the memory, "
+     "three decimal digits, at most 65504) or auto (fp16 on GPUs). Arithmetic is always in fp32."},
     {"storage", &Options::storage, &DeputyGpuOptions::storage, 0, 0,
      "auto|buffer|image_buffer|image_2d|image_2d_array|image_3d", "auto",
-     "Where filters lie on GPUs: buffer, or image_buffer, image_2d, image_2d_array or image_3d "
-     "where "
+     "Storage of filters on GPUs: buffer, or image_buffer, image_2d, image_2d_array or image_3d if "
      "the device's images are large enough; inputs of products are then read through images, too. "
      "auto: image_2d on Adreno, else buffer."},
     {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
-     "Whether quantised operators are taken; they are computed in float."},
+     "Accept quantised operators; they are computed in float."},
     {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMaxNumber,
-     "", "0", "At most this many partitions, the most worthwhile ones; 0: all."},
+     "", "0", "Maximum number of partitions; those with the largest gain are kept. 0: unlimited."},
     {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, kNoMinGain, kMaxNumber,
      "", "-1e9",
-     "Partitions that are expected to gain fewer microseconds than this stay on the CPU; 0: those "
-     "that the CPU is expected to run faster. By default all are taken."},
-    {"force", &Options::force, &DeputyGpuOptions::force, 0, 0, "", "false",
-     "Whether partitions are taken whatever min_gain_us says."},
+     "Minimum estimated gain of a partition in microseconds; others stay on the CPU. 0: only "
+     "partitions that are estimated to be faster than on the CPU. Default: no minimum."},
+    {"force", &Options::force, &DeputyGpuOptions::force, 0, 0, "", "false", "Ignore min_gain_us."},
     {"preference", &Options::preference, &DeputyGpuOptions::preference, 0, 0,
      "single_answer|sustained_speed|balanced", "single_answer",
-     "What it is used for: single_answer, balanced (tuning is fast at least) or sustained_speed "
-     "(tuning is full)."},
+     "Usage: single_answer, balanced (tuning at least fast) or sustained_speed (tuning full)."},
     {"tuning", &Options::tuning, &DeputyGpuOptions::tuning, 0, 0, "none|fast|full", "none",
-     "How long ways to compute the dearest operations are tried out at first: none, fast (200 ms) "
-     "or full (up to a minute). What is found is kept with the programs of cache_dir."},
+     "Auto-tuning of kernel variants for the most expensive operations: none, fast (200 ms) or "
+     "full (up to a minute). Results are stored in cache_dir."},
     {"cache_dir", &Options::cache_dir, &DeputyGpuOptions::cache_dir, 0, 0, "", "",
-     "The folder where compiled programs are kept, for the user alone; empty: they are not kept."},
+     "Directory of the cache of compiled programs, accessible to the user only; empty: no cache."},
     {"cache_token", &Options::cache_token, &DeputyGpuOptions::cache_token, 0, 0, "", "",
-     "A name that keeps the entries of one model apart from those of others."},
+     "Name that separates the cache entries of one model from those of others."},
     {"cache_max_mb", &Options::cache_max_mb, &DeputyGpuOptions::cache_max_mb, 1, 1e6, "", "256",
-     "How many megabytes the folder may take; what was not used for longest is deleted."},
+     "Maximum size of the cache in megabytes; the least recently used entries are deleted."},
     {"profiling", &Options::profiling, &DeputyGpuOptions::profiling, 0, 0, "", "false",
-     "Whether the time of every kernel is taken, for deputy bench and --trace."},
+     "Measure the time of every kernel, for deputy bench and --trace."},
     {"describe", &Options::describe, &DeputyGpuOptions::describe, 0, 0, "", "false",
-     "Whether each partition's graph is kept as text, as imported and as optimised, for "
-     "deputy explain --ir."},
+     "Keep each partition's graph as text, as imported and as optimised, for deputy explain --ir."},
     {"keep_outputs", &Options::keep_outputs, &DeputyGpuOptions::keep_outputs, 0, 0, "", "false",
-     "Whether the model's outputs stay on the device until somebody reads them, for clients that "
-     "call TfLiteSetAllowBufferHandleOutput."},
+     "Keep the model's outputs on the device until they are read, for clients that call "
+     "TfLiteSetAllowBufferHandleOutput."},
     {"kept_plans", &Options::kept_plans, &DeputyGpuOptions::kept_plans, 0, 1000, "", "4",
-     "Between how many shapes inputs can be resized with a partition's plans for them bound still "
-     "to buffers and kernels, with the memory that takes; 0: a resize binds anew."},
+     "Number of input shapes for which a partition's plan keeps its buffers and kernels (and "
+     "memory), so that a resize to one of them is fast; 0: every resize binds a new plan."},
     {"optimize", &Options::optimize, &DeputyGpuOptions::optimize, 0, 0, "", "true",
-     "Whether the driver optimises kernels; without it a model starts several times sooner, and "
-     "runs slower."},
+     "Let the driver optimise kernels; without it a model starts several times faster, and runs "
+     "slower."},
 };
 
 std::string Expected(const Row& row, std::string_view what, std::string_view value) {
@@ -187,8 +182,8 @@ std::string UnknownKey(std::string_view key) {
 }
 
 std::string ParseOne(const char* key, const char* value, Options* options) {
-  if (key == nullptr) return "an option's key is NULL";
-  if (value == nullptr) return std::string("option '") + key + "': its value is NULL";
+  if (key == nullptr) return "expected the key of an option, found NULL";
+  if (value == nullptr) return std::string("option '") + key + "': expected a value, found NULL";
   const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
     return std::string_view(candidate.key) == key;
   });
@@ -258,10 +253,10 @@ std::string CheckPriorities(const int32_t (&priorities)[3]) {
     for (int before = 0; before < i; ++before) {
       const bool is_auto = priorities[before] == TFLITE_GPU_INFERENCE_PRIORITY_AUTO;
       if (is_auto && priorities[i] != TFLITE_GPU_INFERENCE_PRIORITY_AUTO) {
-        return "inference priorities: AUTO may only be followed by AUTO";
+        return "inference priorities: AUTO may be followed by AUTO only";
       }
       if (!is_auto && priorities[before] == priorities[i]) {
-        return "inference priorities: one is given twice";
+        return "inference priorities: duplicate value";
       }
     }
   }
@@ -279,7 +274,7 @@ std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
            std::to_string(v2.inference_preference);
   }
   if ((v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY) != 0) {
-    return "experimental_flags: OpenGL is asked for, and there is only OpenCL";
+    return "experimental_flags: OpenGL is not supported, only OpenCL";
   }
   return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
 }

@@ -200,14 +200,14 @@ void Free(TfLiteContext* context, void* user_data) {
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return Guarded(context, [&]() -> TfLiteStatus {
     const auto* partition = static_cast<const Partition*>(node->user_data);
-    if (partition == nullptr) return Fail(context, kTfLiteError, "a partition was not compiled");
+    if (partition == nullptr) return Fail(context, kTfLiteError, "the partition was not compiled");
     if (!partition->failure.empty()) return Fail(context, kTfLiteError, partition->failure);
     const std::string forked = partition->owner->process.ForkError();
     if (!forked.empty()) return Fail(context, kTfLiteDelegateError, forked);
     const Graph& graph = partition->executor->graph();
     for (compiler::ValueId id : graph.outputs) {
       TfLiteIntArray* dims = MakeArray(graph.value(id).shape);
-      if (dims == nullptr) return Fail(context, kTfLiteError, "memory is short");
+      if (dims == nullptr) return Fail(context, kTfLiteError, "out of memory");
       const TfLiteStatus status =
           context->ResizeTensor(context, &context->tensors[graph.value(id).tensor], dims);
       if (status != kTfLiteOk) return status;
@@ -267,7 +267,7 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
       if (buffer == nullptr) {
         MarkOnHost(*partition.owner, tensor);
       } else if (!MarkOnDevice(partition.owner, buffer, tensor)) {
-        return Fail(context, kTfLiteError, "all buffer handles are taken");
+        return Fail(context, kTfLiteError, "no free buffer handle (65536 are in use)");
       }
     }
     return kTfLiteOk;

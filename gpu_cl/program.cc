@@ -155,7 +155,7 @@ ClStatus Program::Build() {
     if (IsDeviceLost(status.code)) return status;
     if (!status.ok()) {
       cache_->Discard(key_);
-      cache_problem_ = "a program of the cache was refused and deleted: " + status.text;
+      cache_problem_ = "the driver rejected a cached program, which was deleted: " + status.text;
     }
   }
   ClStatus status = BuildFromSource();
@@ -213,12 +213,12 @@ std::string Program::BuildLog() const {
   if (api.GetProgramBuildInfo(program_.get(), device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
           CL_SUCCESS ||
       size == 0) {
-    return "the driver has no log";
+    return "the driver returned no build log";
   }
   std::string log(size, '\0');
   if (api.GetProgramBuildInfo(program_.get(), device, CL_PROGRAM_BUILD_LOG, size, log.data(),
                               nullptr) != CL_SUCCESS) {
-    return "the driver has no log";
+    return "the driver returned no build log";
   }
   return log.c_str();  // truncates at the terminating zero
 }
@@ -270,7 +270,7 @@ ClStatus Program::FetchBinary(std::string* out_binary) const {
   }
   if (code != CL_SUCCESS) return ClCall("clGetProgramInfo", code);
   const auto own = std::find(devices.begin(), devices.end(), context_->device().id);
-  if (own == devices.end()) return {CL_INVALID_DEVICE, "the program is not of this device"};
+  if (own == devices.end()) return {CL_INVALID_DEVICE, "the program has no binary for this device"};
   const auto index = static_cast<size_t>(own - devices.begin());
   std::string binary(sizes[index], '\0');
   std::vector<unsigned char*> outputs(count);  // null: binary not requested

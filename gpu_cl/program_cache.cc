@@ -71,19 +71,20 @@ std::string MakeFile(const Digest& key, std::string_view binary, std::string_vie
 // Returns "" or why the file is invalid. Checks lengths first, then the digest; data after the
 // header is not interpreted before.
 std::string ParseFile(std::string_view file, const Digest& key, CachedProgram* out_program) {
-  if (file.size() < kHeaderLength) return "it is cut off";
-  if (file.substr(0, kMagic.size()) != kMagic) return "it is no program";
-  if (ReadInteger(file, 4, 4) != kFormat) return "it has another format";
-  if (ReadInteger(file, 8, 4) != kHeaderLength) return "its header has a wrong length";
-  if (file.substr(kKeyAt, sizeof(Digest)) != Bytes(key)) return "it is of another program";
+  if (file.size() < kHeaderLength) return "the file is truncated";
+  if (file.substr(0, kMagic.size()) != kMagic) return "not a program file";
+  if (ReadInteger(file, 4, 4) != kFormat) return "unsupported format version";
+  if (ReadInteger(file, 8, 4) != kHeaderLength) return "wrong header length";
+  if (file.substr(kKeyAt, sizeof(Digest)) != Bytes(key))
+    return "the key belongs to another program";
   const std::string_view payload = file.substr(kHeaderLength);
-  if (ReadInteger(file, kPayloadLengthAt, 8) != payload.size()) return "its length is wrong";
+  if (ReadInteger(file, kPayloadLengthAt, 8) != payload.size()) return "wrong payload length";
   if (file.substr(kDigestAt, sizeof(Digest)) != Bytes(Sha256Of(payload))) {
-    return "its bytes are damaged";
+    return "checksum mismatch";
   }
-  if (payload.size() < 8) return "it holds nothing";
+  if (payload.size() < 8) return "the payload is empty";
   const uint64_t tuning = ReadInteger(payload, 0, 8);
-  if (tuning >= payload.size() - 8) return "it holds no binary";
+  if (tuning >= payload.size() - 8) return "no binary in the file";
   out_program->tuning = payload.substr(8, tuning);
   out_program->binary = payload.substr(8 + tuning);
   return "";
@@ -170,9 +171,10 @@ FileDescriptor MakeLockedFile(int folder, const std::string& name, int* out_erro
 std::string CheckFolder(int folder) {
   struct stat status;
   if (fstat(folder, &status) != 0) return std::generic_category().message(errno);
-  if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
+  if (status.st_uid != geteuid() && status.st_uid != 0)
+    return "the directory belongs to another user";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return "others can write to it; chmod go-w makes it usable";
+    return "the directory is writable by others; run chmod go-w";
   }
   return "";
 }
@@ -306,22 +308,22 @@ std::string ProgramCache::EvaluateMarker(const Digest& key, const FileDescriptor
   struct stat status;
   if (fstat(marker.get(), &status) != 0 || status.st_nlink == 0) return "";
   if (time(nullptr) - status.st_mtime < kMaxMarkerAge) {
-    return "a process ended while it was loading it, so it is skipped; delete " + MarkerName(key) +
+    return "skipped because a process ended while loading it; delete " + MarkerName(key) +
            " to try again";
   }
   Discard(key);
   unlinkat(folder_->get(), MarkerName(key).c_str(), 0);
-  return "a process ended while it was loading it, so it was deleted";
+  return "deleted because a process ended while loading it";
 }
 
 std::string ProgramCache::Store(const Digest& key, std::string_view binary,
                                 std::string_view tuning) const {
   const std::string prefix = "program cache '" + path_ + "': ";
-  if (binary.empty()) return prefix + "an empty binary is not kept";
+  if (binary.empty()) return prefix + "an empty binary is not stored";
   const std::string file = MakeFile(key, binary, tuning);
   if (file.size() > max_bytes_) {
     return prefix + "a program of " + std::to_string(file.size()) +
-           " bytes is more than all of its " + std::to_string(max_bytes_);
+           " bytes exceeds the cache limit of " + std::to_string(max_bytes_);
   }
   const std::string problem = WriteFile(folder_->get(), EntryName(key), file);
   if (!problem.empty()) return prefix + problem;

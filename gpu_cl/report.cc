@@ -29,18 +29,18 @@ class IgnoredOptions {
 void AddIgnoredOptions(const GpuDelegate& gpu, const IgnoredOptions& ignored) {
   const Options& options = gpu.options;
   if (options.cache_dir.empty()) {
-    ignored.Add("cache_token", "it needs cache_dir");
-    ignored.Add("cache_max_mb", "it needs cache_dir");
+    ignored.Add("cache_token", "requires cache_dir");
+    ignored.Add("cache_max_mb", "requires cache_dir");
   } else if (gpu.cache == nullptr) {
     ignored.Add("cache_dir", gpu.cache_problem);
   }
   if (options.min_gain_us <= kNoMinGain) {
-    ignored.Add("force", "it needs min_gain_us");
+    ignored.Add("force", "requires min_gain_us");
   } else if (options.force) {
-    ignored.Add("min_gain_us", "force takes all partitions");
+    ignored.Add("min_gain_us", "overridden by force");
   }
   if (TuningLevel(options) != options.tuning) {
-    ignored.Add("tuning", "the preference asks for more of it");
+    ignored.Add("tuning", "overridden by preference, which implies a higher level");
   }
 }
 

@@ -66,7 +66,7 @@ class BenchAllTest(unittest.TestCase):
     def test_says_why_a_delegate_is_not_here(self):
         rows = self.rows("--external_delegate_path=/nowhere/libx.so", "--use_hexagon",
                          "--delegate", "npu_stub,nonsense=1")
-        self.assertIn("DEPUTY_OPENCL_LIBRARY asks for none" if (BUILD / "libdeputy_gpu.so").exists()
+        self.assertIn("disabled by DEPUTY_OPENCL_LIBRARY=none" if (BUILD / "libdeputy_gpu.so").exists()
                       else "opencl-headers", rows["gpu"]["problem"])
         self.assertIn("/nowhere/libx.so", rows["libx.so"]["problem"])
         self.assertIn("libhexagon_interface.so", rows["hexagon"]["problem"])

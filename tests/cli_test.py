@@ -473,7 +473,7 @@ class CliTest(unittest.TestCase):
             self.skipTest("the GPU delegate is not built")
         result = deputy("devices", env={**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"})
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stdout, r"\Agpu\n  none: .*DEPUTY_OPENCL_LIBRARY asks for none\n")
+        self.assertRegex(result.stdout, r"\Agpu\n  none: .*disabled by DEPUTY_OPENCL_LIBRARY=none\n")
         result = deputy("devices", "--json")
         entry, = json.loads(result.stdout)
         self.assertEqual(entry["name"], "gpu")

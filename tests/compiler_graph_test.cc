@@ -116,31 +116,32 @@ TEST(Graph, says_what_is_wrong_with_it) {
        [](Graph* g) {
          g->value(0).shape = {32768, 32769};
        }},
-      {"operation 1 (view): a view of another number of elements",
+      {"operation 1 (view): the element counts of a view and its source differ",
        [](Graph* g) {
          g->operations[1].kind = View{};
          g->operations[1].inputs = {1};
        }},
       {"value 3 has no type", [](Graph* g) { g->value(3).type = kTfLiteString; }},
-      {"contents of another size",
+      {"contents whose size differs",
        [](Graph* g) {
          g->value(1).shape = {3, 3};
        }},
       {"an input of the graph that does not exist", [](Graph* g) { g->inputs = {9}; }},
-      {"operation 0 (matmul): value 0 is not made yet", [](Graph* g) { g->inputs.clear(); }},
+      {"operation 0 (matmul): value 0 is used before it is computed",
+       [](Graph* g) { g->inputs.clear(); }},
       {"an input that does not exist", [](Graph* g) { g->operations[0].inputs[2] = 17; }},
-      {"value 3 is not made yet", [](Graph* g) { g->operations[0].inputs[0] = 3; }},
-      {"value 2 is made twice", [](Graph* g) { g->operations[1].outputs[0] = 2; }},
+      {"value 3 is used before it is computed", [](Graph* g) { g->operations[0].inputs[0] = 3; }},
+      {"value 2 is computed twice", [](Graph* g) { g->operations[1].outputs[0] = 2; }},
       {"no output", [](Graph* g) { g->operations[1].outputs.clear(); }},
       {"an output that does not exist", [](Graph* g) { g->operations[1].outputs[0] = -1; }},
       {"an empty expression", [](Graph* g) { g->operations[1].kind = Elementwise{}; }},
-      {"an operand that is no input", [](Graph* g) { g->operations[1].inputs.clear(); }},
-      {"an epilogue's operand is no input",
+      {"an operand that is not an input", [](Graph* g) { g->operations[1].inputs.clear(); }},
+      {"an operand of the epilogue that is not an input",
        [](Graph* g) { g->operations[0].epilogue.Operand(3, kTfLiteFloat32); }},
-      {"an epilogue of another type",
+      {"the types of epilogue and output differ",
        [](Graph* g) { g->operations[0].epilogue.Operand(0, kTfLiteInt8); }},
       {"an output of the graph that does not exist", [](Graph* g) { g->outputs = {8}; }},
-      {"value 3 is never made", [](Graph* g) { g->operations.pop_back(); }},
+      {"value 3 is not computed by any operation", [](Graph* g) { g->operations.pop_back(); }},
   };
   for (const Row& row : kRows) {
     Graph graph = Layer();

@@ -98,7 +98,8 @@ TEST(Import, reasons_name_operator_and_tensor) {
   const Row kRows[] = {
       {kTfLiteBuiltinSqrt, kTfLiteInt32,
        "3 SQRT: tensor 0 'x': expected FLOAT32 or FLOAT16, found INT32"},
-      {kTfLiteBuiltinExp, kTfLiteInt8, "7 EXP: tensor 0 'x': INT8 without a scale"},
+      {kTfLiteBuiltinExp, kTfLiteInt8,
+       "7 EXP: tensor 0 'x': expected a scale for INT8, found none"},
       {kTfLiteBuiltinFloor, kTfLiteBool,
        "3 FLOOR: tensor 0 'x': expected real or quantised values, found BOOL"},
       {kTfLiteBuiltinCustom, kTfLiteInt32, "1 custom operator 'Mystery'"},
@@ -143,8 +144,8 @@ TEST(Import, gather_nd_counts_axes_up_to_a_million) {
     m.SetOutputs({y});
     const std::string refused = Importer(m.Finish()).Refused();
     EXPECT_EQ(refused, row.taken ? ""
-                                 : "4 GATHER_ND: tensor 0 'x': expected axes of 1048576 elements "
-                                   "at most")
+                                 : "4 GATHER_ND: tensor 0 'x': expected axes of at most 1048576 "
+                                   "elements")
         << row.shape[0] << " " << row.shape[1];
   }
 }

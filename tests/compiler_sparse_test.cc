@@ -106,22 +106,23 @@ TEST(Sparse, what_is_wrong_is_told) {
   EXPECT_EQ(problem({0, 1}, {}, {rows}), "sparsity: expected 2 levels, found 1 and an order of 2");
   EXPECT_THAT(problem({0}, {}, {rows, columns}), HasSubstr("an order of 1"));
   for (const std::vector<int>& order : {std::vector{0, 0}, {0, 2}, {-1, 1}}) {
-    EXPECT_THAT(problem(order, {}, {rows, columns}), HasSubstr("a dimension out of order"));
+    EXPECT_THAT(problem(order, {}, {rows, columns}), HasSubstr("invalid traversal order"));
   }
-  EXPECT_EQ(problem({0, 1}, {}, {{4}, columns}), "sparsity level 0: a size beyond the dimension's");
-  EXPECT_THAT(problem({0, 1}, {}, {{2}, columns}), HasSubstr("segments that do not fit"));
+  EXPECT_EQ(problem({0, 1}, {}, {{4}, columns}),
+            "sparsity level 0: the size exceeds the dimension");
+  EXPECT_THAT(problem({0, 1}, {}, {{2}, columns}), HasSubstr("the segments do not match"));
   EXPECT_THAT(problem({0, 1}, {}, {rows, {-1, {0, 2, 2, 4}, {0, 3, 1}}}),
-              HasSubstr("segments that do not fit"));
+              HasSubstr("the segments do not match"));
   EXPECT_THAT(problem({0, 1}, {}, {rows, {-1, {0, 9, 2, 3}, {0, 3, 1}}}),
-              HasSubstr("segments out of order"));
+              HasSubstr("the segments are not ascending"));
   EXPECT_THAT(problem({0, 1}, {}, {rows, {-1, {0, 2, 1, 3}, {0, 3, 1}}}),
-              HasSubstr("segments out of order"));
+              HasSubstr("the segments are not ascending"));
   for (const int index : {4, -1}) {
     EXPECT_THAT(problem({0, 1}, {}, {rows, {-1, {0, 2, 2, 3}, {0, index, 1}}}),
-                HasSubstr("an index beyond the dimension"));
+                HasSubstr("an index is out of range"));
   }
   EXPECT_THAT(problem({0, 1}, {}, {rows, {-1, {0, 13, 13, 13}, std::vector<int>(13, 0)}}),
-              HasSubstr("more values than elements"));
+              HasSubstr("more values than the tensor has elements"));
   for (const int size : {3, 0, -1}) {  // of four columns
     EXPECT_THAT(problem({0, 1, 2}, {1}, {rows, columns, {size}}), HasSubstr("does not divide"));
   }

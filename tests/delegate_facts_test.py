@@ -116,7 +116,7 @@ class FactsTest(unittest.TestCase):
         self.assertEqual(first["cache"], {"hits": 0, "misses": 1})
         for facts in self.both(*arguments):
             self.assertEqual(facts["cache"], {"hits": 1, "misses": 0})
-        self.assertEqual(self.option(first, "force"), ("true", "ignored", "it needs min_gain_us"))
+        self.assertEqual(self.option(first, "force"), ("true", "ignored", "requires min_gain_us"))
         facts, _ = self.both("--delegate", "gpu,tuning=fast")
         self.assertGreater(facts["tune_ms"], 0)
         self.assertEqual(self.states(facts)["tuning"], "given")
@@ -128,7 +128,7 @@ class FactsTest(unittest.TestCase):
         self.assertEqual(facts["precision"], "fp32")
         self.assertIsNone(facts["cache"])
         facts, _ = self.both("--delegate", "gpu,cache_token=x")
-        self.assertEqual(self.option(facts, "cache_token"), ("x", "ignored", "it needs cache_dir"))
+        self.assertEqual(self.option(facts, "cache_token"), ("x", "ignored", "requires cache_dir"))
 
     def test_xnnpack_tells_its_device(self):
         if not (BUILD / "libdeputy_xnnpack.so").exists():

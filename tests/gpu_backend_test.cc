@@ -67,8 +67,7 @@ struct Case {
 constexpr Case kCases[] = {
     {"any backend", 0, true, ""},
     {"OpenCL", TFLITE_GPU_EXPERIMENTAL_FLAGS_CL_ONLY, true, ""},
-    {"OpenGL", TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY, true,
-     "OpenGL is asked for, and there is only OpenCL"},
+    {"OpenGL", TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY, true, "OpenGL is not supported, only OpenCL"},
     {"any backend without OpenCL", 0, false, "no OpenCL"},
     {"OpenCL without OpenCL", TFLITE_GPU_EXPERIMENTAL_FLAGS_CL_ONLY, false, "no OpenCL"},
 };

@@ -225,7 +225,7 @@ TEST_F(DamageTest, entry_of_another_key_is_a_miss) {
   const Digest other = Sha256Of("two");
   WriteFile(PathOf(other), whole_);
   EXPECT_FALSE(Load(other));
-  EXPECT_THAT(problem_, HasSubstr("it is of another program"));
+  EXPECT_THAT(problem_, HasSubstr("the key belongs to another program"));
 }
 
 // A file with a right digest may still lie about the records in it.
@@ -236,7 +236,7 @@ TEST_F(DamageTest, length_of_records_beyond_the_file_is_a_miss) {
     std::string bytes = whole_.substr(0, 44) + std::string("\xa\0\0\0\0\0\0\0", 8);
     bytes.append(digest.begin(), digest.end()).append(payload);
     ExpectMiss(bytes, "records");
-    EXPECT_THAT(problem_, HasSubstr("it holds no binary"));
+    EXPECT_THAT(problem_, HasSubstr("no binary in the file"));
   }
 }
 
@@ -267,7 +267,8 @@ TEST_F(CacheTest, folder_that_others_can_write_to_is_refused) {
   for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
     fs::permissions(folder_, fs::perms::owner_all | others);
     EXPECT_EQ(Open(folder_), nullptr);
-    EXPECT_THAT(problem_, HasSubstr("program cache '" + folder_ + "': others can write to it"));
+    EXPECT_THAT(problem_,
+                HasSubstr("program cache '" + folder_ + "': the directory is writable by others"));
   }
   fs::permissions(folder_, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec);
   EXPECT_NE(Open(folder_), nullptr) << problem_;
@@ -277,7 +278,7 @@ TEST_F(CacheTest, folder_of_another_user_is_refused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may give a folder away";
   ASSERT_EQ(chown(folder_.c_str(), 12345, 12345), 0);
   EXPECT_EQ(Open(folder_), nullptr);
-  EXPECT_THAT(problem_, HasSubstr("it belongs to another user"));
+  EXPECT_THAT(problem_, HasSubstr("the directory belongs to another user"));
 }
 
 TEST_F(CacheTest, folder_that_cannot_be_made_is_told) {
@@ -326,7 +327,7 @@ TEST_F(CacheTest, eviction_leaves_files_of_others_and_takes_old_temporary_ones) 
 TEST_F(CacheTest, program_that_is_too_large_or_empty_is_not_kept) {
   cache_ = Open(folder_, 1000);
   EXPECT_THAT(cache_->Store(key_, std::string(1000, 'x'), ""),
-              HasSubstr("is more than all of its"));
+              HasSubstr("exceeds the cache limit of"));
   EXPECT_NE(cache_->Store(key_, "", "tuning"), "");
   EXPECT_TRUE(fs::is_empty(folder_));
 }
@@ -402,12 +403,12 @@ TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
   ASSERT_TRUE(fs::exists(MarkerOf(key_)));
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(Load(key_));
-    EXPECT_THAT(problem_, HasSubstr("a process ended while it was loading it, so it is skipped"));
+    EXPECT_THAT(problem_, HasSubstr("skipped because a process ended while loading it"));
   }
   EXPECT_TRUE(fs::exists(PathOf(key_)));
   SetAge(MarkerOf(key_), 25 * 3600);
   EXPECT_FALSE(Load(key_));
-  EXPECT_THAT(problem_, HasSubstr("so it was deleted"));
+  EXPECT_THAT(problem_, HasSubstr("deleted because a process ended"));
   EXPECT_FALSE(fs::exists(PathOf(key_)));
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");

@@ -55,7 +55,7 @@ TEST(LoadClTest, missing_library_is_named_with_its_reason) {
 TEST(LoadClTest, library_without_the_functions_is_refused_by_the_first_of_them) {
   const LoadedCl loaded = LoadFrom({"libm.so.6"});
   EXPECT_EQ(loaded.api, nullptr);
-  EXPECT_EQ(loaded.tried, "libm.so.6: it lacks the function clGetPlatformIDs");
+  EXPECT_EQ(loaded.tried, "libm.so.6: missing function clGetPlatformIDs");
 }
 
 TEST(LoadClTest, all_that_was_tried_is_told) {
@@ -79,7 +79,7 @@ TEST(LoadClTest, environment_may_ask_for_no_library) {
   const ScopedVariable variable("DEPUTY_OPENCL_LIBRARY", "none");
   const LoadedCl loaded = LoadCl();
   EXPECT_EQ(loaded.api, nullptr);
-  EXPECT_EQ(loaded.tried, "DEPUTY_OPENCL_LIBRARY asks for none");
+  EXPECT_EQ(loaded.tried, "disabled by DEPUTY_OPENCL_LIBRARY=none");
 }
 
 TEST(LoadClTest, library_that_is_there_fills_the_table) {

@@ -257,11 +257,11 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   EXPECT_EQ(divided[2].text, "custom operator 'Backwards'");
   const std::vector<Answer> bytes = Ask(gpu.get(), WholeModel(kTfLiteInt8));
   EXPECT_EQ(bytes[0].reason, kDeputyReasonQuantization);
-  EXPECT_EQ(bytes[0].text, "quantised models are switched off");
+  EXPECT_EQ(bytes[0].text, "quantised operators are disabled by the option 'quantized'");
   const TestDelegate all(spy_->api());
   const std::vector<Answer> shorts = Ask(all.get(), WholeModel(kTfLiteInt16));
   EXPECT_EQ(shorts[0].reason, kDeputyReasonType);
-  EXPECT_EQ(shorts[0].text, "INT16, whose sums are more exact than float32");
+  EXPECT_EQ(shorts[0].text, "INT16 is not supported (its sums exceed float32's precision)");
 }
 
 // ---- What it is worth ---------------------------------------------------------------------------
@@ -512,7 +512,7 @@ TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
   for (const int wrong : {4, -1}) {
     SetPicture(&t, {3, wrong, 2});
     EXPECT_EQ(t.Invoke(), kTfLiteError);
-    EXPECT_THAT(t.log(), HasSubstr("node 3: expected indices from 0 to 3, found another"));
+    EXPECT_THAT(t.log(), HasSubstr("node 3: expected indices from 0 to 3, found one out of range"));
     t.ClearLog();
     SetPicture(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -620,7 +620,7 @@ TEST(GpuDelegateAloneTest, no_library_is_no_delegate) {
   std::string error;
   EXPECT_EQ(CreateDelegate({}, &error), nullptr);
   setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);  // empty is as good as unset
-  EXPECT_EQ(error, "no OpenCL: DEPUTY_OPENCL_LIBRARY asks for none");
+  EXPECT_EQ(error, "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
   ExpectTheCpuComputes();
 }
 

@@ -224,7 +224,7 @@ TEST_F(GpuHandlesTest, stale_handle_is_reported_and_not_followed) {
   EXPECT_EQ(freed, kTfLiteNullBufferHandle);
   EXPECT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteError);
   EXPECT_THAT(t.log(), HasSubstr("tensor 'm', buffer handle " + std::to_string(m->buffer_handle) +
-                                 ": expected one that holds, found one whose buffer is gone"));
+                                 ": the handle is not valid (its buffer was released)"));
   // The next run has a new one.
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteOk);
@@ -395,11 +395,11 @@ TEST_F(GpuBindTest, what_does_not_fit_is_refused_and_changes_nothing) {
   EXPECT_THAT(BindBuffer(gpu_->get(), x, nullptr, 0), HasSubstr("found NULL"));
   EXPECT_THAT(BindBuffer(gpu_->get(), nullptr, small.get(), 0), HasSubstr("found NULL"));
   TfLiteDelegate other = TfLiteDelegateCreate();
-  EXPECT_THAT(BindBuffer(&other, x, small.get(), 0), HasSubstr("expected a delegate of"));
-  EXPECT_THAT(BindBuffer(nullptr, x, small.get(), 0), HasSubstr("expected a delegate of"));
+  EXPECT_THAT(BindBuffer(&other, x, small.get(), 0), HasSubstr("expected a delegate created by"));
+  EXPECT_THAT(BindBuffer(nullptr, x, small.get(), 0), HasSubstr("expected a delegate created by"));
   EXPECT_THAT(UnbindBuffer(gpu_->get(), x), HasSubstr("no buffer is bound"));
   x->delegate = &other;
-  EXPECT_THAT(BindBuffer(gpu_->get(), x, small.get(), 0), HasSubstr("another delegate's"));
+  EXPECT_THAT(BindBuffer(gpu_->get(), x, small.get(), 0), HasSubstr("belongs to another delegate"));
   x->delegate = nullptr;
   for (const char* function : {"GetMemObjectInfo", "RetainMemObject"}) {
     spy_->Fail(function, 0, CL_INVALID_MEM_OBJECT);
@@ -420,7 +420,7 @@ TEST_F(GpuBindTest, buffer_of_another_context_is_refused) {
   TestInterpreter t(BridgedModel());
   ApplyTo(&t, gpu_->get());
   EXPECT_THAT(BindBuffer(gpu_->get(), Tensor(t, kX), buffer.get(), 0),
-              HasSubstr("belongs to another context"));
+              HasSubstr("belongs to a different context"));
 }
 
 }  // namespace

@@ -149,8 +149,9 @@ TEST(OptionsTest, null_pointers_are_told) {
             "2 options: expected their keys and values, found NULL");
   const char* const null = nullptr;
   const char* const key = "device";
-  EXPECT_EQ(ParseOptions(&null, &key, 1, &options), "an option's key is NULL");
-  EXPECT_EQ(ParseOptions(&key, &null, 1, &options), "option 'device': its value is NULL");
+  EXPECT_EQ(ParseOptions(&null, &key, 1, &options), "expected the key of an option, found NULL");
+  EXPECT_EQ(ParseOptions(&key, &null, 1, &options),
+            "option 'device': expected a value, found NULL");
 }
 
 TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
@@ -268,15 +269,15 @@ TEST(OptionsV2Test, values_that_mean_nothing_are_told) {
   EXPECT_EQ(Refused(v2), "inference_preference: expected 0, 1 or 2, found -1");
   v2 = DefaultV2();
   v2.experimental_flags = TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY;
-  EXPECT_THAT(Refused(v2), HasSubstr("there is only OpenCL"));
+  EXPECT_THAT(Refused(v2), HasSubstr("OpenGL is not supported"));
   v2 = DefaultV2();
   v2.inference_priority3 = 4;
   EXPECT_EQ(Refused(v2), "inference_priority3: expected 0 to 3, found 4");
   v2 = DefaultV2();
   v2.inference_priority3 = TFLITE_GPU_INFERENCE_PRIORITY_MIN_LATENCY;
-  EXPECT_EQ(Refused(v2), "inference priorities: AUTO may only be followed by AUTO");
+  EXPECT_EQ(Refused(v2), "inference priorities: AUTO may be followed by AUTO only");
   v2.inference_priority2 = TFLITE_GPU_INFERENCE_PRIORITY_MAX_PRECISION;
-  EXPECT_EQ(Refused(v2), "inference priorities: one is given twice");
+  EXPECT_EQ(Refused(v2), "inference priorities: duplicate value");
 }
 
 }  // namespace

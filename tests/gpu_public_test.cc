@@ -246,11 +246,11 @@ TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
   std::thread([&] {
     EXPECT_EQ(LastError(), "");
     EXPECT_EQ(list(nullptr, nullptr), kTfLiteError);
-    EXPECT_EQ(LastError(), "no OpenCL: DEPUTY_OPENCL_LIBRARY asks for none");
+    EXPECT_EQ(LastError(), "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
   }).join();
   const auto create = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate");
   EXPECT_EQ(create(nullptr), nullptr);
-  EXPECT_EQ(LastError(), "no OpenCL: DEPUTY_OPENCL_LIBRARY asks for none");
+  EXPECT_EQ(LastError(), "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
   DeputyGpuOptions wrong = Find<decltype(DeputyGpuOptionsDefault)>("DeputyGpuOptionsDefault")();
   wrong.struct_size = 8;
   EXPECT_EQ(create(&wrong), nullptr);
@@ -453,12 +453,13 @@ TEST_F(GpuClientObjectsTest, queue_alone_brings_its_context) {
 TEST_F(GpuClientObjectsTest, objects_that_do_not_fit_are_refused) {
   const ClContext other = NewContext();
   EXPECT_EQ(Create(other.get(), queue_.get()), nullptr);
-  EXPECT_EQ(error_, "cl_command_queue: it belongs to another context");
+  EXPECT_EQ(error_,
+            "cl_command_queue: expected a queue of cl_context, found one of another context");
   EXPECT_EQ(Create(nullptr, queue_.get(), true), nullptr);
-  EXPECT_THAT(error_, HasSubstr("expected one with profiling"));
+  EXPECT_THAT(error_, HasSubstr("expected a queue with profiling"));
   const ClQueue unordered = NewQueue(context_.get(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   EXPECT_EQ(Create(nullptr, unordered.get()), nullptr);
-  EXPECT_EQ(error_, "cl_command_queue: expected one in order");
+  EXPECT_EQ(error_, "cl_command_queue: expected an in-order queue");
 }
 
 TEST_F(GpuClientObjectsTest, failed_calls_leave_nothing_behind) {

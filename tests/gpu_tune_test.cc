@@ -115,7 +115,7 @@ TEST(ClblastTest, library_that_is_missing_is_told) {
   EXPECT_THAT(tried, HasSubstr("/nowhere/libclblast.so"));
   setenv("DEPUTY_CLBLAST_LIBRARY", "none", 1);
   EXPECT_EQ(LoadClblast(&tried), nullptr);
-  EXPECT_EQ(tried, "DEPUTY_CLBLAST_LIBRARY asks for none");
+  EXPECT_EQ(tried, "disabled by DEPUTY_CLBLAST_LIBRARY=none");
   setenv("DEPUTY_CLBLAST_LIBRARY", before.c_str(), 1);  // empty is as good as unset
 }
 

@@ -140,7 +140,7 @@ class ProvidersTest(unittest.TestCase):
         empty = self.folder / "vendors"
         empty.mkdir()
         self.check_absence("--use_gpu", "OpenCL", OCL_ICD_VENDORS=str(empty), OCL_ICD_FILENAMES="")
-        self.check_absence("--use_gpu", "DEPUTY_OPENCL_LIBRARY asks for none",
+        self.check_absence("--use_gpu", "disabled by DEPUTY_OPENCL_LIBRARY=none",
                            DEPUTY_OPENCL_LIBRARY="none")
 
     def test_the_others_run_all_the_same(self):
