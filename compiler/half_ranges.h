@@ -24,11 +24,9 @@ bool HoldsInHalf(const Value& constant);
 // underflow, or lose digits of an integer. Such values are
 // - sums, means and products along axes, and running sums,
 // - products of two values, powers, exponentials, reciprocals, and values scaled by more than 2^10
-//   in
-// either direction, unless bounds are known within which float16 is exact enough,
+//   in either direction, unless bounds are known within which float16 is exact enough,
 // - stored values that a later operation scales by such a factor, and inputs of operations whose
-//   filters
-// float16 cannot store: such factors compensate for unusual magnitudes.
+//   filters float16 cannot store: such factors compensate for unusual magnitudes.
 std::vector<bool> FindWideValues(const Graph& graph);
 
 }  // namespace deputy::compiler

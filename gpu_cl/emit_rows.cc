@@ -262,7 +262,7 @@ bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
 
 namespace {
 
-// Declares `<place>0` and `<place>1`, the range of the image that a window covers along an axis.
+// Declares `<axis>0` and `<axis>1`, the range of the image that a window covers along an axis.
 void DeclareRange(KernelBuilder* k, const std::string& axis, int size, int stride, int before,
                   const std::string& extent) {
   const std::string first = axis + "s";

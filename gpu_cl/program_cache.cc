@@ -335,7 +335,7 @@ void ProgramCache::Discard(const Digest& key) const {
   unlinkat(folder_->get(), EntryName(key).c_str(), 0);
 }
 
-// Deletes the least recently used entries. `kept` stays whatever its time, since clocks of file
+// Deletes the least recently used entries. `kept` is never deleted, since times of file
 // systems are coarse.
 void ProgramCache::Evict(const std::string& kept) const {
   std::vector<FolderFile> entries;
