@@ -245,7 +245,7 @@ struct AxisRange {
   int to = 0, extent = 0, from = 0, step = 1;
 };
 
-// Returns the regions of all combinations of stretches, one from each axis.
+// Returns the regions of all combinations of ranges, one from each axis.
 std::vector<CopyRegion> Combine(const std::vector<std::vector<AxisRange>>& axes, const Shape& from,
                                 const Shape& to) {
   std::vector<Box> boxes(1);
@@ -273,7 +273,7 @@ std::vector<CopyRegion> Combine(const std::vector<std::vector<AxisRange>>& axes,
 bool ImportMirrorPad(NodeImport* node) {
   Ints before;
   Shape to;
-  // Each axis has up to three stretches, so the number of regions is exponential in the rank.
+  // Each axis has up to three ranges, so the number of regions is exponential in the rank.
   if (!node->CheckInputs(2, 2) || !node->CheckRank(0, 0, 8) || !ReadPadding(node, &before, &to)) {
     return false;
   }

@@ -35,8 +35,8 @@ bool IsMovement(const Operation& operation) {
 }
 
 // Returns whether a value is an integer that was computed from a real, directly or before copies
-// and views. `*looks` is the remaining budget of visited values; the number of paths may be
-// exponential.
+// and views. `*budget` is the number of values that may still be visited; the number of paths may
+// be exponential.
 bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* budget) {
   const Operation* producer = rewrite.Producer(id);
   if (producer == nullptr || --*budget < 0) return false;

@@ -170,7 +170,7 @@ class TileWriter {
     k_.Line(ConstPointer(right_) + " panel = " + right + " + n;");
   }
 
-  // Opens a tile: `m` is its first row; its sums, `sumR_V`, are initialised with the bias.
+  // Opens a tile: `m` is its first row; its sums, sum<r>_<v>, are initialised with the bias.
   void Open() {
     rows_ = k_.Int(product_.rows);
     const std::string each = k_.Int(RowsOfItem());
