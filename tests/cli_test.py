@@ -363,6 +363,26 @@ class CliTest(unittest.TestCase):
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
 
+    def test_plugins_that_end_the_process_are_listed_beside_the_others(self):
+        for name in ("crashing", "described0", "exiting"):
+            os.symlink(os.path.abspath(f"{PLUGINS}/lib{name}.so"),
+                       os.path.join(self.folder, f"lib{name}.so"))
+        environment = {key: value for key, value in os.environ.items()
+                       if key != "DEPUTY_PLUGIN_PROBE"}
+        result = deputy("plugins", self.folder, "--json", env=environment)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "deputy: 2 of 3 files cannot be loaded\n")
+        crashing, good, exiting = json.loads(result.stdout)
+        self.assertIn("ended a child process that loaded it first, with signal 11",
+                      crashing["error"])
+        self.assertEqual(good["name"], "elementwise")
+        self.assertIn("with exit code 3", exiting["error"])
+        # An explicit 0 loads them in the command's own process.
+        environment["DEPUTY_PLUGIN_PROBE"] = "0"
+        result = deputy("plugins", self.folder, "--json", env=environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stdout, "")
+
     # ---- ops -----------------------------------------------------------------------------------
 
     def test_operators_are_listed_with_versions_and_types(self):

@@ -4,6 +4,7 @@
 // they cannot be loaded. The text is written from the JSON document, so that both agree.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -109,6 +110,8 @@ void PrintEntry(const Json& entry) {
 }  // namespace
 
 void ListPlugins(const PluginsOptions& options) {
+  // A library that ends the process while it is loaded becomes an entry with an error.
+  setenv("DEPUTY_PLUGIN_PROBE", "1", /*replace=*/0);
   std::vector<List> lists;
   if (options.paths.empty()) {
     lists.emplace_back(DeputyPluginListCreate(nullptr), &DeputyPluginListDelete);
