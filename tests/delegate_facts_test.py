@@ -164,9 +164,17 @@ class FactsTest(unittest.TestCase):
 
     def test_delegates_that_say_nothing_have_their_options(self):
         for facts in self.both("--delegate", f"{plugin('elementwise')},ops=0"):
-            self.assertEqual((facts["device"], facts["cache"], facts["compile_ms"]),
-                             ("", None, None))
+            unknown = ("device", "precision", "compile_ms", "tune_ms", "cache")
+            self.assertEqual({key: facts[key] for key in unknown}, dict.fromkeys(unknown))
             self.assertEqual(self.states(facts), {"ops": "given"})
+
+    def test_the_text_leaves_out_what_is_unknown(self):
+        for command in (["explain", MODEL], ["bench", MODEL, *BENCH]):
+            result = deputy(*command, "--delegate", f"{plugin('elementwise')},ops=0")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("given: ops=0", result.stdout)
+            for fact in ("device ", "compile ", "tune ", "cache "):
+                self.assertNotRegex(result.stdout, rf"(?m)^ +{fact}|, {fact}")
 
 
 if __name__ == "__main__":

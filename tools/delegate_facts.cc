@@ -27,6 +27,9 @@ Json Milliseconds(int64_t nanoseconds) {
   return nanoseconds < 0 ? Json() : Json(static_cast<double>(nanoseconds) / 1e6);
 }
 
+// Empty texts stand for unknown values.
+Json TextOrNull(const char* text) { return *text == '\0' ? Json() : Json(text); }
+
 void AddOption(void* options, const DeputyOptionUse* use) {
   static_cast<Json*>(options)->push_back({{"name", use->name},
                                           {"value", use->value},
@@ -38,8 +41,7 @@ std::string CostsText(const Json& facts) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const char* name : {"device", "precision"}) {
-    const auto value = facts[name].get<std::string>();
-    if (!value.empty()) add(std::string(name) + " " + value);
+    if (facts[name].is_string()) add(std::string(name) + " " + facts[name].get<std::string>());
   }
   for (const auto& [name, key] : {std::pair("compile ", "compile_ms"), {"tune ", "tune_ms"}}) {
     const Json& ms = facts[key];
@@ -79,8 +81,8 @@ Json DelegateFacts(TfLiteDelegate* delegate, const DelegateSettings& ignored) {
                        {"state", StateName(kDeputyOptionIgnored)},
                        {"text", "unknown to the delegate"}});
   }
-  Json facts = {{"device", report.device},
-                {"precision", report.precision},
+  Json facts = {{"device", TextOrNull(report.device)},
+                {"precision", TextOrNull(report.precision)},
                 {"compile_ms", Milliseconds(report.compile_ns)},
                 {"tune_ms", Milliseconds(report.tune_ns)},
                 {"cache", nullptr},
