@@ -24,6 +24,7 @@ typedef struct Relay {
 typedef struct Kernel {
   TfLiteNode node;
   TfLiteRegistration registration;
+  TfLiteIntArray* unread;  // outputs of `node` that are none of the delegate's node
   int is_wrong;
 } Kernel;
 
@@ -36,6 +37,36 @@ static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
   copy->size = size;
   if (size > 0) memcpy(copy->data, array->data, sizeof(int) * (size_t)size);
   return copy;
+}
+
+static bool Contains(const TfLiteIntArray* array, int value) {
+  for (int i = 0; i < array->size; ++i) {
+    if (array->data[i] == value) return true;
+  }
+  return false;
+}
+
+// Without those that are optional and absent. NULL without memory.
+static TfLiteIntArray* Without(const TfLiteIntArray* array, const TfLiteIntArray* others) {
+  TfLiteIntArray* copy = Copy(array);
+  if (copy == NULL) return NULL;
+  copy->size = 0;
+  for (int i = 0; i < array->size; ++i) {
+    const int value = array->data[i];
+    if (value >= 0 && !Contains(others, value)) copy->data[copy->size++] = value;
+  }
+  return copy;
+}
+
+static TfLiteIntArray* Joined(const TfLiteIntArray* first, const TfLiteIntArray* second) {
+  const size_t size = (size_t)first->size + (size_t)second->size;
+  TfLiteIntArray* all =
+      (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size + 1));
+  if (all == NULL) return NULL;
+  all->size = first->size + second->size;
+  memcpy(all->data, first->data, sizeof(int) * (size_t)first->size);
+  memcpy(all->data + first->size, second->data, sizeof(int) * (size_t)second->size);
+  return all;
 }
 
 static void* InitNode(TfLiteContext* context, const Kernel* kernel) {
@@ -55,6 +86,7 @@ static void FreeKernel(TfLiteContext* context, void* data) {
     kernel->registration.free(context, kernel->node.user_data);
   }
   free(kernel->node.temporaries);
+  free(kernel->unread);
   free(kernel);
 }
 
@@ -78,15 +110,17 @@ static void* InitKernel(TfLiteContext* context, const char* buffer, size_t lengt
   kernel->node.delegate = NULL;
   kernel->node.user_data = NULL;
   kernel->node.temporaries = Copy(NULL);
+  kernel->unread = Without(node->outputs, params->output_tensors);
   kernel->node.user_data = InitNode(context, kernel);
   const bool failed = (intptr_t)kernel->node.user_data == -1;  // TfLiteKernelInitFailed
   if (failed) kernel->node.user_data = NULL;
-  if (!failed && kernel->node.temporaries != NULL) return kernel;
+  if (!failed && kernel->node.temporaries != NULL && kernel->unread != NULL) return kernel;
   FreeKernel(context, kernel);
   return NULL;
 }
 
-// The runtime gives memory to the temporaries that it finds in its own node.
+// The runtime allocates the outputs and temporaries of its own node only. An output that nothing
+// reads is not among these outputs (abi.md 4.9), so it becomes a temporary.
 static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
   Kernel* kernel = (Kernel*)own->user_data;
   if (kernel == NULL) return kTfLiteError;
@@ -95,7 +129,7 @@ static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
     status = kernel->registration.prepare(context, &kernel->node);
   }
   free(own->temporaries);
-  own->temporaries = Copy(kernel->node.temporaries);
+  own->temporaries = Joined(kernel->node.temporaries, kernel->unread);
   return own->temporaries == NULL ? kTfLiteError : status;
 }
 
