@@ -113,7 +113,7 @@ class ExamplesTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
             lines = done.stdout.decode().splitlines()
             self.assertEqual(lines[1], f'with the delegate: {kernels}')
-            self.assertRegex(lines[2], r'^greatest difference: [0-9.e-]+$')
+            self.assertRegex(lines[2], r'^largest difference: [0-9.e-]+$')
         self.assertEqual(run(BUILD / 'examples/mindspore_delegate', DIGITS / 'labels.txt').returncode,
                          1)
 
