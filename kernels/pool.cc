@@ -141,10 +141,12 @@ struct AverageSteps {
   }
 };
 
-// One output pixel, channel by channel.
+// One output pixel, channel by channel. Compiled for size: it is the reference, and what averages
+// between scales.
 template <typename Pool>
-void PoolPixel(const PoolData& data, const Pool& pool, const typename Pool::Value* image, int oy,
-               int ox, typename Pool::Value* out) {
+[[gnu::cold]] void PoolPixel(const PoolData& data, const Pool& pool,
+                             const typename Pool::Value* image, int oy, int ox,
+                             typename Pool::Value* out) {
   const int first_y = data.y.FirstTap(oy), last_y = data.y.LastTap(oy);
   const int first_x = data.x.FirstTap(ox), last_x = data.x.LastTap(ox);
   const int64_t count = int64_t{last_y - first_y} * (last_x - first_x);

@@ -42,8 +42,8 @@ foreach(family activation arithmetic common/elements common/flex_map common/fold
                common/rescale common/sparse concat control
                conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8 conv/depthwise_uint8
                conv/strip custom
-               linalg/batch_matmul linalg/dense_weights lstm quantize rearrange registry resource
-               rnn rnn/activate rnn/lstm_cell rnn/rnn_layer shape slice softmax space_batch
+               linalg/batch_matmul linalg/dense_weights lstm quantize random rearrange registry resource
+               rnn rnn/activate rnn/lstm_cell rnn/rnn_layer shape slice softmax space_batch text
                stablehlo)
   list(APPEND small_kernel_sources ${PROJECT_SOURCE_DIR}/kernels/${family}.cc)
 endforeach()
@@ -59,8 +59,8 @@ if(kernel_flags AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Loops of a few instructions that are 10 to 50 % slower if they cross a cache line.
   set_property(SOURCE kernels/conv/conv_plain.cc kernels/conv/repeat.cc
                APPEND PROPERTY COMPILE_OPTIONS -falign-loops=64)
-  foreach(family audio common/broadcast detection mediapipe normalize post_process random
-                 reduce signal text unary window)
+  foreach(family audio common/broadcast detection mediapipe normalize post_process
+                 reduce signal unary window)
     set_property(SOURCE kernels/${family}.cc APPEND PROPERTY COMPILE_OPTIONS -O2 ${plain_order})
   endforeach()
   foreach(family binary cast fake_quant fill linalg/bf16_layer linalg/hybrid linalg/matmul
