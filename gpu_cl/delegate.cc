@@ -168,7 +168,8 @@ TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options
   gpu->delegate.data_ = gpu.get();
   gpu->delegate.Prepare = &Apply;
   SetHandleFunctions(&gpu->delegate);
-  gpu->delegate.flags = kTfLiteDelegateFlagsNone;
+  gpu->delegate.flags =
+      options.profiling ? kTfLiteDelegateFlagsPerOperatorProfiling : kTfLiteDelegateFlagsNone;
   return &gpu.release()->delegate;
 }
 
@@ -261,6 +262,24 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
     event.name = command.name.c_str();
     event.kernel = command.kernel.c_str();
     event.queued_ns = command.queued_ns;
+    event.begin_ns = command.begin_ns;
+    event.duration_ns = command.duration_ns;
+    callback(user_data, &event);
+  }
+  return kTfLiteOk;
+}
+
+// Times of copies between host and device are the partition's, as in TakeEvents.
+TfLiteStatus ReportNodeEvents(const TfLiteNode* node, DeputyNodeEventCallback callback,
+                              void* user_data) {
+  const auto* partition = static_cast<const Partition*>(node->user_data);
+  if (partition == nullptr || partition->owner->process.IsForked()) return kTfLiteDelegateError;
+  if (partition->executor == nullptr) return kTfLiteOk;
+  for (const TimedCommand& command : partition->executor->NewestTimes()) {
+    DeputyNodeEvent event{};
+    event.struct_size = sizeof event;
+    event.node = command.node;
+    event.name = command.name.c_str();
     event.begin_ns = command.begin_ns;
     event.duration_ns = command.duration_ns;
     callback(user_data, &event);

@@ -38,6 +38,8 @@ TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCal
                                 void* user_data);
 TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                         void* user_data);
+TfLiteStatus ReportNodeEvents(const TfLiteNode* node, DeputyNodeEventCallback callback,
+                              void* user_data);
 
 // See report.cc.
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,

@@ -325,6 +325,10 @@ std::vector<TimedCommand> Executor::TakeTimes() {
   return timeline_ ? timeline_->Take() : std::vector<TimedCommand>();
 }
 
+std::vector<TimedCommand> Executor::NewestTimes() const {
+  return timeline_ ? timeline_->newest() : std::vector<TimedCommand>();
+}
+
 ClStatus Executor::RunStep(size_t index) {
   const Step& step = plan_.steps[index];
   if (step.clblast) {

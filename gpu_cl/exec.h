@@ -109,6 +109,8 @@ class Executor {
 
   // Returns the commands that the device has executed since the last call; empty unless profiling.
   std::vector<TimedCommand> TakeTimes();
+  // What it has done in the newest run, also after TakeTimes.
+  std::vector<TimedCommand> NewestTimes() const;
 
   // Returns whether both executors compute bitwise equal results from equal inputs, because plan,
   // shapes and constants are equal. Requires FingerprintConstants of both.

@@ -79,7 +79,7 @@ constexpr Row kRows[] = {
     {"cache_max_mb", &Options::cache_max_mb, &DeputyGpuOptions::cache_max_mb, 1, 1e6, "", "256",
      "Maximum size of the cache in megabytes; the least recently used entries are deleted."},
     {"profiling", &Options::profiling, &DeputyGpuOptions::profiling, 0, 0, "", "false",
-     "Measure the time of every kernel, for deputy bench and --trace."},
+     "Measure the time of every kernel and report it for its node, for deputy bench and --trace."},
     {"describe", &Options::describe, &DeputyGpuOptions::describe, 0, 0, "", "false",
      "Keep each partition's graph as text, as imported and as optimised, for deputy explain --ir."},
     {"keep_outputs", &Options::keep_outputs, &DeputyGpuOptions::keep_outputs, 0, 0, "", "false",

@@ -118,6 +118,10 @@ const DeputyDelegatePlugin* Describe() {
                        DeputyOptionUseCallback callback, void* user_data) {
       return Quietly([&] { return ReportDelegate(delegate, report, callback, user_data); });
     };
+    plugin.node_events = [](TfLiteDelegate*, TfLiteContext*, TfLiteNode* node,
+                            DeputyNodeEventCallback callback, void* user_data) {
+      return Quietly([&] { return ReportNodeEvents(node, callback, user_data); });
+    };
     return plugin;
   }();
   return &kPlugin;

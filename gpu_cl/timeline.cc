@@ -55,14 +55,16 @@ cl_event* Timeline::Next(TimedCommand command) {
 void Timeline::Collect() {
   bool anchored = false;
   int64_t offset = 0;  // from the device's clock to the host's
+  newest_.clear();
   for (Pending& pending : pending_) {
     TimedCommand& command = pending.command;
-    if (!ReadTimes(*api_, pending.event, &command) || done_.size() >= kMaxKept) continue;
+    if (!ReadTimes(*api_, pending.event, &command)) continue;
     if (!anchored) offset = first_enqueued_ns_ - command.queued_ns;
     anchored = true;
     command.queued_ns += offset;
     command.begin_ns += offset;
-    done_.push_back(std::move(command));
+    if (done_.size() < kMostKept) done_.push_back(command);
+    newest_.push_back(std::move(command));
   }
   Release();
 }

@@ -40,6 +40,8 @@ class Timeline {
   void Collect();
   // Returns the collected commands and removes them.
   std::vector<TimedCommand> Take();
+  // The commands of the newest Collect, also after Take.
+  const std::vector<TimedCommand>& newest() const { return newest_; }
 
  private:
   struct Pending {
@@ -52,7 +54,7 @@ class Timeline {
   const ClApi* api_;
   std::vector<Pending> pending_;
   int64_t first_enqueued_ns_ = 0;  // enqueue time of the first of pending_, on the host's clock
-  std::vector<TimedCommand> done_;
+  std::vector<TimedCommand> done_, newest_;
 };
 
 }  // namespace deputy::gpu_cl

@@ -156,6 +156,17 @@ static bool CompileOrLoad(NpuState* state, NpuCompiled* compiled, bool use_cache
   return true;
 }
 
+static bool KeepSources(NpuCompiled* compiled) {
+  const NpuGraph* graph = &compiled->builder.graph;
+  compiled->sources = calloc((size_t)graph->op_count + 1, sizeof *compiled->sources);
+  if (compiled->sources == NULL) return false;
+  compiled->source_count = graph->op_count;
+  for (int32_t i = 0; i < graph->op_count; ++i) {
+    compiled->sources[i] = (NpuSource){graph->ops[i].source, graph->ops[i].kind};
+  }
+  return true;
+}
+
 bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* params,
                          NpuState* state, NpuCompiled* out_compiled, char* error,
                          size_t error_size) {
@@ -164,7 +175,8 @@ bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* par
   if (!Import(context, params, out_compiled, error, error_size)) return false;
   const NpuGraph* graph = &out_compiled->builder.graph;
   if (state->options.describe) out_compiled->texts[0] = NpuGraphText(graph);
-  if (!NpuLayoutRun(&out_compiled->builder)) return Fail(error, error_size, "out of memory");
+  if (!NpuLayoutRun(&out_compiled->builder) || !KeepSources(out_compiled))
+    return Fail(error, error_size, "out of memory");
   if (state->options.describe) out_compiled->texts[1] = NpuGraphText(graph);
   return CompileOrLoad(state, out_compiled, true, error, error_size);
 }
@@ -189,6 +201,7 @@ void NpuFreeCompiled(NpuState* state, NpuCompiled* compiled) {
   NpuReleaseBlob(state, compiled);
   free(compiled->inputs);
   free(compiled->outputs);
+  free(compiled->sources);
   free(compiled->texts[0]);
   free(compiled->texts[1]);
 }

@@ -26,6 +26,12 @@ typedef struct NpuBoundaryTensor {
   size_t bytes; /* in the model */
 } NpuBoundaryTensor;
 
+/* What an operation of the compiled graph is for. */
+typedef struct NpuSource {
+  int32_t node; /* of the model; -1 for changes of layout */
+  int32_t kind; /* NpuKind */
+} NpuSource;
+
 typedef struct NpuCompiled {
   NpuBuilder builder; /* valid until the blob is loaded */
   NpuBoundaryTensor* inputs;
@@ -34,6 +40,8 @@ typedef struct NpuCompiled {
   void* blob;
   size_t blob_bytes;
   bool from_cache;
+  NpuSource* sources; /* by operation */
+  int32_t source_count;
   /* The graph after the import and after the layout passes; NULL unless texts are enabled. */
   char* texts[2];
 } NpuCompiled;

@@ -199,6 +199,7 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   state->base.flags = redelegate ? kTfLiteDelegateFlagsNone
                                  : kTfLiteDelegateFlagsAllowDynamicTensors |
                                        kTfLiteDelegateFlagsRequirePropagatedShapes;
+  if (state->options.profiling) state->base.flags |= kTfLiteDelegateFlagsPerOperatorProfiling;
   return &state->base;
 }
 

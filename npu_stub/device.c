@@ -75,6 +75,7 @@ typedef struct Model {
   NpuBuilder builder;
   void** buffers; /* by tensor; the builder owns those of constants */
   uint64_t bytes;
+  NpuOpTime* times; /* by operation, of the newest run */
 } Model;
 
 struct NpuClient {
@@ -168,6 +169,7 @@ static void DestroyModel(NpuDevice* device, Model* model) {
   device->counters.bytes -= model->bytes;
   pthread_mutex_unlock(&device->mutex);
   free(model->buffers);
+  free(model->times);
   NpuBuilderFree(&model->builder);
   free(model->name);
   free(model);
@@ -186,7 +188,8 @@ static bool Reserve(NpuDevice* device, Model* model, uint64_t bytes) {
 static bool AllocateBuffers(NpuDevice* device, Model* model) {
   const NpuGraph* graph = &model->builder.graph;
   model->buffers = calloc((size_t)graph->tensor_count, sizeof *model->buffers);
-  if (model->buffers == NULL) return false;
+  model->times = calloc((size_t)graph->op_count + 1, sizeof *model->times);
+  if (model->buffers == NULL || model->times == NULL) return false;
   for (int32_t i = 0; i < graph->tensor_count; ++i) {
     const NpuTensor* tensor = &graph->tensors[i];
     const size_t bytes = NpuTensorBytes(tensor);
@@ -389,14 +392,28 @@ static void CorruptOutputs(const Model* model) {
   }
 }
 
+static int64_t ClockNs(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static NpuStatus Compute(const Model* model, char* error, size_t error_size) {
   const NpuGraph* graph = &model->builder.graph;
   for (int32_t i = 0; i < graph->op_count; ++i) {
     const NpuWork work = {graph, &graph->ops[i], model->buffers, error, error_size};
+    model->times[i].begin_ns = ClockNs();
     const NpuStatus status = NpuCompute(&work);
     if (status != kNpuOk) return status;
+    model->times[i].duration_ns = ClockNs() - model->times[i].begin_ns;
   }
   return kNpuOk;
+}
+
+static const NpuOpTime* OpTimes(NpuClient* client, const char* name, int32_t* out_count) {
+  const Model* model = Find(client, name);
+  *out_count = model == NULL ? 0 : model->builder.graph.op_count;
+  return model == NULL ? NULL : model->times;
 }
 
 static NpuStatus Run(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
@@ -438,6 +455,7 @@ const NpuDeviceApi* npu_device_api(void) {
       .read = Read,
       .run = Run,
       .get_counters = GetCounters,
+      .op_times = OpTimes,
   };
   return &kApi;
 }

@@ -2,6 +2,7 @@
 #include "npu_stub/loader.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const NpuDeviceApi* ApiOf(const char* path, char* error, size_t error_siz
   memcpy(&function, &symbol, sizeof function); /* C cannot cast between them */
   const NpuDeviceApi* api = function();
   if (api == NULL || api->abi_version >> 16 != NPU_DEVICE_ABI_VERSION >> 16 ||
-      api->struct_size < sizeof *api) {
+      api->struct_size < offsetof(NpuDeviceApi, op_times)) {
     snprintf(error, error_size, "device_library: %s is of another version of npu_device.h", path);
     return NULL;
   }
@@ -41,6 +42,14 @@ bool NpuOpenDevice(const NpuOptions* options, NpuDeviceHandle* out_handle, char*
   if (status == kNpuAbsent) return true;
   snprintf(error, error_size, "%s", out_handle->absence);
   return false;
+}
+
+const NpuOpTime* NpuOpTimes(const NpuDeviceHandle* handle, NpuClient* client, const char* model,
+                            int32_t* out_count) {
+  *out_count = 0;
+  const NpuDeviceApi* api = handle->api;
+  if (api->struct_size < sizeof *api || api->op_times == NULL) return NULL;
+  return api->op_times(client, model, out_count);
 }
 
 void NpuCloseDevice(NpuDeviceHandle* handle) {

@@ -38,6 +38,11 @@ typedef struct NpuBatch {
 NpuStatus NpuLoadModels(const NpuDeviceHandle* handle, const NpuModelDescription* models,
                         size_t count, NpuBatch** out_batches, char* error, size_t error_size);
 
+/* Returns the times of the model's newest run by operation, or NULL and a count of 0 where the
+ * device has none. */
+const NpuOpTime* NpuOpTimes(const NpuDeviceHandle* handle, NpuClient* client, const char* model,
+                            int32_t* out_count);
+
 /* Unloads a model, and destroys its client if it was the last one. */
 void NpuUnloadModel(const NpuDeviceHandle* handle, NpuBatch* batch, const char* name);
 

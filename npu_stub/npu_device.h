@@ -226,6 +226,12 @@ typedef struct NpuCounters {
   int32_t frequency;  /* of the model that was loaded last; 0: none */
 } NpuCounters;
 
+/* The time of one operation, in nanoseconds of CLOCK_MONOTONIC. */
+typedef struct NpuOpTime {
+  int64_t begin_ns;
+  int64_t duration_ns;
+} NpuOpTime;
+
 typedef struct NpuDeviceApi {
   size_t struct_size;
   uint32_t abi_version;
@@ -258,6 +264,11 @@ typedef struct NpuDeviceApi {
   NpuStatus (*run)(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
                    size_t error_size);
   void (*get_counters)(NpuDevice* device, NpuCounters* out_counters);
+  /* The times of the newest run of a model, by the position of the operation in the graph that was
+   * compiled. Valid until the model's next run or unload; NULL if there is no such model. The
+   * member is missing in devices of the first release, which have a smaller struct_size, and may be
+   * NULL. */
+  const NpuOpTime* (*op_times)(NpuClient* client, const char* name, int32_t* out_count);
 } NpuDeviceApi;
 
 typedef const NpuDeviceApi* (*NpuDeviceApiFunction)(void);

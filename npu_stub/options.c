@@ -37,6 +37,8 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
     {"describe", kDeputyOptionBool, 0, "false",
      "Keep each partition's graph as text, before and after the layout passes, for "
      "deputy explain --ir."},
+    {"profiling", kDeputyOptionBool, 0, "false",
+     "Whether the time of every operation is reported for its node, for deputy bench."},
 };
 
 static const Target kTargets[] = {
@@ -49,6 +51,7 @@ static const Target kTargets[] = {
     {offsetof(NpuOptions, min_nodes), 1, 1000000, NULL},
     {offsetof(NpuOptions, faults), 0, 0, NULL},
     {offsetof(NpuOptions, describe), 0, 0, NULL},
+    {offsetof(NpuOptions, profiling), 0, 0, NULL},
 };
 
 _Static_assert(kNpuOptionCount == sizeof kTargets / sizeof kTargets[0], "a target for each option");

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { kNpuTextBytes = 1024, kNpuOptionCount = 9 };
+enum { kNpuTextBytes = 1024, kNpuOptionCount = 10 };
 
 typedef struct NpuOptions {
   char device_library[kNpuTextBytes]; /* "": the built-in device */
@@ -27,6 +27,7 @@ typedef struct NpuOptions {
   int32_t max_partitions; /* 0: no limit */
   int32_t min_nodes;
   bool describe;
+  bool profiling;
 } NpuOptions;
 
 /* Sets the defaults of the table. */

@@ -341,6 +341,30 @@ TfLiteRegistration NpuPartitionRegistration(const char* name) {
   return registration;
 }
 
+TfLiteStatus NpuNodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                           DeputyNodeEventCallback callback, void* user_data) {
+  const NpuPartition* partition = node->user_data;
+  (void)context;
+  if (partition == NULL || partition->batch == NULL) return kTfLiteError;
+  const NpuCompiled* compiled = &partition->compiled;
+  int32_t count = 0;
+  const NpuOpTime* times =
+      NpuOpTimes(&NpuStateOf(delegate)->device, partition->batch->client, partition->model, &count);
+  if (times == NULL) return kTfLiteOk; /* a device without times */
+  if (count != compiled->source_count) return kTfLiteError;
+  for (int32_t i = 0; i < count; ++i) {
+    const DeputyNodeEvent event = {
+        .struct_size = sizeof event,
+        .node = compiled->sources[i].node,
+        .name = NpuKindName(compiled->sources[i].kind),
+        .begin_ns = times[i].begin_ns,
+        .duration_ns = times[i].duration_ns,
+    };
+    callback(user_data, &event);
+  }
+  return kTfLiteOk;
+}
+
 void NpuDescribe(NpuState* state,
                  void (*callback)(void* user_data, int32_t first_node, const char* stage,
                                   const char* text),

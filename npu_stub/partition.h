@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "deputy/deputy_plugin.h"
 #include "npu_stub/state.h"
 #include "tensorflow/lite/c/common.h"
 
@@ -33,6 +34,10 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
 
 /* Returns the functions of a delegate node; `name` must outlive the node. */
 TfLiteRegistration NpuPartitionRegistration(const char* name);
+
+/* Calls back with the times of the newest run of a node (node_events in deputy_plugin.h). */
+TfLiteStatus NpuNodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                           DeputyNodeEventCallback callback, void* user_data);
 
 /* Calls `callback` with the texts of the existing partitions, oldest first. */
 void NpuDescribe(NpuState* state,

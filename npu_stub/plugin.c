@@ -82,6 +82,7 @@ TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
       .describe_partitions = DescribePartitions,
       .list_operators = ListOperators,
       .report = NpuReport,
+      .node_events = NpuNodeEvents,
   };
   return &kPlugin;
 }

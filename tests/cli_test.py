@@ -1177,6 +1177,22 @@ class CliTest(unittest.TestCase):
         self.assertLess(optimised["text"].count("\n"), imported["text"].count("\n"))
         self.assertNotIn("imported", self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu"))
 
+    def test_bench_has_a_row_for_each_node_that_a_delegate_reports(self):
+        library = f"{PLUGINS}/libnode_events.so,nodes=0 1,events=0 1 2000 conv;0 2 500 conv;1 3 4000 pool"
+        report = self.bench("--delegate", library + ",flags=4")
+        rows = {row["node"]: row for row in report["nodes"]}
+        self.assertAlmostEqual(rows[0]["ms"], 0.0025)
+        self.assertAlmostEqual(rows[1]["ms"], 0.004)
+        self.assertEqual({rows[n]["owner"] for n in (0, 1, 16)}, {"Reporting"})
+        self.assertEqual(rows[2]["owner"], "CPU")
+        path = self.folder / "profile.csv"
+        self.bench("--delegate", library + ",flags=4", f"--op_profiling_output_file={path}")
+        lines = path.read_text(encoding="utf-8").splitlines()
+        # In the order of execution, where the delegate's node comes behind those that it replaces.
+        self.assertEqual([line.split(",")[1] for line in lines[1:5]], ["0", "1", "16", "2"])
+        self.assertEqual({row["node"] for row in self.bench("--delegate", library)["nodes"]},
+                         set(rows) - {0, 1})
+
     def test_bench_shows_what_the_device_did(self):
         arguments = ["bench", FLOAT, *self.QUICK, "--delegate", "gpu,device=cpu,profiling=1"]
         report = json.loads(self.gpu(*arguments, "--json"))
@@ -1193,8 +1209,18 @@ class CliTest(unittest.TestCase):
         self.assertTrue({0, 2, 7, 15} <= {node["node"] for node in nodes} <= set(range(16)))
         self.assertAlmostEqual(sum(k["ms"] for k in kernels if k["kernel"]),
                                sum(n["ms"] for n in nodes))
+        # The rows of the profile are the nodes of the partition and the delegate's node, which has the remainder.
+        rows = {row["node"]: row for row in report["nodes"]}
+        self.assertEqual(set(rows), {node["node"] for node in nodes} | {16})
+        self.assertEqual(rows[0]["operator"], "CONV_2D")
+        self.assertEqual(len({row["owner"] for row in report["nodes"]}), 1)
+        device_ms = {}
+        for node in nodes:
+            device_ms[node["node"]] = device_ms.get(node["node"], 0) + node["ms"]
+        for node, ms in device_ms.items():
+            self.assertAlmostEqual(rows[node]["ms"], ms)
         # The host waits for the device.
-        self.assertLess(sum(k["ms"] for k in kernels), report["nodes"][0]["ms"] * 1.01)
+        self.assertLess(sum(k["ms"] for k in kernels), sum(row["ms"] for row in report["nodes"]) * 1.01)
         text = self.gpu(*[a for a in arguments if a != "--nodes=0"], "--nodes=3")
         self.assertRegex(text, r"\non the device +kernel +times +ms +share\n")
         self.assertRegex(text, r"\nnode +on the device +kernel +ms +share\n(.*\n){3}and \d+ cheaper")

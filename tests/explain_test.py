@@ -189,6 +189,21 @@ class ExplainTest(unittest.TestCase):
     def report(self, *arguments, code=0):
         return json.loads(self.explain(*arguments, "--json", code=code))
 
+    def test_times_that_a_delegate_reports_are_those_of_nodes(self):
+        options = ["nodes=0 1 2", "events=0 1 2000 conv;2 3 6000 conv"]
+        arguments = [DIGITS, *plugin("node_events", *options, "flags=4"), "--profile", "2"]
+        graph = self.report(*arguments)["subgraphs"][0]
+        nodes = {node["index"]: node for node in graph["nodes"]}
+        self.assertEqual([nodes[i]["reported_ns"] for i in range(4)], [2000, None, 6000, None])
+        self.assertEqual([nodes[i]["cost_ns"] is None for i in range(4)], [True, True, True, False])
+        self.assertEqual(graph["partitions"][0]["nodes"], [0, 1, 2])
+        text = self.explain(*arguments)
+        self.assertRegex(text, r"\n +0 \| CONV_2D +\[0\] +2\.0+ us")
+        self.assertRegex(text, r"\n +2 \| DEPTHWISE_CONV_2D +\[0\] +6\.0+ us")
+        without = self.report(DIGITS, *plugin("node_events", *options), "--profile", "2")
+        self.assertTrue(all(node["reported_ns"] is None
+                            for node in without["subgraphs"][0]["nodes"]))
+
     def refused(self, code, pattern, *arguments):
         result = deputy("explain", *arguments)
         self.assertEqual(result.returncode, code, result.stderr)

@@ -58,6 +58,7 @@ TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name_and
       {Callback::kCreate, "create threw an exception"},
       {Callback::kDestroy, "destroy threw an exception"},
       {Callback::kSupport, "get_support threw an exception"},
+      {Callback::kNodeEvents, "node_events threw an exception"},
       {Callback::kDelegatePrepare, "Prepare threw an exception"},
       {Callback::kInit, "init threw an exception"},
       {Callback::kPrepare, "prepare threw an exception"},

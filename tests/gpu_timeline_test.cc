@@ -12,10 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "c_api/include/deputy.h"
 #include "c_api/include/deputy_plugin.h"
 #include "gpu_cl/delegate.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"
+#include "tests/paths.h"
 #include "tests/test_interpreter.h"
 
 namespace deputy::gpu_cl::gpu_timeline_test {
@@ -168,6 +170,69 @@ TEST_F(GpuEventsTest, what_fails_leaves_no_event_behind) {
   spy_->Fail("GetEventProfilingInfo", 0, CL_PROFILING_INFO_NOT_AVAILABLE);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(spy_->objects()["Event"], 0);
+}
+
+// ---- kTfLiteDelegateFlagsPerOperatorProfiling ---------------------------------------------------
+
+TEST_F(GpuEventsTest, the_flag_follows_the_option) {
+  EXPECT_EQ(TestDelegate(spy_->api()).get()->flags, 0);
+  EXPECT_EQ(TestDelegate(spy_->api(), {{"profiling", "true"}}).get()->flags, 4);
+}
+
+// One "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_taken` are the events of
+// the device.
+std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_taken) {
+  DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_gpu.so").c_str());
+  EXPECT_NE(plugin, nullptr) << DeputyLastError();
+  const char* const keys[] = {"profiling", "device_class", "precision"};
+  const char* const values[] = {profiling, "cpu", "fp32"};
+  TfLiteDelegate* gpu = DeputyPluginCreateDelegate(plugin, keys, values, 3);
+  EXPECT_NE(gpu, nullptr) << DeputyLastError();
+  std::vector<std::string> events;
+  {
+    TestInterpreter t(PictureModel());
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    const auto add = [](void* data, const DeputyOpEvent* event) {
+      std::string text = std::string(event->detail) + " " + event->operator_name + " " +
+                         std::to_string(event->node_index);
+      if (event->delegate_node >= 0) {
+        EXPECT_STREQ(event->delegate_name, "gpu");
+        EXPECT_GE(event->begin_ns, event->node_begin_ns);
+        EXPECT_GE(event->duration_ns, 0);
+        EXPECT_GT(event->node_duration_ns, 0);
+        if (event->node_index == event->delegate_node) text = event->detail;
+      }
+      static_cast<std::vector<std::string>*>(data)->push_back(text);
+    };
+    SetPicture(&t);
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();  // events of this run are not reported
+    DeputyInterpreterSetProfileCallback(t.get(), add, &events);
+    SetPicture(&t);
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    const auto take = [](void* data, const DeputyDeviceEvent* event) {
+      static_cast<std::vector<std::string>*>(data)->push_back(
+          std::string(event->name) + (event->node < 0 ? "" : " " + std::to_string(event->node)));
+    };
+    EXPECT_EQ(DeputyPluginTakeEvents(gpu, take, out_taken), kTfLiteOk) << DeputyLastError();
+  }
+  DeputyPluginDeleteDelegate(gpu);
+  DeputyPluginRelease(plugin);
+  return events;
+}
+
+TEST_F(GpuEventsTest, operators_of_a_partition_have_events_in_place_of_its_node) {
+  std::vector<std::string> taken;
+  EXPECT_THAT(ProfileOf("true", &taken),
+              ElementsAre("upload", "upload", "copy CONV_2D 0", "conv_2d CONV_2D 0",
+                          "pool_2d MAX_POOL_2D 1", "gather GATHER 3", "matmul FULLY_CONNECTED 4",
+                          "softmax SOFTMAX 5", "download"));
+  // The device's events of both runs are still there, for the same nodes.
+  ASSERT_EQ(taken.size(), 18U);
+  EXPECT_THAT(std::vector<std::string>(taken.begin() + 9, taken.end()),
+              ElementsAre("upload", "upload", "copy 0", "conv_2d 0", "pool_2d 1", "gather 3",
+                          "matmul 4", "softmax 5", "download"));
+  EXPECT_THAT(ProfileOf("false", &taken), ElementsAre(" TfLiteGpuDelegateV2 6"));
 }
 
 }  // namespace

@@ -178,11 +178,53 @@ TEST_F(NpuOptionsTest, describe) {
   DeputyPluginRelease(plugin);
 }
 
+// Without the option the partition is one event; with it each of its operations is one, for the
+// node that it was made from, and changes of layout are the partition's.
+TEST_F(NpuOptionsTest, profiling) {
+  DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
+  ASSERT_NE(plugin, nullptr) << DeputyLastError();
+  for (const char* value : {"false", "true"}) {
+    const char* const key = "profiling";
+    TfLiteDelegate* delegate = DeputyPluginCreateDelegate(plugin, &key, &value, 1);
+    std::vector<std::string> events;
+    {
+      TestInterpreter t(ConvModel());
+      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
+      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      FillInputs(&t);
+      const auto add = [](void* to, const DeputyOpEvent* event) {
+        if (event->delegate_node >= 0) {
+          EXPECT_GE(event->begin_ns, event->node_begin_ns);
+          EXPECT_LE(event->begin_ns + event->duration_ns,
+                    event->node_begin_ns + event->node_duration_ns);
+        }
+        static_cast<std::vector<std::string>*>(to)->push_back(std::string(event->detail) + " " +
+                                                              event->operator_name + " " +
+                                                              std::to_string(event->node_index));
+      };
+      DeputyInterpreterSetProfileCallback(t.get(), add, &events);
+      EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    }
+    if (std::string(value) == "false") {
+      EXPECT_THAT(events, ElementsAre(" NpuGraph0 6"));
+    } else {
+      EXPECT_THAT(events, ElementsAre("TRANSPOSE NpuGraph0 6", "CONV CONV_2D 0", "UNARY CONV_2D 0",
+                                      "POOL MAX_POOL_2D 1", "CONV CONV_2D 2",
+                                      "TRANSPOSE NpuGraph0 6", "RESHAPE RESHAPE 3",
+                                      "RESHAPE FULLY_CONNECTED 4", "MATMUL FULLY_CONNECTED 4",
+                                      "RESHAPE FULLY_CONNECTED 4", "SOFTMAX SOFTMAX 5"));
+    }
+    DeputyPluginDeleteDelegate(delegate);
+  }
+  DeputyPluginRelease(plugin);
+}
+
 TEST_F(NpuOptionsTest, every_option_has_a_test) {
   std::set<std::string> names;
   for (const DeputyPluginOption& option : kNpuOptions) names.insert(option.name);
-  EXPECT_THAT(names, ElementsAre("cache_dir", "describe", "device_library", "faults", "frequency",
-                                 "max_partitions", "min_nodes", "resize", "time_limit_ms"));
+  EXPECT_THAT(names,
+              ElementsAre("cache_dir", "describe", "device_library", "faults", "frequency",
+                          "max_partitions", "min_nodes", "profiling", "resize", "time_limit_ms"));
 }
 
 }  // namespace

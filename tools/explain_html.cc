@@ -195,8 +195,8 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
   std::string html = "<section class=\"details\" id=\"d" + KeyOf(subgraph, node) +
                      "\" hidden><h3>" + JsonText(node["index"]) + " " + Escape(node["operator"]) +
                      "</h3><dl><dt>run by</dt><dd>" + Escape(RunnerText(report, node)) + "</dd>";
-  if (node["cost_ns"].is_number()) {
-    html += "<dt>time</dt><dd>" + NanosecondsText(node["cost_ns"]) + "</dd>";
+  if (const std::string time = TimeText(node); !time.empty()) {
+    html += "<dt>time</dt><dd>" + time + "</dd>";
   }
   if (FollowsInStep(node)) {
     html += "<dt>time</dt><dd>fused into node " + JsonText(node["step"]) + "</dd>";
@@ -231,8 +231,7 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& rea
                     OwnerClass(node["owner"]) + "\"></span>" + Escape(RunnerText(report, node)) +
                     "</td><td class=\"number\">" + partition + "</td>";
   if (report["inferences"] != 0) {
-    row += "<td class=\"number\">" +
-           (node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "") + "</td>";
+    row += "<td class=\"number\">" + TimeText(node) + "</td>";
   }
   return row + "<td>" + answers + "</td></tr>\n";
 }

@@ -77,7 +77,7 @@ std::string CaptionText(const Json& node) {
   } else if (!node["answers"].empty()) {
     text = "CPU, " + node["answers"].back()["reason_name"].get<std::string>();
   }
-  if (node["cost_ns"].is_number()) text += ", " + NanosecondsText(node["cost_ns"]);
+  if (const std::string time = TimeText(node); !time.empty()) text += ", " + time;
   if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
   return text;
 }

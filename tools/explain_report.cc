@@ -67,6 +67,7 @@ class Report {
   Json AnswersJson(int subgraph, int node);
   Json TensorsJson(int subgraph) const;
   Json CostJson(const DeputyNodeRun& run) const;
+  Json ReportedJson(const DeputyNodeRun& run) const;
   Json BoundaryJson(const Json& subgraphs) const;
   std::vector<WhatIf> Changes(const Json& subgraphs) const;
   Json WhatIfJson(const Json& subgraphs) const;
@@ -157,6 +158,12 @@ Json Report::CostJson(const DeputyNodeRun& run) const {
   return static_cast<double>(run.total_ns) / static_cast<double>(inferences_);
 }
 
+// The time that the delegate has reported for a node of a partition.
+Json Report::ReportedJson(const DeputyNodeRun& run) const {
+  if (inferences_ == 0 || run.reported_ns == 0) return nullptr;
+  return static_cast<double>(run.reported_ns) / static_cast<double>(inferences_);
+}
+
 Json Report::PartitionsJson(int subgraph) {
   Json partitions = Json::array();
   for (int p = 0; p < DeputyInterpreterGetPartitionCount(interpreter_, subgraph); ++p) {
@@ -224,6 +231,7 @@ Json Report::NodeJson(int subgraph, int node) {
                {"inputs", std::vector<int>(info.inputs, info.inputs + info.input_count)},
                {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
                {"cost_ns", run.runner == node ? CostJson(run) : Json(nullptr)},
+               {"reported_ns", ReportedJson(run)},
                {"answers", answers}};
   if (IsMissing(session_.missing(), interpreter_, subgraph, node)) json["missing"] = true;
   return json;
@@ -401,6 +409,11 @@ Json ExplainSession(const Session& session, const std::string& model, size_t inf
 
 bool FollowsInStep(const Json& node) {
   return node["step"].is_number() && node["step"] != node["index"];
+}
+
+std::string TimeText(const Json& node) {
+  const Json& time = node[node["cost_ns"].is_number() ? "cost_ns" : "reported_ns"];
+  return time.is_number() ? NanosecondsText(time) : "";
 }
 
 }  // namespace deputy::tools

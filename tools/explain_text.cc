@@ -210,7 +210,7 @@ class NodeTable {
     if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
     if (node.contains("missing")) owner = "none";
-    const std::string time = node["cost_ns"].is_number() ? NanosecondsText(node["cost_ns"]) : "";
+    const std::string time = TimeText(node);
     std::vector<std::string> why;
     if (FollowsInStep(node)) why.push_back("fused into node " + JsonText(node["step"]));
     for (const Json& answer : node["answers"]) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "json.h"
@@ -76,6 +77,14 @@ Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
   if (DeputyInterpreterGetNodeRun(interpreter_, row.subgraph, row.node, &run) != kTfLiteOk) {
     return row;
   }
+  DeputyNodeInfo runner = {};
+  runner.struct_size = sizeof(runner);
+  // A delegate's operators come in the place of its node.
+  if (run.runner != row.node &&
+      DeputyInterpreterGetNodeInfo(interpreter_, row.subgraph, run.runner, &runner) == kTfLiteOk) {
+    row.position = runner.plan_position;
+    row.owner = runner.owner;
+  }
   if (IsBf16(run)) row.owner += " bf16";
   if (run.step_head >= 0 && run.step_head != row.node) row.head = run.step_head;
   DeputyDelegateInfo delegate = {};
@@ -92,16 +101,40 @@ const Profile::Row* Profile::FindRow(int subgraph, int node) const {
   return s < rows_.size() && n < rows_[s].size() ? &rows_[s][n] : nullptr;
 }
 
+void Profile::Add(const Event& event) {
+  Row& row = rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)];
+  ++row.calls;
+  row.nanoseconds += event.duration_ns;
+  if (keep_events_ && events_.size() < kMostEvents) events_.push_back(event);
+}
+
+// An operator has the time that its delegate reports, the delegate's node the remainder, so that
+// the times of all rows add up to that of the inference. The remainder is negative where a device
+// works on several operators at once.
+void Profile::AddReported(const DeputyOpEvent& event) {
+  if (FindRow(event.subgraph_index, event.delegate_node) == nullptr) return;
+  auto& rows = rows_[static_cast<size_t>(event.subgraph_index)];
+  Row& whole = rows[static_cast<size_t>(event.delegate_node)];
+  if (whole.last_begin_ns != event.node_begin_ns) {
+    Add({event.subgraph_index, event.delegate_node, event.node_begin_ns, event.node_duration_ns});
+    whole.last_begin_ns = event.node_begin_ns;
+  }
+  if (event.node_index != event.delegate_node) {
+    Row& row = rows[static_cast<size_t>(event.node_index)];
+    ++row.calls;
+    row.nanoseconds += event.duration_ns;
+    whole.nanoseconds -= event.duration_ns;
+  }
+  if (!keep_events_ || reported_.size() >= kMostEvents) return;
+  reported_.push_back(
+      {{event.subgraph_index, event.node_index, event.begin_ns, event.duration_ns}, event.detail});
+}
+
 void Profile::OnEvent(void* profile, const DeputyOpEvent* event) {
   auto& self = *static_cast<Profile*>(profile);
   if (self.FindRow(event->subgraph_index, event->node_index) == nullptr) return;
-  Row& row = self.rows_[static_cast<size_t>(event->subgraph_index)]
-                       [static_cast<size_t>(event->node_index)];
-  ++row.calls;
-  row.nanoseconds += event->duration_ns;
-  if (!self.keep_events_ || self.events_.size() >= kMaxEvents) return;
-  self.events_.push_back(
-      {event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns});
+  if (event->delegate_node >= 0) return self.AddReported(*event);
+  self.Add({event->subgraph_index, event->node_index, event->begin_ns, event->duration_ns});
 }
 
 void Profile::OnWorkerEvent(void* profile, const DeputyWorkerEvent* event) {
@@ -119,7 +152,9 @@ std::vector<Profile::Row> Profile::Nodes() const {
   std::vector<Row> nodes;
   for (const auto& subgraph : rows_) {
     for (const Row& row : subgraph) {
-      if (row.calls > 0) nodes.push_back(row);
+      if (row.calls == 0) continue;
+      nodes.push_back(row);
+      nodes.back().nanoseconds = std::max<int64_t>(row.nanoseconds, 0);
     }
   }
   std::stable_sort(nodes.begin(), nodes.end(),
@@ -138,7 +173,7 @@ std::vector<Profile::Row> Profile::InOrder() const {
     }
   }
   std::sort(nodes.begin(), nodes.end(), [](const Row& a, const Row& b) {
-    return std::pair(a.subgraph, a.position) < std::pair(b.subgraph, b.position);
+    return std::tuple(a.subgraph, a.position, a.node) < std::tuple(b.subgraph, b.position, b.node);
   });
   return nodes;
 }

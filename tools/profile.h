@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "json.h"
@@ -42,6 +43,8 @@ class Profile {
   };
   // In the order of completion.
   const std::vector<Event>& events() const { return events_; }
+  // What delegates have reported of the operators in their partitions, by the name of the work.
+  const std::vector<std::pair<Event, std::string>>& reported() const { return reported_; }
   // One thread's part of a node; see DeputyWorkerEvent.
   struct WorkerEvent {
     Event part;
@@ -62,9 +65,12 @@ class Profile {
     int head = -1;               // the node into which this one is fused; -1: none
     int nodes = 1;
     int64_t calls = 0, nanoseconds = 0;
+    int64_t last_begin_ns = -1;  // of a delegate's node with reported operators: its newest run
   };
 
   static void OnEvent(void* profile, const DeputyOpEvent* event);
+  void Add(const Event& event);
+  void AddReported(const DeputyOpEvent& event);
   static void OnWorkerEvent(void* profile, const DeputyWorkerEvent* event);
   Row MakeRow(const DeputyNodeInfo& info) const;
   // Null if there is no such node.
@@ -83,6 +89,7 @@ class Profile {
   std::vector<std::vector<Row>> rows_;
   bool keep_events_;
   std::vector<Event> events_;
+  std::vector<std::pair<Event, std::string>> reported_;
   std::vector<WorkerEvent> worker_events_;
   int followers_ = 0;  // number of fused followers, over all nodes
 };

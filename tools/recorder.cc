@@ -32,6 +32,11 @@ Recorder::~Recorder() { DeputyInterpreterSetProfileCallback(interpreter_, nullpt
 
 void Recorder::OnEvent(void* recorder, const DeputyOpEvent* event) {
   auto* self = static_cast<Recorder*>(recorder);
+  // What lies within a delegate's partition is not in memory; the outputs of its node are.
+  if (event->delegate_node >= 0) {
+    self->Keep(event->subgraph_index, event->delegate_node);
+    return;
+  }
   // The event of a fusion group's head covers all fused nodes: only the output of the last one is
   // in memory, intermediate tensors are not.
   const auto step = self->steps_.find({event->subgraph_index, event->node_index});

@@ -63,6 +63,19 @@ class Trace {
     }
   }
 
+  // Operators that delegates have reported lie within their nodes. Those of a delegate with events
+  // of its device are in the lane of the device.
+  void AddReported(const std::vector<DeviceWork>& work) {
+    for (const auto& [event, name] : profile_.reported()) {
+      const LaneKey lane = LaneOf(event);
+      const auto is_same = [&](const DeviceWork& piece) { return piece.delegate == lane.second; };
+      if (std::any_of(work.begin(), work.end(), is_same)) continue;
+      pieces_.push_back({lane, name.empty() ? profile_.NameOf(event) : name, event.begin_ns,
+                         event.duration_ns,
+                         Json{{"subgraph", event.subgraph}, {"node", event.node}}});
+    }
+  }
+
   // Adds the parts of nodes by thread. The host thread's parts lie within their nodes and are
   // redundant if no other thread ran any.
   void AddThreads() {
@@ -156,6 +169,7 @@ void WriteTrace(const std::string& path, const Profile& profile,
                 const std::vector<DeviceWork>& work) {
   Trace trace(profile, delegates);
   trace.AddNodes();
+  trace.AddReported(work);
   trace.AddThreads();
   trace.AddDevices(work);
   const std::string text = JsonText(trace.ToJson());

@@ -509,6 +509,9 @@ typedef struct DeputyNodeRun {
   // where it computes all. The others, which no node reads, are not in memory.
   int32_t row_stride;
   int32_t column_stride;
+  // While a profile callback was set: the time that a delegate reported for it (DeputyOpEvent), in
+  // nanoseconds. For a delegate's node, what was for none of its nodes in particular.
+  int64_t reported_ns;
 } DeputyNodeRun;
 
 // Fills `run`, whose struct_size the caller has set. kTfLiteError if an index is out of range.
@@ -746,6 +749,13 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterp
 
 // One operator that has run. The library sets struct_size; a client looks at it before it reads a
 // field that a later release brought.
+//
+// A delegate's node is one event, unless the delegate has the flag
+// kTfLiteDelegateFlagsPerOperatorProfiling and reports the times of the operators in its partition
+// (node_events in deputy_plugin.h). The event of the node is then replaced by those: each has the
+// index and the operator of a node that the partition replaces. A node can have several of them, or
+// none, where the delegate computes it together with another. What the delegate did for none of
+// them in particular, such as copies, has the index and the operator of the delegate's node.
 typedef struct DeputyOpEvent {
   // Size of the struct that the library filled.
   size_t struct_size;
@@ -761,9 +771,20 @@ typedef struct DeputyOpEvent {
   TfLiteStatus status;
   // 0; room for what may come.
   int32_t reserved;
+  // Of an event that a delegate reported: the delegate's name, the name of its work ("conv_2d") or
+  // "", the delegate's node, and when that node's run began and how long it took as a whole. Else
+  // "", "", -1, 0 and 0. The texts hold during the call only.
+  const char* delegate_name;
+  const char* detail;
+  int64_t node_begin_ns;
+  int64_t node_duration_ns;
+  int32_t delegate_node;
+  // 0; for later use.
+  int32_t reserved_too;
 } DeputyOpEvent;
 
-// Called after each operator or step, on the thread that invokes. It must not use the interpreter.
+// Called after each operator or step, on the thread that invokes; with the events of a delegate
+// after its node. It must not use the interpreter.
 typedef void (*DeputyProfileCallback)(void* user_data, const DeputyOpEvent* event);
 
 // Sets the callback that is called after each operator; NULL switches it off. `user_data` must live

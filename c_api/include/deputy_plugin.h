@@ -202,6 +202,28 @@ typedef struct DeputyDeviceEvent {
 // Called for one event after the other.
 typedef void (*DeputyDeviceEventCallback)(void* user_data, const DeputyDeviceEvent* event);
 
+// The time that a delegate spent on one operator of a partition, or on several that it computed as
+// one, in the newest run of the partition. The plug-in owns it and its text; both hold during the
+// callback.
+typedef struct DeputyNodeEvent {
+  // sizeof(DeputyNodeEvent).
+  size_t struct_size;
+  // One of the nodes that the partition replaces: the one that the work is for, or the first of
+  // those that were computed as one. -1 for work of the partition as a whole, such as copies.
+  int32_t node;
+  // 0; for later use.
+  int32_t reserved;
+  // Name of the work ("conv_2d"), or NULL. The runtime copies at most 255 bytes of it.
+  const char* name;
+  // When it began, on the clock of DeputyOpEvent.begin_ns (CLOCK_MONOTONIC), and how long it took,
+  // in nanoseconds; neither is negative.
+  int64_t begin_ns;
+  int64_t duration_ns;
+} DeputyNodeEvent;
+
+// Called for one event after the other, on the thread and during the call of node_events.
+typedef void (*DeputyNodeEventCallback)(void* user_data, const DeputyNodeEvent* event);
+
 // An operator that a plug-in's delegates take in some form: not every node of it, since types,
 // shapes and options count as well. The plug-in owns it and its text, which hold during the
 // callback.
@@ -317,6 +339,21 @@ typedef struct DeputyDelegatePlugin {
   // may name options that were not given: the runtime leaves out those. NULL: it does not say.
   TfLiteStatus (*report)(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                          DeputyOptionUseCallback callback, void* user_data);
+  // Calls `callback` with the events of the newest run of `node`, which is a node of the delegate's
+  // own, in the order in which they began. Events of earlier runs are not reported again, and
+  // take_events still reports the same work. Needed for kTfLiteDelegateFlagsPerOperatorProfiling:
+  // the runtime calls it only for a delegate with that flag, while a profile, worker or telemetry
+  // callback is set, on the thread that invokes, after an invoke of the node that succeeded and
+  // before the next one. Calls for one delegate come one at a time; invokes of other interpreters
+  // may run meanwhile. It must not use the functions of `context`. The events replace the event of
+  // the node itself; without any, the node's own event is reported.
+  //
+  // A status other than kTfLiteOk, an exception, more than 65536 events in a call, or an event
+  // with another node, a negative time or no struct_size is reported as an error. All events of
+  // that call are then discarded, the node's own event is reported, and the delegate is not queried
+  // again until it is applied anew. NULL: it has no such events.
+  TfLiteStatus (*node_events)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                              DeputyNodeEventCallback callback, void* user_data);
 } DeputyDelegatePlugin;
 
 // The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to

@@ -233,6 +233,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     const deputy::NodeCost cost = subgraph->cost(node_index);
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;
+    full.reported_ns = cost.reported_ns;
     full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
     full.step_head = subgraph->step_head(node_index, &full.step_nodes);
     const deputy::PixelStride stride = subgraph->output_stride(node_index);

@@ -12,6 +12,7 @@
 #include "c_api/include/telemetry_profiler.h"
 #include "c_api/src/objects.h"
 #include "c_api/src/telemetry.h"
+#include "core/model/op_names.h"
 
 using deputy::Guard;
 using deputy::Ignore;
@@ -83,7 +84,36 @@ void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
   });
 }
 
+// Reports one event of a delegate's partition.
+void TfLiteInterpreter::EndPart(const deputy::OpEvent& event, size_t index) {
+  const deputy::PartitionEvents::Event& part = event.parts->events[index];
+  DeputyOpEvent out{};
+  out.struct_size = sizeof out;
+  out.subgraph_index = event.subgraph;
+  out.node_index = part.node < 0 ? event.node : part.node;
+  const deputy::Subgraph* subgraph = impl->subgraph(event.subgraph);
+  out.operator_name = deputy::OperatorName(subgraph->registration(out.node_index));
+  out.begin_ns = part.begin_ns;
+  out.duration_ns = part.duration_ns;
+  out.delegate_name = event.parts->delegate.c_str();
+  out.detail = part.name.c_str();
+  out.node_begin_ns = event.begin_ns;
+  out.node_duration_ns = event.end_ns - event.begin_ns;
+  out.delegate_node = event.node;
+  if (telemetry != nullptr && telemetry->ReportOpInvokeEvent != nullptr) {
+    const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
+    Guard(Ignore, [&] {
+      telemetry->ReportOpInvokeEvent(telemetry, out.operator_name, microseconds, out.node_index,
+                                     event.subgraph);
+    });
+  }
+  if (profile_callback != nullptr)
+    Guard(Ignore, [&] { profile_callback(profile_user_data, &out); });
+}
+
 void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
+  const size_t parts = event.parts == nullptr ? 0 : event.parts->events.size();
+  for (size_t i = 0; i < parts; ++i) EndPart(event, i);
   if (telemetry != nullptr && !open_ops.empty()) {
     const uint32_t handle = open_ops.back();
     open_ops.pop_back();
@@ -91,11 +121,13 @@ void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
       Guard(Ignore, [&] { telemetry->ReportEndOpInvokeEvent(telemetry, handle); });
     }
   }
-  if (profile_callback == nullptr) return;
+  if (profile_callback == nullptr || parts > 0) return;
   DeputyOpEvent out{};
   out.struct_size = sizeof out;
   out.subgraph_index = event.subgraph;
   out.node_index = event.node;
+  out.delegate_name = out.detail = "";
+  out.delegate_node = -1;
   out.operator_name = event.op_name;
   out.begin_ns = event.begin_ns;
   out.duration_ns = event.end_ns - event.begin_ns;

@@ -52,6 +52,7 @@ struct TfLiteInterpreterOptions {
 struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const deputy::OpEvent& event) override;
+  void EndPart(const deputy::OpEvent& event, size_t index);
   bool wants_each_node() const override;
   bool wants_tiles() const override { return worker_callback != nullptr; }
   void TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) override;

@@ -18,6 +18,8 @@ const char* PlainText(Callback callback) {
       return "destroy threw an exception";
     case Callback::kSupport:
       return "get_support threw an exception";
+    case Callback::kNodeEvents:
+      return "node_events threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
     case Callback::kCopyFrom:

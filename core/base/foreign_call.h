@@ -20,7 +20,8 @@ enum class Callback {
   kDescribe,  // deputy_plugin
   kCreate,
   kDestroy,
-  kSupport,  // get_support
+  kSupport,     // get_support
+  kNodeEvents,  // node_events
   // Of delegates.
   kDelegatePrepare,
   kCopyFrom,

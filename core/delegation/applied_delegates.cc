@@ -19,6 +19,8 @@ AppliedDelegate::AppliedDelegate(TfLiteDelegate* delegate) : handle(delegate) {
   builder = BuilderOf(inner);
   const TfLiteOpaqueDelegateBuilder* own = BuilderOf(handle);
   flags = own != nullptr ? own->flags : handle->flags;
+  reports_events = Has(kTfLiteDelegateFlagsPerOperatorProfiling) && library != nullptr &&
+                   library->plugin() != nullptr && library->plugin()->node_events != nullptr;
 }
 
 const AppliedDelegate* AppliedDelegates::Find(const TfLiteDelegate* delegate) const {

@@ -38,6 +38,8 @@ struct AppliedDelegate {
   int64_t flags;                               // TfLiteDelegateFlags
   std::string name;  // its plug-in's or library's; else its nodes', "" before it has any
   std::shared_ptr<const PluginLibrary> library;  // null: it comes from none
+  // False once the delegate has returned wrong events.
+  mutable bool reports_events;
   DelegateRecord record;
 };
 

@@ -53,6 +53,7 @@ class Delegation final : public DelegateLayer {
   void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
+  PartitionEvents EventsOf(int node_index) noexcept override;
   void EnterDelegateMode() override;
   void LeaveDelegateMode() override;
   TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) override;

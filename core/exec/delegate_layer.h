@@ -6,7 +6,9 @@
 #define DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "c_api/include/common.h"
@@ -14,6 +16,17 @@
 namespace deputy {
 
 class Subgraph;
+
+// The operators of a delegate's partition as the delegate timed them; see DeputyNodeEvent.
+struct PartitionEvents {
+  struct Event {
+    int node = -1;
+    std::string name;
+    int64_t begin_ns = 0, duration_ns = 0;
+  };
+  std::string delegate;       // its name
+  std::vector<Event> events;  // empty: the delegate reports none
+};
 
 // The delegates of one subgraph, and what they see while their Prepare runs.
 class DelegateLayer {
@@ -44,6 +57,8 @@ class DelegateLayer {
 
   // A node's kernel has been prepared; tensors from `first_added` on are what it added.
   virtual void NotePrepared(int node_index, size_t first_added) = 0;
+  // Returns the events of the newest run of a delegate's node. Does not throw.
+  virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
 
   // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
   virtual void EnterDelegateMode() = 0;

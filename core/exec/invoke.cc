@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The walk over the plan.
+#include <algorithm>
+#include <cstdint>
+
 #include "core/base/delegate_call.h"
 #include "core/base/float_mode.h"
 #include "core/base/guard.h"
@@ -103,14 +106,27 @@ TfLiteStatus Subgraph::RunNode(int node_index, const StepRun* step) {
                            "failed to invoke.");
 }
 
-// A cost that there is no memory for is lost.
-void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept {
+NodeCost* Subgraph::CostOf(int node_index) noexcept {
   Guard(Ignore, [&] {
     const auto nodes = static_cast<size_t>(graph_.node_count());
     if (costs_.size() < nodes) costs_.resize(nodes);
-    ++costs_[node_index].runs;
-    costs_[node_index].total_ns += taken_ns;
   });
+  const auto index = static_cast<size_t>(node_index);
+  return index < costs_.size() ? &costs_[index] : nullptr;
+}
+
+// A cost that there is no memory for is lost.
+void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept {
+  NodeCost* cost = CostOf(node_index);
+  if (cost == nullptr) return;
+  ++cost->runs;
+  cost->total_ns += taken_ns;
+}
+
+// Delegates' numbers are not trusted: the sum stops at the largest one.
+void Subgraph::NoteReported(int node_index, int64_t taken_ns) noexcept {
+  NodeCost* cost = CostOf(node_index);
+  if (cost != nullptr) cost->reported_ns += std::min(taken_ns, INT64_MAX - cost->reported_ns);
 }
 
 // A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream

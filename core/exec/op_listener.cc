@@ -42,6 +42,14 @@ void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   event.node = call.node;
   event.op_name = OperatorName(subgraph->registration(call.node));
   event.status = result.status;
+  PartitionEvents parts;
+  if (result.status == kTfLiteOk && subgraph->node(call.node)->delegate != nullptr) {
+    parts = subgraph->delegation().EventsOf(call.node);
+  }
+  for (const PartitionEvents::Event& part : parts.events) {
+    subgraph->NoteReported(part.node < 0 ? call.node : part.node, part.duration_ns);
+  }
+  if (!parts.events.empty()) event.parts = &parts;
   listener_->EndOp(event);
 }
 

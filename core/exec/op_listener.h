@@ -9,6 +9,7 @@
 
 #include "core/base/foreign_call.h"
 #include "core/base/tile_observer.h"
+#include "core/exec/delegate_layer.h"
 
 namespace deputy {
 
@@ -19,6 +20,7 @@ struct OpEvent {
   const char* op_name = "";
   int64_t begin_ns = 0, end_ns = 0;  // steady clock
   TfLiteStatus status = kTfLiteOk;
+  const PartitionEvents* parts = nullptr;  // its operators, if a delegate has reported any
 };
 
 // Called on the invoking thread. Operators nest: what runs in the body of a control flow operator

@@ -50,6 +50,7 @@ struct TensorMemory {
 struct NodeCost {
   int64_t runs = 0;
   int64_t total_ns = 0;
+  int64_t reported_ns = 0;  // by a delegate, for a node of its partition
 };
 
 class Subgraph final : public Runtime, public CallableSubgraph {
@@ -147,6 +148,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TensorMemory placed_tensor(size_t entry) const;
   // What the node took while operators were observed.
   void NoteCost(int node_index, int64_t taken_ns) noexcept;
+  void NoteReported(int node_index, int64_t taken_ns) noexcept;
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
@@ -335,6 +337,8 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 
   // invoke.cc
+  // Null without memory.
+  NodeCost* CostOf(int node_index) noexcept;
   // Runs the node, or the step of which it is the head; a failure is reported.
   TfLiteStatus RunNode(int node_index, const StepRun* step = nullptr);
   TfLiteStatus RunPlan(bool allow_stale_outputs);

@@ -32,6 +32,8 @@ const char* NameOfCallback(Callback callback) {
       return "destroy";
     case Callback::kSupport:
       return "get_support";
+    case Callback::kNodeEvents:
+      return "node_events";
     case Callback::kDelegatePrepare:
       return "Prepare of the delegate";
     case Callback::kInit:

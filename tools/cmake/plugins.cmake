@@ -52,6 +52,7 @@ target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # Executes partitions through the reference code of the compiler.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(shared_texts shared_texts.cc)
+deputy_add_plugin(node_events node_events.cc)
 deputy_add_plugin(relay relay.c)
 deputy_add_plugin(mask mask.c)
 deputy_add_plugin(recorder recorder.c _GNU_SOURCE LINKS ${CMAKE_DL_LIBS})
