@@ -14,6 +14,7 @@
 
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -432,14 +433,17 @@ constexpr OpDef kTable[] = {
     WithOptions<103, TfLiteCallOnceParams, &FillCallOnce>(
         KernelRow<void>("CALL_ONCE", kTfLiteBuiltinCallOnce, 1, kFloat32Bit,
                         &Guarded<&PrepareCallOnce>, &Guarded<&EvalCallOnce>)),
-    CallRow<TfLiteStablehloCompositeParams>(
-        KernelRow<void>("STABLEHLO_COMPOSITE", kTfLiteBuiltinStablehloComposite, 1, kFloat32Bit,
-                        &Guarded<&PrepareComposite>, &Guarded<&EvalComposite>),
-        21, &ParseComposite),
-    CallRow<TfLiteStablehloCaseParams>(
-        KernelRow<void>("STABLEHLO_CASE", kTfLiteBuiltinStablehloCase, 1, kInt32Bit,
-                        &Guarded<&PrepareCase>, &Guarded<&EvalCase>),
-        23, &ParseCase),
+    WithRefusal(
+        CallRow<TfLiteStablehloCompositeParams>(
+            KernelRow<void>("STABLEHLO_COMPOSITE", kTfLiteBuiltinStablehloComposite, 1, kFloat32Bit,
+                            &Guarded<&PrepareComposite>, &Guarded<&EvalComposite>),
+            21, &ParseComposite),
+        &RefusedStablehloComposite),
+    WithRefusal(CallRow<TfLiteStablehloCaseParams>(
+                    KernelRow<void>("STABLEHLO_CASE", kTfLiteBuiltinStablehloCase, 1, kInt32Bit,
+                                    &Guarded<&PrepareCase>, &Guarded<&EvalCase>),
+                    23, &ParseCase),
+                &RefusedStablehloCase),
 };
 
 }  // namespace

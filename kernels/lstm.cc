@@ -8,6 +8,7 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
+#include "kernels/refused_options.h"
 #include "kernels/rnn/basic_lstm.h"
 #include "kernels/rnn/lstm_integer.h"
 #include "kernels/rnn/lstm_layer.h"
@@ -361,7 +362,8 @@ constexpr OpDef kTable[] = {
      .free = &DeleteData<LstmData>,
      .prepare = &Guarded<&PrepareLstm>,
      .invoke = &Guarded<&EvalLstm>,
-     .inplace = kTfLiteInplaceOpNone},
+     .inplace = kTfLiteInplaceOpNone,
+     .refusal = &RefusedLstm},
     WithOptions<71, TfLiteUnidirectionalSequenceLSTMParams, &FillUnidirectional>(
         KernelRow<LstmData>("UNIDIRECTIONAL_SEQUENCE_LSTM",
                             kTfLiteBuiltinUnidirectionalSequenceLstm, 4, kCellTypes,

@@ -21,6 +21,7 @@
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -492,9 +493,10 @@ constexpr OpDef kTable[] = {
         KernelRow<void>("UNIQUE", kTfLiteBuiltinUnique, 1, kUniqueBits,
                         &Guarded<&PrepareMove<RescaleOutputs(), &PrepareUnique>>,
                         &Guarded<&EvalMove<RescaleOutputs(), &EvalUnique>>)),
-    WithOptions<115, TfLiteBucketizeParams, &FillBucketize>(
-        KernelRow<void>("BUCKETIZE", kTfLiteBuiltinBucketize, 1, kBucketizeBits,
-                        &Guarded<&PrepareBucketize>, &Guarded<&EvalBucketize>)),
+    WithRefusal(WithOptions<115, TfLiteBucketizeParams, &FillBucketize>(
+                    KernelRow<void>("BUCKETIZE", kTfLiteBuiltinBucketize, 1, kBucketizeBits,
+                                    &Guarded<&PrepareBucketize>, &Guarded<&EvalBucketize>)),
+                &RefusedBucketize),
 };
 
 }  // namespace

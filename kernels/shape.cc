@@ -16,6 +16,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -311,18 +312,20 @@ TfLiteStatus EvalBroadcastArgs(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    WithOptions<17, TfLiteReshapeParams, &FillReshape>(
-        KernelRow<void>("RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes,
-                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareAndOfferReshape>,
-                                        &EvalMove<RescaleOutputs(), &EvalReshape>>,
-                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
-                        kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
-    WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(
-        KernelRow<void>("SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes,
-                        kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSqueeze>,
-                                        &EvalMove<RescaleOutputs(), &EvalCopy>>,
-                        kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalCopy>>,
-                        kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
+    WithRefusal(WithOptions<17, TfLiteReshapeParams, &FillReshape>(KernelRow<void>(
+                    "RESHAPE", kTfLiteBuiltinReshape, 1, kCopiedTypes,
+                    kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareAndOfferReshape>,
+                                    &EvalMove<RescaleOutputs(), &EvalReshape>>,
+                    kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+                    kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
+                &RefusedReshape),
+    WithRefusal(WithOptions<30, TfLiteSqueezeParams, &FillSqueeze>(
+                    KernelRow<void>("SQUEEZE", kTfLiteBuiltinSqueeze, 2, kCopiedTypes,
+                                    kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareSqueeze>,
+                                                    &EvalMove<RescaleOutputs(), &EvalCopy>>,
+                                    kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalCopy>>,
+                                    kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified)),
+                &RefusedSqueeze),
     KernelRow<void>("EXPAND_DIMS", kTfLiteBuiltinExpandDims, 1, kCopiedTypes,
                     kFoldingPrepare<&PrepareMove<RescaleOutputs(), &PrepareExpandDims>,
                                     &EvalMove<RescaleOutputs(), &EvalExpandDims>>,

@@ -15,6 +15,7 @@
 #include "kernels/common/padded_copy.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -654,9 +655,10 @@ constexpr OpDef kTable[] = {
     With<16, false, TfLiteStablehloGatherParams, &FillGather>(
         KernelRow<void>("STABLEHLO_GATHER", kTfLiteBuiltinStablehloGather, 1, kMovedTypes,
                         &Guarded<&PrepareGather>, &Guarded<&EvalGather>)),
-    With<10, true, TfLiteStablehloPadParams, &FillPad>(
-        KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kMovedTypes,
-                        &Guarded<&PreparePad>, &Guarded<&EvalPad>)),
+    WithRefusal(With<10, true, TfLiteStablehloPadParams, &FillPad>(
+                    KernelRow<void>("STABLEHLO_PAD", kTfLiteBuiltinStablehloPad, 1, kMovedTypes,
+                                    &Guarded<&PreparePad>, &Guarded<&EvalPad>)),
+                &RefusedStablehloPad),
     ParserRow("STABLEHLO_LOGISTIC", kTfLiteBuiltinStablehloLogistic),
     ParserRow("STABLEHLO_DIVIDE", kTfLiteBuiltinStablehloDivide),
     ParserRow("STABLEHLO_RESHAPE", kTfLiteBuiltinStablehloReshape),

@@ -18,6 +18,7 @@
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -445,6 +446,7 @@ constexpr OpDef StablehloReduceWindowRow() {
   op.options = kStablehloReduceWindow;
   op.params_size = sizeof(TfLiteStablehloReduceWindowParams);
   op.parse = &ParseStablehloReduceWindow;
+  op.refusal = &RefusedStablehloReduceWindow;
   return op;
 }
 

@@ -4,12 +4,13 @@
 // with them, too. Each row names upstream's test. Texts of its Python tests are in
 // python_values_test.py.
 //
-// Left out: texts of C++ functions that the C API does not have (InterpreterBuilder, ParseOpData);
+// Left out: texts of C++ functions that the C API does not have (InterpreterBuilder);
 // pairs of numbers out of macros ("3 != 4"), where our texts say expected and found;
 // TransposeTest.Test9DInputTensor, since all operators share one check of ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <functional>
@@ -189,6 +190,154 @@ TEST(UpstreamTexts, opaque_delegate_test_macros) {
     const std::string texts = OpaqueTexts(prepare);
     EXPECT_THAT(texts, HasSubstr(text));
     EXPECT_THAT(texts, HasSubstr("upstream_texts_test.cc"));
+  }
+}
+
+// ---- Options of operators, as of flatbuffer_conversions_test.cc ---------------------------------
+
+struct OptionsCase {
+  TfLiteBuiltinOperator code;
+  std::function<void(ModelBuilder*)> add;  // the operator from tensor 0 to tensor 1
+  std::string text;
+};
+
+template <typename Make>
+OptionsCase Refused(TfLiteBuiltinOperator code, const Make& make, const std::string& text) {
+  return {code, [code, make](ModelBuilder* m) { m->AddOp(code, {0}, {1}, make(m->fbb())); }, text};
+}
+
+OptionsCase WithoutOptions(TfLiteBuiltinOperator code, const std::string& text) {
+  return {code, [code](ModelBuilder* m) { m->AddOp(code, {0}, {1}); }, text};
+}
+
+using Longs = std::vector<int64_t>;
+const Longs* Given(const Longs& list) { return list.empty() ? nullptr : &list; }
+
+OptionsCase Pad(const Longs& low, const Longs& high, const Longs& interior,
+                const std::string& text) {
+  return Refused(
+      kTfLiteBuiltinStablehloPad,
+      [=](auto& fbb) {
+        return schema::CreateStablehloPadOptionsDirect(fbb, Given(low), Given(high),
+                                                       Given(interior));
+      },
+      text);
+}
+
+OptionsCase Reduce(const std::array<Longs, 5>& lists, const std::string& text) {
+  return Refused(
+      kTfLiteBuiltinStablehloReduceWindow,
+      [=](auto& fbb) {
+        return schema::CreateStablehloReduceWindowOptionsDirect(fbb, Given(lists[0]),
+                                                                Given(lists[1]), Given(lists[2]),
+                                                                Given(lists[3]), Given(lists[4]));
+      },
+      text);
+}
+
+std::vector<OptionsCase> PadCases() {
+  const std::string absent = "Input array not provided for operation 'stablehlo.pad'.\n";
+  const Longs nine(9, 1);
+  return {
+      Pad({}, {2, 0, -2}, {3, 0, 3}, absent + "Check the 'edge_padding_low' attribute."),
+      Pad({2, 0, -2}, {}, {3, 0, 3}, absent + "Check the 'edge_padding_high' attribute."),
+      Pad({2, 0, -2}, {2, 0, -2}, {}, absent + "Check the 'interior_padding' attribute."),
+      Pad({1, 0, -1}, {2, 0, -2}, {3, 0, 3, 5},
+          "'stablehlo.pad' operation parameter array sizes are not consistent."),
+      Pad(nine, nine, nine,
+          "Found too many dimensions in the input array of operation 'stablehlo.pad'.\nCheck the "
+          "'edge_padding_low' attribute."),
+      WithoutOptions(kTfLiteBuiltinStablehloPad,
+                     "Could not get 'stablehlo.pad' operation parameters."),
+  };
+}
+
+std::vector<OptionsCase> ReduceWindowCases() {
+  const auto size = [](const char* attribute, const char* counts) {
+    return std::string("'") + attribute +
+           "' attribute of 'stablehlo.reduce_window' does not have the expected size (" + counts +
+           ").";
+  };
+  return {
+      Reduce({},
+             "'window_dimensions' attribute is not optional for 'stablehlo.reduce_window' and "
+             "cannot be empty."),
+      Reduce({Longs(9, 1)},
+             "Found too many dimensions in the input array of operation "
+             "'stablehlo.reduce_window'.\nCheck the 'window_dimensions' attribute."),
+      Reduce({Longs{1, 2}, Longs{1}}, size("window_strides", "1 != 2")),
+      Reduce({Longs{1, 2}, {}, Longs{1, 2, 3}}, size("base_dilations", "3 != 2")),
+      Reduce({Longs{1, 2}, {}, {}, Longs{1}}, size("window_dilations", "1 != 2")),
+      Reduce({Longs{1, 2}, {}, {}, {}, Longs{1, 2}}, size("padding", "2 != 4")),
+      WithoutOptions(kTfLiteBuiltinStablehloReduceWindow,
+                     "Could not get 'stablehlo.reduce_window' operation parameters."),
+  };
+}
+
+std::vector<OptionsCase> OtherCases() {
+  const std::vector<int32_t> many(21, 1);
+  const auto too_many = [](const char* name) {
+    return std::string("Found too many dimensions in the input array of operation '") + name +
+           "'.\n";
+  };
+  return {
+      Refused(
+          kTfLiteBuiltinStablehloComposite,
+          [](auto& fbb) { return schema::CreateStableHLOCompositeOptionsDirect(fbb, nullptr); },
+          "'stablehlo.composite' missing required option 'name'."),
+      WithoutOptions(kTfLiteBuiltinStablehloComposite,
+                     "Could not get 'stablehlo.composite' operation parameters."),
+      Refused(
+          kTfLiteBuiltinStablehloCase,
+          [](auto& fbb) { return schema::CreateStablehloCaseOptionsDirect(fbb); },
+          "Input array not provided for operation 'stablehlo.case'.\nCheck the 'branch subgraph "
+          "indices' attribute."),
+      WithoutOptions(kTfLiteBuiltinStablehloCase,
+                     "Could not get 'stablehlo.case' operation parameters."),
+      Refused(
+          kTfLiteBuiltinReshape,
+          [=](auto& fbb) { return schema::CreateReshapeOptionsDirect(fbb, &many); },
+          too_many("reshape")),
+      Refused(
+          kTfLiteBuiltinSqueeze,
+          [=](auto& fbb) { return schema::CreateSqueezeOptionsDirect(fbb, &many); },
+          too_many("squeeze")),
+      Refused(
+          kTfLiteBuiltinBucketize,
+          [](auto& fbb) { return schema::CreateBucketizeOptionsDirect(fbb, nullptr); },
+          "boundaries array not provided for operation 'bucketize'.\n"),
+      Refused(
+          kTfLiteBuiltinLstm,
+          [](auto& fbb) {
+            return schema::CreateLSTMOptions(fbb, {}, 0, 0, static_cast<schema::LSTMKernelType>(5));
+          },
+          "Unhandled LSTM kernel type: 5"),
+      WithoutOptions(kTfLiteBuiltinLstm, "No valid LSTM builtin options exist"),
+      Refused(
+          kTfLiteBuiltinFullyConnected,
+          [](auto& fbb) {
+            return schema::CreateFullyConnectedOptions(
+                fbb, {}, static_cast<schema::FullyConnectedOptionsWeightsFormat>(9));
+          },
+          "Unhandled fully-connected weights format."),
+  };
+}
+
+TEST(UpstreamTexts, of_refused_options) {
+  std::vector<OptionsCase> cases = PadCases();
+  for (auto* more : {&ReduceWindowCases, &OtherCases}) {
+    for (OptionsCase& c : more()) cases.push_back(std::move(c));
+  }
+  for (const OptionsCase& c : cases) {
+    ModelBuilder m;
+    const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
+    const int y = m.AddTensor(kTfLiteFloat32, {1, 2}, "y");
+    c.add(&m);
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    const std::string texts =
+        TextsOf(m.Finish(), false, -1, [](auto* i) { EXPECT_EQ(i, nullptr); });
+    EXPECT_EQ(texts, c.text) << c.code;
   }
 }
 

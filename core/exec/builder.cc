@@ -14,6 +14,19 @@ namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
 
+// The client receives upstream's text alone, if it has one.
+void ReportRefusedOptions(const OpDef& def, const OpOptions& options, int subgraph, size_t node,
+                          ErrorReporter* reporter) {
+  const std::string detail = "subgraph " + std::to_string(subgraph) + " node " +
+                             std::to_string(node) + " " + BuiltinOperatorName(def.code) +
+                             ": expected valid options, found others";
+  if (def.refusal == nullptr) {
+    reporter->Report("%s", detail.c_str());
+  } else {
+    reporter->ReportWithDetail(detail.c_str(), "%s", def.refusal(options).c_str());
+  }
+}
+
 // The options struct of a builtin, null for operators that carry none. False after one report.
 bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size_t node,
                   ErrorReporter* reporter, void** out_data) {
@@ -23,9 +36,9 @@ bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size
   if (params == nullptr) throw std::bad_alloc();
   // Options of another operator are not read as this one's: they count as absent, and the struct
   // then stays at its defaults, or the parser refuses the model.
-  if (def.parse != nullptr && !def.parse(desc.options.As(def.options), params.get())) {
-    Fail(reporter, kTfLiteError, "subgraph %d node %zu %s: expected valid options, found others",
-         subgraph, node, BuiltinOperatorName(def.code));
+  const OpOptions options = desc.options.As(def.options);
+  if (def.parse != nullptr && !def.parse(options, params.get())) {
+    ReportRefusedOptions(def, options, subgraph, node, reporter);
     return false;
   }
   *out_data = params.release();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <new>
 #include <span>
+#include <string>
 
 #include "c_api/include/builtin_ops.h"
 #include "c_api/include/common.h"
@@ -39,6 +40,9 @@ struct OpDef {
   TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
   TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
   uint64_t inplace;  // TfLiteInPlaceOp mask
+
+  // TensorFlow Lite's text for options that `parse` has refused; null: it has none.
+  std::string (*refusal)(const OpOptions& options) = nullptr;
 };
 
 // Kernel functions are called through C function pointers, so no exception may leave them. A table

@@ -26,6 +26,7 @@
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/row_step.h"
 #include "kernels/linalg/weights_form.h"
+#include "kernels/refused_options.h"
 
 namespace deputy {
 namespace {
@@ -615,9 +616,11 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 // ---- Table ------------------------------------------------------------------------------------
 
 constexpr OpDef kTable[] = {
-    WithOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>(KernelRow<FullyConnectedData>(
-        "FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, kWeightsFormInputs,
-        &Guarded<&PrepareFullyConnected>, &Guarded<&EvalFullyConnected>)),
+    WithRefusal(WithOptions<8, TfLiteFullyConnectedParams, &FillFullyConnected>(
+                    KernelRow<FullyConnectedData>(
+                        "FULLY_CONNECTED", kTfLiteBuiltinFullyConnected, 14, kWeightsFormInputs,
+                        &Guarded<&PrepareFullyConnected>, &Guarded<&EvalFullyConnected>)),
+                &RefusedFullyConnected),
     {.name = "BATCH_MATMUL",
      .code = kTfLiteBuiltinBatchMatmul,
      .min_version = 1,
