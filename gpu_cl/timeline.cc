@@ -63,7 +63,7 @@ void Timeline::Collect() {
     anchored = true;
     command.queued_ns += offset;
     command.begin_ns += offset;
-    if (done_.size() < kMostKept) done_.push_back(command);
+    if (done_.size() < kMaxKept) done_.push_back(command);
     newest_.push_back(std::move(command));
   }
   Release();

@@ -7,7 +7,6 @@
 
 #include "core/base/guard.h"
 #include "core/kernel_api/op_def.h"
-#include "core/kernel_api/step.h"
 
 namespace deputy {
 
@@ -48,12 +47,6 @@ TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...) {
 TfLiteStatus CallGuarded(TfLiteContext* context, TfLiteNode* node, OpFunction function) noexcept {
   return Guard([&] { return KernelError(context, "out of memory"); },
                [&] { return function(context, node); });
-}
-
-TfLiteStatus CallGuardedStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step,
-                             StepFunction function) noexcept {
-  return Guard([&] { return KernelError(context, "out of memory"); },
-               [&] { return function(context, node, step); });
 }
 
 void* CallGuardedInit(TfLiteContext* context, const char* buffer, size_t length,
