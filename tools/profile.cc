@@ -105,7 +105,7 @@ void Profile::Add(const Event& event) {
   Row& row = rows_[static_cast<size_t>(event.subgraph)][static_cast<size_t>(event.node)];
   ++row.calls;
   row.nanoseconds += event.duration_ns;
-  if (keep_events_ && events_.size() < kMostEvents) events_.push_back(event);
+  if (keep_events_ && events_.size() < kMaxEvents) events_.push_back(event);
 }
 
 // An operator has the time that its delegate reports, the delegate's node the remainder, so that
@@ -125,7 +125,7 @@ void Profile::AddReported(const DeputyOpEvent& event) {
     row.nanoseconds += event.duration_ns;
     whole.nanoseconds -= event.duration_ns;
   }
-  if (!keep_events_ || reported_.size() >= kMostEvents) return;
+  if (!keep_events_ || reported_.size() >= kMaxEvents) return;
   reported_.push_back(
       {{event.subgraph_index, event.node_index, event.begin_ns, event.duration_ns}, event.detail});
 }
