@@ -109,7 +109,7 @@ class Executor {
 
   // Returns the commands that the device has executed since the last call; empty unless profiling.
   std::vector<TimedCommand> TakeTimes();
-  // What it has done in the newest run, also after TakeTimes.
+  // Returns the commands of the newest run, also after TakeTimes.
   std::vector<TimedCommand> NewestTimes() const;
 
   // Returns whether both executors compute bitwise equal results from equal inputs, because plan,

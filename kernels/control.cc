@@ -14,7 +14,7 @@
 
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

@@ -21,7 +21,7 @@
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

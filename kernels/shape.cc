@@ -16,7 +16,7 @@
 #include "kernels/common/kernel.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

@@ -15,7 +15,7 @@
 #include "kernels/common/padded_copy.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

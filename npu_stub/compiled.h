@@ -26,7 +26,7 @@ typedef struct NpuBoundaryTensor {
   size_t bytes; /* in the model */
 } NpuBoundaryTensor;
 
-/* What an operation of the compiled graph is for. */
+/* Source node of an operation of the compiled graph. */
 typedef struct NpuSource {
   int32_t node; /* of the model; -1 for changes of layout */
   int32_t kind; /* NpuKind */

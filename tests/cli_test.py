@@ -1188,7 +1188,7 @@ class CliTest(unittest.TestCase):
         path = self.folder / "profile.csv"
         self.bench("--delegate", library + ",flags=4", f"--op_profiling_output_file={path}")
         lines = path.read_text(encoding="utf-8").splitlines()
-        # In the order of execution, where the delegate's node comes behind those that it replaces.
+        # In the order of execution, where the delegate's node follows those that it replaces.
         self.assertEqual([line.split(",")[1] for line in lines[1:5]], ["0", "1", "16", "2"])
         self.assertEqual({row["node"] for row in self.bench("--delegate", library)["nodes"]},
                          set(rows) - {0, 1})

@@ -43,7 +43,7 @@ class Profile {
   };
   // In the order of completion.
   const std::vector<Event>& events() const { return events_; }
-  // What delegates have reported of the operators in their partitions, by the name of the work.
+  // Events that delegates reported for operators in their partitions, with the operation's name.
   const std::vector<std::pair<Event, std::string>>& reported() const { return reported_; }
   // One thread's part of a node; see DeputyWorkerEvent.
   struct WorkerEvent {

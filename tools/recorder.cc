@@ -32,7 +32,7 @@ Recorder::~Recorder() { DeputyInterpreterSetProfileCallback(interpreter_, nullpt
 
 void Recorder::OnEvent(void* recorder, const DeputyOpEvent* event) {
   auto* self = static_cast<Recorder*>(recorder);
-  // What lies within a delegate's partition is not in memory; the outputs of its node are.
+  // Tensors inside a delegate's partition are not in memory; the outputs of its node are.
   if (event->delegate_node >= 0) {
     self->Keep(event->subgraph_index, event->delegate_node);
     return;

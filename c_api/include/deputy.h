@@ -771,9 +771,9 @@ typedef struct DeputyOpEvent {
   TfLiteStatus status;
   // 0; room for what may come.
   int32_t reserved;
-  // Of an event that a delegate reported: the delegate's name, the name of its work ("conv_2d") or
-  // "", the delegate's node, and when that node's run began and how long it took as a whole. Else
-  // "", "", -1, 0 and 0. The texts hold during the call only.
+  // For an event that a delegate reported: its name, the name of the operation ("conv_2d") or "", the
+  // delegate's node, and the begin and duration of that node's whole run. Otherwise "", "", -1, 0
+  // and 0. The texts are valid during the call only.
   const char* delegate_name;
   const char* detail;
   int64_t node_begin_ns;

@@ -43,7 +43,7 @@ typedef struct TfLiteTelemetryProfilerStruct {
   void (*ReportEndOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  uint32_t event_handle);
 
-  // An operator inside a delegate's node took so many microseconds. Called between the begin and
+  // Duration of an operator inside a delegate's node, in microseconds. Called between the begin and
   // the end of that node for delegates that report their operators (DeputyOpEvent in deputy.h).
   void (*ReportOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler, const char* op_name,
                               uint64_t elapsed_time, int64_t op_idx, int64_t subgraph_idx);

@@ -26,7 +26,7 @@
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/row_step.h"
 #include "kernels/linalg/weights_form.h"
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

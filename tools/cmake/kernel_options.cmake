@@ -39,7 +39,7 @@ endif()
 # options of host code (-Os: two thirds of the code size), without any slower inference.
 set(small_kernel_sources "")
 foreach(family activation arithmetic common/elements common/flex_map common/fold common/kernel
-               common/rescale common/sparse concat control
+               common/refused_options common/rescale common/sparse concat control
                conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8 conv/depthwise_uint8
                conv/strip custom
                linalg/batch_matmul linalg/dense_weights lstm quantize random rearrange registry resource

@@ -2,8 +2,8 @@
 //
 // TensorFlow Lite's texts for options that its parsers refuse (OpDef::refusal), letter by letter.
 // Where it reports two texts, they are two lines.
-#ifndef DEPUTY_KERNELS_REFUSED_OPTIONS_H_
-#define DEPUTY_KERNELS_REFUSED_OPTIONS_H_
+#ifndef DEPUTY_KERNELS_COMMON_REFUSED_OPTIONS_H_
+#define DEPUTY_KERNELS_COMMON_REFUSED_OPTIONS_H_
 
 #include <string>
 
@@ -30,4 +30,4 @@ constexpr OpDef WithRefusal(OpDef row, std::string (*refusal)(const OpOptions& o
 
 }  // namespace deputy
 
-#endif  // DEPUTY_KERNELS_REFUSED_OPTIONS_H_
+#endif  // DEPUTY_KERNELS_COMMON_REFUSED_OPTIONS_H_

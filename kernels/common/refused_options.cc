@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/refused_options.h"
+#include "kernels/common/refused_options.h"
 
 #include <cstddef>
 
