@@ -183,7 +183,7 @@ TEST(MindSporePlugin, may_say_nothing) {
   EXPECT_EQ(Asker(delegate.get()).status, kTfLiteError);
   TfLiteDelegate stranger = {};
   EXPECT_EQ(Asker(&stranger).status, kTfLiteError);
-  EXPECT_THAT(DeputyMSLastError(), HasSubstr("none of DeputyMSDelegateCreateTfLite"));
+  EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
 }
 
 // Reasons of the runtime's, kernels that are none.

@@ -14,17 +14,14 @@ namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
 
-// The client receives upstream's text alone, if it has one.
+// Upstream's text comes first, if the operator has one.
 void ReportRefusedOptions(const OpDef& def, const OpOptions& options, int subgraph, size_t node,
                           ErrorReporter* reporter) {
-  const std::string detail = "subgraph " + std::to_string(subgraph) + " node " +
-                             std::to_string(node) + " " + BuiltinOperatorName(def.code) +
-                             ": expected valid options, found others";
-  if (def.refusal == nullptr) {
-    reporter->Report("%s", detail.c_str());
-  } else {
-    reporter->ReportWithDetail(detail.c_str(), "%s", def.refusal(options).c_str());
-  }
+  std::string text = def.refusal == nullptr ? "" : def.refusal(options);
+  if (text.ends_with('\n')) text.pop_back();
+  if (!text.empty()) text += "; ";
+  reporter->Report("%ssubgraph %d node %zu %s: expected valid options, found others", text.c_str(),
+                   subgraph, node, BuiltinOperatorName(def.code));
 }
 
 // The options struct of a builtin, null for operators that carry none. False after one report.

@@ -244,8 +244,9 @@ const std::vector<TargetRow>& TargetRows() {
       GpuFor("gpu_mobile", "mobile", "image_buffer", OfGpu()),
       GpuFor("gpu_image_2d", "mobile", "image_2d", OfGpu()),
       Plugin("cpu", "libdeputy_cpu.so", {}, WhatItTells, 3274, 25950),
-      Plugin("npu_stub", "libdeputy_npu_stub.so", {}, WhatItTells, 440, 3180, OfNpu()),
-      Optional(Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack())),
+      AllListed(Plugin("npu_stub", "libdeputy_npu_stub.so", {}, WhatItTells, 440, 3180, OfNpu())),
+      AllListed(Optional(
+          Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack()))),
       AllListed(Plugin("nnapi", "libdeputy_nnapi.so",
                        {{"library", "tests/doubles/libneuralnetworks.so"}}, WhatItTells, 933, 5414,
                        OfNnapi())),

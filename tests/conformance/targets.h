@@ -34,8 +34,8 @@ struct TargetRow {
   bool optional = false;
   // All of it takes many minutes: a sample runs, unless DEPUTY_ALL_ROWS is set.
   bool rarely = false;
-  // Each operator that its library lists has to have run in a case: a bridge to a stand-in, which
-  // nothing else tests.
+  // Each operator that its library lists has to run in a case, so that a delegate which stops
+  // claiming an operator is noticed.
   bool all_listed = false;
 };
 

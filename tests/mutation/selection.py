@@ -29,8 +29,8 @@ FOLDERS = (
     ('bridges/hexagon/', r'hexagon_.*', []),
     ('bridges/xnnpack/', r'xnnpack_.*', [CASES + 'xnnpack', ROWS + 'xnnpack']),
     ('tools/certify/', r'certify_test', []),
-    ('tools/', r'(difference|text)_test|(cli|explain|providers?|provider_flags|bench_clock|'
-               r'option_effects|examples|verification|model_errors|certify)_test', []),
+    ('tools/', r'(difference|text)_test|(cli\w*|explain|providers?|provider_flags|bench_clock|'
+               r'delegate_facts|option_effects|examples|verification|model_errors|certify)_test', []),
     ('kernels/', r'(?!gpu_|npu_|mindspore_|compiler_|ms_|hexagon_|nnapi_|xnnpack_|certify).*',
      ALL_LEVELS),
     ('', r'(?!gpu_|npu_|compiler_|hexagon_|certify).*', ALL_LEVELS[:2]),

@@ -505,6 +505,13 @@ static TfLiteStatus Report(TfLiteDelegate* base, DeputyDelegateReport* report,
   return kTfLiteOk;
 }
 
+// Not called: the delegate does not set kTfLiteDelegateFlagsPerOperatorProfiling.
+static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                               DeputyNodeEventCallback callback, void* user_data) {
+  (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
+  return kTfLiteError;
+}
+
 // When the library is loaded.
 static void __attribute__((constructor)) Describe(void) {
   plugin.known.struct_size = DESCRIBED_SIZE;
@@ -524,6 +531,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.take_events = TakeEvents;
   plugin.known.list_operators = ListOperators;
   plugin.known.report = Report;
+  plugin.known.node_events = NodeEvents;
   // Behind the end of a smaller struct there is rubbish.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;
