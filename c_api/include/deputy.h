@@ -771,9 +771,9 @@ typedef struct DeputyOpEvent {
   TfLiteStatus status;
   // 0; room for what may come.
   int32_t reserved;
-  // For an event that a delegate reported: its name, the name of the operation ("conv_2d") or "", the
-  // delegate's node, and the begin and duration of that node's whole run. Otherwise "", "", -1, 0
-  // and 0. The texts are valid during the call only.
+  // For an event that a delegate reported: its name, the name of the operation ("conv_2d") or "",
+  // the delegate's node, and the begin and duration of that node's whole run. Otherwise "", "", -1,
+  // 0 and 0. The texts are valid during the call only.
   const char* delegate_name;
   const char* detail;
   int64_t node_begin_ns;
