@@ -7,8 +7,8 @@
 
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
-#include "kernels/cpu/implementation.h"
 #include "kernels/common/refused_options.h"
+#include "kernels/cpu/implementation.h"
 #include "kernels/rnn/basic_lstm.h"
 #include "kernels/rnn/lstm_integer.h"
 #include "kernels/rnn/lstm_layer.h"

@@ -18,10 +18,10 @@
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/refused_options.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/cpu/cpu.h"
-#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

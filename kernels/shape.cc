@@ -14,9 +14,9 @@
 #include "kernels/common/families.h"
 #include "kernels/common/fold.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/refused_options.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
-#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

@@ -15,10 +15,10 @@
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/padded_copy.h"
+#include "kernels/common/refused_options.h"
 #include "kernels/common/rescale.h"
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
-#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {

@@ -16,6 +16,7 @@
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
+#include "kernels/common/refused_options.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/batch_matmul.h"
 #include "kernels/linalg/bf16_layer.h"
@@ -26,7 +27,6 @@
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/row_step.h"
 #include "kernels/linalg/weights_form.h"
-#include "kernels/common/refused_options.h"
 
 namespace deputy {
 namespace {
