@@ -370,7 +370,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
   });
 }
 
-// What is measured of it is in docs/design/winograd.md.
+// docs/design/winograd.md has the measured errors.
 TEST(Winograd, loses_little_more_than_sums_over_windows) {
   for (const CpuKernels* cpu : Tables()) {
     const OnCpu on_cpu(cpu);

@@ -40,7 +40,8 @@ struct InterpreterConfig {
   Limits limits;
   // Whether nodes may run as steps (core/exec/steps.h).
   bool steps = false;
-  // What happens when a delegate fails (docs/design/delegate-policy.md).
+  // True under the policy Hot: the CPU computes for a delegate that fails
+  // (docs/design/delegate-policy.md).
   bool hot = false;
   // Under Hot: for how many inferences a node that failed backs off; -1: for good.
   int delegate_retry = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a result may lie from the one it is measured against: docs/design/agreement.md,
-// stated once. Cases, golden rows and the golden scripts (through agreement_c.h) all use it.
+// Tolerances of results against expected ones, as docs/design/agreement.md defines them. Cases,
+// golden rows and the golden scripts (through agreement_c.h) all use them.
 #ifndef DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_
 #define DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_
 

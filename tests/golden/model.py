@@ -71,7 +71,7 @@ def from_bytes(type, shape, data):
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
 SAME, VALID = 0, 1
 
-# How an output is compared (docs/design/agreement.md).
+# Rules for comparing an output (docs/design/agreement.md).
 EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
 
 # What a case shows; every claimed (operator, version, type) needs one of each of the first four.
