@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-// What this build has vector code for, see DEPUTY_MAX_CPU in tools/cmake/kernel_options.cmake.
+// Instruction sets for which this build has vector code; see DEPUTY_MAX_CPU in
+// tools/cmake/kernel_options.cmake.
 #if defined(__x86_64__)
 #define DEPUTY_HAS_AVX2 (DEPUTY_MAX_CPU_LEVEL >= 1)
 #define DEPUTY_HAS_AVX512 (DEPUTY_MAX_CPU_LEVEL >= 2)
@@ -36,8 +37,8 @@ namespace {
 bool Always() { return true; }
 
 #if DEPUTY_HAS_AVX2
-// Half-precision conversion is no name that every compiler knows; leaf 1 tells. Looked at once:
-// under a hypervisor the instruction takes microseconds.
+// Not every compiler's __builtin_cpu_supports accepts "f16c", so CPUID leaf 1 is read. The result
+// is cached: under a hypervisor the instruction takes microseconds.
 bool HasF16c() {
   static const bool has = [] {
     unsigned eax, ebx, ecx, edx;
@@ -46,7 +47,7 @@ bool HasF16c() {
   return has;
 }
 
-// The builtin also asks whether the operating system keeps the registers.
+// The builtin also checks that the operating system saves the AVX registers.
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c();
 }
@@ -60,15 +61,15 @@ bool HasAvx512() {
 
 bool HasAvx512Bf16() { return HasAvx512() && __builtin_cpu_supports("avx512bf16"); }
 
-// On a Xeon with AMX one such instruction takes four times as long as a multiply-add of float32,
-// for twice the products.
+// On a Xeon with AMX, VDPBF16PS takes four times as long as a float32 multiply-add and computes
+// only twice as many products.
 bool HasFastAvx512Bf16() { return HasAvx512Bf16() && __builtin_cpu_is("intel") == 0; }
 
 bool HasAvx512Vnni() { return HasAvx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
 
 #if DEPUTY_HAS_AMX
-// Bits of edx in leaf 7.
+// Feature bits in edx of CPUID leaf 7.
 enum AmxFeature : unsigned { kAmxBf16 = 1u << 22, kAmxTile = 1u << 24, kAmxInt8 = 1u << 25 };
 
 bool CpuHas(unsigned features) {
@@ -85,7 +86,7 @@ bool HasAmx() {
 
 // ---- Levels -----------------------------------------------------------------------------------
 
-// What DEPUTY_CPU can name, in ascending order.
+// Levels that DEPUTY_CPU can name, in ascending order.
 enum Level { kReference, kGeneric, kAvx2, kAvx512, kAmx };
 
 struct LevelRow {
@@ -106,8 +107,9 @@ constexpr LevelRow kLevels[] = {
 };
 constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
 
-// Linux keeps tiles for a process that has asked for them, and then wants stacks for signals to be
-// large enough for them: nobody asks who computes without. It refuses where one is too small.
+// Requests permission to use AMX tile data from Linux (arch_prctl). Only done when AMX will be
+// used, because from then on signal stacks must be large enough for the tiles; the kernel refuses
+// if one is too small.
 bool AskForTiles() {
 #if DEPUTY_HAS_AMX && defined(__linux__)
   constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
@@ -118,7 +120,7 @@ bool AskForTiles() {
 #endif
 }
 
-// Whether the machine can run a level, which this process will do then.
+// Returns true if the machine can run a level. For AMX this requests the tile data permission.
 bool CanRun(int level) { return kLevels[level].is_supported() && (level != kAmx || AskForTiles()); }
 
 // ---- Groups, the best candidate first ---------------------------------------------------------
@@ -126,7 +128,7 @@ bool CanRun(int level) { return kLevels[level].is_supported() && (level != kAmx 
 template <typename Group>
 struct Candidate {
   const Group* group;
-  Level level;  // the lowest that may use it
+  Level level;  // lowest level that may use it
   bool (*is_supported)();
 };
 
@@ -139,7 +141,7 @@ constexpr Candidate<GemmF32Kernels> kGemmF32[] = {
 #endif
     {&kGemmF32Generic, kGeneric, &Always},
 };
-// Whoever has none computes in float32.
+// Levels without bfloat16 kernels fall back to float32.
 constexpr GemmBf16Kernels kNoGemmBf16 = {};
 constexpr Candidate<GemmBf16Kernels> kGemmBf16[] = {
 #if DEPUTY_HAS_AMX
@@ -214,14 +216,14 @@ constexpr Candidate<HalfKernels> kHalf[] = {
 #endif
     {&kHalfGeneric, kGeneric, &Always},
 };
-// Without that of AVX-512: see VectorOf.
+// Without the AVX-512 table, which VectorOf adds.
 constexpr Candidate<VectorKernels> kVector[] = {
 #if DEPUTY_HAS_AVX2
     {&kVectorAvx2, kAvx2, &HasAvx2},
 #endif
     {&kVectorGeneric, kGeneric, &Always},
 };
-// Whoever has none takes VectorKernels.
+// Levels without these kernels fall back to VectorKernels::sum_s8.
 constexpr StepSumKernels kNoStepSum = {};
 constexpr Candidate<StepSumKernels> kStepSum[] = {
 #if DEPUTY_HAS_AVX512
@@ -243,9 +245,10 @@ Group BestOf(const Candidate<Group> (&candidates)[count], int level) {
   return {};
 }
 
-// Completes a table of vector loops by what it leaves to another one, which has it as fast.
+// Fills the null entries of a table of vector loops with those of another one, which is as fast
+// there.
 [[maybe_unused]] VectorKernels Completed(const VectorKernels& table, const VectorKernels& other) {
-  // There are pointers alone in it.
+  // The struct consists of pointers only.
   using Pointers = std::array<const void*, sizeof(VectorKernels) / sizeof(void*)>;
   auto pointers = std::bit_cast<Pointers>(table);
   const auto others = std::bit_cast<Pointers>(other);

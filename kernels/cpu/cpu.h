@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam between operators and instruction sets: the groups of functions that this machine runs
-// best, gathered into a table once per process. Intrinsics live behind these groups and nowhere
-// else.
+// Interface between operators and instruction sets: for each kernel group the best implementation
+// that this machine runs, collected once per process in a table. Only the implementations of these
+// groups use intrinsics.
 #ifndef DEPUTY_KERNELS_CPU_CPU_H_
 #define DEPUTY_KERNELS_CPU_CPU_H_
 
@@ -11,13 +11,13 @@
 
 namespace deputy {
 
-// The best of every group for one level of instruction sets.
+// Table of the best kernels of every group for one instruction-set level.
 struct CpuKernels {
-  const char* name = nullptr;  // the level's
+  const char* name = nullptr;  // name of the level
   GemmF32Kernels gemm_f32;
-  GemmBf16Kernels gemm_bf16;  // without functions where the machine cannot
+  GemmBf16Kernels gemm_bf16;  // null functions if the machine has no bfloat16 products
   GemmS8Kernels gemm_s8;
-  DotsS16Kernels dots_s16;  // without a function below AVX2
+  DotsS16Kernels dots_s16;  // null function below AVX2
   RequantizeKernels requantize;
   WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;
@@ -27,7 +27,8 @@ struct CpuKernels {
   StepSumKernels step_sum;
 };
 
-// Sums of steps by a table that has VectorKernels::sum_s8.
+// Adds two quantised tensors, with StepSumKernels where the table has them. Requires
+// VectorKernels::sum_s8.
 inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const QuantizedSum& sum) {
   if (cpu.step_sum.s8 == nullptr || !run.a_moves || !run.b_moves) {
     cpu.vector.sum_s8(run, sum);
@@ -47,16 +48,16 @@ inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const 
 
 // ---- Choice -----------------------------------------------------------------------------------
 
-// The table of a level, "reference", "generic", "avx2", "avx512" or "amx", if this machine can run
-// it; else null. "reference" has no functions: operators run their plain code.
+// Returns the table of a level ("reference", "generic", "avx2", "avx512" or "amx"), or null if this
+// machine cannot run it. The table of "reference" has no functions: operators run their plain code.
 const CpuKernels* FindCpu(const char* name);
 
-// The table in use: that of the level DEPUTY_CPU names, or of the best this machine can run. Looked
-// up once.
+// Returns the table in use: that of the level named by DEPUTY_CPU, or of the best level that this
+// machine can run. Determined once per process.
 const CpuKernels& Cpu();
 
-// For tests: the table in use from now on, in all threads; null restores the choice of Cpu(). Nodes
-// that are prepared already keep theirs.
+// For tests: replaces the table in use, in all threads; null restores the choice of Cpu(). Nodes
+// that are already prepared keep their table.
 void OverrideCpu(const CpuKernels* kernels);
 
 }  // namespace deputy

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of functions that belong together: how one of them lays out memory binds the others. Each
-// group is chosen by a CPU test of its own (cpu.h). Groups may tile and pack differently; what
-// every one of them keeps is that each result is summed in ascending order of depth, so that it
-// does not depend on how the work was cut.
+// Kernel groups: functions that share a memory layout (packing, tile sizes). Each group is selected
+// by its own CPU test (cpu.h), and implementations may tile and pack differently. All of them sum
+// each result in ascending order of depth, so that a result does not depend on how the work was
+// partitioned.
 #ifndef DEPUTY_KERNELS_CPU_GROUPS_H_
 #define DEPUTY_KERNELS_CPU_GROUPS_H_
 
@@ -12,33 +12,33 @@
 
 namespace deputy {
 
-// ---- What they are called with ----------------------------------------------------------------
+// ---- Arguments --------------------------------------------------------------------------------
 
-// Columns that one call of a GEMM function may span; its callers' buffers are this wide.
+// Maximum number of columns of one GEMM call; callers' buffers have this width.
 inline constexpr int kMaxTileColumns = 64;
-// Rows of sums of integers likewise.
+// Maximum number of rows of one call that produces integer sums.
 inline constexpr int kMaxTileRows = 8;
 
-// What becomes of values [r][c] between their clamp and the store, in this order. Computed as the
-// operators compute it one by one, so that results are the same bits.
+// Operations applied to values [r][c] after their clamp and before the store, in this order. They
+// round as the separate operators do, so that fused and unfused results are bit-identical.
 struct EpilogueF32 {
   enum class Curve { kNone, kPrelu, kHardSwish };
 
-  // Null: none. Else clamp(value + addend[r * addend_stride + c]); zeros are added behind
-  // `addend_columns`. The values may be stored where the addend lies.
+  // Null: no addition. Otherwise the result is clamp(value + addend[r * addend_stride + c]), with
+  // zero as the addend of columns >= `addend_columns`. The output may alias the addend.
   const float* addend = nullptr;
   size_t addend_stride = 0;
   int addend_columns = 0;
   float low = 0, high = 0;
   Curve curve = Curve::kNone;
-  const float* slopes = nullptr;  // [c], of kPrelu
+  const float* slopes = nullptr;  // [c], for kPrelu
 };
 
-// out[r][c] = clamp(bias[c] + sum over parts p and d < depth of
-//                   a[p][r * a_stride + d] * b[p * depth + d][c]) for r < rows, c < columns,
-// and what `epilogue` makes of it.
-// `b` starts at a panel: panels of the group's `columns` follow each other, each [parts * depth]
-// [columns].
+// GEMM of one tile, followed by `epilogue`, for r < rows and c < columns:
+//   out[r][c] = clamp(bias[c] + sum over parts p and d < depth of
+//                     a[p][r * a_stride + d] * b[p * depth + d][c])
+// `b` points to the first of consecutive panels of the group's `columns`, each [parts *
+// depth][columns].
 struct GemmTileF32 {
   int rows, columns;  // any number of rows, columns <= kMaxTileColumns
   int parts, depth;
@@ -50,13 +50,13 @@ struct GemmTileF32 {
   float* out;
   size_t out_stride;
   const EpilogueF32* epilogue = nullptr;  // null: none
-  // A panel that the next call reads, which comes from far; null: none, or it is near. Tables may
-  // fetch it.
+  // The next call's panel if it is not in the L2 cache; null otherwise. The kernel may prefetch it.
   const float* ahead = nullptr;
 };
 
-// The same, without an epilogue, for a few columns, whose weights are read as they are: b[c *
-// b_stride + p * depth + d]. Sums come in lanes, in an order that depends on parts and depth alone.
+// Like GemmTileF32 without an epilogue, for few columns and unpacked weights b[c * b_stride + p *
+// depth + d]. Sums are accumulated per vector lane, in an order that depends only on parts and
+// depth.
 struct DotTileF32 {
   int rows, columns;
   int parts, depth;
@@ -64,14 +64,15 @@ struct DotTileF32 {
   size_t a_stride;
   const float* b;
   size_t b_stride;
-  const float* bias;  // null: none
+  const float* bias;  // null: no bias
   float low, high;
   float* out;
   size_t out_stride;
 };
 
-// What a product rounds to bfloat16 beside its own work, for a later one: `runs` of kRoundedAtOnce
-// values each, which follow each other on both sides. It takes from the front what it has time for.
+// Conversion to bfloat16 for a later product, interleaved with the current product's work: `runs`
+// runs of kRoundedAtOnce contiguous values. The kernel converts as many runs as fit and advances
+// the pointers past them.
 inline constexpr int kRoundedAtOnce = 32;
 struct RoundingAhead {
   const float* values;
@@ -79,9 +80,9 @@ struct RoundingAhead {
   size_t runs;
 };
 
-// The same as GemmTileF32 of bfloat16 factors, with sums in float32. Depth comes in pairs: panels
-// are [parts * depth / 2][columns][2], and the depth of a part is even, with zeros on both sides
-// where there is no value.
+// Like GemmTileF32, with bfloat16 factors and float32 sums. Depth is stored in pairs: panels are
+// [parts * depth / 2][columns][2], and the depth of a part is even, padded with zeros on both
+// sides.
 struct GemmTileBf16 {
   int rows, columns;  // any number of rows, columns <= kMaxTileColumns
   int parts, depth;
@@ -92,12 +93,12 @@ struct GemmTileBf16 {
   float low, high;
   float* out;
   size_t out_stride;
-  RoundingAhead* ahead = nullptr;         // null: nothing
+  RoundingAhead* ahead = nullptr;         // null: nothing to convert
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
-// Rows of floats that become bfloat16, to nearest and ties to even:
-// out[r * out_stride + i] = values[r * stride + i] for i < count, and a zero behind an odd count.
+// Converts rows from float32 to bfloat16, to nearest and ties to even: out[r * out_stride + i] =
+// values[r * stride + i] for i < count. An odd count is padded with a zero.
 struct RowsToBf16 {
   int64_t rows;
   size_t count;
@@ -107,8 +108,8 @@ struct RowsToBf16 {
   size_t out_stride;
 };
 
-// sums[r][c] = sum over d of a[r][d] * b[d][c], of 16-bit numbers and exact while it fits. Depth
-// comes in pairs: `b` is [depth / 2][columns of a panel][2].
+// Product of 16-bit matrices: sums[r][c] = sum over d of a[r][d] * b[d][c], exact if it fits in 32
+// bits. Depth is stored in pairs: `b` is [depth / 2][columns of a panel][2].
 struct GemmTileS16 {
   int rows, depth;  // any number of rows, an even depth
   const int16_t* a;
@@ -118,30 +119,30 @@ struct GemmTileS16 {
   size_t sums_stride;
 };
 
-// How a group wants the left side of an int8 product, whose values are those of int8.
+// Encoding of the int8 left operand that a group expects.
 enum class LeftForm {
-  kInt16,        // as they are
-  kInt8,         // likewise
-  kBiasedUInt8,  // 128 more: the caller takes 128 times the sum of the weights off the bias
+  kInt16,        // sign-extended to 16 bits
+  kInt8,         // unchanged
+  kBiasedUInt8,  // plus 128; the caller subtracts 128 times the sum of the weights from the bias
 };
 constexpr int32_t OffsetOf(LeftForm form) { return form == LeftForm::kBiasedUInt8 ? 128 : 0; }
 
-// sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32 bits. `a` is in the
-// group's LeftForm, `b` holds int8. Depth comes in runs: panels are [depth / run]
-// [columns][run] of the group's numbers, and depth is padded to a multiple of the run on both
-// sides, with zeros in `b`.
+// Product of int8 matrices: sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32
+// bits. `a` is in the group's LeftForm, `b` is int8. Depth is stored in runs: panels are [depth /
+// run][columns][run] with the group's constants. Both sides are padded to a multiple of the run,
+// `b` with zeros.
 struct GemmTileS8 {
   int rows, columns, depth;
   const uint8_t* a;
   size_t a_stride;  // in bytes
   const int8_t* b;
   const int32_t* bias;
-  int32_t* sums;  // room for whole panels in each row
+  int32_t* sums;  // rows have space for whole panels
   size_t sums_stride;
 };
 
-// What is added to rows of int8 before they are stored, as StepSumS8 has it: what was made is its
-// a, `values`, which lie as the rows of the output do and may be them, its b.
+// Addend of int8 output rows, added before the store as in StepSumS8: its `a` is the requantised
+// result and its `b` is `values`, which has the layout of the output and may alias it.
 struct RowsAddendS8 {
   const int8_t* values;
   float factor_made, factor_value, offset;
@@ -149,15 +150,16 @@ struct RowsAddendS8 {
   int32_t zero_point;
 };
 
-// Rows that are read where they lie, multiplied and requantised at once:
-// out[r][c] = the output step, as RequantizeKernels::in_float has it, of
-//   bias[c] + sum over parts p and d < depth of (a[r][p][d] + left_offset()) * b[p * depth + d][c].
-// They are int8, or in the group's LeftForm (GemmS8Kernels::requantizes_left). `b` starts at a
-// panel; of each part's depth, which is a multiple of the run, all is read.
+// Product of int8 rows read in place, with requantisation:
+//   out[r][c] = requantised as in RequantizeKernels::in_float:
+//     bias[c] + sum over parts p and d < depth of
+//               (a[r][p][d] + left_offset()) * b[p * depth + d][c]
+// The rows are int8, or in the group's LeftForm (GemmS8Kernels::requantizes_left). `b` points to
+// the first byte of a panel. The depth of a part is a multiple of the run, and all of it is read.
 struct GemmRowsS8 {
   int rows, columns;
   int parts, depth;
-  const void* const* a;  // [rows], each with its first part
+  const void* const* a;  // [rows], pointing to the first part of each
   size_t part_step;      // in bytes
   const int8_t* b;
   size_t panel_stride;
@@ -166,39 +168,39 @@ struct GemmRowsS8 {
   int32_t zero_point, low, high;
   int8_t* out;
   size_t out_stride;
-  const RowsAddendS8* addend = nullptr;  // null: none; only where GemmS8Kernels::adds
+  const RowsAddendS8* addend = nullptr;  // null: none; requires GemmS8Kernels::adds
 };
 
-// Rows of sums to rows of outputs, every column with a factor of its own.
+// Requantises rows of sums, with a factor for each column.
 struct RequantizeTile {
   int rows, columns;
   const int32_t* sums;
   size_t sums_stride;
-  const float* factors;      // for in_float
-  const int32_t* mantissas;  // for exact: FixedMultiplier, taken apart
+  const float* factors;      // used by in_float
+  const int32_t* mantissas;  // used by exact: the FixedMultiplier's parts
   const int32_t* shifts;
   int32_t zero_point, low, high;
   int8_t* out;
   size_t out_stride;
 };
 
-// Sums of steps of int8, as ADD has them:
-// out[i] = round(clamp(a[i] * factor_a + b[i] * factor_b + offset)) + zero_point, to nearest even.
+// Sum of two quantised int8 arrays, as in ADD: out[i] = round(clamp(a[i] * factor_a + b[i] *
+// factor_b + offset)) + zero_point, to nearest even.
 struct StepSumS8 {
   const int8_t* a;
   const int8_t* b;
-  int8_t* out;  // may be either of them
+  int8_t* out;  // may alias a or b
   int64_t count;
   float factor_a, factor_b, offset;
-  float low, high;  // their steps are those of int8
+  float low, high;  // the rounded bounds plus zero_point fit in int8
   int32_t zero_point;
 };
 
-// Neighbouring output columns in one row of a depthwise convolution, which all see the same taps:
-// out[i][c] = clamp(bias[c] + sum over rows r and taps t of
-//                   inputs[r][i * column_step + t * tap_step + c] * weights[r][t * weight_step +
-//                   c]), and what `epilogue` makes of it; its rows are columns here, its columns
-// channels.
+// Adjacent output columns in one row of a depthwise convolution; all of them have the same taps.
+// `epilogue` follows; its rows are the columns here, its columns the channels.
+//   out[i][c] = clamp(bias[c] + sum over rows r and taps t of
+//                     inputs[r][i * column_step + t * tap_step + c] *
+//                     weights[r][t * weight_step + c])
 struct DepthwiseColumnsF32 {
   int columns, channels;
   int rows, taps;  // of the filter
@@ -211,14 +213,15 @@ struct DepthwiseColumnsF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
-// Neighbouring rows of a depthwise convolution's output, all columns of them: what
-// DepthwiseColumnsF32 computes, at the sides of what there is of a window.
+// Adjacent output rows of a depthwise convolution, all columns of each. Computes the same as
+// DepthwiseColumnsF32; at the borders only the taps inside the input are added.
 struct DepthwiseLinesF32 {
   int lines, columns, channels;
-  int rows, taps;               // of the filter: rows that lie inside the input, all taps
-  int stride, before;           // from column to column; input columns that the first one lacks
+  int rows, taps;  // of the filter: rows inside the input; all taps
+  // between columns; number of padding columns to the left of the input
+  int stride, before;
   int width;                    // of the input
-  const float* const* inputs;   // [lines][rows], each its first pixel
+  const float* const* inputs;   // [lines][rows], pointing to each row's first pixel
   const float* const* weights;  // [rows][taps][channels]
   const float* bias;
   float low, high;
@@ -226,9 +229,9 @@ struct DepthwiseLinesF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none; its rows are the pixels of `out`
 };
 
-// A tile of an image whose pixels are rows of sums, in whole vectors: of every line y and row r of
-// it out[(y * line_rows + r) * out_stride + c] =
-//     clamp(values[y * value_line + r * stride + c] + bias[c]), and what `epilogue` makes of it.
+// Epilogue of an image tile, in whole vectors. For each line y and row r of it:
+//   out[(y * line_rows + r) * out_stride + c] =
+//       clamp(values[y * value_line + r * stride + c] + bias[c]), followed by `epilogue`
 struct FinishedTileF32 {
   int lines, rows, columns;
   const float* values;
@@ -240,37 +243,38 @@ struct FinishedTileF32 {
   const EpilogueF32* epilogue = nullptr;  // null: none
 };
 
-// One output pixel of a depthwise convolution: `taps` input pixels (padding points at a row of zero
-// points) against as many rows of weights.
+// One output pixel of an int8 depthwise convolution: `taps` input pixels (taps in the padding point
+// to a row of zero points) times the same number of rows of weights.
 struct DepthwisePixelS8 {
   int taps, channels;
   const int8_t* const* inputs;
-  const int8_t* weights;  // [taps][channels], or what the group packed
+  const int8_t* weights;  // [taps][channels], or packed by the group
   const int32_t* bias;
   int32_t* sums;
 };
-// Neighbouring output columns, whose inputs are `column_step` apart, requantised as
-// RequantizeKernels::in_float does it.
+// Adjacent output columns of an int8 depthwise convolution. Their inputs are `column_step` apart.
+// Requantised as in RequantizeKernels::in_float.
 struct DepthwiseColumnsS8 {
   int columns, taps, channels;
-  const int8_t* const* inputs;  // [taps], of the first column
+  const int8_t* const* inputs;  // [taps], for the first column
   size_t column_step;
   const int8_t* weights;  // packed
-  const int32_t* bias;    // ordered
-  const float* factors;   // ordered
+  const int32_t* bias;    // reordered
+  const float* factors;   // reordered
   int32_t zero_point, low, high;
   int8_t* out;  // [columns][channels]
 };
 
-// DepthwiseLinesF32 of int8, of filters of size x size taps, with what
-// DepthwiseLinesS8Kernels::pack made, requantised as RequantizeKernels::in_float does it.
+// DepthwiseLinesF32 for int8 and filters of size x size taps. Weights are packed by
+// DepthwiseLinesS8Kernels::pack. Requantised as in RequantizeKernels::in_float.
 struct DepthwiseLinesS8 {
   static constexpr int kMostLines = 8, kMostSize = 5;
 
   int lines, columns, channels;
   int size, stride, before;
   int width;
-  const int8_t* const* inputs;  // [lines][size], each its first pixel; null: zero points
+  // [lines][size], pointing to each row's first pixel; null: a row of zero points
+  const int8_t* const* inputs;
   int32_t input_zero_point;
   const int8_t* packed;
   int32_t zero_point, low, high;
@@ -279,16 +283,16 @@ struct DepthwiseLinesS8 {
 
 // ---- Groups -----------------------------------------------------------------------------------
 //
-// A null function means: take the operator's reference code.
+// A null function means that the operator runs its reference code.
 
 struct GemmF32Kernels {
   const char* name = nullptr;
-  int rows = 0, columns = 0;  // rows: how many are worked on at once
+  int rows = 0, columns = 0;  // rows: number of rows processed at once
   void (*tile)(const GemmTileF32& tile) = nullptr;
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
-// Denormals count as zeros, in factors and in sums; NaN and infinity are what they are in float32.
+// Products treat denormal factors and sums as zero; NaN and infinity behave as in float32.
 struct GemmBf16Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;
@@ -296,19 +300,19 @@ struct GemmBf16Kernels {
   void (*from_float)(const RowsToBf16& rows) = nullptr;
 };
 
-// Winograd's transforms of 3 x 3 convolutions of int8, as WinogradTransforms with size 2, in exact
-// integers: those of the filter are multiplied by 4.
+// Winograd transforms of 3 x 3 int8 convolutions, like WinogradTransforms with size 2, in exact
+// integers: the transformed filter is multiplied by 4.
 struct WinogradS8Kernels {
-  int channels = 0;  // of a vector; all counts are whole vectors
-  int rows = 0;      // of a product that are worked on at once
+  int channels = 0;  // per vector; all counts are multiples of it
+  int rows = 0;      // rows of a product that are processed at once
   void (*input)(const int8_t* const* pixels, int channels, int16_t* planes,
                 size_t plane_stride) = nullptr;
   void (*filter)(const int8_t* taps, size_t tap_stride, int count, int16_t* planes,
                  size_t plane_stride) = nullptr;
-  // A panel is one of GemmS8Kernels that has this.
+  // Panels have the width of the GemmS8Kernels that point to this table.
   void (*multiply)(const GemmTileS16& tile) = nullptr;
-  // Of a panel's columns: sums[y * line_stride + x * columns + c] of the tile's 2 x 2 pixels, from
-  // bias[c] on.
+  // Output transform of one panel's columns: sums[y * line_stride + x * columns + c] of the tile's
+  // 2 x 2 pixels, starting from bias[c].
   void (*output)(const int32_t* planes, size_t plane_stride, const int32_t* bias, int32_t* sums,
                  size_t line_stride) = nullptr;
 };
@@ -317,29 +321,29 @@ struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
   LeftForm left = LeftForm::kInt16;
-  // int8, and uint8 less 128, in that form.
+  // Converts int8, or uint8 less 128, to the LeftForm.
   void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
   void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
   void (*tile)(const GemmTileS8& tile) = nullptr;
-  // Null: in tiles, with sums in between. Any number of rows and columns.
+  // Null: use `tile` and requantise the sums. Accepts any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
-  bool requantizes_left = false;  // its rows are in the LeftForm, else int8
-  bool adds = false;              // it takes an addend
-  // Null: none, or none that is faster.
+  bool requantizes_left = false;  // `requantized` expects rows in the LeftForm instead of int8
+  bool adds = false;              // `requantized` supports an addend
+  // Null if there are none or they are not faster.
   const WinogradS8Kernels* winograd = nullptr;
 
-  // Bytes of a value in that form, and how much more it is there.
+  // Bytes per value of the left operand, and the offset added to values by its encoding.
   size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
   size_t requantized_bytes() const { return requantizes_left ? left_bytes() : 1; }
   int32_t left_offset() const { return OffsetOf(left); }
 };
 
-// Sums of products of int16, exact in 64 bits: sums[c] is that of `a` and column c of a matrix,
-// both of `depth` values, at most 2^30.
+// Dot products of int16, exact in 64 bits: sums[c] is the dot product of `a` and column c of a
+// matrix, both with `depth` values, at most 2^30.
 struct DotsS16 {
   const int16_t* a;
   const int16_t* b;
-  int64_t stride;  // from a column to the next, or from a row to the next
+  int64_t stride;  // from column to column, or from row to row
   int64_t depth;
   int columns;
   int64_t* sums;
@@ -347,8 +351,8 @@ struct DotsS16 {
 
 struct DotsS16Kernels {
   const char* name = nullptr;
-  void (*of_columns)(const DotsS16& dots) = nullptr;  // of which each is contiguous
-  void (*of_rows)(const DotsS16& dots) = nullptr;     // of a matrix whose rows are contiguous
+  void (*of_columns)(const DotsS16& dots) = nullptr;  // each column is contiguous
+  void (*of_rows)(const DotsS16& dots) = nullptr;     // the rows of the matrix are contiguous
 };
 
 struct RequantizeKernels {
@@ -357,49 +361,49 @@ struct RequantizeKernels {
   void (*exact)(const RequantizeTile& tile) = nullptr;
 };
 
-// Null: take VectorKernels::sum_s8.
+// Null: use VectorKernels::sum_s8.
 struct StepSumKernels {
   const char* name = nullptr;
   void (*s8)(const StepSumS8& sum) = nullptr;
 };
 
-// Winograd's transforms of 3 x 3 convolutions whose outputs come in tiles of size x size. A tile of
-// the input, (size + 2) x (size + 2) pixels, and the filter become as many planes; their products,
-// plane by plane, become the tile of outputs.
+// Winograd transforms of 3 x 3 convolutions with output tiles of size x size. The input tile, (size
+// + 2) x (size + 2) pixels, and the filter are transformed into that number of planes; the products
+// of corresponding planes are transformed into the output tile.
 struct WinogradTransforms {
-  // planes[p * plane_stride + c] of the pixels at `pixels`, row by row; whole vectors of channels
-  // or more.
+  // Writes planes[p * plane_stride + c] for the pixels at `pixels`, in row-major order; at least
+  // one whole vector of channels.
   void (*input)(const float* const* pixels, int channels, float* planes,
                 size_t plane_stride) = nullptr;
-  // The same of `count` weights, in whole vectors, at each of 9 taps.
+  // Writes the planes of `count` weights, a multiple of the vector length, at each of 9 taps.
   void (*filter)(const float* taps, size_t tap_stride, int count, float* planes,
                  size_t plane_stride) = nullptr;
-  // values[i * columns + c] of the tile's pixels i, with columns in whole vectors; whether all of
-  // them are finite. If not, some of what is finite may have been lost.
+  // Writes values[i * columns + c] for the tile's pixels i; `columns` is a multiple of the vector
+  // length. Returns false if a value is not finite; then finite values may be wrong, too.
   bool (*output)(const float* planes, size_t plane_stride, int columns, float* values) = nullptr;
 };
 
 struct WinogradF32Kernels {
   const char* name = nullptr;
-  int channels = 0;              // of a vector
-  WinogradTransforms two, four;  // by the size of tiles
+  int channels = 0;              // per vector
+  WinogradTransforms two, four;  // by tile size
   void (*finish)(const FinishedTileF32& tile) = nullptr;
 };
 
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
   void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
-  // Whether it did: not every filter has lines. Null: none has.
+  // Returns false for filters that it does not support. Null: no filter is supported.
   bool (*lines)(const DepthwiseLinesF32& lines) = nullptr;
 };
 
-// Several columns and rows of an int8 depthwise convolution at once.
+// Computes several columns and rows of an int8 depthwise convolution at once.
 struct DepthwiseLinesS8Kernels {
-  // Whether there are such lines. The filter has size x size taps that are neighbours.
+  // Returns true if `run` supports a filter of size x size contiguous taps.
   bool (*accepts)(int size, int stride, int channels) = nullptr;
   size_t (*bytes)(int size, int channels) = nullptr;
-  // Fills as many bytes, at a multiple of 64, with [size][size][channels] weights, a bias with the
-  // input's zero point in it, and factors; false where `run` could not compute with such numbers.
+  // Packs [size][size][channels] weights, a bias that includes the input's zero point, and factors
+  // into `out` (bytes(), aligned to 64). Returns false if `run` cannot compute with these values.
   bool (*pack)(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) = nullptr;
   void (*run)(const DepthwiseLinesS8& lines) = nullptr;
@@ -407,19 +411,19 @@ struct DepthwiseLinesS8Kernels {
 
 struct DepthwiseS8Kernels {
   const char* name = nullptr;
-  LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs count 128 more than they hold
+  LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs are offset by 128
   void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
-  // Brings [taps][channels] weights into the order that `pixel` reads, and returns how many bytes
-  // that takes; `out` null only asks. The channels come again and again, `period` in all. Null: as
-  // they are.
+  // Packs [taps][channels] weights in the order that `pixel` reads and returns the size in bytes;
+  // null `out` only computes the size. The channels are repeated up to `period` channels. Null:
+  // weights are not packed.
   size_t (*pack)(const int8_t* weights, int taps, int channels, int period, int8_t* out) = nullptr;
-  // Null: pixel by pixel.
+  // Null: the caller computes pixel by pixel.
   void (*columns)(const DepthwiseColumnsS8& columns) = nullptr;
-  // Numbers of channels, which come again and again, `period` in all, in the order that `columns`
-  // reads; `out` has room for `lanes` more.
+  // Reorders per-channel values for `columns`, repeated up to `period`; `out` has space for `lanes`
+  // additional values.
   void (*order)(const int32_t* values, int channels, int period, int32_t* out) = nullptr;
   int lanes = 0;
-  const DepthwiseLinesS8Kernels* lines = nullptr;  // null: none
+  const DepthwiseLinesS8Kernels* lines = nullptr;  // null: not supported
 
   int32_t left_offset() const { return OffsetOf(left); }
 };
@@ -431,7 +435,7 @@ struct HalfKernels {
 
 // ---- The candidates of every group ------------------------------------------------------------
 //
-// One may be called only where the machine has what its name says.
+// A candidate must be called only on machines with the instruction sets in its name.
 
 // simd_generic.cc
 extern const GemmF32Kernels kGemmF32Generic;

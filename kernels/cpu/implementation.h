@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways to compute an operator, for operators that have several: a list, the best first and the
-// plain reference, which takes everything, last. Prepare chooses; invoke runs what was chosen.
+// Selection among several implementations of an operator: a list, ordered from the fastest to the
+// plain reference, which accepts everything. Prepare selects one; invoke runs it.
 #ifndef DEPUTY_KERNELS_CPU_IMPLEMENTATION_H_
 #define DEPUTY_KERNELS_CPU_IMPLEMENTATION_H_
 
@@ -13,34 +13,33 @@
 
 namespace deputy {
 
-// Data is what the kernel keeps of a node, Tensors the node's tensors.
+// Data is the node's data of the kernel, Tensors the node's tensors.
 template <typename Data, typename Tensors>
 struct Implementation {
   const char* name;
-  // Whether it computes these types and shapes with that table.
+  // Returns true if it supports these types and shapes with the kernels of `cpu`.
   bool (*accepts)(const Data& data, const Tensors& tensors, const CpuKernels& cpu);
-  // Brings constants that can be read already into the form that `run` reads; null: there are none.
-  // `run` packs what was not.
+  // Packs the constants that are already available; null if there are none. `run` packs the others.
   TfLiteStatus (*pack)(TfLiteContext* context, Data* data, const Tensors& tensors,
                        const CpuKernels& cpu);
-  // Bytes of scratch that `run` has at once, with so many workers; null: none.
+  // Bytes of scratch memory that `run` uses at once with that number of workers; null: none.
   size_t (*scratch)(const Data& data, const Tensors& tensors, const CpuKernels& cpu, int workers);
   TfLiteStatus (*run)(TfLiteContext* context, Data* data, const Tensors& tensors,
                       const CpuKernels& cpu);
-  // Whether `run` computes what follows the node in a step (core/kernel_api/step.h).
+  // `run` supports fusion groups (core/kernel_api/step.h).
   bool fuses = false;
-  // Convolutions: whether `run` takes strides that prepare did not know, with the same constants.
+  // Convolutions: `run` supports strides set after prepare, with the same packed constants.
   bool subsamples = false;
 };
 
-// What a node keeps of the choice.
+// The implementation selected for a node.
 template <typename Data, typename Tensors>
 class Choice {
  public:
   using Row = Implementation<Data, Tensors>;
 
-  // For prepare, once everything else is in `data`: takes the first of the list that accepts, the
-  // last if none does. Its scratch is announced.
+  // For prepare, after `data` is complete: selects the first implementation of the list that
+  // accepts the node, or the last one, and declares its scratch memory.
   void Make(TfLiteContext* context, std::span<const Row* const> list, const Data& data,
             const Tensors& tensors) {
     cpu_ = &Cpu();
@@ -71,13 +70,13 @@ class Choice {
   const CpuKernels* cpu_ = nullptr;
 };
 
-// Accepts of an implementation that computes everything.
+// `accepts` of an implementation without restrictions.
 template <typename Data, typename Tensors>
 bool AcceptsAll(const Data&, const Tensors&, const CpuKernels&) {
   return true;
 }
 
-// For prepare: has `pack` called when memory is laid out, under our interpreter.
+// For prepare: requests that our interpreter calls `pack` when it has allocated memory.
 inline void RequestPacking(TfLiteContext* context, const TfLiteNode* node,
                            TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->RequestPacking(node, pack);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of one input, and of two that broadcast, in steps by rows: the loops of map_vectors.h
-// on rows of float32.
+// Row-wise execution, within fusion groups, of unary operators and of binary operators that
+// broadcast: the loops of map_vectors.h on rows of float32.
 #ifndef DEPUTY_KERNELS_CPU_MAP_ROWS_H_
 #define DEPUTY_KERNELS_CPU_MAP_ROWS_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// What a loop of the table computes without a parameter: of rows.
+// Row function of a unary operator that is a loop of the table and has no parameter.
 template <MapF32 VectorKernels::*loop>
 void MapRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   const float* const in = rows.made[0] != nullptr ? rows.made[0]
@@ -26,7 +26,7 @@ ElementOp MapElement(TfLiteContext*, TfLiteNode*, const ChainedNode&) {
   return {.kind = kind};
 }
 
-// What the loop is in a chain; null: nothing.
+// Element function with which the loop joins an element chain; null if there is none.
 template <MapF32 VectorKernels::*loop>
 constexpr auto ElementOf() -> decltype(RowKernel::element) {
   if (loop == &VectorKernels::tanh) return &MapElement<ElementOpKind::kTanh>;
@@ -37,7 +37,7 @@ constexpr auto ElementOf() -> decltype(RowKernel::element) {
 template <MapF32 VectorKernels::*loop>
 constexpr RowKernel kMapRows = {.rows = &MapRows<loop>, .element = ElementOf<loop>()};
 
-// For prepare: offers that, where the table has the loop.
+// For prepare: offers kMapRows if the table has the loop.
 template <MapF32 VectorKernels::*loop>
 void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
                   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
@@ -45,14 +45,14 @@ void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
   OfferStep(context, node, {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElements, 1}});
 }
 
-// Where a matrix would begin of which `part` holds elements from `first` on; those before are never
-// read.
+// Returns the address at which the whole matrix would begin whose elements from `first` on are at
+// `part`. Earlier elements are never accessed.
 template <typename T>
 T* WholeOf(T* part, int64_t first) {
   return part - first;
 }
 
-// run(BinaryRun) for runs of a node's two inputs that together are rows of its output.
+// Calls run(BinaryRun) for runs of a node's two inputs that together cover rows of its output.
 template <typename RunFunction>
 void RunVectorRows(TfLiteContext* context, const TfLiteNode* node, const BroadcastPlan& plan,
                    const StepRows& rows, const RunFunction& run) {
@@ -70,7 +70,7 @@ void RunVectorRows(TfLiteContext* context, const TfLiteNode* node, const Broadca
                });
 }
 
-// One element for each run of the output's last dimension.
+// Returns true if `input` has one element for each row (last dimension) of `output`.
 inline bool IsOneOfEachRow(const TfLiteTensor* input, const TfLiteTensor* output) {
   const int rank = Rank(output), own = Rank(input);
   if (own == 0 || own > rank || Dim(input, own - 1) != 1) return false;
@@ -80,7 +80,7 @@ inline bool IsOneOfEachRow(const TfLiteTensor* input, const TfLiteTensor* output
   return true;
 }
 
-// For prepare: `kernel`, which computes rows by RunVectorRows, for a node of that plan.
+// For prepare: a row offer for a node with that plan; `kernel` computes rows by RunVectorRows.
 inline RowOffer BroadcastRows(TfLiteContext* context, const TfLiteNode* node,
                               const BroadcastPlan& plan, const RowKernel* kernel) {
   const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);

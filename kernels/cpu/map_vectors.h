@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole tensors through the vector loops: operators of one input, and of two that broadcast.
+// Applies the vector loops to whole tensors, for unary operators and for binary operators that
+// broadcast.
 #ifndef DEPUTY_KERNELS_CPU_MAP_VECTORS_H_
 #define DEPUTY_KERNELS_CPU_MAP_VECTORS_H_
 
@@ -10,7 +11,7 @@
 
 namespace deputy {
 
-// run(values, count, out) for pieces of the two tensors, on all threads.
+// Calls run(values, count, out) for ranges of the two tensors, on all threads.
 template <typename In, typename Out, typename RunFunction>
 TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                      const RunFunction& run) {
@@ -22,8 +23,8 @@ TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
   return kTfLiteOk;
 }
 
-// output[i] = function(input[i]) on all threads: by the loop of the table in use, or, where it has
-// none, by `reference`.
+// Computes output[i] = function(input[i]) on all threads, with the table's loop or, if that is
+// null, with `reference`.
 template <typename Function>
 TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         MapF32 VectorKernels::*loop, float parameter, const Function& reference) {
@@ -34,7 +35,8 @@ TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLit
       [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); });
 }
 
-// The same on float16 with a function on float and, unless null, a loop of it.
+// Computes the same on float16, converted to float: with the loop if it is not null, else with
+// `reference`.
 template <typename Function>
 TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                             MapF32 VectorKernels::*loop, float parameter,
@@ -62,7 +64,7 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
   });
 }
 
-// int16 along two lines; `reference` gives one step for one.
+// Maps int16 by a piecewise linear function of two segments; `reference` maps a single value.
 template <typename Function>
 TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                      const FixedBend& bend, const Function& reference) {
@@ -76,7 +78,7 @@ TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
       [&](const int16_t* values, int64_t count, int16_t* out) { loop(values, count, bend, out); });
 }
 
-// Bytes through a table.
+// Maps bytes by a look-up table.
 inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
                              const TfLiteTensor* input, TfLiteTensor* output) {
   const uint8_t* const bytes = table.bytes();
@@ -89,7 +91,7 @@ inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
       });
 }
 
-// int16 through a table.
+// Maps int16 by a look-up table.
 template <typename Real>
 TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                        const ShortTable<Real>& table) {
@@ -101,7 +103,8 @@ TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLite
                                    });
 }
 
-// run(BinaryRun) for runs of the node's two inputs that together are its output, on all threads.
+// Calls run(BinaryRun) for runs of the node's two inputs that together cover its output, on all
+// threads.
 template <typename T, typename Out = T, typename Second = T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
                         const RunFunction& run) {
@@ -116,8 +119,8 @@ TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const Broadcas
 
 inline constexpr int64_t kWidenedCount = 1024;
 
-// run(BinaryRun) for pieces, of at most kWidenedCount elements, of the node's two inputs as another
-// type: widen_a(in, count, wide) and widen_b convert them.
+// Calls run(BinaryRun) for ranges of at most kWidenedCount elements of the node's two inputs,
+// converted to another type by widen_a(in, count, wide) and widen_b.
 template <typename T, typename Wide, typename Out, typename WidenA, typename WidenB,
           typename RunFunction>
 TfLiteStatus RunWidened(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
@@ -134,8 +137,8 @@ TfLiteStatus RunWidened(TfLiteContext* context, TfLiteNode* node, const Broadcas
   });
 }
 
-// run(BinaryRun) for pieces of the node's two float16 inputs as floats, which write floats. There
-// must be loops that cast both ways.
+// Calls run(BinaryRun) for ranges of the node's two float16 inputs, converted to float; the float
+// results are converted back. Requires cast loops in both directions.
 template <typename RunFunction>
 TfLiteStatus RunHalves(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
                        const RunFunction& run) {

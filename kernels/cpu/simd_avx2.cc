@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table for x86-64 with AVX2, FMA and F16C. This file alone is compiled for them, so it must
-// not emit any function that another file might end up calling: everything is in the unnamed
-// namespace, and no inline function of a shared header is used.
-// Depthwise convolutions are in simd_avx2_depthwise.cc, int8 products in simd_avx2_int8.cc.
+// Kernels for x86-64 with AVX2, FMA and F16C. Only this file is compiled with these flags, so it
+// must not emit a function that another file could call: everything is in the unnamed namespace,
+// and no inline function of a shared header is used. Depthwise convolutions are in
+// simd_avx2_depthwise.cc, int8 products in simd_avx2_int8.cc.
 #include "kernels/cpu/simd_avx2_finish.inc"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
@@ -17,7 +17,7 @@ constexpr int kRowsF32 = 6, kColumnsF32 = 16;
 
 // ---- Float GEMM -------------------------------------------------------------------------------
 
-// Neighbouring rows of a left side. A pointer for every three of them: general registers are few.
+// Adjacent rows of the left operand. One pointer serves three rows, to save general registers.
 template <int kRows>
 struct LeftRows {
   static constexpr int kPointers = (kRows + 2) / 3;
@@ -35,7 +35,8 @@ struct LeftRows {
   }
 };
 
-// Adds the products of one value of each row, at `column` of the left side, with a row of weights.
+// Adds the products of one value of each row, at `column` of the left operand, with a row of
+// weights.
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void MultiplyColumn(const LeftRows<kRows>& a, int column,
                                                   const float* b, size_t panel_stride,
@@ -53,8 +54,8 @@ template <int kRows, int kVectors>
   }
 }
 
-// kRows rows against kVectors vectors of columns, of the first half of a panel or of panels;
-// `columns` of them are stored.
+// Multiplies kRows rows by kVectors vectors of columns, of the first half of a panel or of whole
+// panels, and stores `columns` of them.
 template <int kRows, int kVectors>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
   const size_t panel_stride =
@@ -71,7 +72,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
     int d = 0;
-    // Two at a time: fewer instructions beside the products, for whoever shares the core.
+    // Unrolled by two: fewer loop instructions per product, which helps the other hyper-thread.
     for (; d + 2 <= tile.depth; d += 2, b += 2 * kColumnsF32, a.Advance(2)) {
       MultiplyColumn(a, 0, b, panel_stride, sums);
       MultiplyColumn(a, 1, b + kColumnsF32, panel_stride, sums);
@@ -86,14 +87,14 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-// By how many rows are left: those of the next block. Few rows wait for their sums, so that others
-// share with them what would be left over.
+// Rows of the next block, indexed by the number of remaining rows. The remainder is split evenly: a
+// block of very few rows is bound by the latency of its accumulations.
 constexpr int kLastOfSix[] = {1, 2, 3, 4, 5, 6, 4, 4, 5, 6, 6, 6, 5};
 constexpr int kLastOfFour[] = {1, 2, 3, 4, 3, 3};
 constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
 
-// All rows, kMost at a time as long as more than the last are left, against kVectors vectors that
-// begin with a panel.
+// Multiplies all rows by kVectors vectors that begin at a panel: kMost rows at a time while more
+// than the table covers remain.
 template <int kMost, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);
@@ -119,7 +120,7 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
 void GemmF32(const GemmTileF32& tile) {
   int first = 0;
   if (tile.rows == 1) {
-    // A single row would wait for its own sums: four panels keep eight of them in flight.
+    // A single row would be bound by latency: four panels at once keep eight sums in flight.
     for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
       GemmF32Block<1, 8>(tile, 0, first, tile.columns - first);
     }
@@ -138,8 +139,7 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// The sum of each row's lanes: of the lower and the upper half, then of the lanes two apart, then
-// of the two that are left.
+// Sums the lanes of each row: lower and upper half, then lanes two apart, then the remaining two.
 inline __m128 SumLanes(const __m256 (&rows)[4]) {
   __m128 halves[4];
 #pragma GCC unroll 4
@@ -150,7 +150,7 @@ inline __m128 SumLanes(const __m256 (&rows)[4]) {
   return _mm_add_ps(_mm_add_ps(halves[0], halves[2]), _mm_add_ps(halves[1], halves[3]));
 }
 
-// kRows dot products, of at most four, with one row of weights.
+// Computes kRows (at most four) dot products with one row of weights.
 template <int kRows>
 inline void DotRows(const DotTileF32& tile, int row, int column) {
   __m256 sums[4];
@@ -178,7 +178,7 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
     }
   }
   const __m128 bias = _mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]);
-  // With these operand orders NaN passes, as in the plain code.
+  // This operand order passes NaN through, as the plain code does.
   const __m128 raised = _mm_max_ps(_mm_set1_ps(tile.low), _mm_add_ps(bias, SumLanes(sums)));
   alignas(16) float values[4];
   _mm_store_ps(values, _mm_min_ps(_mm_set1_ps(tile.high), raised));
@@ -197,7 +197,7 @@ void Dots(const DotTileF32& tile) {
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
-// Stores the first `count` of 8 steps, to which the zero point is added.
+// Adds the zero point to 8 quantised values and stores the first `count`.
 inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count) {
   steps = _mm256_add_epi32(steps, zero_point);
   const __m128i words =
@@ -212,8 +212,8 @@ inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count
   }
 }
 
-// Eight columns at a time; `Finish` is made for the factors of eight columns and turns eight sums
-// into clamped steps.
+// Requantises eight columns at a time. `Finish` is constructed with the factors of eight columns
+// and converts eight sums to clamped quantised values.
 template <typename Finish>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m256i zero_point = _mm256_set1_epi32(tile.zero_point);
@@ -242,7 +242,7 @@ struct FinishFloat {
   }
 };
 
-// (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
+// Computes (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
 inline __m256i DoublingHighMultiply(__m256i a, __m256i b) {
   const __m256i nudge = _mm256_set1_epi64x(int64_t{1} << 30);
   const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(a, b), nudge);
@@ -279,11 +279,11 @@ struct FinishExact {
 void RequantizeFloat(const RequantizeTile& tile) { RequantizeColumns<FinishFloat>(tile); }
 void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact>(tile); }
 
-// ---- Sums of steps ----------------------------------------------------------------------------
+// ---- Sums of quantised values -----------------------------------------------------------------
 
 struct StepSum {
   __m256 factor_a, factor_b, offset, low, high;
-  __m256i zero_point;  // of 16 bits
+  __m256i zero_point;  // 16-bit lanes
 
   explicit StepSum(const StepSumS8& sum)
       : factor_a(_mm256_set1_ps(sum.factor_a)),
@@ -296,17 +296,17 @@ struct StepSum {
   static __m256 Scaled(const int8_t* values, __m256 factor) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
     __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)), factor);
-    // Products are rounded by themselves: the compiler must not make a multiply-add of it.
+    // Each product is rounded: the compiler must not contract it into a multiply-add.
     __asm__("" : "+x"(scaled));
     return scaled;
   }
-  // Eight steps less the zero point.
+  // Eight quantised values, before the zero point is added.
   __m256i operator()(const int8_t* a, const int8_t* b) const {
     const __m256 steps =
         _mm256_add_ps(_mm256_add_ps(Scaled(a, factor_a), Scaled(b, factor_b)), offset);
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(steps, low), high));
   }
-  // Sixteen steps, in the order of packed vectors.
+  // Sixteen quantised values as 16-bit integers, in the lane order of the pack instruction.
   __m256i Words(const int8_t* a, const int8_t* b) const {
     const __m256i words = _mm256_packs_epi32((*this)(a, b), (*this)(a + 8, b + 8));
     return _mm256_add_epi16(words, zero_point);

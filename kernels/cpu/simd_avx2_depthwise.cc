@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions of the AVX2 table (see simd_avx2.cc). Everything is in the unnamed
+// float32 depthwise convolutions for AVX2 (see simd_avx2.cc). Everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
 #include "kernels/cpu/simd_avx2_finish.inc"
 
@@ -11,8 +11,8 @@ namespace {
 
 // ---- Any columns ------------------------------------------------------------------------------
 
-// kColumns columns of 8 * kVectors channels from `first` on; `count` of the last vector are stored,
-// and only those are read.
+// Computes kColumns columns of 8 * kVectors channels from `first` on. Only `count` channels of the
+// last vector are read and stored.
 template <int kColumns, int kVectors, bool kAll>
 inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int first, int count) {
   const __m256i lanes = FirstLanes(count);
@@ -44,8 +44,8 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
   FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
 }
 
-// All channels of kColumns columns. Few columns take several vectors at once: a single sum would
-// wait for itself.
+// Computes all channels of kColumns columns. With few columns, several vectors are processed at
+// once: a single sum would be bound by latency.
 template <int kColumns>
 void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
@@ -71,9 +71,10 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
-// ---- Lines of neighbouring windows --------------------------------------------------------------
+// ---- Lines of adjacent windows ------------------------------------------------------------------
 
-// FollowAndStore, of sums in memory, for all tiles of a size: it is most of what they would be.
+// FollowAndStore on sums in memory, shared by all tiles of a size: inlined, it would be most of
+// their code.
 template <int kColumns, int kVectors>
 [[gnu::noinline]] void FollowTile(const EpilogueF32& epilogue, int pixel, int first,
                                   const float* sums, float* out, size_t step) {
@@ -86,19 +87,20 @@ template <int kColumns, int kVectors>
   FollowAndStore(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
 
-// A piece of lines: neighbouring columns, of whose windows the outer ones lack `left` and `right`
-// taps, up to half a window, which lie beside the input.
+// Adjacent columns of a line. The windows of the first and last columns lack `left` and `right`
+// taps, at most half a window, which lie outside the input.
 struct Piece {
   int column, left, right;
 };
 
-// kColumns neighbours in a line, of 8 * kVectors channels from `first` on. What several columns
-// see is loaded once. There should be twelve sums: each waits four cycles for itself, two are added
-// to in one, and no more of the next tile is begun meanwhile than the processor looks ahead.
+// Computes kColumns adjacent columns of a line, 8 * kVectors channels from `first` on. Inputs
+// shared by several columns are loaded once. Twelve sums are best: an addition has a latency of
+// four cycles at two per cycle, and out-of-order execution does not reach far into the next tile.
 template <int kColumns, int kTaps, int kStride, int kVectors>
 [[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
                                 int first) {
-  // What the columns see, together, and how much of it may lie beside the input on either side.
+  // Input columns of all windows together, and how many of them may lie outside the input on either
+  // side.
   constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
@@ -159,12 +161,13 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   }
 }
 
-// Channels of a piece that are computed for one line after the other: what lines share is then
-// still in the first-level cache, of which channels one by one, at the strides of pixels, would use
-// a few sets.
+// Channels of a piece that are computed line by line: input rows shared by lines stay in the
+// first-level cache. Single vectors of channels, at the stride of pixels, would map to a few cache
+// sets.
 constexpr int kTogether = 64;
 
-// The tiles of so many columns: of one vector and, if there are few, of several at once.
+// Tile functions for a number of columns: for one vector, and for several at once if there are few
+// columns.
 struct Tiles {
   int columns, vectors;
   void (*one)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
@@ -177,7 +180,8 @@ constexpr Tiles TilesOf() {
           &LineTile<kColumns, kTaps, kStride, kVectors>};
 }
 
-// The last vector computes what it shares with the one before it again.
+// Computes a piece. The last vector may overlap the previous one; shared channels are computed
+// twice.
 void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
   const int width = 8 * tiles.vectors;
   for (int together = 0; together < in.channels; together += kTogether) {
@@ -239,7 +243,7 @@ template <int kLines, int kVectors>
   }
 }
 
-// Four sums at once, of lines or of vectors.
+// Computes a column with four sums at once, of lines or of vectors.
 template <int kLines>
 void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
   constexpr int kVectors = 4 / kLines;
@@ -252,7 +256,7 @@ void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
   for (; first < in.channels; first += 8) SingleTile<kLines, 1>(in, at, first);
 }
 
-// Columns [first, last) one by one.
+// Computes columns [first, last) one by one.
 void Singles(const DepthwiseLinesF32& in, int first, int last) {
   for (int column = first; column < last; ++column) {
     const int begin = column * in.stride - in.before;
@@ -263,14 +267,16 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
   }
 }
 
-// How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
-// and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
+// Partition of columns into pieces of a few widths: the widest, until fewer than two of them
+// remain, then the cheapest sequence in estimated cycles. A remainder narrower than the narrowest
+// piece is left to the caller.
 template <int kTaps, int kSingleCycles>
 struct Cut {
-  static constexpr int kMost = kTaps == 3 ? 12 : 10;  // sums and a row's weights are in registers
+  // limited by registers for the sums and a row's weights
+  static constexpr int kMost = kTaps == 3 ? 12 : 10;
   static constexpr int kPieces = 8;
   static constexpr int kWidths[kPieces] = {kMost, 8, 7, 6, 5, 4, 3, 2};
-  int first[2 * kMost] = {};  // by what is left: the index of the first piece's width
+  int first[2 * kMost] = {};  // index of the first piece's width, by remaining columns
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
@@ -280,7 +286,8 @@ struct Cut {
       for (int i = 0; i < kPieces; ++i) {
         if (kWidths[i] > left) continue;
         const int busy = kWidths[i] * (kSums + 2) / 2, waiting = 3 * kSums + 2 * kWidths[i];
-        const bool hides = kWidths[i] <= 5 || busy > waiting;  // several vectors at once
+        // several vectors at once hide latency
+        const bool hides = kWidths[i] <= 5 || busy > waiting;
         const int all = 8 + (hides ? busy : waiting) + cycles[left - kWidths[i]];
         if (all >= cycles[left]) continue;
         cycles[left] = all;
@@ -291,7 +298,7 @@ struct Cut {
   constexpr int PieceOf(int left) const { return left < 2 * kMost ? first[left] : 0; }
 };
 
-// Windows that are `kStride` apart.
+// Kernels for windows that are `kStride` apart.
 template <int kTaps, int kStride>
 struct Lines {
   static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
@@ -305,7 +312,7 @@ struct Lines {
                                      TilesOf<kTaps, kStride, 3>(),
                                      TilesOf<kTaps, kStride, 2>()};
 
-  // Pieces compute what the sides see, too. None may end a column before the line does.
+  // Includes the border columns in the pieces. No piece may end one column before the line does.
   static void Run(const DepthwiseLinesF32& in) {
     const int behind = (in.columns - 1) * kStride - in.before + kTaps - in.width;
     constexpr int kBeside = kTaps / 2;
@@ -319,7 +326,7 @@ struct Lines {
     }
   }
 
-  // Columns one by one that lack taps, however many.
+  // Computes the columns that lack taps one by one; any number of taps may be missing.
   static void RunInside(const DepthwiseLinesF32& in) {
     const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
     int end = in.columns;
@@ -336,11 +343,11 @@ struct Lines {
 };
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
-  // Positions are ints.
+  // Positions are computed in int.
   constexpr int kMost = 1 << 24;
   if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
   const bool whole = in.channels % 8 == 0;
-  // Channels that are computed twice must find the addend as it was.
+  // Channels that are computed twice need an unchanged addend.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;
   if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The group of int8 depthwise convolutions for x86-64 with AVX2. As for float32, everything is in
+// int8 depthwise convolutions for x86-64 with AVX2, of any filter. As for float32, everything is in
 // the unnamed namespace and no inline function of a shared header is used.
 #include "kernels/cpu/groups.h"
 
@@ -11,7 +11,8 @@
 namespace deputy {
 namespace {
 
-// The same with a factor in memory, which g++ 12 would otherwise load into a register of its own.
+// Like AddProducts with a factor in memory, which g++ 12 would otherwise load into a separate
+// register.
 inline void AddProductsAt(__m256i* sums, __m256i a, const int8_t* b) {
   __m256i products;
   __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
@@ -19,16 +20,17 @@ inline void AddProductsAt(__m256i* sums, __m256i a, const int8_t* b) {
           : "x"(a), "m"(*reinterpret_cast<const __m256i_u*>(b)));
 }
 
-// 16 channels at a time. Two taps of a channel stand side by side in each 32-bit lane, so that one
-// multiply-add adds both products. Interleaving leaves the channels of a chunk in the order 0 to 3,
-// 8 to 11 (low sums), 4 to 7, 12 to 15 (high sums); weights, already of 16 bits, bias and factors
-// are packed in it.
+// Channels per iteration. Each 32-bit lane holds two taps of a channel, so that one multiply-add
+// adds both products. Interleaving leaves the channels of a chunk in the order 0 to 3, 8 to 11 (low
+// sums), 4 to 7, 12 to 15 (high sums); the weights (already widened to 16 bits), bias and factors
+// are packed in this order.
 constexpr int kChunk = 16;
 
 inline int ChannelAt(int i) { return i % 4 + (i / 4 % 2) * 8 + (i / 8) * 4; }
 
-// Which taps stand side by side. In squares of 3x3 and 5x5, which neighbouring columns share, those
-// above one another; in the last row neighbours. `second` is negative where there is none.
+// Two taps that are multiplied together. In 3x3 and 5x5 filters, whose inputs adjacent columns
+// share, they are vertical neighbours, in the last row horizontal ones. `second` is negative if
+// there is none.
 struct TapPair {
   int first, second;
 };
@@ -41,7 +43,7 @@ inline TapPair PairAt(int taps, int pair) {
   return {2 * pair, 2 * pair + 1 < taps ? 2 * pair + 1 : -1};
 }
 inline int PairsOf(int taps) { return (taps + 1) / 2; }
-// Of the packed weights of a chunk.
+// Bytes of a chunk's packed weights.
 inline size_t ChunkBytes(int taps) { return static_cast<size_t>(PairsOf(taps)) * 4 * kChunk; }
 
 size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
@@ -74,9 +76,10 @@ void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* 
   }
 }
 
-// Loads of the `count` channels of a chunk that there are, which must not touch what lies behind
-// them: two of eight bytes, which have some in common, and a shuffle. Before a chunk's first
-// channel lie others, but not before the first of all: fewer than eight of those are put together.
+// Loads the `count` existing channels of a chunk without reading past them: two overlapping loads
+// of eight bytes and a shuffle. The second load may begin before the chunk's first channel, but not
+// before the first channel of all: with fewer than eight channels the bytes are assembled one by
+// one.
 struct ChunkLoad {
   int count;
   bool few;
@@ -101,7 +104,7 @@ struct ChunkLoad {
   return LoadBytes(values, count);
 }
 
-// kAll: all 16 exist.
+// kAll: all 16 channels exist.
 template <bool kAll>
 inline __m256i LoadWidened(const int8_t* values, const ChunkLoad& load) {
   if constexpr (kAll) return Widened(values);
@@ -122,7 +125,7 @@ inline void AddPair(ChunkSums* sums, __m256i first, __m256i second, const int8_t
   AddProductsAt(&sums->high, _mm256_unpackhi_epi16(first, second), weights + 32);
 }
 
-// All taps of a chunk, `offset` from where they point.
+// Adds all taps of a chunk, `offset` bytes after the taps' addresses.
 template <bool kAll>
 inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, const ChunkLoad& load,
                     const int8_t* weights, ChunkSums* sums) {
@@ -156,8 +159,8 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
 
 // ---- Several columns ----
 
-// Requantises a chunk in neighbouring columns, one or two at a time, and stores `count` channels of
-// it. kPlain: all of them, and nothing is bounded but by packing.
+// Requantises a chunk in adjacent columns, one or two at a time, and stores `count` of its
+// channels. kPlain: all of them, and saturation while packing is the only clamp needed.
 template <bool kPlain>
 inline void StoreChunks(const DepthwiseColumnsS8& in, const Finish& finish, int column, int columns,
                         int first, int count, const ChunkSums* sums) {
@@ -195,10 +198,10 @@ void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Finish& finish, int c
   StoreChunks<false>(in, finish, column, 1, first, load.count, sums);
 }
 
-// ---- Squares of taps that neighbouring columns share ----
+// ---- Filters whose columns share taps ----
 
-// How far neighbouring taps of each filter row are apart, if columns are kStride of that apart, or
-// 0. Rows may be all in the row of zero points.
+// Returns the distance between adjacent taps of each filter row if columns are kStride of it apart,
+// else 0. All taps of a row may point to the row of zero points.
 template <int kSize, int kStride>
 inline size_t SharedStep(const DepthwiseColumnsS8& in) {
   const size_t step = in.column_step / kStride;
@@ -215,8 +218,8 @@ inline size_t SharedStep(const DepthwiseColumnsS8& in) {
   return step;
 }
 
-// The sums of the chunk of channels from `first` on in kColumns columns: every column of the input
-// is loaded and interleaved once.
+// Computes the sums of the channels from `first` on in kColumns columns: each input column is
+// loaded and interleaved once.
 template <int kSize, int kStride, int kColumns, bool kAll>
 void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, int first,
                        const ChunkLoad& load, const int8_t* weights, ChunkSums* out) {
@@ -262,9 +265,9 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
   for (int i = 0; i < kColumns; ++i) out[i] = sums[i];
 }
 
-// Columns by fours, twos and ones, and then what becomes of their sums, which go through memory:
-// while one block's last values are still on their way to bytes, the processor has no room to begin
-// with enough of the next one.
+// Computes columns in groups of four, two and one, then requantises all of their sums from memory.
+// Requantising each group at once would fill the processor's out-of-order window with the long
+// latency of its last values and delay the next group.
 template <int kSize, int kStride, bool kAll>
 void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t step,
                             int first, const int8_t* weights) {
@@ -295,7 +298,7 @@ void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Finish& finish, 
   }
 }
 
-// What runs over the columns of a chunk, and what it has to know.
+// Functions that compute the columns of a whole or a partial chunk, and their parameter.
 struct ChunkFunction {
   using Run = void (*)(const DepthwiseColumnsS8&, const Finish&, size_t, int, const int8_t*);
   Run all, some;
@@ -328,7 +331,7 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   }
   const size_t chunk_bytes = ChunkBytes(in.taps);
   const int8_t* weights = in.weights;
-  // Ordered factors fill whole chunks.
+  // The reordered factors are padded to whole chunks.
   const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   int first = 0;
   for (; first + kChunk <= in.channels; first += kChunk, weights += chunk_bytes) {

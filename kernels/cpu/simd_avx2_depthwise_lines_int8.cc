@@ -3,11 +3,10 @@
 // int8 depthwise convolutions of 3 x 3 and 5 x 5 taps for x86-64 with AVX2, several rows at once.
 // Everything is in the unnamed namespace, and no inline function of a shared header is used.
 //
-// Two taps stand side by side in each 32-bit lane, so that one multiply-add adds both products.
-// Bytes are not widened one by one: words of two neighbouring channels are interleaved, and then
-// what is left of each word without its lower byte is 256 times the odd channel, and the word 8
-// bits further left 256 times the even one. So all sums are 256 times what they should be, and
-// factors a 256th.
+// Each 32-bit lane holds two taps, so that one multiply-add adds both products. Bytes are not
+// widened one by one: 16-bit words of two adjacent channels are interleaved; a word with its lower
+// byte cleared is 256 times the odd channel, and the word shifted left by 8 bits is 256 times the
+// even channel. Therefore all sums are scaled by 256 and the factors by 1/256.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__)
@@ -19,9 +18,9 @@ namespace {
 
 constexpr int32_t kScale = 256;
 
-// ---- What is packed ----------------------------------------------------------------------------
+// ---- Packing -----------------------------------------------------------------------------------
 
-// Pairs of taps: in all rows but the last those above one another, in that one neighbours.
+// Pairs of taps: vertical neighbours, in the last row horizontal ones.
 inline int PairsOf(int size) { return (size * size + 1) / 2; }
 struct TapPair {
   int first, second;  // second: negative where there is none
@@ -34,8 +33,8 @@ inline TapPair PairAt(int size, int pair) {
   return {2 * pair, 2 * pair + 1 < size * size ? 2 * pair + 1 : -1};
 }
 
-// Of a block: for each half its pairs of weights, in vectors of even and of odd channels; the bias;
-// the factors.
+// Packed data of a block: for each half its pairs of weights, in vectors of even and of odd
+// channels; the bias; the factors.
 constexpr size_t kPairBytes = 2 * 32, kNumbersBytes = kBlock * sizeof(int32_t);
 inline size_t HalfBytes(int size) { return static_cast<size_t>(PairsOf(size)) * kPairBytes; }
 inline size_t BlockBytes(int size) { return kHalves * HalfBytes(size) + 2 * kNumbersBytes; }
@@ -65,7 +64,7 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
 bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) {
   constexpr int32_t kMostBias = 1 << 22;
-  constexpr float kMostFactor = 1e30f;  // a 256th is exact, and that of its inverse
+  constexpr float kMostFactor = 1e30f;  // 1/256 of it and of its inverse are exact
   for (int c = 0; c < channels; ++c) {
     if (bias[c] < -kMostBias || bias[c] > kMostBias) return false;
     if (!(factors[c] >= 1 / kMostFactor && factors[c] <= kMostFactor)) return false;
@@ -88,17 +87,17 @@ bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bia
 
 // ---- Products ----------------------------------------------------------------------------------
 //
-// A block's part of the input is copied first, with zero points around the image, so that all
-// columns are alike and their pixels as close as can be: kPixel bytes apart.
+// A block's input is copied first, with zero points around the image, so that all columns are
+// treated alike and pixels are as close as possible: kPixel bytes apart.
 
-// Words of two channels, of the lower or the upper 8 bytes of each 128-bit lane.
+// Interleaves words of two channels, from the lower or upper 8 bytes of each 128-bit lane.
 template <int kHalf>
 inline __m256i Interleaved(__m256i a, __m256i b) {
   return kHalf == 0 ? _mm256_unpacklo_epi16(a, b) : _mm256_unpackhi_epi16(a, b);
 }
 
-// Vectors of weights of which the first few are in registers: more would leave too few for sums,
-// and loading all of them takes longer than the products.
+// Vectors of weights, of which the first few are kept in registers: more would leave too few for
+// the sums, and loading all of them takes longer than the products.
 class Weights {
  public:
   explicit Weights(const int8_t* at) : at_(at) {
@@ -126,12 +125,12 @@ class Weights {
   __m256i held_[kHeld];
 };
 
-// The sums of even and of odd channels.
+// Sums of even and of odd channels.
 template <int kColumns>
 using Sums = __m256i[kColumns][2];
 
-// What input column `seen` and what is interleaved with it give to the columns. Every kEvery-th of
-// the taps has weights.
+// Adds the products of input column `seen`, interleaved with its pair, to the columns whose windows
+// contain it. Only every kEvery-th tap has weights.
 template <int kSize, int kStride, int kEvery, int kColumns>
 [[gnu::always_inline]] inline void AddSeen(int seen, __m256i words, const Weights& weights,
                                            Sums<kColumns>& sums) {
@@ -146,7 +145,7 @@ template <int kSize, int kStride, int kEvery, int kColumns>
   }
 }
 
-// A half of kColumns columns whose input is at `from`.
+// Computes one half of a block for kColumns columns whose input is at `from`.
 template <int kHalf, int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void Tile(const int8_t* from, size_t row_bytes, const int8_t* packed,
                                         const int8_t* bias, __m256i* out) {
@@ -184,7 +183,7 @@ template <int kHalf, int kSize, int kStride, int kColumns>
   }
 }
 
-// The same of any number of columns; of a single one two are computed.
+// Computes one half of a block for any number of columns; a single column is computed as two.
 template <int kHalf, int kSize, int kStride>
 [[gnu::noinline]] void HalfOf(int columns, const int8_t* from, size_t row_bytes,
                               const int8_t* packed, __m256i* out) {
@@ -204,9 +203,9 @@ template <int kHalf, int kSize, int kStride>
   if (columns > 0) Tile<kHalf, kSize, kStride, 2>(from, row_bytes, packed, bias, out);
 }
 
-// ---- Sums to bytes -----------------------------------------------------------------------------
+// ---- Requantisation ----------------------------------------------------------------------------
 
-// Columns of a block, those of each run `stride` bytes apart; the runs begin at `starts`.
+// Output columns of a block. Columns of a run are `stride` bytes apart; the runs begin at `starts`.
 struct Columns {
   int count;
   size_t stride;
@@ -252,8 +251,8 @@ void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* s
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-// As many columns and lines of two blocks, which have a cache line in common, as find room in the
-// first-level cache.
+// Processes pieces of two blocks, which share a cache line, with as many columns and lines as fit
+// in the first-level cache.
 template <int kSize, int kStride>
 class Lines {
  public:
@@ -282,8 +281,7 @@ class Lines {
   struct Piece {
     int line, lines, column, columns;
 
-    // A block's runs of neighbouring columns are equally long, so that the last ones may have some
-    // in common.
+    // The runs of adjacent columns of a block have equal lengths; the last ones may overlap.
     int Count(const Block& block) const { return (columns + block.runs() - 1) / block.runs(); }
     int Start(const Block& block, int run) const {
       return Smaller(run * Count(block), columns - Count(block));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of products of int16 for x86-64 with AVX2. Everything is in the unnamed namespace, and no
-// inline function of a shared header is used.
+// Dot products of int16 for x86-64 with AVX2. Everything is in the unnamed namespace, and no inline
+// function of a shared header is used.
 //
 // vpmaddwd adds the products of two pairs in 32 bits. The sum is in [-2147418112, 2^31]; 2^31, from
 // four factors of -2^15, wraps. Adding 2^31 - 1 modulo 2^32 makes it an unsigned 32-bit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The group of int8 products for x86-64 with AVX2. As for float32, this file alone is compiled for
-// it, so everything is in the unnamed namespace and no inline function of a shared header is used.
+// int8 products for x86-64 with AVX2. As for float32, only this file is compiled for AVX2, so
+// everything is in the unnamed namespace and no inline function of a shared header is used.
 //
 // Products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
 // saturates at 16 bits and is wrong for large values; with the addition that it needs it is no
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
-// Products of a panel with `kRows` rows of 16-bit pairs, as far as one part of the depth goes:
-// pair d of row r is a[r][d].
+// Adds the products of a panel with `kRows` rows of 16-bit pairs, for one part of the depth; pair d
+// of row r is a[r][d].
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const int8_t* b,
                                                  size_t panel_stride, int depth,
@@ -92,7 +92,8 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-// `flip` is XORed to every value: 0x80 makes uint8 less 128 of them.
+// Widens int8 to int16. `flip` is XORed to every value: 0x80 converts uint8 to int8 by subtracting
+// 128.
 inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
   const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
   size_t i = 0;
@@ -112,9 +113,9 @@ void LeftFromU8(const uint8_t* values, size_t count, void* out) {
   Widen(reinterpret_cast<const int8_t*>(values), count, 0x80, static_cast<int16_t*>(out));
 }
 
-// ---- int8 rows to int8 ------------------------------------------------------------------------
+// ---- int8 rows with requantisation ------------------------------------------------------------
 
-// The factors of one or two vectors of columns, as far as they exist.
+// Loads the factors of one or two vectors of columns, only those that exist.
 template <int kVectors, bool kPlain>
 inline void LoadFactors(const GemmRowsS8& job, int column, __m256 (&factors)[kVectors]) {
 #pragma GCC unroll 2
@@ -125,16 +126,15 @@ inline void LoadFactors(const GemmRowsS8& job, int column, __m256 (&factors)[kVe
   }
 }
 
-// Requantises the sums of rows [row, row + kRows) in one or two vectors of columns, and stores
-// those columns that exist. kPlain: all of them, and nothing is bounded but by packing.
+// Requantises the sums of rows [row, row + kRows) in one or two vectors of columns, and stores the
+// columns that exist. kPlain: all of them, and saturation while packing is the only clamp needed.
 template <int kRows, int kVectors, bool kPlain>
 [[gnu::always_inline]] inline void FinishRows(const GemmRowsS8& job, const Finish& finish, int row,
                                               int column, const __m256i (&sums)[kRows][kVectors]) {
   const int wide = kPlain ? 8 * kVectors : Smaller(job.columns - column, 8 * kVectors);
   __m256 factors[kVectors];
   LoadFactors<kVectors, kPlain>(job, column, factors);
-  // Four vectors are narrowed together, of two or of four rows: each 128-bit lane has half of every
-  // one.
+  // Four vectors, of two or four rows, are narrowed together: each 128-bit lane has half of each.
   constexpr int kTogether = 4 / kVectors;
   const auto words = [&](int r) {
     const int next = r + 1 < kRows ? r + 1 : r;
@@ -161,7 +161,7 @@ template <int kRows, int kVectors, bool kPlain>
   }
 }
 
-// kRows rows by 8 * kVectors columns.
+// Computes kRows rows by 8 * kVectors columns.
 template <int kRows, int kVectors, bool kPlain>
 void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
   const int16_t* a[kRows];
@@ -179,9 +179,9 @@ void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int 
   FinishRows<kRows, kVectors, kPlain>(job, finish, row, column, sums);
 }
 
-// Where depth is small and all of it one part, the sums of many tiles go through memory: while one
-// tile's last values are still on their way to bytes, the processor has no room to begin with
-// enough of the next one.
+// Limits for processing in two passes: with a small depth in one part, the sums of many tiles are
+// stored first and requantised afterwards. Requantising each tile at once would fill the
+// processor's out-of-order window with its last values and delay the next tile.
 constexpr int kPassRows = 48, kPassDepth = 160;
 
 template <int kRows>
@@ -200,7 +200,7 @@ inline void StoreSums(const GemmRowsS8& job, int row, int column, int32_t* out) 
   }
 }
 
-// Rows [0, last), whole tiles, in a whole panel of columns; `Finish::plain` is true.
+// Computes rows [0, last), whole tiles, for a whole panel of columns. Requires `Finish::plain`.
 void PlainInPasses(const GemmRowsS8& job, const Finish& finish, int column, int last) {
   static_assert(kPassRows % kRowsS8 == 0 && kRowsS8 % 2 == 0);
   alignas(64) int32_t room[kPassRows * kColumnsS8];
@@ -226,7 +226,7 @@ void PlainInPasses(const GemmRowsS8& job, const Finish& finish, int column, int 
   }
 }
 
-// All rows, kMost at a time.
+// Computes all rows, at most kMost at a time.
 template <int kMost, int kVectors>
 void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
   constexpr void (*kRest[])(const GemmRowsS8&, const Finish&, int, int) = {
@@ -255,7 +255,7 @@ void RequantizedRows(const GemmRowsS8& job) {
     if (job.columns - column > 8) {
       RequantizedColumns<kRowsS8, 2>(job, finish, column);
     } else {
-      // Half a panel; pointers for more rows would not fit into the registers.
+      // Half a panel: the pointers of more rows would not fit in registers.
       RequantizedColumns<8, 1>(job, finish, column);
     }
   }

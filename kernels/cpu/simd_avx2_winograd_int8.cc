@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Winograd's transforms of int8 convolutions for x86-64 with AVX2, and their product: F(2x2, 3x3)
-// with the points 0, 1, -1 and infinity. With weights multiplied by 2 along each axis all of it is
-// whole numbers: planes of inputs lie within 512, those of weights within 1152.
-// As for float32, everything is in the unnamed namespace and no inline function of a shared header
-// is used.
+// Winograd transforms of int8 convolutions for x86-64 with AVX2, and their product: F(2x2, 3x3)
+// with the points 0, 1, -1 and infinity. The weights are multiplied by 2 along each axis, so that
+// all values are integers: planes of inputs are within +-512, those of weights within +-1152. As
+// for float32, everything is in the unnamed namespace and no inline function of a shared header is
+// used.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__)
@@ -16,14 +16,14 @@
 namespace deputy {
 namespace {
 
-constexpr int kVector = 16;   // of 16-bit numbers
-constexpr int kColumns = 16;  // of a panel
+constexpr int kVector = 16;   // 16-bit values per vector
+constexpr int kColumns = 16;  // columns per panel
 constexpr int kRows = 6;
 constexpr int kPoints = 4;
 
 inline int Smaller(int a, int b) { return a < b ? a : b; }
 
-// 16 bytes as 16-bit numbers.
+// Loads 16 bytes and sign-extends them to 16 bits.
 inline __m256i Widened(const int8_t* values) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values)));
 }
@@ -32,7 +32,7 @@ inline void Store(__m256i values, void* to) {
   _mm256_storeu_si256(static_cast<__m256i*>(to), values);
 }
 
-// ---- Along one axis ---------------------------------------------------------------------------
+// ---- One-dimensional transforms ---------------------------------------------------------------
 
 inline void InputAxis(const __m256i (&x)[4], __m256i (&out)[4]) {
   out[0] = _mm256_sub_epi16(x[0], x[2]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The groups for x86-64 with AVX-512 (F, BW, DQ, VL), but for those in simd_avx512_*.cc. As for
-// AVX2, these files alone are compiled for them, so everything is in the unnamed namespace and no
+// Kernels for x86-64 with AVX-512 (F, BW, DQ, VL), except those in simd_avx512_*.cc. As for AVX2,
+// only these files are compiled with these flags, so everything is in the unnamed namespace and no
 // inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
@@ -18,8 +18,8 @@ inline void MultiplyAdd(__m256* sum, __m256 a, __m256 b) {
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
 
-// The same with one number in memory as the left factor, where it is used once: a load of its own
-// would cost as much as the product.
+// Multiply-add with a broadcast memory operand as the left factor, for values that are used once: a
+// separate load would cost as much as the product.
 inline void MultiplyAddAt(__m512* sum, const float* a, __m512 b) {
   __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
 }
@@ -27,7 +27,7 @@ inline void MultiplyAddAt(__m256* sum, const float* a, __m256 b) {
   __asm__("vfmadd231ps %2%{1to8%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
 }
 
-// Neighbouring rows of a left side. A pointer for every four of them: general registers are few.
+// Adjacent rows of the left operand. One pointer serves four rows, to save general registers.
 template <int kRows>
 struct LeftRows {
   const float* fours[(kRows + 3) / 4];
@@ -48,8 +48,8 @@ struct LeftRows {
   }
 };
 
-// Fetches the panel that the next call reads into the second-level cache, a bit with every step of
-// depth, in `passes` of rows.
+// Prefetches the next call's panel into the second-level cache, a part in each step of depth,
+// distributed over `passes` blocks of rows.
 struct Ahead {
   const char* at;
   size_t step;
@@ -62,18 +62,18 @@ struct Ahead {
     at += step;
   }
 };
-// In place of it.
+// Replaces it where nothing is prefetched.
 struct NothingAhead {
   void Fetch() {}
 };
 
-// Rows [row, row + kRows) against kWide vectors of a panel and, with kHalf, half a vector behind
-// them, which some processors multiply in half the time; `columns` of it all are stored.
+// Multiplies rows [row, row + kRows) by kWide vectors of a panel and, with kHalf, a following half
+// vector, which some processors multiply in half the time. Stores `columns` of the result.
 template <int kRows, int kWide, bool kHalf, typename Fetching>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns,
                          Fetching* fetching) {
-  Fetching ahead = *fetching;                     // in registers
-  constexpr int kVectors = kWide + (kWide == 0);  // arrays have elements
+  Fetching ahead = *fetching;                     // copied into registers
+  constexpr int kVectors = kWide + (kWide == 0);  // arrays cannot be empty
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
                                 kColumnsF32;
@@ -127,12 +127,12 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   }
 }
 
-// ---- Half vectors, of two rows in one ----
+// ---- Half vectors of two rows in one vector ----
 
-// The left factors of two neighbouring rows, each in a half of the lanes.
+// Combines the left factors of two adjacent rows, one in each half of the lanes.
 inline __m512 TwoRows(__m512 even, __m512 odd) { return _mm512_mask_blend_ps(0xff00, even, odd); }
 
-// Adds the products of one of four depths, which kWhich spreads.
+// Adds the products of one of four depths, selected by kWhich.
 template <int kWhich, int kPairs>
 inline void AddSpread(const __m512 (&fours)[kPairs], __m512 weights, __m512 (&sums)[kPairs]) {
 #pragma GCC unroll 16
@@ -141,8 +141,9 @@ inline void AddSpread(const __m512 (&fours)[kPairs], __m512 weights, __m512 (&su
   }
 }
 
-// Sums of eight columns of kRows rows, in pairs: a vector has them for two. Four depths of a row
-// are loaded together and spread by shuffles, which take no unit that multiplies.
+// Adds the products of kRows rows and eight columns; each vector has the sums of two rows. Four
+// depths of a row are loaded together and spread by shuffles, which do not use the multiplication
+// units.
 template <int kRows>
 inline void AddEightColumns(LeftRows<kRows>& a, int depth, const float* b,
                             __m512 (&sums)[kRows / 2]) {
@@ -173,7 +174,8 @@ inline void AddEightColumns(LeftRows<kRows>& a, int depth, const float* b,
   }
 }
 
-// The same of 24 columns, 16 of which are a vector for each row.
+// Adds the products of kRows rows and 24 columns: 16 columns of each row are a vector, eight
+// columns of two rows another one.
 template <int kRows>
 inline void AddColumns(LeftRows<kRows>& a, int depth, const float* b, __m512 (&wide)[kRows],
                        __m512 (&sums)[kRows / 2]) {
@@ -190,8 +192,8 @@ inline void AddColumns(LeftRows<kRows>& a, int depth, const float* b, __m512 (&w
   }
 }
 
-// Where rows of eight columns follow each other, pairs of them are stored as rows of 16; returns
-// whether they are.
+// If rows of eight output columns are contiguous, stores pairs of them as rows of 16 and returns
+// true.
 template <int kPairs>
 inline bool StorePairs(const GemmTileF32& tile, int row, int columns,
                        const __m512 (&sums)[kPairs]) {
@@ -213,7 +215,8 @@ inline bool StorePairs(const GemmTileF32& tile, int row, int columns,
   return true;
 }
 
-// Rows [row, row + kRows) against kWide (0 or 1) vectors of a panel and half a vector behind them.
+// Multiplies rows [row, row + kRows) by kWide (0 or 1) vectors of a panel and the following half
+// vector.
 template <int kRows, int kWide>
 inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int columns) {
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
@@ -249,8 +252,8 @@ inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int colum
              Bounds(tile.low, tile.high), tile.epilogue, row, first, columns, values);
 }
 
-// How many of `left` rows to take at once: at most kMost or 8, and never so few at the end that
-// they would wait for their own sums.
+// Returns how many of `left` rows to process at once: at most kMost or 8, and never so few in the
+// last block that it is bound by latency.
 template <int kMost>
 int RowsAtOnce(int left) {
   if (left == kMost || left >= kMost + 4) return kMost;
@@ -258,7 +261,7 @@ int RowsAtOnce(int left) {
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
-// How many times that is kMost; at least once.
+// Returns the number of blocks of kMost rows; at least 1.
 template <int kMost>
 int WholeTiles(int rows) {
   const int tiles = rows % kMost == 0 ? rows / kMost : (rows - 4) / kMost;
@@ -267,7 +270,7 @@ int WholeTiles(int rows) {
 
 template <int kMost, int kWide, bool kHalf, typename Fetching>
 void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
-  // Few rows, which are left over, fetch nothing: that would take eight more functions.
+  // The remaining rows prefetch nothing: that would require eight more functions.
   NothingAhead nothing;
   constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, NothingAhead*) = {
       &GemmF32Block<1, kWide, kHalf, NothingAhead>, &GemmF32Block<2, kWide, kHalf, NothingAhead>,
@@ -289,7 +292,7 @@ void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
   }
 }
 
-// One or two rows against two panels: a single one would wait for its own sums.
+// Multiplies one or two rows by two panels: a single panel would be bound by latency.
 template <int kRows>
 void GemmF32Few(const GemmTileF32& tile, int first) {
   const size_t panel_stride =
@@ -347,9 +350,9 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// The sums of four vectors' quarters, which lie side by side in quarters. What follows adds the
-// first to the third and the second to the fourth, and then both: in the same order for every
-// vector, whatever the others are.
+// Adds the four lanes of each quarter of four vectors; quarter q of the result has the four sums of
+// the vectors' quarters q. The first value is added to the third and the second to the fourth, then
+// both sums: the order is the same for every vector.
 inline __m512 SumQuarters(__m512 a, __m512 b, __m512 c, __m512 d) {
   const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
   const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
@@ -361,7 +364,7 @@ inline __m128 SumLanes(__m512 quarters) {
       _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
   return _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
 }
-// The same of four, one after the other.
+// Adds the quarters of four vectors, each with four sums, into 16 sums.
 inline __m512 SumLanes(const __m512 (&quarters)[4]) {
   __m512 halves[2];
 #pragma GCC unroll 2
@@ -374,8 +377,8 @@ inline __m512 SumLanes(const __m512 (&quarters)[4]) {
                        _mm512_shuffle_f32x4(halves[0], halves[1], _MM_SHUFFLE(3, 1, 3, 1)));
 }
 
-// What lies behind the last whole vector of a part, with zeros behind it. Of eight values or fewer
-// a load touches half a vector, which seldom crosses a line of the cache.
+// Loads the remainder of a part, after its last whole vector, padded with zeros. For at most eight
+// values only half a vector is accessed, which seldom crosses a cache line.
 template <bool kHalf>
 inline __m512 LoadRest(__mmask16 lanes, const float* values) {
   if constexpr (!kHalf) return _mm512_maskz_loadu_ps(lanes, values);
@@ -387,8 +390,8 @@ inline __m512 LoadRest(__mmask16 lanes, const float* values) {
   return rest;
 }
 
-// kRows (1 or 4) dot products with one row of weights, before their lanes are added; `rest` has
-// those behind the last whole vector of a part.
+// Computes kRows (1 or 4) dot products with one row of weights, before their lanes are added;
+// `rest` is the mask of a part's remainder.
 template <int kRows, bool kHalf>
 [[gnu::always_inline]] inline __m512 DotQuarters(const DotTileF32& tile, int row, int column,
                                                  __mmask16 rest) {
@@ -430,7 +433,7 @@ template <int kRows, bool kHalf>
 inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 rest) {
   const __m128 totals = SumLanes(DotQuarters<kRows, kHalf>(tile, row, column, rest));
   const __m128 biased = _mm_add_ps(_mm_set1_ps(DotBias(tile, column)), totals);
-  // As in ClampTo, NaN passes.
+  // NaN passes through, as in ClampTo.
   const __m128 clamped =
       _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
   float results[4];
@@ -440,7 +443,7 @@ inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 rest)
   for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
 }
 
-// 16 of them: what adds lanes is then less than what multiplies.
+// Finishes 16 dot products: with that many, adding lanes costs less than the products.
 inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512 (&quarters)[4]) {
   const __m512 biased = _mm512_add_ps(_mm512_set1_ps(DotBias(tile, column)), SumLanes(quarters));
   const __m512 clamped = Bounds(tile.low, tile.high)(biased);
@@ -452,7 +455,7 @@ inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512
   for (int r = 0; r < 16; ++r, out += tile.out_stride) *out = results[r];
 }
 
-// As many rows by sixteens as there are; returns the next one.
+// Computes rows in blocks of sixteen; returns the first remaining row.
 template <bool kHalf>
 int DotManyRows(const DotTileF32& tile, int column, __mmask16 rest) {
   int row = 0;
@@ -467,8 +470,8 @@ int DotManyRows(const DotTileF32& tile, int column, __mmask16 rest) {
   return row;
 }
 
-// The same of kParts parts with kWhole whole vectors and some values behind them, whose weights
-// stay in registers.
+// Like DotManyRows, for kParts parts of kWhole whole vectors and a remainder each, with the weights
+// in registers.
 template <bool kHalf, int kParts, int kWhole>
 int ShallowRows(const DotTileF32& tile, int column, __mmask16 rest) {
   const auto load = [rest](const float* values, int v) {
@@ -527,8 +530,8 @@ void Dots(const DotTileF32& tile) {
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
-// 16 columns at a time; `Finish` is made for the factors of the columns and turns sums into clamped
-// steps, to which the zero point is added.
+// Requantises 16 columns at a time. `Finish` is constructed with the columns' factors and converts
+// sums to clamped quantised values, to which the zero point is added.
 template <typename Finish>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m512i zero_point = _mm512_set1_epi32(tile.zero_point);
@@ -557,7 +560,7 @@ struct FinishFloat {
   }
 };
 
-// (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
+// Computes (a * b + 2^30) >> 31 in each lane; b is never negative, so nothing saturates.
 inline __m512i DoublingHighMultiply(__m512i a, __m512i b) {
   const __m512i nudge = _mm512_set1_epi64(int64_t{1} << 30);
   const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(a, b), nudge);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of bfloat16 for x86-64 with AMX, in the panels of AVX512-BF16's functions, which round
-// to bfloat16 here, too.
+// bfloat16 products for x86-64 with AMX, with the panels of the AVX512-BF16 kernels. AVX512-BF16
+// instructions also convert to bfloat16 here.
 //
-// One instruction adds to a sum what 32 values of depth make: first those of even places, then
-// those of odd ones, each sum by itself in float32, then both. It rounds to nearest and takes
-// denormals for zeros whatever the processor's settings are. Depth is always cut at the same places
-// of a part, so that a sum does not depend on the tile it is in.
+// One instruction adds 32 values of depth to a sum: first those with even indices, then those with
+// odd ones, each in a separate float32 sum, then both. It rounds to nearest and treats denormals as
+// zero whatever the processor's settings are. The depth of a part is always divided in the same
+// way, so that a sum does not depend on the tile it is in.
 #include "kernels/cpu/simd_amx.inc"
 #include "kernels/cpu/simd_avx512_bf16.inc"
 
@@ -16,13 +16,13 @@
 namespace deputy {
 namespace {
 
-// Values of a tile's row.
+// Values in a tile's row.
 constexpr int kPieceValues = kTileBytes / 2;
-// Rows that a call takes at once, of two tiles.
+// Rows processed at once, of two tiles.
 constexpr int kRowsBf16 = 2 * kTileRows;
 
-// A part's depth: pieces of a tile's row, and what is left, which is copied in front of zeros. A
-// depth of less than a piece is one by itself.
+// Division of a part's depth into whole tile rows and a remainder, which is copied and padded with
+// zeros. A depth smaller than a tile row is a piece of its own.
 struct DepthCut {
   int piece, whole, rest;
 
@@ -33,14 +33,15 @@ struct DepthCut {
   }
 };
 
-// Two tiles of rows; a tile that would reach beyond the last row holds some that were there before.
+// Two tiles of rows. A tile that would extend past the last row begins earlier and contains rows
+// that are already computed.
 struct LeftRows {
-  int first[2];    // of the job
-  int skipped[2];  // rows of each tile before the first one
+  int first[2];    // in the job
+  int skipped[2];  // rows of each tile that are already computed
   int rows[2];
 };
 
-// A panel of columns of a job.
+// Multiplies all rows of a job by one panel of columns.
 class PanelBf16 {
  public:
   PanelBf16(const GemmTileBf16& job, const DepthCut& cut, int tile_rows, int column)
@@ -106,7 +107,7 @@ class PanelBf16 {
     }
   }
 
-  // Zeros on both sides: what would be read instead may be no number.
+  // Pads both sides with zeros: memory after the remainder could contain NaN.
   template <bool kTwoRows, bool kTwoColumns>
   void AddRest(const TileAt at[2], const char* weights) {
     const size_t bytes = 2 * static_cast<size_t>(cut_.rest);

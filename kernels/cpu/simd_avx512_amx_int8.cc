@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 products for x86-64 with AMX: both sides are signed bytes as they are, sums are exact. What
-// becomes of the sums is AVX-512's work, for one block of them while the next one is multiplied.
+// int8 products for x86-64 with AMX: both operands are signed bytes, sums are exact. AVX-512 code
+// requantises the sums of one block while the next one is multiplied.
 #include "kernels/cpu/simd_amx.inc"
 #include "kernels/cpu/simd_avx512_vnni.inc"
 
@@ -12,18 +12,19 @@ namespace {
 
 constexpr int kRowsS8 = 8, kRunS8 = 4;
 
-// How the depth of a part is cut: into pieces of a tile's row, of which the last one begins where
-// it ends with the part. What it has in common with the piece before meets weights of zero.
+// Division of a part's depth into pieces of a tile's row. The last piece ends with the part and may
+// overlap the previous one; the overlapping values are multiplied by zero weights.
 struct DepthCut {
-  int piece;   // bytes of a tile's row
-  int whole;   // of a part, in bytes of whole pieces
-  int rest;    // what is left of it
-  bool valid;  // tiles cannot be empty
+  int piece;   // bytes in a tile's row
+  int whole;   // bytes of whole pieces in a part
+  int rest;    // remaining bytes
+  bool valid;  // depth > 0: tiles cannot be empty
 
-  // The weights of rests of kMostParts parts are kept.
+  // Maximum number of parts whose remainder weights are stored.
   static constexpr int kMostParts = 8;
   DepthCut(int parts, int depth) : valid(depth > 0) {
-    // Many parts with rests are cut into runs, which is slow and does not happen.
+    // More parts with remainders are divided into runs, which is slow but does not occur in
+    // practice.
     piece = depth <= kTileBytes                              ? depth
             : depth % kTileBytes == 0 || parts <= kMostParts ? kTileBytes
                                                              : kRunS8;
@@ -33,7 +34,7 @@ struct DepthCut {
   }
 };
 
-// Weights of the rests of a panel, behind zeros.
+// Zero-padded weights of the depth remainder of each part of a panel.
 class Rests {
  public:
   Rests(const DepthCut& cut, int parts, int depth) : cut_(cut), parts_(parts), depth_(depth) {
@@ -58,16 +59,16 @@ class Rests {
   alignas(64) char weights_[DepthCut::kMostParts][kTileRows * kPanelBytes];
 };
 
-// Up to 16 rows of a job in a tile, which may hold others before, between and behind them.
+// A tile of up to 16 rows of a job; it may contain unrelated rows before, between and after them.
 struct LeftTile {
   TileAt at;
-  int first, rows;           // of the job
-  uint8_t place[kTileRows];  // of each of them in the tile
+  int first, rows;           // in the job
+  uint8_t place[kTileRows];  // position of each of them in the tile
 };
 
-// Finds tiles for the rows of a job, which lie anywhere. Windows on an image are equally far apart
-// in a line, and from line to line by a multiple of that: a tile goes on there, with rows of no use
-// between them.
+// Finds tiles for the rows of a job, which have arbitrary addresses. Windows on an image are
+// equidistant in a line, and the distance between lines is a multiple of that distance; a tile
+// therefore continues in the next line, with unused rows in between.
 class TileFinder {
  public:
   explicit TileFinder(const GemmRowsS8& job)
@@ -80,7 +81,7 @@ class TileFinder {
   }
   int tile_rows() const { return tile_rows_; }
 
-  // The tile of row `first` and of those behind it.
+  // Finds the tile of row `first` and the following rows.
   void Find(int first, LeftTile* tile) const {
     const ptrdiff_t step = StepFrom(first);
     const ptrdiff_t span = (tile_rows_ - 1) * step;
@@ -90,7 +91,8 @@ class TileFinder {
     tile->at = {Row(first), static_cast<size_t>(step)};
     if (step == 0) return;
     AddRows(step, tile);
-    // Whatever lies between two rows can be read: near the last ones the tile begins before them.
+    // All memory between two rows of the job is readable. Near the last rows the tile is moved
+    // backwards, to begin before row `first`.
     while (!IsWithin(tile->at.rows + span) && IsWithin(tile->at.rows - step)) MoveBack(step, tile);
     if (!IsWithin(tile->at.rows + span)) {
       tile->rows = 1;
@@ -103,12 +105,12 @@ class TileFinder {
   const char* Row(int row) const { return static_cast<const char*>(rows_[row]); }
   bool IsWithin(const char* row) const { return lowest_ <= row && row <= highest_; }
 
-  // From a row to the next one of its line, 0 where it has none.
+  // Returns the distance to the next row of the same line, 0 if there is none.
   ptrdiff_t StepFrom(int first) const {
     if (first + 1 >= count_ || tile_rows_ == 1) return 0;
     const ptrdiff_t step = Row(first + 1) - Row(first);
     if (first + 2 >= count_) return step;
-    // At the end of a line the step of the next one.
+    // At the end of a line, the distance in the next line is used.
     const ptrdiff_t next = Row(first + 2) - Row(first + 1);
     return step == next || next <= 0 || step % next != 0 ? step : next;
   }
@@ -134,13 +136,13 @@ class TileFinder {
   const char* highest_;
 };
 
-// Sums of two tiles of rows by a panel of columns.
+// Sums of two tiles of rows and a panel of columns.
 struct BlockSums {
   static constexpr int kTileValues = kTileRows * kPanelColumns;
   alignas(64) int32_t values[2 * kTileValues] = {};
 };
 
-// A panel of a job's columns.
+// A panel of columns of a job.
 class PanelS8 {
  public:
   PanelS8(const GemmRowsS8& job, const Finish& finish, const DepthCut& cut, Rests* rests,
@@ -161,7 +163,7 @@ class PanelS8 {
     }
   }
 
-  // `count` is 1 or 2.
+  // Multiplies `count` (1 or 2) tiles of rows by the panel.
   void Multiply(const LeftTile* tiles, int count, BlockSums* sums) const {
     if (job_.addend != nullptr) FetchAddend(tiles, count);
     if (columns_ > 16) {
@@ -179,7 +181,7 @@ class PanelS8 {
   }
 
  private:
-  // Its rows are too far apart for processors to see them coming.
+  // Prefetches the addend: its rows are too far apart for the hardware prefetcher.
   void FetchAddend(const LeftTile* tiles, int count) const {
     for (int i = 0; i < count; ++i) {
       const int8_t* at =
@@ -223,7 +225,7 @@ class PanelS8 {
     return finish_.Steps(_mm512_load_si512(sums + 16 * vector), factors_[vector]);
   }
 
-  // Two rows of a panel fill a vector of bytes.
+  // Stores rows in pairs: two rows of a panel fill a vector of bytes.
   template <bool kAdds>
   void StoreRows(const LeftTile& tile, const int32_t* sums) const {
     int8_t* out = job_.out + static_cast<size_t>(tile.first) * job_.out_stride + column_;
@@ -259,7 +261,7 @@ class PanelS8 {
   __m512 factors_[2];
 };
 
-// Blocks of two tiles; each is stored while the next one is multiplied.
+// Computes blocks of two tiles; each block is stored while the next one is multiplied.
 void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums sums[2]) {
   int before = 0;
   for (int i = 0; i < count; i += 2) {
@@ -271,7 +273,7 @@ void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums 
   panel.Store(tiles + (count - 1) / 2 * 2, before, sums[(count - 1) / 2 % 2]);
 }
 
-// All columns of as many rows as a panel of weights well stays for.
+// Computes all columns of as many rows as reuse a panel of weights in the cache.
 void RequantizedByTiles(const GemmRowsS8& job) {
   constexpr int kMostTiles = 24;
   const Finish finish(job, job.columns);
@@ -293,8 +295,8 @@ void RequantizedByTiles(const GemmRowsS8& job) {
   }
 }
 
-// VNNI's function, whose left side is 128 more: bias less 128 times the sum of each column's
-// weights.
+// Runs the VNNI kernel, whose left operand is offset by 128: the bias is corrected by 128 times the
+// sum of each column's weights.
 void RequantizedByVnni(const GemmRowsS8& job) {
   const __m512i more = _mm512_set1_epi8(static_cast<char>(0x80));
   const int depth = job.parts * job.depth;
@@ -326,7 +328,7 @@ void RequantizedByVnni(const GemmRowsS8& job) {
   }
 }
 
-// With few products what becomes of the sums counts, which VNNI has in registers.
+// With few products per sum requantisation dominates; VNNI has the sums in registers.
 void RequantizedRows(const GemmRowsS8& job) {
   const int deep = job.addend == nullptr ? 32 : 64;
   if (job.rows == 0) return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The group for x86-64 with AVX-512 and its bfloat16 products (VDPBF16PS). As for AVX-512, this
-// file alone is compiled for them, so everything is in the unnamed namespace and no inline function
-// of a shared header is used.
+// bfloat16 products for x86-64 with AVX-512 BF16 (VDPBF16PS). As for AVX-512, only this file is
+// compiled with these flags, so everything is in the unnamed namespace and no inline function of a
+// shared header is used.
 //
-// One instruction adds the products of a pair to a sum in float32, the odd one first. It rounds to
+// One instruction adds the products of a pair to a float32 sum, the odd one first. It rounds to
 // nearest and flushes denormals whatever the processor's settings are. Every sum is one chain of
-// them in ascending order of pairs, so that it does not depend on the tile it is in.
+// these instructions in ascending order of pairs, so that it does not depend on the tile it is in.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512BF16__)
 
@@ -17,18 +17,18 @@ namespace {
 
 constexpr int kRows = 12, kColumns = 32;
 
-// Two neighbouring values of a row, as one number of 32 bits to load.
+// Two adjacent values of a row, loaded as one 32-bit value.
 using Pair [[gnu::may_alias]] = float;
 
-// One instruction that leaves its accumulator where it is: g++ 12 otherwise keeps copies of a whole
-// tile on the stack. Pairs travel as floats; nothing computes with them as such.
+// Product instruction that keeps its accumulator in place: g++ 12 otherwise keeps copies of a whole
+// tile on the stack. The float type of pairs has no numeric meaning.
 inline void AddProducts(__m512* sum, __m512 a, __m512 b) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
 inline void AddProducts(__m256* sum, __m256 a, __m256 b) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
-// The same with one pair in memory as the left factor, where it is used once.
+// Product with a broadcast memory operand as the left pair, for pairs that are used once.
 inline void AddProductsAt(__m512* sum, const Pair* a, __m512 b) {
   __asm__("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
 }
@@ -36,8 +36,8 @@ inline void AddProductsAt(__m256* sum, const Pair* a, __m256 b) {
   __asm__("vdpbf16ps %2%{1to8%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
 }
 
-// Neighbouring rows of a left side, in pairs. A pointer for every four of them: general registers
-// are few.
+// Adjacent rows of the left operand, in pairs of values. One pointer serves four rows, to save
+// general registers.
 template <int kCount>
 struct LeftRows {
   const Pair* fours[(kCount + 3) / 4];
@@ -69,8 +69,8 @@ const Pair* PanelOf(const GemmTileBf16& tile, int first) {
          static_cast<size_t>(first / kColumns) * PanelPairs(tile);
 }
 
-// A tile's part of its RoundingAhead, a run for each step of the depth: the products leave the
-// units that convert and store with little to do.
+// The conversion work that a tile does for its RoundingAhead, one run in each step of depth: the
+// products leave the conversion and store units almost idle.
 class Rounding {
  public:
   explicit Rounding(RoundingAhead* ahead) : ahead_(ahead) {
@@ -96,8 +96,8 @@ class Rounding {
   RoundingAhead job_ = {nullptr, nullptr, 0};
 };
 
-// The sums of rows that have eight columns and lie one behind the other, as does what is added to
-// them: two rows in a vector. False, and nothing is stored, where they do not.
+// Stores rows of eight contiguous columns, with a contiguous addend, as vectors of two rows.
+// Returns false, and stores nothing, if the layout is different.
 template <int kCount>
 [[gnu::always_inline]] inline bool StorePairs(const GemmTileBf16& tile, int row,
                                               const __m256 (&sums)[kCount]) {
@@ -122,11 +122,11 @@ template <int kCount>
   return true;
 }
 
-// Rows [row, row + kCount) against kWide vectors of a panel and, with kHalf, half a vector behind
-// them; `columns` of it all are stored.
+// Multiplies rows [row, row + kCount) by kWide vectors of a panel and, with kHalf, a following half
+// vector; stores `columns` of the result.
 template <int kCount, int kWide, bool kHalf>
 inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
-  constexpr int kVectors = kWide + (kWide == 0);  // arrays have elements
+  constexpr int kVectors = kWide + (kWide == 0);  // arrays cannot be empty
   const Pair* b = PanelOf(tile, first);
   __m512 sums[kCount][kVectors];
   __m256 halves[kCount];
@@ -196,8 +196,8 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   }
 }
 
-// How many of `left` rows to take at once: at most kMost or 8, and never so few at the end that
-// they would wait for their own sums.
+// Returns how many of `left` rows to process at once: at most kMost or 8, and never so few in the
+// last block that it is bound by latency.
 template <int kMost>
 int RowsAtOnce(int left) {
   if (left == kMost || left >= kMost + 4) return kMost;
@@ -222,7 +222,7 @@ void Panel(const GemmTileBf16& tile, int first) {
   }
 }
 
-// One or two rows against two panels: a single one would wait for its own sums.
+// Multiplies one or two rows by two panels: a single panel would be bound by latency.
 template <int kCount>
 void Few(const GemmTileBf16& tile, int first) {
   constexpr int kVectors = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions of the AVX-512 table (see simd_avx512.cc). Everything is in the
-// unnamed namespace, and no inline function of a shared header is used.
+// float32 depthwise convolutions for AVX-512 (see simd_avx512.cc). Everything is in the unnamed
+// namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
 #include "kernels/cpu/simd_avx512_finish.inc"
@@ -14,8 +14,8 @@ constexpr __mmask16 kAllLanes = 0xffff;
 
 // ---- Any columns ------------------------------------------------------------------------------
 
-// kColumns columns of 16 * kVectors channels from `first` on, or, if kVectors is 1, of those in
-// `lanes`. Weights are loaded once for all columns.
+// Computes kColumns columns of 16 * kVectors channels from `first` on or, if kVectors is 1, of the
+// channels in `lanes`. Weights are loaded once for all columns.
 template <int kColumns, int kVectors>
 inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int first,
                              __mmask16 lanes) {
@@ -47,8 +47,8 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
              sums);
 }
 
-// All channels of kColumns columns. Few columns take several vectors at once: a single sum would
-// wait for itself.
+// Computes all channels of kColumns columns. With few columns, several vectors are processed at
+// once: a single sum would be bound by latency.
 template <int kColumns>
 void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
   constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
@@ -71,10 +71,10 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
   if (column < in.columns) kRest[in.columns - column - 1](in, column);
 }
 
-// ---- Lines of neighbouring windows --------------------------------------------------------------
+// ---- Lines of adjacent windows ------------------------------------------------------------------
 
-// What is made of a tile's sums, which are in memory, where something follows: for all tiles of a
-// size, because it is most of what they would be.
+// Applies the epilogue to a tile's sums in memory. Shared by all tiles of a size: inlined, it would
+// be most of their code.
 template <int kColumns, int kVectors>
 [[gnu::noinline]] void FollowTile(const DepthwiseLinesF32& in, int pixel, int first,
                                   const float* sums, float* out) {
@@ -117,18 +117,19 @@ template <int kColumns, int kVectors>
   }
 }
 
-// A piece of lines: neighbouring columns, of whose windows the outer ones lack `left` and `right`
-// taps, up to half a window, which lie beside the input.
+// Adjacent columns of a line. The windows of the first and last columns lack `left` and `right`
+// taps, at most half a window, which lie outside the input.
 struct Piece {
   int column, left, right;
 };
 
-// kColumns neighbours in a line, of kVectors vectors of channels from `first` on, of whose last one
-// those in `lanes` count. What several columns see is loaded once.
+// Computes kColumns adjacent columns of a line in kVectors vectors of channels from `first` on;
+// only `lanes` of the last vector are stored. Inputs shared by several columns are loaded once.
 template <int kColumns, int kTaps, int kStride, int kVectors>
 [[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
                                 int first, __mmask16 lanes) {
-  // What the columns see, together, and how much of it may lie beside the input on either side.
+  // Input columns of all windows together, and how many of them may lie outside the input on either
+  // side.
   constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
@@ -173,16 +174,16 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   StoreTile(in, line * in.columns + piece.column, first, lanes, sums);
 }
 
-// Channels of a piece that are computed for one line after the other: what lines share is then
-// still in the first-level cache, of which channels one by one, at the strides of pixels, would use
-// a few sets.
+// Channels of a piece that are computed line by line: input rows shared by lines stay in the
+// first-level cache. Single vectors of channels, at the stride of pixels, would map to a few cache
+// sets.
 constexpr int kTogether = 64;
 
 using TileFunction = void (*)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first,
                               __mmask16 lanes);
 
-// The tiles of so many columns: of one vector and, if there are less than eight, of two at once:
-// their sums would wait for themselves.
+// Tile functions for a number of columns: for one vector, and for two at once if there are fewer
+// than eight columns, whose sums would be bound by latency.
 struct Tiles {
   int columns;
   TileFunction one, two;
@@ -259,7 +260,7 @@ template <int kLines, int kVectors>
   }
 }
 
-// Four sums at once, of lines or of vectors.
+// Computes a column with four sums at once, of lines or of vectors.
 template <int kLines>
 void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
   constexpr int kVectors = 4 / kLines;
@@ -272,7 +273,7 @@ void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
   for (; first < in.channels; first += 16) SingleTile<kLines, 1>(in, at, first);
 }
 
-// Columns [first, last) one by one.
+// Computes columns [first, last) one by one.
 void Singles(const DepthwiseLinesF32& in, int first, int last) {
   for (int column = first; column < last; ++column) {
     const int begin = column * in.stride - in.before;
@@ -283,14 +284,15 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
   }
 }
 
-// How columns are cut into pieces of a few widths: as many of the widest as leave less than two,
-// and for the rest what takes the fewest cycles. What is narrower than the narrowest is left.
+// Partition of columns into pieces of a few widths: the widest, until fewer than two of them
+// remain, then the cheapest sequence in estimated cycles. A remainder narrower than the narrowest
+// piece is left to the caller.
 constexpr int kWidths[] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
 constexpr int kMostColumns = kWidths[0];
 
 template <int kTaps, int kSingleCycles>
 struct Cut {
-  int first[2 * kMostColumns] = {};  // by what is left: the index of the first piece's width
+  int first[2 * kMostColumns] = {};  // index of the first piece's width, by remaining columns
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
@@ -310,7 +312,7 @@ struct Cut {
   constexpr int PieceOf(int left) const { return left < 2 * kMostColumns ? first[left] : 0; }
 };
 
-// Windows that are `kStride` apart.
+// Kernels for windows that are `kStride` apart.
 template <int kTaps, int kStride>
 struct Lines {
   static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, 16>(), TilesOf<kTaps, kStride, 14>(),
@@ -334,7 +336,7 @@ struct Lines {
     }
   }
 
-  // Columns one by one that lack taps, however many.
+  // Computes the columns that lack taps one by one; any number of taps may be missing.
   static void RunInside(const DepthwiseLinesF32& in) {
     const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
     int end = in.columns;
@@ -352,13 +354,13 @@ struct Lines {
 
 // ---- Lines of pairs -----------------------------------------------------------------------------
 //
-// 8 or 24 channels of two neighbouring pixels fill kOfPair = 1 or 3 vectors. What neighbouring taps
-// see lies as many half vectors apart; what spans two vectors is made of them, because a load that
-// crosses a line of the cache takes as long as two.
+// 8 or 24 channels of two adjacent pixels fill kOfPair = 1 or 3 vectors. The inputs of adjacent
+// taps are kOfPair half vectors apart. Inputs that span two vectors are assembled in registers,
+// because a load that crosses a cache line takes as long as two.
 
 constexpr int kPairTaps = 3;
 
-// Channels of a pair that are in its vector `vector`, of `values` for one pixel.
+// Loads vector `vector` of a pair from per-channel `values`, repeated for both pixels.
 template <int kOfPair>
 inline __m512 LoadPair(const float* values, int vector) {
   constexpr int kChannels = 8 * kOfPair;
@@ -369,7 +371,7 @@ inline __m512 LoadPair(const float* values, int vector) {
   return _mm512_mask_loadu_ps(front, 0xff00, values + 16 - kChannels);
 }
 
-// As FollowTile, of neighbouring vectors.
+// Like FollowTile, for contiguous vectors.
 template <int kVectors>
 [[gnu::noinline]] void FollowPairs(const DepthwiseLinesF32& in, int pixel, const float* sums,
                                    float* out) {
@@ -385,15 +387,15 @@ template <int kVectors>
   FinishTile(out, 16, Bounds(in.low, in.high), &epilogue, 0, 0, 16, values);
 }
 
-// The second half of one vector and the first of another. g++ 12 loads them once more for the
-// intrinsic.
+// Returns the second half of `first` and the first half of `second`. For the intrinsic g++ 12 would
+// load both vectors again.
 inline __m512 Between(__m512 first, __m512 second) {
   __m512 both;
   __asm__("valignq $4, %1, %2, %0" : "=v"(both) : "v"(first), "v"(second));
   return both;
 }
 
-// The product for the lanes in a constant mask.
+// Multiply-add in the lanes of a constant mask.
 template <int kLanes>
 inline void MultiplyAddSome(__m512* sum, __m512 a, __m512 b) {
   if constexpr (kLanes == 0xffff) {
@@ -403,13 +405,14 @@ inline void MultiplyAddSome(__m512* sum, __m512 a, __m512 b) {
   }
 }
 
-// kPairs neighbouring pairs; at the sides of a line the outer windows lack a tap.
+// Computes kPairs adjacent pairs; at the ends of a line the outer windows lack a tap.
 template <int kOfPair, int kPairs, int kSides>
 struct PairTile {
   static constexpr int kVectors = kOfPair * kPairs;
   static constexpr bool kAtLeft = (kSides & 1) != 0, kAtRight = (kSides & 2) != 0;
 
-  // Where a tap sees what a vector of sums adds, in half vectors; and which lanes of it there are.
+  // Position, in half vectors, of a tap's input for a vector of sums; and the lanes of it that
+  // exist.
   static constexpr int HalfOf(int vector, int tap) { return 2 * vector + (tap - 1) * kOfPair; }
   static constexpr int LanesAt(int half) {
     if (kAtLeft && half < 0) return half == -1 ? 0xff00 : 0;
@@ -423,7 +426,7 @@ struct PairTile {
   __m512 sums[kVectors];
   __m512 weights[kOfPair][kPairTaps];
 
-  // All products of what lies at kHalf.
+  // Adds all products with the input at half vector kHalf.
   template <int kHalf, int kVector = 0, int kTap = 0>
   [[gnu::always_inline]] inline void Multiply(__m512 value) {
     if constexpr (kVector < kVectors) {
@@ -434,7 +437,7 @@ struct PairTile {
       Multiply<kHalf, kVector + (kLast ? 1 : 0), kLast ? 0 : kTap + 1>(value);
     }
   }
-  // Vectors from kVector on of a row; `before` is the one before.
+  // Processes a row's vectors from kVector on; `before` is the previous vector.
   template <int kVector>
   [[gnu::always_inline]] inline void Row(const float* values, __m512 before) {
     constexpr int kEnd = (HalfOf(kVectors - 1, kPairTaps - 1) + 1) / 2;
@@ -467,7 +470,7 @@ template <int kOfPair, int kPairs, int kSides>
         tile.weights[vector][tap] = LoadPair<kOfPair>(from, vector);
       }
     }
-    // The first half that is seen, and the vector that it is in.
+    // The first half vector of input, and the vector that contains it.
     constexpr int kFirst = (Tile::HalfOf(0, 0) - 1) / 2;
     __m512 before = _mm512_setzero_ps();
     if constexpr (Tile::Has(kFirst)) before = _mm512_loadu_ps(values + 16 * kFirst);
@@ -521,10 +524,10 @@ struct PairLines {
   }
 };
 
-// ---- What there is ------------------------------------------------------------------------------
+// ---- Dispatch -----------------------------------------------------------------------------------
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
-  // Positions are ints.
+  // Positions are computed in int.
   constexpr int kMost = 1 << 24;
   if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
   if (PairLines<1>::Fit(in)) return PairLines<1>::Run(in), true;

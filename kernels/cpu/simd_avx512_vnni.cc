@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 products for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. As for AVX2, this file and its
-// neighbours alone are compiled for them, so everything is in the unnamed namespace and no inline
-// function of a shared header is used. What makes up a tile is always inlined: g++ 12 keeps tiles
-// in registers only where nothing is called.
+// int8 products for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. As for AVX2, only this file and
+// its neighbours are compiled with these flags, so everything is in the unnamed namespace and no
+// inline function of a shared header is used. The code of a tile is always inlined: g++ 12 keeps
+// tiles in registers only in functions without calls.
 //
-// They use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left
-// side, which is therefore 128 more than its values, and signed weights. Nothing saturates.
+// They use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left operand,
+// which is therefore offset by 128, and signed weights. Nothing saturates.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -16,11 +16,11 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
-// Depths up to which what follows the products counts beside them, and a block of columns fits into
-// the first-level cache; of products in one part, and in several.
+// Maximum depths at which requantisation takes a noticeable share of the time and a block of
+// columns fits in the first-level cache; for products of one part, and of several.
 constexpr int kShallowS8 = 640, kShallowPartsS8 = 512;
-// Steps of products between which the rows before are finished, without and with an addend: the
-// more there is to do, the thinner it is spread.
+// Number of product steps over which the previous rows are finished, without and with an addend:
+// more work is spread over more steps.
 constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 16, kFewestBesideAdding = 8;
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
@@ -81,22 +81,22 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-// ---- int8 rows to int8 ------------------------------------------------------------------------
+// ---- int8 rows with requantisation ------------------------------------------------------------
 
-// A block of 16 * kVectors columns of a job: what is alike for all its rows.
+// A block of 16 * kVectors columns of a job: parameters that are the same for all its rows.
 template <int kVectors>
 struct ColumnBlock {
-  // Four vectors are narrowed together: of one, two or four rows.
+  // Four vectors, of one, two or four rows, are narrowed together.
   static constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
 
   const GemmRowsS8& job;
   const Finish& finish;
-  const int8_t* b;  // the columns' panels
+  const int8_t* b;  // panels of the columns
   const int32_t* bias;
-  int8_t* out;       // of the first row
-  ptrdiff_t addend;  // from an output to its addend
-  __mmask64 exist;   // of a row's bytes
-  bool dense;        // rows that are narrowed together follow each other
+  int8_t* out;       // for the first row
+  ptrdiff_t addend;  // offset of an output's addend
+  __mmask64 exist;   // mask of a row's bytes
+  bool dense;        // rows that are narrowed together are contiguous
   alignas(64) float factors[16 * kVectors];
 
   ColumnBlock(const GemmRowsS8& whole, const Finish& how, int column)
@@ -118,8 +118,8 @@ struct ColumnBlock {
   int8_t* Out(int row) const { return out + static_cast<size_t>(row) * job.out_stride; }
 };
 
-// What becomes of sums of small factors where all steps are allowed. Held by value: stores of bytes
-// might change whatever lies in memory.
+// Requantisation with small factors and no clamp other than int8's range. Held by value: as far as
+// the compiler knows, stores of bytes could change it in memory.
 struct PlainEnd {
   static constexpr bool kAdds = false;
 
@@ -156,7 +156,7 @@ struct AddingEnd : PlainEnd {
       : PlainEnd(block), sum(*block.job.addend), addend(block.addend) {}
 };
 
-// The sums of kRows rows by 16 * kVectors columns.
+// Sums of kRows rows by 16 * kVectors columns.
 template <int kRows, int kVectors>
 struct SumsS8 {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
@@ -171,7 +171,7 @@ struct SumsS8 {
       for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
     }
   }
-  // The products of four values from `place` on of each row.
+  // Adds the products of the four values at `place` of each row.
   [[gnu::always_inline]] inline void Step(const void* const* rows, size_t place, const int8_t* b,
                                           size_t panel_stride) {
     const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
@@ -179,10 +179,11 @@ struct SumsS8 {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       weights[v] = _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * panel_stride + 64 * (v % 2));
-      // Loaded once: g++ 12 otherwise loads them for every row when it thinks of 16 registers.
+      // Kept in a register: g++ 12 otherwise reloads it for every row, because it assumes 16
+      // registers.
       __asm__("" : "+v"(weights[v]));
     }
-    // There are more addresses than registers.
+    // There are more addresses than general registers.
     if (kRows > 4) __asm__("" : "+r"(rows));
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -193,7 +194,7 @@ struct SumsS8 {
       for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
     }
   }
-  // All rows, of which `count` exist, without what is added.
+  // Requantises and stores the first `count` rows, without an addend.
   [[gnu::always_inline]] inline void Store(const ColumnBlock<kVectors>& block, int count,
                                            int8_t* out, size_t stride) const {
 #pragma GCC unroll 16
@@ -219,8 +220,8 @@ struct SumsS8 {
   }
 };
 
-// What is done at the end of a block of rows, in stages that are done between its successor's
-// steps: long runs of it would fill the processor's queues.
+// Requantisation and store of a block of rows, divided into stages that run between the product
+// steps of the next block: executed at once they would fill the processor's queues.
 template <int kRows, int kVectors, typename End>
 struct EndOfRows {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
@@ -299,8 +300,8 @@ struct EndOfRows {
     if (kTogether > 1 && end.dense) {
       _mm512_storeu_si512(first, bytes);
     } else if (End::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
-      // What a masked store leaves out would still hold up loads of the next rows' addends, which
-      // may lie there.
+      // Masked-out bytes of a store still delay loads of the next rows' addends, which may be in
+      // them.
       StoreTwentyFour(_mm512_castsi512_si256(bytes), first);
       StoreTwentyFour(_mm512_extracti64x4_epi64(bytes, 1), first + end.out_stride);
     } else {
@@ -312,7 +313,7 @@ struct EndOfRows {
   }
 };
 
-// Adds what is to be added to `count` rows of a block, which lie kChunk bytes apart.
+// Adds the addend to `count` requantised rows, which are kChunk bytes apart, and stores them.
 [[gnu::noinline]] void StoreSums(const GemmRowsS8& job, const int8_t* made, int count,
                                  __mmask64 exist, ptrdiff_t addend, int8_t* out) {
   const StepSum sum(*job.addend);
@@ -322,15 +323,15 @@ struct EndOfRows {
   }
 }
 
-// The weights of the next columns, which a model's other layers have pushed out to memory or to the
-// cache that is shared: fetched step by step while these columns are worked on.
+// Prefetches the next columns' weights, which other layers have evicted to memory or the shared
+// cache, step by step while the current columns are computed.
 struct WeightsAhead {
   const int8_t* at;
   const int8_t* end;
 
   WeightsAhead(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
     constexpr int kPanels = kChunk / kColumnsS8;
-    // What would push out these columns' own weights is left alone.
+    // Larger panels are not prefetched: they would evict the current columns' weights.
     constexpr size_t kMostBytes = 384 * 1024;
     const int next = column / kColumnsS8 + kPanels;
     const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
@@ -344,7 +345,7 @@ struct WeightsAhead {
   }
 };
 
-// Sums up from the value at `done` of the first part on, to which `b` belongs.
+// Accumulates the products from value `done` of the first part on; `b` has its weights.
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void SumUp(const GemmRowsS8& job, const void* const* rows,
                                          size_t done, const int8_t* b,
@@ -362,7 +363,7 @@ template <int kRows, int kVectors>
   }
 }
 
-// kRows rows, of which `count` exist.
+// Computes kRows rows, of which `count` exist.
 template <int kRows, int kVectors>
 [[gnu::noinline]] void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
                                         int count, int8_t* out, WeightsAhead* ahead) {
@@ -380,8 +381,8 @@ template <int kRows, int kVectors>
   StoreSums(block.job, made, count, block.exist, block.addend, out);
 }
 
-// Rows in blocks of kRows, each finished during the next one, which keeps all units of the
-// processor busy. The first part has kSteps steps or more.
+// Computes rows in software-pipelined blocks of kRows: each is finished while the next one is
+// multiplied, which keeps all execution units busy. The first part must have at least kSteps steps.
 template <int kRows, int kVectors, typename End, int kSteps>
 struct InTurn {
   using Sums = SumsS8<kRows, kVectors>;
@@ -419,7 +420,7 @@ struct InTurn {
   }
 };
 
-// Returns how many rows that were.
+// Returns the number of rows computed.
 template <int kRows, int kVectors, typename End, int kSteps>
 [[gnu::noinline]] int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
   const InTurn<kRows, kVectors, End, kSteps> turn(block);
@@ -428,7 +429,8 @@ template <int kRows, int kVectors, typename End, int kSteps>
   const size_t step = kRows * turn.end.out_stride;
   const void* const* rows = turn.job.a;
   int8_t* out = block.out;
-  // An even number of blocks begins in the middle of the loop, so that the last one is in `even`.
+  // With an even number of blocks the loop starts in its middle, so that the last block is in
+  // `even`.
   SumsS8<kRows, kVectors> even, odd;
   even.Start(turn.bias);
   SumUp(turn.job, rows, 0, turn.b, &even);
@@ -459,11 +461,11 @@ void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsAhead* ahead) 
   RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), ahead);
 }
 
-// All rows, in blocks of kRows; the last ones in the smallest block that takes them.
+// Computes all rows, in blocks of kRows; the remaining ones in the smallest block that fits.
 template <int kVectors, int kRows, int... kSmaller>
 void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
   const ColumnBlock<kVectors> block(job, finish, column);
-  // What adds is worth its code where networks have it: at many columns, and at 32 or 24.
+  // Code for an addend is only generated for the column counts that networks have: many, 32 and 24.
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   WeightsAhead ahead(job, column);
   int row = 0;
@@ -472,8 +474,8 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
       finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
   if (plain && job.parts * job.depth <= (job.parts == 1 ? kShallowS8 : kShallowPartsS8) &&
       job.depth >= (adds ? kFewestBesideAdding : kStepsBesidePlain) * kRunS8) {
-    // As many rows as leave registers to the ends, and as the products of one do not wait for its
-    // step before.
+    // Enough rows to hide the latency of the products, but few enough to leave registers for the
+    // requantisation.
     constexpr int kEach = kRows / 2;
     if constexpr (kAdds) {
       if (adds) {
@@ -490,13 +492,13 @@ void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column)
   }
   const int left = job.rows - row;
   if (left == 0) return;
-  // The sizes fall, so the last one that is enough counts.
+  // Sizes are in descending order, so the last one that suffices is used.
   void (*last)(const ColumnBlock<kVectors>&, int, WeightsAhead*) = &LastRows<kRows, kVectors>;
   ((left <= kSmaller ? void(last = &LastRows<kSmaller, kVectors>) : void()), ...);
   last(block, row, &ahead);
 }
 
-// As many accumulators as registers hold, whatever the number of columns.
+// Uses as many accumulators as fit in registers, for any number of columns.
 void RequantizedRows(const GemmRowsS8& job) {
   const Finish finish(job, job.columns);
   for (int column = 0; column < job.columns; column += kChunk) {
@@ -524,7 +526,7 @@ void LeftFromS8(const int8_t* values, size_t count, void* out) {
   }
 }
 
-// uint8 less 128 is int8, and that plus 128 is uint8 again.
+// uint8 less 128 is int8, and plus 128 is uint8 again.
 void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(out, values, count); }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 depthwise convolutions for x86-64 with AVX-512 and VNNI, of any filter; those of 3 x 3 and
-// 5 x 5 taps are mostly computed by lines (simd_avx512_vnni_depthwise_lines.cc). Everything is in
+// int8 depthwise convolutions for x86-64 with AVX-512 and VNNI, of any filter; most of those with 3
+// x 3 and 5 x 5 taps are computed by lines (simd_avx512_vnni_depthwise_lines.cc). Everything is in
 // the unnamed namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
@@ -11,13 +11,13 @@
 namespace deputy {
 namespace {
 
-// int8: 64 channels at a time. Four taps of a channel stand side by side in each 32-bit lane, so
-// that one instruction adds four products. Interleaving bytes leaves the channels in the order
-// (128-bit lane, vector, position); weights are packed in that order. Sums are brought back at the
-// end; what is requantised at once falls into place when it is narrowed to bytes.
+// 64 channels are processed at a time. Each 32-bit lane holds four taps of a channel, so that one
+// instruction adds four products. Interleaving bytes leaves the channels in the order (128-bit
+// lane, vector, position); weights are packed in this order. Sums are reordered at the end;
+// narrowing them to bytes restores the order without further instructions.
 constexpr int kTapsAtOnce = 4;
 
-// The channel at place i of a chunk, lane (i % 16) of vector (i / 16).
+// Channel at position i of a chunk: lane (i % 16) of vector (i / 16).
 inline int ChannelAt(int i) { return 16 * (i % 16 / 4) + 4 * (i / 16) + i % 4; }
 
 size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
@@ -47,7 +47,8 @@ void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* 
   }
 }
 
-// The taps from `tap` on; behind the last one any tap will do, its weights are zeros.
+// Returns the addresses of four taps from `tap` on. After the last tap any valid address will do,
+// because the weights are zero.
 inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8_t* out[4]) {
   for (int i = 0; i < kTapsAtOnce; ++i) {
     out[i] = pixel.inputs[tap + i < pixel.taps ? tap + i : 0] + first;
@@ -89,7 +90,7 @@ const int8_t* DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, const i
     LoadFourWeights(weights, fours);
     AddFourTaps(sums, in, fours);
   }
-  // From (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
+  // Reorders (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
   const __m512i a = _mm512_shuffle_i32x4(sums[0], sums[1], 0x44);
   const __m512i b = _mm512_shuffle_i32x4(sums[2], sums[3], 0x44);
   const __m512i c = _mm512_shuffle_i32x4(sums[0], sums[1], 0xee);
@@ -130,7 +131,7 @@ inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Finish& finish, i
   }
 }
 
-// The chunk of channels from `first` on in kColumns columns.
+// Computes the chunk of channels from `first` on in kColumns columns.
 template <int kColumns>
 inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Finish& finish, int column,
                                int first, const int8_t* weights) {
@@ -167,7 +168,7 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   const size_t chunk_bytes =
       static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
   const int8_t* weights = in.weights;
-  // Ordered factors fill whole chunks.
+  // The reordered factors are padded to whole chunks.
   const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
     int column = 0;

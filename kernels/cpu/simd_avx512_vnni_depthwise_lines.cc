@@ -4,11 +4,12 @@
 // rows at once. Everything is in the unnamed namespace, and no inline function of a shared header
 // is used.
 //
-// Four rows of the input are interleaved first, so that what lies in one column and channel stands
-// side by side in a 32-bit lane, as VPDPBUSD multiplies it. With a zero before or behind the
-// weights of three rows the same four serve two lines of output; for five rows there are two fours.
-// So a tap column takes one or two instructions a line, none of which moves bytes. Of three rows
-// with stride 2 no column serves another line, so that nothing is gained by keeping it.
+// Four input rows are interleaved first, so that the values of one column and channel form a 32-bit
+// lane, as VPDPBUSD multiplies them. For 3 x 3 taps, padding the three weights with a zero before
+// or after them lets the same four rows serve two output lines; 5 x 5 taps use two groups of four
+// rows. Thus a tap column takes one or two instructions per line, and none of them moves bytes.
+// With 3 x 3 taps and stride 2 no input column is shared by output lines, so interleaved columns
+// are not kept.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -21,24 +22,24 @@ inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
 
 // ---- Blocks of channels ------------------------------------------------------------------------
 
-// A block has 64 channels, or fewer of several columns, which lie side by side in its vectors.
+// A block has 64 channels, or fewer channels of several columns, side by side in its vectors.
 constexpr int kBlock = 64, kLeast = 8, kMostRuns = kBlock / kLeast;
-constexpr int kVectors = 4, kVector = 64;  // of four rows of a column; bytes of one
+constexpr int kVectors = 4, kVector = 64;  // vectors of four rows of a column; bytes per vector
 
 struct Block {
   int first, width;
 
-  // Of columns.
+  // Number of columns side by side.
   int runs() const { return kBlock / width; }
-  // The channel in a lane: interleaving bytes takes four from each 128 bits for every vector.
+  // Channel in a lane: interleaving bytes moves four of each 128 bits to each vector.
   int ChannelOf(int vector, int lane) const {
     const int place = lane / 4 * 16 + vector * 4 + lane % 4;
     return first + place % width;
   }
 };
 
-// The blocks of at least kLeast channels. The last one may have channels in common with the one
-// before.
+// Blocks that cover the channels, at least kLeast of them. The last block may overlap the previous
+// one.
 struct Blocks {
   int channels;
 
@@ -60,18 +61,20 @@ struct Blocks {
     for (int left = channels % kBlock; left > 0; left -= WidthOf(left)) ++pieces;
     return pieces;
   }
-  // More take as long as a whole block does, which there must be.
+  // More than two pieces take as long as a whole block, which is only possible with kBlock
+  // channels.
   bool EndsInWhole() const { return channels >= kBlock && Pieces() > 2; }
 };
 
-// ---- What is packed ----------------------------------------------------------------------------
+// ---- Packing -----------------------------------------------------------------------------------
 
-// Rows that are interleaved, of which every second one begins a quad, and the lines of output that
-// a quad serves with stride 1.
+// Number of interleaved rows (a quad; a new quad begins at every second row), and number of output
+// lines that a quad serves with stride 1.
 constexpr int kQuad = 4, kLines = 2;
 constexpr int QuadsOf(int size) { return size == 3 ? 1 : 2; }
 
-// Of a block: for each vector its weights [quad][tap column][line]; the bias; the factors.
+// Packed data of a block: for each vector its weights [quad][tap column][line]; the bias; the
+// factors.
 constexpr size_t kNumbersBytes = kBlock * sizeof(int32_t);
 constexpr size_t WeightsBytes(int size) {
   return static_cast<size_t>(QuadsOf(size)) * static_cast<size_t>(size) * kLines * kVector;
@@ -147,7 +150,7 @@ inline __m512i LoadRuns(const int8_t* const* from) {
   }
 }
 
-// Bytes of four rows side by side.
+// Interleaves the bytes of four rows.
 inline void Interleave(const __m512i (&rows)[kQuad], __m512i (&quad)[kVectors]) {
   const __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]);
   const __m512i high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
@@ -159,18 +162,18 @@ inline void Interleave(const __m512i (&rows)[kQuad], __m512i (&quad)[kVectors]) 
   quad[3] = _mm512_unpackhi_epi16(high01, high23);
 }
 
-// Where columns are read.
+// Addresses of input columns.
 struct Source {
   const int8_t* rows[kQuad];  // null: outside the input
-  const int8_t* outside;      // zero points
-  size_t step;                // from column to column
+  const int8_t* outside;      // a pixel of zero points
+  size_t step;                // between columns
   int width;                  // of the input
   int x;                      // the first column
-  int starts[kMostRuns];      // of as many runs, each so far behind it
+  int starts[kMostRuns];      // offset of each run, in columns
 };
 
-// Walks along the columns of four rows. The first kRead rows are read, those behind have weights of
-// zero.
+// Iterates over the columns of four rows. Only the first kRead rows are read; the weights of the
+// others are zero.
 template <int kRead, int kRuns>
 class Walk {
  public:
@@ -188,7 +191,7 @@ class Walk {
     at_ = static_cast<ptrdiff_t>(x_) * static_cast<ptrdiff_t>(step_);
   }
 
-  // Whether there are so many columns inside the input, in all rows and runs.
+  // Returns true if the next `count` columns are inside the input in all rows and runs.
   bool IsInside(int count) const { return x_ >= 0 && x_ + count <= end_; }
 
   template <bool kInside>
@@ -220,7 +223,7 @@ class Walk {
   const int width_;
   const size_t step_;
   int x_, end_;
-  ptrdiff_t at_;  // bytes to column x_
+  ptrdiff_t at_;  // byte offset of column x_
   const int8_t* rows_[kRead];
   int starts_[kRuns];
   ptrdiff_t further_[kRuns];
@@ -239,7 +242,8 @@ template <int kRuns>
 
 // ---- Products ----------------------------------------------------------------------------------
 
-// One vector's sums of kColumns columns, in one line or two, to `out` [line][column][kVectors].
+// Computes one vector's sums of kColumns columns, in one or two lines, and stores them to `out`
+// [line][column][kVectors].
 template <int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void TileVector(const int8_t* const* quads, const int8_t* weights,
                                               const int8_t* bias, __m512i* out) {
@@ -283,7 +287,7 @@ template <int kSize, int kStride, int kColumns>
   }
 }
 
-// All vectors' sums. `packed` is the block's.
+// Computes the sums of all vectors. `packed` is the packed data of the block.
 template <int kSize, int kStride, int kColumns>
 [[gnu::noinline]] void Tile(const int8_t* near, const int8_t* far, const int8_t* packed,
                             __m512i* out) {
@@ -294,22 +298,23 @@ template <int kSize, int kStride, int kColumns>
   }
 }
 
-// ---- Sums to bytes -----------------------------------------------------------------------------
+// ---- Requantisation ----------------------------------------------------------------------------
 
-// What becomes of a block's sums.
+// Requantisation parameters of a block.
 struct BlockFinish {
   __m512 factors[kVectors];
-  __m512 high;          // of the steps before the zero point is added
-  __m512i zero_point;   // of 16 bits
-  __m512i least, most;  // of the steps
-  bool plain = true;    // no need of `high`, `least` and `most`
+  __m512 high;          // bound before the zero point is added
+  __m512i zero_point;   // 16-bit lanes
+  __m512i least, most;  // bounds of the result
+  bool plain = true;    // `high`, `least` and `most` are not needed
 
   BlockFinish(const DepthwiseLinesS8& in, const int8_t* packed_factors)
       : high(_mm512_set1_ps(static_cast<float>(in.high - in.zero_point))),
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(in.zero_point))),
         least(_mm512_set1_epi8(static_cast<char>(in.low))),
         most(_mm512_set1_epi8(static_cast<char>(in.high))) {
-    // Sums of 32 bits times small factors stay within 32 bits, so that only steps are bounded.
+    // Products of 32-bit sums and small factors fit in 32 bits, so that only the result needs
+    // clamping.
     const __m512 limit = _mm512_set1_ps(0.5f);
     plain = in.low == -128 && in.high == 127;
     for (int v = 0; v < kVectors; ++v) {
@@ -318,7 +323,8 @@ struct BlockFinish {
     }
   }
 
-  // The bytes of a column. What is too low, or no number, becomes the least integer first.
+  // Requantises the sums of a column to bytes. Values that are too low, and NaN, become the minimum
+  // integer first.
   template <bool kPlain>
   [[gnu::always_inline]] inline __m512i Bytes(const __m512i* sums) const {
     __m512i steps[kVectors];
@@ -362,7 +368,7 @@ inline void StoreRuns(__m512i bytes, int8_t* out, const size_t* starts) {
   }
 }
 
-// Where the columns of a block's runs go: those of each `stride` bytes apart, the runs at `starts`.
+// Output columns of a block. Columns of a run are `stride` bytes apart; the runs begin at `starts`.
 struct Columns {
   size_t stride;
   size_t starts[kMostRuns];
@@ -371,7 +377,7 @@ struct Columns {
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
                                      const Columns& columns, int8_t* out) {
-  // Copies: what is stored could be these, as far as the compiler knows.
+  // Copied: as far as the compiler knows, the stores below could change the originals.
   const BlockFinish finished = finish;
   const Columns to = columns;
   for (int i = 0; i < count; ++i, sums += kVectors, out += to.stride) {
@@ -379,17 +385,17 @@ template <bool kPlain, int kRuns>
   }
 }
 
-// ---- Three by three -----------------------------------------------------------------------------
+// ---- 3 x 3 taps ---------------------------------------------------------------------------------
 
-// Outputs of a line, one after the other: sums become bytes beside the products of the next ones,
-// without having been in memory, and weights stay in registers.
+// Computes the outputs of a line in order: sums are requantised while the next products are
+// computed, without a round trip through memory, and weights stay in registers.
 template <bool kPlain, int kRuns>
 class Line {
  public:
   using Sums = __m512i[kVectors];
   using Quad = __m512i[kVectors];
 
-  // `line`: which of those that a quad serves. `packed` is the block's.
+  // `line` selects one of the lines that a quad serves. `packed` is the packed data of the block.
   Line(const BlockFinish& finish, const int8_t* packed, int line, const Columns& columns,
        int8_t* out)
       : finish_(finish), bias_(packed + kVectors * WeightsBytes(3)), columns_(columns), out_(out) {
@@ -416,7 +422,7 @@ class Line {
   }
 
  private:
-  // Copies: what is stored could be these, as far as the compiler knows.
+  // Copied: as far as the compiler knows, the stores of results could change the originals.
   const BlockFinish finish_;
   const int8_t* const bias_;
   const Columns columns_;
@@ -424,7 +430,7 @@ class Line {
   __m512i weights_[3][kVectors];
 };
 
-// `count` outputs from quads in memory.
+// Computes `count` outputs from quads in memory.
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfQuads(const BlockFinish& finish, const int8_t* packed, int which,
                                    const int8_t* quads, int count, const Columns& columns,
@@ -437,7 +443,8 @@ template <bool kPlain, int kRuns>
     for (int v = 0; v < kVectors; ++v) quad[v] = _mm512_load_si512(quads + kVector * v);
     quads += kColumnBytes;
   };
-  // The last sums of `oldest` are added, the middle ones of `middle`, the first ones of `newest`.
+  // Adds the last column's products to `oldest`, the middle ones to `middle`, the first ones to
+  // `newest`.
   const auto step = [&](auto& oldest, auto& middle, auto& newest) __attribute__((always_inline)) {
     line.Start(newest);
     next();
@@ -469,7 +476,7 @@ template <bool kPlain, int kRuns>
   line.Store(b);
 }
 
-// `count` outputs of every second column, whose quads go from the input into registers.
+// Computes `count` outputs with stride 2; the quads go from the input directly into registers.
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfSteps(const BlockFinish& finish, const int8_t* packed,
                                    const Source& source, int count, const Columns& columns,
@@ -506,7 +513,7 @@ template <bool kPlain, int kRuns>
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-// What depends on a piece's runs and on how plain its finish is.
+// Functions of a piece, by its number of runs and by whether requantisation is plain.
 struct PieceCode {
   decltype(&InterleaveColumns<1>) interleave;
   decltype(&FinishColumns<true, 1>) finish;
@@ -519,7 +526,7 @@ struct PieceCode {
             &LineOfSteps<kPlain, kRuns>};
   }
 };
-// By whether it is plain, and by runs: 1, 2, 4, 8.
+// Indexed by whether requantisation is plain, and by log2 of the number of runs.
 constexpr PieceCode kPieceCodes[2][4] = {{PieceCode::Of<false, 1>(), PieceCode::Of<false, 2>(),
                                           PieceCode::Of<false, 4>(), PieceCode::Of<false, 8>()},
                                          {PieceCode::Of<true, 1>(), PieceCode::Of<true, 2>(),
@@ -537,7 +544,7 @@ class Lines {
     for (int b = 0; b < blocks.count(); ++b) {
       const Block block = blocks[b];
       const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
-      // Pieces of a line, equally long.
+      // The pieces of a line have equal lengths.
       const int most = kMostColumns * block.runs();
       const int pieces = (in_.columns - 1) / most + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;
@@ -549,14 +556,13 @@ class Lines {
 
  private:
   static constexpr bool kKeepsQuads = kSize > 3 || kStride == 1;
-  static constexpr int kServed = kStride == 1 ? kLines : 1;  // lines of a quad
-  static constexpr int kWidest = 8;                          // columns of a tile
-  static constexpr int kSeen = kSize == 3 ? 72 : 44;         // columns that find room
+  static constexpr int kServed = kStride == 1 ? kLines : 1;  // output lines per quad
+  static constexpr int kWidest = 8;                          // maximum number of columns of a tile
+  static constexpr int kSeen = kSize == 3 ? 72 : 44;         // input columns that fit in the buffer
   static constexpr int kMostColumns = kKeepsQuads ? (kSeen - kSize) / kStride - 1 : 1 << 24;
-  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads
+  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads in the buffer
 
-  // A block's columns, in runs that are equally long, so that the last ones may have some in
-  // common.
+  // A block's columns, in runs of equal lengths; the last ones may overlap.
   struct Piece {
     Block block;
     int column, count;
@@ -570,7 +576,8 @@ class Lines {
     }
   };
 
-  // A row that any line reads, counted from the first one's first; null: zero points.
+  // Returns an input row of these lines, counted from the first line's first row; null: zero
+  // points.
   const int8_t* RowAt(int row) const {
     const int line = Smaller(row / kStride, in_.lines - 1), tap = row - line * kStride;
     return tap < kSize ? in_.inputs[line * kSize + tap] : nullptr;
@@ -578,7 +585,7 @@ class Lines {
 
   int8_t* QuadAt(int quad) { return quads_[quad % kHeld]; }
 
-  // `first`: that of the quad.
+  // Finds the rows of a quad that begins with row `first`.
   void FindRows(const Block& block, int first, Source* source) const {
     for (int r = 0; r < kQuad; ++r) {
       const int8_t* const row = RowAt(first + r);
@@ -606,7 +613,7 @@ class Lines {
         FindRows(piece.block, line * kStride, &source);
         code.line_of_steps(finish, packed, source, piece.count, columns, out);
       } else {
-        // The quads of five rows are the second next to each other.
+        // With five rows, a quad is used together with the second next one.
         constexpr int kAhead = kHeld - 1;
         for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
           FindRows(piece.block, next * (kQuad / 2), &source);
@@ -627,7 +634,7 @@ class Lines {
     }
   }
 
-  // Lines that two quads serve.
+  // Computes lines from two quads.
   void RunTiles(const PieceCode& code, int count, const int8_t* const (&quads)[2], int lines,
                 const int8_t* packed, const BlockFinish& finish, const Columns& columns,
                 int8_t* out) {
@@ -644,13 +651,13 @@ class Lines {
     }
   }
 
-  // The columns of the next tile: all are about equally wide.
+  // Width of the next tile: the remaining columns are divided evenly.
   static int Width(int left) {
     const int tiles = (left + kWidest - 1) / kWidest;
     return (left + tiles - 1) / tiles;
   }
 
-  // Sums of at least `width` columns; returns how many.
+  // Computes the sums of at least `width` columns; returns the number of columns.
   int Multiply(int width, const int8_t* near, const int8_t* far, const int8_t* packed) {
     if (width > 7) return Tile<kSize, kStride, 8>(near, far, packed, sums_), 8;
     if (width > 6) return Tile<kSize, kStride, 7>(near, far, packed, sums_), 7;

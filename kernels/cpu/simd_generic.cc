@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table for any machine: plain loops of constant length, which compilers turn into whatever
-// vectors the target always has. The unrolling is asked for, so that sums stay in registers.
+// Kernels for any machine: plain loops of constant length, which compilers vectorise for the
+// target's baseline. Loops are unrolled explicitly, so that sums stay in registers.
 #include <cstring>
 #include <type_traits>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr int kRowsF32 = 4, kColumnsF32 = 8;
 constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 
-// What follows a layer, on `count` values of a row from a column on.
+// Applies the epilogue to `count` values of a row from a column on.
 void Follow(const EpilogueF32& epilogue, int row, int column, int count, float* values) {
   if (epilogue.addend != nullptr) {
     const FloatRange range = {epilogue.low, epilogue.high};
@@ -74,7 +74,7 @@ void GemmF32(const GemmTileF32& tile) {
 void Dots(const DotTileF32& tile) {
   for (int row = 0; row < tile.rows; ++row) {
     for (int column = 0; column < tile.columns; ++column) {
-      // Lanes that compilers turn into vectors.
+      // Lanes that the compiler vectorises.
       constexpr int kLanes = 8;
       float lanes[kLanes] = {};
       const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
@@ -109,7 +109,7 @@ void GemmS8Rows(const GemmTileS8& tile) {
       for (int r = 0; r < kRows; ++r) {
         const int16_t a = LeftRow(tile, r)[d];
         for (int c = 0; c < kColumnsS8; ++c) {
-          // Fits 16 bits, and 16-bit vector products exist everywhere.
+          // The product fits in 16 bits, and every target has 16-bit vector products.
           Accumulate(&sums[r][c], static_cast<int16_t>(a * b[c]));
         }
       }
@@ -136,7 +136,7 @@ void LeftFromU8(const uint8_t* values, size_t count, void* out) {
   for (size_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(values[i] - 128);
 }
 
-// function(sum, column) for every sum of the tile.
+// Calls function(sum, column) for every sum of the tile.
 template <typename Function>
 void ForEachSum(const RequantizeTile& tile, const Function& function) {
   for (int r = 0; r < tile.rows; ++r) {
@@ -163,10 +163,11 @@ void RequantizeExact(const RequantizeTile& tile) {
   });
 }
 
-// Channels are taken in chunks of this many, so that a chunk's sums stay in registers.
+// Number of channels processed at once; a chunk's sums stay in registers.
 constexpr int kChunk = 16;
 
-// What is left of the channels has a count of its own; whole chunks have a constant one.
+// Calls chunk(first, count). Whole chunks have a constant count; the remaining channels form a
+// smaller one.
 template <typename Chunk>
 void ForEachChunk(int channels, const Chunk& chunk) {
   int first = 0;
@@ -221,7 +222,7 @@ void HalfToFloat(const uint16_t* values, size_t count, float* out) {
     const uint32_t exponent = half >> 10 & 31u, mantissa = half & 0x3ffu;
     uint32_t bits;
     if (exponent == 0) {
-      // Zero or subnormal: a whole number of 2^-24.
+      // Zero or subnormal: a multiple of 2^-24.
       const float value = static_cast<float>(mantissa) * 0x1p-24f;
       std::memcpy(&bits, &value, sizeof bits);
     } else if (exponent == 31) {
