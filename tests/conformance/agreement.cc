@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Values are compared as doubles, in which every float and every integer of up to 32 bits is exact.
-// Integers of a rule other than kSteps are equal if their bytes are; so are strings and
-// packed types, as a whole.
+// Values are compared as doubles, which represent every float and every integer of up to 32 bits
+// exactly. Integers are equal if their bytes are, except under the rule kSteps. Strings and packed
+// types are compared as a whole.
 #include "tests/conformance/agreement.h"
 
 #include <algorithm>
@@ -33,8 +32,8 @@ bool IsFloat(TfLiteType type) {
   return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
 }
 
-// Element `index` as a number, for every type that a rule other than kEqual may be applied to; for
-// messages also wide integers, rounded.
+// Element `index` as a number, for the types to which a rule other than kEqual applies. Wide
+// integers are rounded; they appear in messages only.
 double Number(TfLiteType type, const uint8_t* data, size_t index) {
   switch (type) {
     case kTfLiteFloat32:
@@ -62,7 +61,7 @@ double Number(TfLiteType type, const uint8_t* data, size_t index) {
   }
 }
 
-// Bytes of an element; 0 for types whose contents are compared as a whole.
+// Bytes per element; 0 for types whose contents are compared as a whole.
 size_t SizeOf(TfLiteType type) {
   switch (type) {
     case kTfLiteBool:
@@ -86,7 +85,7 @@ size_t SizeOf(TfLiteType type) {
   }
 }
 
-// Complex numbers are compared as twice as many real ones.
+// A complex number is compared as two real numbers.
 TfLiteType PartType(TfLiteType type) {
   if (type == kTfLiteComplex64) return kTfLiteFloat32;
   return type == kTfLiteComplex128 ? kTfLiteFloat64 : type;
@@ -101,7 +100,7 @@ double GreatestMagnitude(TfLiteType type, const std::vector<uint8_t>& data, size
   return greatest;
 }
 
-// One expected tensor, and how far from it an element may lie.
+// Compares the elements of one expected tensor with those found, within its tolerance.
 class Bound {
  public:
   Bound(TfLiteType type, const std::vector<uint8_t>& expected, size_t count,
@@ -119,7 +118,7 @@ class Bound {
     const double b = Number(type_, found, index);
     if (!IsFloat(type_)) return agreement_.rule == Rule::kSteps && IsNear(a, b);
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-    if (a == b) return true;  // infinities, and zeros of either sign
+    if (a == b) return true;  // covers infinities and zeros of either sign
     return std::isfinite(a) && std::isfinite(b) && IsNear(a, b);
   }
 
@@ -147,7 +146,7 @@ class Bound {
   TfLiteType type_;
   const uint8_t* expected_;
   const Agreement& agreement_;
-  size_t size_;  // of an element
+  size_t size_;  // bytes per element
   double greatest_ = 0;
 };
 

@@ -16,43 +16,44 @@
 
 namespace deputy::conformance {
 
-// How an output is compared. The numbers are those of the golden files.
+// The rule by which an output is compared. The values are those of the golden files.
 enum class Rule : uint8_t {
   kEqual,    // data movement, minimum and maximum, indices, strings, reference arithmetic
   kElement,  // floats: 1e-5 of each value, and 1e-6
   kSum,      // floats of operators that sum: 1e-5 of the greatest magnitude, and 1e-6
-  kSteps,    // quantised: a number of steps
-  kHalf,     // float16: 1e-3 of each value, and of the greatest magnitude
+  kSteps,    // quantised: a number of quantisation steps
+  kHalf,     // float16: 1e-3 of each value, and 1e-3 of the greatest magnitude
 };
 
 struct Agreement {
   Rule rule = Rule::kEqual;
-  double factor = 1;  // of the bounds for floats
-  double steps = 0;   // of kSteps
+  double factor = 1;  // multiplies the tolerances of floats
+  double steps = 0;   // tolerance of kSteps
 };
 
-// A tensor's contents, wherever they were.
+// Type, shape and contents of a tensor; the contents are borrowed or copied.
 struct TensorValue {
   TfLiteType type = kTfLiteNoType;
   std::vector<int> dims;
   std::vector<uint8_t> data;
 };
 
-// The first element that is out of bounds.
+// The first element that exceeds its tolerance.
 struct Difference {
   size_t index = 0;
-  double expected = 0, found = 0, tolerance = 0;  // all 0 where type, shape or strings differ
+  double expected = 0, found = 0, tolerance = 0;  // 0 if type, shape or strings differ
   std::string text;  // "is int8[2], expected int8[3]", "element 7 is 3, expected 1 (within 1); …"
 };
 
-// Nothing if `found` has type and shape of the expected values and each element is close enough to
-// that of one of them. NaN and infinities stand in the same places; integers of a float's rule, and
-// strings, are equal. `expected` has one entry or more, alike in type and shape; an entry without
-// data, where the tensor has elements, is passed over.
+// Returns nothing if `found` has the type and shape of the expected values and each element is
+// within the tolerance of the element of at least one of them. NaN and infinities must be at the
+// same positions; strings, and integers under a rule for floats, must be equal. `expected` has one
+// or more entries of the same type and shape; an entry without data is skipped if the tensor has
+// elements.
 std::optional<Difference> Compare(std::span<const TensorValue> expected, const TensorValue& found,
                                   const Agreement& agreement);
 
-// "float32[1,2,3]".
+// Formats as "float32[1,2,3]".
 std::string Describe(TfLiteType type, const std::vector<int>& dims);
 
 size_t ElementCount(const std::vector<int>& dims);

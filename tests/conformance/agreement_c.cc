@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The comparison for programs in other languages: tests/golden loads it as a library
-// (libagreement.so), so that freshly drawn cases are held to the same rule as stored ones.
+// C entry point of the comparison for other languages. tests/golden loads it as a library
+// (libagreement.so), so that newly generated cases follow the same rules as stored ones.
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -13,9 +12,10 @@ using deputy::conformance::Compare;
 using deputy::conformance::Rule;
 using deputy::conformance::TensorValue;
 
-// Contents of tensors of one type and shape: `expected_count` expected ones of which either counts,
-// of `expected_bytes` each, and the found one. Returns 1 if they agree; else 0, with the difference
-// as text of at most `text_size` bytes, the final zero among them.
+// Compares the contents of tensors of one type and shape. The found contents must match one of the
+// `expected_count` expected contents, each of `expected_bytes` bytes. Returns 1 if they agree;
+// otherwise returns 0 and writes the difference to a text buffer of `text_size` bytes, including
+// the terminating zero.
 extern "C" TFL_CAPI_EXPORT int ConformanceAgree(int rule, double factor, double steps, int type,
                                                 const int* dims, int rank,
                                                 const uint8_t* const* expected,

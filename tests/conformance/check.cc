@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// See check.h. Golden rows: ours must refuse what TensorFlow Lite refuses, no later than at the
-// step where it did. Where TensorFlow Lite's own behaviour is undefined (a signal, memory that
-// nobody wrote) ours may answer or refuse; reaching the end of the run is the proof.
+// See check.h. Golden rows: Deputy must refuse what TensorFlow Lite refuses, at the same stage or
+// an earlier one. If TensorFlow Lite's behaviour is undefined (a signal, uninitialised memory),
+// Deputy may compute a result or refuse; the test is that the run ends.
 #include "tests/conformance/check.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ Verdict DiffersAt(const Result& found, size_t output, const Difference& differen
   return verdict;
 }
 
-// Of a run whose results agree: whose results they were.
+// Verdict for a run whose results agree: kLeft if the delegate ran no node of it.
 Verdict Agrees(const Result& found, const Target& target) {
   Verdict verdict;
   if (!target.has_delegate() || found.delegated > 0) return verdict;
@@ -51,7 +50,7 @@ Verdict Refused() {
   return verdict;
 }
 
-// With what the target says of the case, and with the names of both.
+// Applies the target's known differences to a verdict and prefixes the names of case and target.
 Verdict Finish(Verdict verdict, const std::string& name, const Target& target,
                DeputyArithmetic arithmetic) {
   const auto known = target.known_differences.find(name);
@@ -95,7 +94,7 @@ std::vector<uint8_t> RandomBytes(const TfLiteTensor* tensor, uint32_t seed) {
   return bytes;
 }
 
-// Fills every input, with what the case says where it says something.
+// Fills every input with the case's values, or with random ones if it specifies none.
 TfLiteStatus Feed(const OpCase& op_case, uint32_t seed, TfLiteInterpreter* interpreter) {
   const int32_t count = TfLiteInterpreterGetInputTensorCount(interpreter);
   for (int32_t i = 0; i < count; ++i) {
@@ -111,7 +110,7 @@ TfLiteStatus Feed(const OpCase& op_case, uint32_t seed, TfLiteInterpreter* inter
   return kTfLiteOk;
 }
 
-// On the CPU there is one way to round and to sum integers: only floats may differ.
+// On the CPU integers are rounded and summed in one defined manner, so only floats may differ.
 Agreement AgreementOf(const OpCase& op_case, TfLiteType type, const Target& target) {
   if (op_case.rule == Rule::kEqual) return {};
   switch (type) {
@@ -141,7 +140,8 @@ Verdict CompareCase(const OpCase& op_case, const Result& expected, const Result&
   return Agrees(found, target);
 }
 
-// A refused case names its operator, unless a delegate's kernel stands for it, and the reason.
+// The message of a refusal names the operator and the reason, unless a delegate's kernel replaces
+// the operator.
 Verdict JudgeRefusal(const OpCase& op_case, const Result& found, const Target& target) {
   const bool may_be_late = op_case.late || !op_case.feeds.empty();
   const Outcome latest = may_be_late ? Outcome::kRefusedInvoke : Outcome::kRefusedAllocate;
@@ -217,7 +217,7 @@ std::optional<Difference> CompareOutput(const Row& row, const golden::Output& ex
     }
     return CompareHashes(expected, found);
   }
-  // Quantised results of the reference arithmetic are the reference resolver's.
+  // Quantised results of the reference arithmetic equal those of the reference resolver.
   const bool by_reference =
       expected.rule == Rule::kSteps && reference_mode && row.reference == Outcome::kAnswered;
   std::vector<TensorValue> answers;
@@ -232,7 +232,7 @@ std::optional<Difference> CompareOutput(const Row& row, const golden::Output& ex
                  {rule, static_cast<double>(row.factor), static_cast<double>(row.steps)});
 }
 
-// Whether TensorFlow Lite left open what happens.
+// TensorFlow Lite's behaviour is undefined for the row, or it may be refused.
 bool MayRefuse(const Row& row) {
   return row.lenient || row.reference == Outcome::kUndefined ||
          row.optimised == Outcome::kUndefined;
@@ -247,7 +247,7 @@ Verdict JudgeRefusal(const Row& row, const Result& found) {
   return Differs(ours + ", TFLite " + Name(latest) + ": " + row.message);
 }
 
-// Hashes say nothing about answers that are one step away.
+// A hash cannot be compared within a tolerance of quantisation steps.
 bool SaysNothing(const Row& row, DeputyArithmetic arithmetic) {
   return arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
          row.outputs[0].rule == Rule::kSteps;

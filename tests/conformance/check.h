@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Operator cases and golden rows on a target, judged: what every client of this library calls.
+// Runs operator cases and golden rows on a target and compares the results.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CHECK_H_
 #define DEPUTY_TESTS_CONFORMANCE_CHECK_H_
 
@@ -18,29 +17,30 @@
 
 namespace deputy::conformance {
 
-// What became of a case on a target.
+// Verdict on a case on a target.
 enum class Kind {
-  kAgrees,   // it ran there, by a delegate at least in part
-  kLeft,     // the delegate had a reason for each node that it left, which are all; the CPU agrees
-  kRefused,  // there is no result, and there must be none
-  kKnown,    // it differs, as the target says it does
+  kAgrees,   // it ran on the target; a delegate ran at least one node
+  kLeft,     // the delegate gave a reason for every node; the CPU's results agree
+  kRefused,  // there is no result, as expected
+  kKnown,    // it differs, and the target lists the difference
   kSkipped,  // there is nothing to compare with
   kDiffers,
 };
 
 struct Verdict {
   Kind kind = Kind::kAgrees;
-  std::string message;    // why it differs, was left or skipped: operator, target, output, …
-  std::string output;     // where values differ: "output 0 'y'"
-  Difference difference;  // and how
+  // why it differs, was refused by the delegate or skipped: operator, target, output, …
+  std::string message;
+  std::string output;     // the output that differs: "output 0 'y'"
+  Difference difference;  // the first differing element
 };
 
-// Runs operator cases and keeps what they are measured against, so that each case runs once on the
-// reference code, however many targets there are.
+// Runs operator cases and caches the expected results, so that each case runs once on the reference
+// code for all targets.
 class CaseChecker {
  public:
-  // `measures` are targets by name: the reference code, and those that targets name in
-  // same_bits_as.
+  // `measures` maps names to the targets that others are compared with: the reference code, and
+  // those in same_bits_as.
   CaseChecker(std::vector<OpCase> cases, std::map<std::string, Target> measures)
       : cases_(std::move(cases)), measures_(std::move(measures)) {}
 
@@ -55,26 +55,26 @@ class CaseChecker {
   std::map<std::tuple<size_t, std::string, DeputyArithmetic>, Result> results_;
 };
 
-// The name of the measure that every checker has.
+// Name of the measure that every checker has.
 inline constexpr char kReferenceTarget[] = "reference";
 
-// Runs a case: two inferences with random inputs on one interpreter, since what is packed at the
-// first one must serve the second as well. `job` says more about the run; null: nothing.
+// Runs two inferences with random inputs on one interpreter, because data packed during the first
+// one must be valid in the second. `job` holds further settings of the run; may be null.
 Result RunCase(const OpCase& op_case, const Target& target, DeputyArithmetic arithmetic,
                const Job* job = nullptr);
 
-// Runs a golden row, and judges it against what TensorFlow Lite did; with a measure, the one that
-// the target names in same_bits_as, against that one's bits as well.
+// Runs a golden row and compares it with TensorFlow Lite's result. If there is a measure (the
+// target's same_bits_as), compares the bits with those of the measure, too.
 Result RunRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic);
 Verdict CheckRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic,
                  const Target* measure = nullptr);
 Verdict JudgeRow(const golden::Row& row, const Result& found, const Target& target,
                  DeputyArithmetic arithmetic);
 
-// "ADD v1 FLOAT32 f32_plain", as messages and Target::known_differences have it.
+// Key of a row in messages and Target::known_differences: "ADD v1 FLOAT32 f32_plain".
 std::string NameOf(const golden::Row& row);
 
-// "", or where the outputs of two runs are not the same bytes.
+// Returns "" if the outputs of two runs have the same bytes, otherwise the first difference.
 std::string CompareBytes(const Result& expected, const Result& found);
 
 }  // namespace deputy::conformance

@@ -10,7 +10,7 @@ Target CpuTarget(const std::string& table, int threads) {
   target.name = table;
   if (threads > 1) {
     target.name += " with " + std::to_string(threads) + " threads";
-    target.same_bits_as = table;  // results do not depend on how the work is cut
+    target.same_bits_as = table;  // results must not depend on how the work is partitioned
   }
   target.configure = [table, threads](TfLiteInterpreterOptions* options,
                                       Held* held) -> std::string {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Targets on the CPU. The one part of this library that reaches below the public API: a program
-// that links libdeputy.so leaves it out.
+// Targets that run on the CPU. The only part of this library that uses internals below the public
+// API: programs that link libdeputy.so omit it.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 
@@ -11,11 +10,11 @@
 
 namespace deputy::conformance {
 
-// The kernels of a CPU table (kernels/cpu.h) with a number of threads. What is in use is the
-// process's: one such target runs at a time.
+// The kernels of a CPU table (kernels/cpu.h) with a number of threads. The table in use is global
+// to the process: run one such target at a time.
 Target CpuTarget(const std::string& table, int threads);
 
-// Whether this machine can run the table.
+// This machine supports the table's instructions.
 bool HasCpuTable(const std::string& table);
 
 }  // namespace deputy::conformance

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// quantized_accuracy_test holds what these operators compute to float64.
+// quantized_accuracy_test compares the results of these operators with float64.
 #include "tests/conformance/exact_rows.h"
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 namespace deputy::conformance {
 namespace {
 
-// Operators that move values, whose rows with two scales TensorFlow Lite refuses, or answers with
-// the input's steps.
+// Data movement operators. TensorFlow Lite refuses their rows with two different scales, or ignores
+// the output's scale.
 const char* const kMoves[] = {
     "AVERAGE_POOL_2D",
     "BROADCAST_TO",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Golden rows that the default arithmetic computes otherwise than TensorFlow Lite by intention: the
-// exact result wins. The reference arithmetic agrees with all of them.
+// Golden rows for which the default arithmetic differs from TensorFlow Lite by intention because it
+// computes the exact result. The reference arithmetic agrees with all of them.
 #ifndef DEPUTY_TESTS_CONFORMANCE_EXACT_ROWS_H_
 #define DEPUTY_TESTS_CONFORMANCE_EXACT_ROWS_H_
 
@@ -11,7 +10,7 @@
 
 namespace deputy::conformance {
 
-// Why the default arithmetic may differ from the row; "" where it may not.
+// Returns the reason why the default arithmetic may differ from the row; "" if it may not.
 std::string WhyExact(const golden::Row& row);
 
 }  // namespace deputy::conformance

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py: all
-// arithmetic is exact in double precision, so the compiler's habits cannot matter.
+// See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py. All
+// arithmetic is exact in double precision, so compiler differences cannot change the values.
 #include "tests/conformance/golden_reader.h"
 
 #include <cstring>
@@ -14,7 +13,7 @@ namespace {
 
 enum Generator : uint8_t { kRaw, kFloat, kInteger, kGrid };
 
-// Walks over bytes; throws std::runtime_error past their end.
+// Reads bytes sequentially; throws std::runtime_error at the end.
 class Cursor {
  public:
   Cursor(const uint8_t* data, size_t size) : data_(data), left_(size) {}
@@ -72,7 +71,7 @@ size_t SizeOf(TfLiteType type) {
     case kTfLiteBool:
     case kTfLiteInt8:
     case kTfLiteUInt8:
-    case kTfLiteString:  // bytes whose number is stored
+    case kTfLiteString:  // byte count precedes the data
       return 1;
     case kTfLiteInt16:
     case kTfLiteUInt16:
@@ -94,7 +93,7 @@ size_t SizeOf(TfLiteType type) {
   }
 }
 
-// Contents stored as they are: strings tell their size first.
+// Contents stored verbatim: strings are preceded by their size.
 std::vector<uint8_t> Contents(Cursor* cursor, TfLiteType type, size_t bytes) {
   return cursor->Bytes(type == kTfLiteString ? cursor->Get<uint32_t>() : bytes);
 }
@@ -118,7 +117,7 @@ void Store(TfLiteType type, int64_t integer, double real, uint8_t* at) {
     const float value = static_cast<float>(real);
     std::memcpy(at, &value, sizeof(value));
   } else {
-    std::memcpy(at, &integer, SizeOf(type));  // little-endian: the low bytes come first
+    std::memcpy(at, &integer, SizeOf(type));  // little-endian: the low bytes are first
   }
 }
 
@@ -156,7 +155,7 @@ std::vector<uint8_t> Unpack(Cursor* packed, size_t size) {
     }
     const size_t distance = packed->Varint();
     if (distance == 0 || distance > out.size()) throw std::runtime_error("copies from nowhere");
-    // Byte by byte: a copy may overlap what it writes.
+    // Byte by byte: source and destination of a copy may overlap.
     for (size_t i = 0; i < count; ++i) out.push_back(out[out.size() - distance]);
   }
   return out;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The sizes of the tensors are known when the interpreter has allocated once; then both get the one
-// block, and it allocates again.
+// The tensors' sizes are known after the first allocation; then both tensors receive the same block
+// and the interpreter allocates again.
 #include "tests/conformance/in_place.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace deputy::conformance {
 namespace {
 
-constexpr size_t kAlignment = 64;  // of custom allocations
+constexpr size_t kAlignment = 64;  // alignment that custom allocations require, in bytes
 
 using Block = std::unique_ptr<void, decltype(&std::free)>;
 
@@ -24,7 +23,7 @@ Block MakeBlock(size_t bytes) {
   return {std::aligned_alloc(kAlignment, rounded), &std::free};
 }
 
-// Indices of the tensors; text: why they cannot share memory.
+// Finds the tensors' indices; returns "" or the reason why they cannot share memory.
 std::string FindTensors(const TfLiteInterpreter* interpreter, const Sharing& sharing,
                         int32_t* out_input, int32_t* out_output) {
   DeputyNodeInfo info = {};
@@ -43,7 +42,8 @@ std::string WhyNot(const TfLiteTensor* input, const TfLiteTensor* output) {
   return output->bytes > input->bytes ? "the output is larger" : "";
 }
 
-// "" once both tensors have the block. The interpreter has to allocate afterwards.
+// Gives both tensors the block and returns "", or returns a problem. The interpreter must allocate
+// afterwards.
 std::string Share(TfLiteInterpreter* interpreter, const Sharing& sharing, Block* block) {
   if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) return "it cannot be allocated";
   int32_t input = -1, output = -1;

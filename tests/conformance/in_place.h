@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Operator cases with an output in the memory of an input, as a planner may lay them out: with one
-// custom allocation for both tensors, so that the interpreter's own plan does not matter.
+// Operator cases with an output in the memory of an input, as a memory planner may place them. Both
+// tensors use one custom allocation, so that the result does not depend on the interpreter's plan.
 #ifndef DEPUTY_TESTS_CONFORMANCE_IN_PLACE_H_
 #define DEPUTY_TESTS_CONFORMANCE_IN_PLACE_H_
 
@@ -16,23 +15,25 @@ struct OpCase;
 
 namespace deputy::conformance {
 
-// Tensors of a case's first node, by their place in its lists.
+// Tensors of the case's first node, as indices into its lists of inputs and outputs.
 struct Sharing {
   int input = 0;
   int output = 0;
 };
 
 struct InPlaceResult {
-  // Why the two cannot share memory: other sizes, a constant, a dynamic tensor, … "" if they can.
+  // Reason why the two cannot share memory (different sizes, a constant, a dynamic tensor, …); ""
+  // if they can.
   std::string impossible;
   Result result;
 };
 
-// Runs a case so; the result has to have the bytes of RunCase.
+// Runs a case with shared memory; the result must have the bytes of RunCase.
 InPlaceResult RunCaseInPlace(const OpCase& op_case, const Target& target,
                              DeputyArithmetic arithmetic, const Sharing& sharing);
 
-// The pairs that a TfLiteInPlaceOp mask lets share memory, for a node of `inputs` and `outputs`.
+// The pairs that may share memory according to a TfLiteInPlaceOp mask, for a node with `inputs` and
+// `outputs`.
 std::vector<Sharing> SharingsOf(uint64_t mask, int inputs, int outputs);
 
 }  // namespace deputy::conformance

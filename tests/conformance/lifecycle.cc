@@ -25,7 +25,8 @@ Judgement Skipped(const std::string& why) { return {Kind::kSkipped, why}; }
 
 const std::vector<uint8_t>& ModelOf(Scene* scene) { return scene->subject().model; }
 
-// A pair with the delegate applied and allocated, of which something is delegated.
+// Returns a pair with the delegate applied and tensors allocated, in which at least one node is
+// delegated.
 std::unique_ptr<Pair> MakeReady(Scene* scene, How how = How::kObserved) {
   auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), how);
   if (how != How::kInTheOptions) pair->Apply();
@@ -145,7 +146,7 @@ Judgement SaysWhy(Scene* scene) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// Allocates behind a resize; false if the delegate refuses with a reason.
+// Allocates after a resize; returns false if the delegate refuses with a reason.
 bool AllocateResized(Pair* pair, const std::string& dims, Judgement* judgement) {
   const std::string problem = pair->TryAllocate();
   if (problem.empty()) return true;
@@ -172,8 +173,8 @@ Judgement IsResized(Scene* scene) {
   return judgement;
 }
 
-// The shapes of a graph are known to every delegate that is applied behind an allocation; before
-// one, to those that take no dynamic tensors.
+// A delegate that is applied after an allocation knows the graph's shapes. Before an allocation, a
+// static delegate (without dynamic tensors) knows them, too.
 Judgement IsResizedBeforehand(Scene* scene) {
   if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
@@ -280,7 +281,7 @@ Judgement LivesTwice(Scene* scene) {
 
 // ---- Threads ------------------------------------------------------------------------------------
 
-// Runs `work` on so many threads at a time, and ends the case as the first of them that ends one.
+// Runs `work` on `count` threads at the same time; rethrows the first failure of a thread.
 void OnThreads(int count, const std::function<void(int)>& work) {
   std::mutex mutex;
   std::string failure;
@@ -312,8 +313,8 @@ Judgement WorksOnThreads(Scene* scene) {
   return kFine;
 }
 
-// The delegate's reasons for nodes of a model, as it gives them when it is not applied; "" if it
-// gives none.
+// The reasons that the delegate reports for nodes of a model without being applied; "" if it
+// reports none.
 std::string QueryReasons(const Pair& pair) {
   std::string reasons;
   const auto add = [](void* all, int32_t, int32_t node, const DeputyNodeAnswer* answer) {
@@ -327,7 +328,7 @@ std::string QueryReasons(const Pair& pair) {
   return reasons;
 }
 
-// One thread's part: interpreters that come and go, then queries alone, which are faster.
+// Work of one thread: creates and deletes interpreters, then only queries, which are faster.
 void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
                     const std::shared_ptr<TfLiteDelegate>& delegate, const std::string& reasons,
                     uint32_t seed) {
@@ -336,7 +337,7 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   const auto has_time_until = [](Clock::time_point end) { return Clock::now() < end; };
   const auto end_of_lives = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < kLives && (i < kLeastLives || has_time_until(end_of_lives)); ++i) {
-    // Half of them without the validation layer, which is faster.
+    // Every second pair runs without the validation layer, which is faster.
     Pair pair(scene, model, delegate, i % 2 == 0 ? How::kPlain : How::kObserved);
     pair.Ready();
     pair.Infer(seed + static_cast<uint32_t>(i));
@@ -406,7 +407,7 @@ Judgement IsInALoop(Scene* scene) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// Memory whose end is the end of what the process may touch.
+// Memory that ends at an inaccessible page.
 class Fenced {
  public:
   explicit Fenced(size_t size) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
@@ -415,7 +416,7 @@ class Fenced {
         mmap(nullptr, inside_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     Demand(base_ != MAP_FAILED, "no memory");
     Demand(mprotect(base_ + page_, inside_, PROT_READ | PROT_WRITE) == 0, "no memory");
-    // The end of a tensor is the fence where its size is a multiple of the alignment.
+    // The tensor ends exactly at the inaccessible page if its size is a multiple of the alignment.
     const size_t rounded =
         (size + kDefaultTensorAlignment - 1) / kDefaultTensorAlignment * kDefaultTensorAlignment;
     data_ = base_ + page_ + inside_ - std::min(rounded, inside_);
@@ -525,7 +526,8 @@ Judgement ResizesWithoutGrowth(Scene* scene) {
 }
 
 Judgement IsFast(Scene* scene) {
-  constexpr double kRemarkable = 20;  // times the CPU's time
+  // a remark is made if the delegate takes this many times the CPU's time
+  constexpr double kRemarkable = 20;
   using Clock = std::chrono::steady_clock;
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), How::kPlain);
   if (scene->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});
@@ -537,7 +539,7 @@ Judgement IsFast(Scene* scene) {
     Demand(TfLiteInterpreterInvoke(interpreter) == kTfLiteOk, "an inference fails");
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   };
-  // By turns, until one of both has had enough; the least counts.
+  // Alternates both until the time limit; the minimum of each counts.
   double cpu = 1e300, delegated = 1e300;
   const auto end = Clock::now() + std::chrono::seconds(1);
   for (int i = 0; i < 5 || (i < 100 && Clock::now() < end); ++i) {
@@ -609,7 +611,8 @@ Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene) {
   } catch (const CaseFailed& problem) {
     judgement = {Kind::kFails, problem.what()};
   }
-  // Whatever came of it, a breach of the contract is the nearer cause.
+  // A contract violation is reported in preference to the case's own result, as the more likely
+  // cause.
   const std::string errors = scene->findings().errors();
   if (!errors.empty()) {
     return {Kind::kFails, judgement.kind == Kind::kFails ? errors + "; " + judgement.text : errors};

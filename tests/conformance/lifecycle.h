@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Cases of a delegate's life: made and deleted, applied, resized, run, undone, on threads, in loops
-// and branches, and what it leaves behind. Each is meant to run in a process of its own, since a
-// stranger's delegate may end it or never come back; what cannot go wrong that way is said by the
-// verdict.
+// Test cases for a delegate's life cycle: creation, deletion, apply, resize, inference, undo,
+// threads, loops and branches, leaks. Run each in a process of its own, because a delegate under
+// test may crash or hang; other failures are reported by the verdict.
 #ifndef DEPUTY_TESTS_CONFORMANCE_LIFECYCLE_H_
 #define DEPUTY_TESTS_CONFORMANCE_LIFECYCLE_H_
 
@@ -17,29 +15,31 @@ namespace deputy::conformance {
 struct Judgement {
   enum class Kind {
     kPasses,
-    kRemark,   // right, with something that its users should know
-    kSkipped,  // there is nothing to try
+    kRemark,   // passed, with something that users of the delegate should know
+    kSkipped,  // not applicable
     kFails,
   };
   Kind kind = Kind::kPasses;
-  std::string text;  // why it fails, what to know, or a few words about what was seen
+  std::string text;  // reason of the failure, the remark, or a short summary of the measurement
 };
 
 struct LifecycleCase {
   const char* name;     // "resize"
-  const char* expects;  // what must hold, in a sentence
+  const char* expects;  // the requirement, as a sentence
   Judgement (*run)(Scene* scene);
 };
 
-// Of the library alone.
+// Cases that need the library only.
 const std::vector<LifecycleCase>& LibraryCases();
-// On a subject whose operator the delegate takes.
+// Cases that run a subject with an operator that the delegate claims.
 const std::vector<LifecycleCase>& SubjectCases();
 
-// Runs the case and judges what it does and what the validation layer found meanwhile.
+// Runs the case; the verdict combines the case's own checks and the findings of the validation
+// layer.
 Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene);
 
-// Whether the delegate takes a node of the subject's model; ends the case if it cannot be applied.
+// Returns true if the delegate claims a node of the subject's model; fails the case if it cannot be
+// applied.
 bool Takes(Scene* scene);
 
 }  // namespace deputy::conformance

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Cases on a library alone: delegates that are made and deleted, and options right and wrong.
+// Cases that need the library only: creation and deletion of delegates, valid and invalid options.
 #include <cfenv>
 #include <clocale>
 #include <csignal>
@@ -61,7 +60,7 @@ Judgement TakesItsDefaults(Scene* scene) {
   return {Kind::kPasses, std::to_string(defaults) + " options"};
 }
 
-// A delegate or a reason, never an end.
+// The library must return a delegate or an error message, and must not crash.
 Judgement TakesOrRefuses(Scene* scene, const std::string& key, const std::string& value,
                          const char* ignored) {
   if (scene->library().Describe().kind == kDeputyPluginStable) {
@@ -127,7 +126,7 @@ Judgement CreatesWithoutGrowth(Scene* scene) {
   return kFine;
 }
 
-// What of a process belongs to its program.
+// State of the process that a plug-in must not change.
 struct ProcessState {
   std::string folder, locale;
   int rounding = 0;

@@ -8,7 +8,8 @@
 namespace deputy::conformance {
 namespace {
 
-// One delegate stays as long as the target: what delegates of a device share is made once.
+// Keeps one delegate alive as long as the target, so that resources shared by the delegates of a
+// device are created once.
 class TargetDelegates {
  public:
   TargetDelegates(const std::string& path, const PluginOptions& options)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Targets that are delegates from libraries, loaded as any client loads them.
+// Targets with delegates from libraries, loaded through the public API.
 #ifndef DEPUTY_TESTS_CONFORMANCE_PLUGIN_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_PLUGIN_TARGET_H_
 
@@ -13,15 +12,15 @@ namespace deputy::conformance {
 
 using MayRefuse = std::string (*)(const NodeLeft& node);
 
-// The delegate of the library at `path`, made anew for every interpreter. Quantised results may lie
-// one step from the reference code's.
+// Creates a new delegate of the library at `path` for every interpreter. Quantised results may
+// differ from the reference code's by one step.
 Target PluginTarget(const std::string& name, const std::string& path, const PluginOptions& options,
                     MayRefuse may_refuse);
 
-// Why the library gives no such delegate on this machine; "" if it does.
+// Returns the reason why the library provides no such delegate on this machine; "" if it does.
 std::string WhyNotHere(const std::string& path, const PluginOptions& options);
 
-// For delegates that say why (deputy_plugin): their own reason.
+// The delegate's own reason, for libraries that export deputy_plugin.
 std::string WhatItTells(const NodeLeft& node);
 
 }  // namespace deputy::conformance

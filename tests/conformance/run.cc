@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A delegate is applied before the first allocation, as clients do; what makes the allocation fail
-// makes the apply of a delegate fail that wants static shapes, and counts as a refusal then, not as
-// the delegate's fault. A graph of dynamic shapes, which such a delegate is not offered, runs on
+// A delegate is applied before the first allocation, as clients do. If the graph cannot be
+// allocated, applying a static delegate fails, too; that counts as a refusal of the graph, not as a
+// failure of the delegate. A static delegate is not offered a graph with dynamic shapes; it runs on
 // the CPU.
 #include "tests/conformance/run.h"
 
@@ -44,7 +43,7 @@ InterpreterOwner CreateInterpreter(const TfLiteModel* model, const Job& job, con
   if (target.configure) result->complaint = target.configure(options.get(), held);
   if (!result->complaint.empty()) return nullptr;
   InterpreterOwner interpreter(TfLiteInterpreterCreate(model, options.get()));
-  // A delegate's node counts its runs only while somebody listens.
+  // A delegate's node counts its runs only while a profile callback is installed.
   if (interpreter != nullptr && target.has_delegate()) {
     DeputyInterpreterSetProfileCallback(
         interpreter.get(), [](void*, const DeputyOpEvent*) {}, nullptr);
@@ -87,7 +86,7 @@ std::string ToldReason(const TfLiteInterpreter* interpreter, Place at) {
   answer.struct_size = sizeof answer;
   if (DeputyInterpreterGetNodeAnswer(interpreter, at.subgraph, at.node, 0, &answer) != kTfLiteOk ||
       answer.reason == kDeputyReasonNone || answer.reason >= kDeputyReasonNotClaimed) {
-    return "";  // from 100 on the reason is the runtime's
+    return "";  // reasons from 100 on are set by the runtime
   }
   return answer.text[0] != '\0' ? answer.text : answer.reason_name;
 }
@@ -120,7 +119,7 @@ void JudgeNodeLeft(const TfLiteInterpreter* interpreter, const DeputyNodeInfo& i
                       (left.told.empty() ? "" : "; the delegate says: " + left.told);
 }
 
-// Whether a node of the model ran in a delegate's kernel.
+// Returns true if a node of the model ran in a delegate's kernel.
 bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyNodeRun& run) {
   DeputyNodeRun runner = {};
   runner.struct_size = sizeof runner;
@@ -129,7 +128,7 @@ bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyN
          runner.runs > runner.recomputed;
 }
 
-// Whether a delegate could have taken it: bodies that nobody runs are not offered to any.
+// Returns true if the delegate was offered the node: bodies that are never run are not offered.
 bool WasOffered(const TfLiteInterpreter* interpreter, Place at) {
   DeputyNodeAnswer answer = {};
   answer.struct_size = sizeof answer;
@@ -163,7 +162,8 @@ void JudgeDelegate(const TfLiteInterpreter* interpreter, const Target& target, R
 
 // ---- The steps ----------------------------------------------------------------------------------
 
-// False where the delegate is not on the graph, with a reason or a complaint in the result.
+// Returns false if the delegate has not changed the graph, with a reason or a complaint in the
+// result.
 bool Apply(TfLiteInterpreter* interpreter, const Target& target, Held* held, Result* result) {
   const TfLiteStatus status = target.apply(interpreter, held, &result->log);
   if (status == kTfLiteOk) return true;
@@ -175,8 +175,8 @@ bool Apply(TfLiteInterpreter* interpreter, const Target& target, Held* held, Res
   return false;
 }
 
-// Shapes, delegates and allocates. A delegate that could not be applied since the graph cannot be
-// allocated is not to blame.
+// Resizes, applies delegates and allocates. If the graph cannot be allocated without the delegate
+// either, a failed apply is not reported as a failure of the delegate.
 Outcome MakeReady(TfLiteInterpreter* interpreter, const Job& job, const Target& target, Held* held,
                   bool* is_applied, Result* result) {
   if (job.shape && job.shape(interpreter) != kTfLiteOk) return Outcome::kRefusedResize;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// One model on one target, through the public C API: loaded, shaped, delegated, allocated, fed,
-// run. What came of it is handed back as values; nothing is judged here but the delegate, which has
-// to take each node or to have a reason.
+// Runs one model on one target through the public C API: load, resize, apply the delegate,
+// allocate, set inputs, invoke. The result is returned as values. The only judgement made here is
+// that a delegate must claim each node or give a reason.
 #ifndef DEPUTY_TESTS_CONFORMANCE_RUN_H_
 #define DEPUTY_TESTS_CONFORMANCE_RUN_H_
 
@@ -17,46 +16,48 @@
 
 namespace deputy::conformance {
 
-// How far a model came, in this order. The numbers are those of the golden files.
+// The stage at which a run ended, in this order. The values are those of the golden files.
 enum class Outcome : uint8_t {
   kAnswered,
   kRefusedCreate,
   kRefusedResize,
   kRefusedAllocate,
   kRefusedInvoke,
-  kUndefined,  // TensorFlow Lite died of a signal, or returned what was in memory by chance
+  kUndefined,  // TensorFlow Lite was killed by a signal, or returned uninitialised memory
 };
 
-// "refused at allocate".
+// Text of an outcome: "refused at allocate".
 const char* Name(Outcome outcome);
 
 struct Job {
   std::span<const uint8_t> model;
   DeputyArithmetic arithmetic = kDeputyArithmeticDefault;
-  int passes = 1;  // inferences on one interpreter
-  // Resizes inputs, before a delegate is applied; null resizes none.
+  int passes = 1;  // number of inferences on one interpreter
+  // Resizes inputs before a delegate is applied; may be null.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter)> shape;
-  // Before the first allocation, behind the delegate: custom allocations. Null: nothing.
+  // Called after the delegate is applied, before the first allocation: sets custom allocations. May
+  // be null.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter)> before_allocation;
-  // Sets all inputs, before each inference.
+  // Sets all inputs before each inference.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter, int pass)> feed;
 };
 
 struct Result {
   Outcome outcome = Outcome::kAnswered;
-  std::string log;  // everything that was reported, a line each
+  std::string log;  // everything that was reported, one message per line
   std::vector<std::string> output_names;
-  std::vector<std::vector<TensorValue>> passes;  // the outputs of each inference
+  std::vector<std::vector<TensorValue>> passes;  // outputs of each inference
 
-  // Of targets with a delegate.
-  int delegated = 0;              // nodes of the model that its kernels have run
-  std::vector<std::string> left;  // "ADD: only float32": nodes it left to the CPU, and why
-  std::string complaint;          // what is wrong with the delegate, "" if nothing
+  // For targets with a delegate.
+  int delegated = 0;  // number of the model's nodes that the delegate's kernels have run
+  std::vector<std::string> left;  // nodes left to the CPU, with the reason: "ADD: only float32"
+  std::string complaint;          // problem of the delegate; "" if there is none
 };
 
 Result Run(const Job& job, const Target& target);
 
-// Sets a tensor's bytes. Strings bring their own size, so the tensor gets memory for them.
+// Copies `data` into a tensor. A string tensor is reallocated, because its size depends on its
+// contents.
 TfLiteStatus SetInput(TfLiteTensor* tensor, std::span<const uint8_t> data);
 
 }  // namespace deputy::conformance

@@ -40,7 +40,7 @@ int AddData(ModelBuilder* builder, TfLiteType type, const std::string& name) {
   return builder->AddTensor(type, kShape, name, Quantisation(type));
 }
 
-// A small filter, so that five rounds of a loop stay small as well.
+// A filter with small weights, so that the values stay small after five iterations of a loop.
 int AddFilter(ModelBuilder* builder, TfLiteType type, const Shape& shape, bool is_depthwise) {
   if (type == kTfLiteInt8) {
     return AddRandomConstant(builder, type, shape, 7, PerChannel(0.002f, shape[0], 0));
@@ -59,7 +59,7 @@ int AddBias(ModelBuilder* builder, TfLiteType type) {
   return AddRandomBias(builder, type, kSubjectChannels, 9, extras);
 }
 
-// y = operator(x); both have the same shape.
+// Adds y = operator(x); both have the same shape.
 void AddOperator(ModelBuilder* builder, const Operator& op, int x, int y) {
   auto& fbb = builder->fbb();
   constexpr auto kNone = schema::ActivationFunctionType::NONE;
@@ -103,7 +103,7 @@ void AddOperator(ModelBuilder* builder, const Operator& op, int x, int y) {
   }
 }
 
-// The operator `count` times in a row, from `x` to the tensor that is returned.
+// Adds the operator `count` times in sequence, starting at `x`; returns the last tensor.
 int AddChain(ModelBuilder* builder, const Operator& op, int x, int count) {
   for (int i = 0; i < count; ++i) {
     const int y = AddData(builder, op.type, "y" + std::to_string(i));
@@ -121,7 +121,7 @@ std::vector<uint8_t> MakeChain(const Operator& op) {
   return builder.Finish();
 }
 
-// operator(x), kNobodysOperator several times, operator again.
+// operator(x), several times kNobodysOperator, then the operator again.
 std::vector<uint8_t> MakeWithRefused(const Operator& op) {
   constexpr int kRefused = 6;
   ModelBuilder builder;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a case is run on: the CPU in some way, or a delegate. targets.cc has the table of all;
-// PluginTarget and CpuTarget make its rows.
+// A target runs cases: the CPU in some configuration, or a delegate. targets.cc has the table of
+// all targets; PluginTarget and CpuTarget create its rows.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 
@@ -17,7 +16,7 @@
 
 namespace deputy::conformance {
 
-// What has to outlive an interpreter, destroyed after it, the last first.
+// Objects that must outlive an interpreter. They are destroyed after it in reverse order.
 class Held {
  public:
   Held() = default;
@@ -32,41 +31,41 @@ class Held {
   std::vector<std::shared_ptr<void>> things_;
 };
 
-// A node of the model that the target's delegate has left to the CPU, after the inference. Tensors
-// are the interpreter's, null where an optional one is absent.
+// A node of the model that the target's delegate has left to the CPU, as seen after the inference.
+// The interpreter owns the tensors; an absent optional tensor is null.
 struct NodeLeft {
-  std::string op;  // "ADD", or a custom operator's name
+  std::string op;  // operator name: "ADD", or that of a custom operator
   int32_t builtin_code = 0;
   std::vector<const TfLiteTensor*> inputs, outputs;
-  std::string told;  // the delegate's own reason, "" if it gave none
+  std::string told;  // the delegate's reason; "" if it reported none
 };
 
 struct Target {
   std::string name;
 
-  // Before an interpreter is created: its options, delegates of the options, the process's state.
-  // Text: why this cannot be done, "" if all is well.
+  // Called before an interpreter is created: sets its options, delegates in the options, and
+  // process state. Returns "" or the reason why this is not possible.
   std::function<std::string(TfLiteInterpreterOptions* options, Held* held)> configure;
 
-  // Before the first allocation: applies a delegate, with the status of
-  // TfLiteInterpreterModifyGraphWithDelegate; why there is none to apply goes to `out_error`. Null
-  // where there is no delegate.
+  // Called before the first allocation: applies a delegate and returns the status of
+  // TfLiteInterpreterModifyGraphWithDelegate. If there is no delegate to apply, `out_error`
+  // receives the reason. Null for targets without a delegate.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter, Held* held, std::string* out_error)>
       apply;
 
-  // Why the delegate may leave a node to the CPU; "" says that it has to take it. Null where there
-  // is no delegate.
+  // Returns the reason why the delegate may leave a node to the CPU; "" if it must claim it. Null
+  // for targets without a delegate.
   std::function<std::string(const NodeLeft& node)> may_refuse;
 
-  // Cases and rows by name whose results differ, and why that is right. One that agrees is an
-  // error: the entry goes.
+  // Reasons of known differences by name of case or row. An entry whose case agrees is an error and
+  // must be removed.
   std::map<std::string, std::string> known_differences;
 
-  // How many steps a quantised result may lie from the measure's.
+  // Tolerance, in quantisation steps, between a quantised result and the measure's.
   int steps = 0;
 
-  // The target whose results this one's are measured against, and with the same bits for floats;
-  // "": the reference code, by the agreement rule.
+  // Name of the target with which this one is compared; floats must have the same bits. "": compare
+  // with the reference code by the agreement rule.
   std::string same_bits_as;
 
   bool has_delegate() const { return apply != nullptr; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A new target is a row of kRows; a delegate brings a function that says what it may leave to the
-// CPU, `WhatItTells` if it exports deputy_plugin and gives reasons itself. Counts of what a
-// delegate runs at least are those of the day on which the row was written: more is welcome.
+// To add a target, add a row to kRows. A delegate needs a function that returns which nodes it may
+// leave to the CPU; use `WhatItTells` if it exports deputy_plugin and reports reasons itself. The
+// counts of cases and rows that a delegate runs are lower bounds, recorded when the row was added.
 #include "tests/conformance/targets.h"
 
 #include <algorithm>
@@ -41,7 +40,8 @@ TargetRow AllListed(TargetRow row) {
   return row;
 }
 
-// The processor, whose driver takes long to optimise, unless the environment names another device.
+// Selects the CPU device, whose driver optimises slowly, unless the environment names another
+// device.
 PluginOptions OnOpenCl(PluginOptions options = {}) {
   const char* const device = std::getenv("DEPUTY_OPENCL_DEVICE");
   options.emplace_back("device", device != nullptr ? device : "cpu");
@@ -49,8 +49,8 @@ PluginOptions OnOpenCl(PluginOptions options = {}) {
   return options;
 }
 
-// The OpenCL delegate with kernels for other devices than the processor it runs on: not what the
-// driver compiles well.
+// The OpenCL delegate with kernels for a device class other than that of the CPU on which it runs;
+// the driver does not compile these well.
 TargetRow GpuFor(const char* name, const char* device_class, const char* storage,
                  const std::map<std::string, std::string>& known_differences) {
   TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
@@ -60,7 +60,7 @@ TargetRow GpuFor(const char* name, const char* device_class, const char* storage
   return row;
 }
 
-// TensorFlow Lite clamps a result without an activation to the finite numbers.
+// TensorFlow Lite clamps a result without a fused activation to the finite numbers.
 std::map<std::string, std::string> Infinite(const std::vector<std::string>& operators) {
   std::map<std::string, std::string> differences;
   for (const std::string& op : operators) {
@@ -69,7 +69,7 @@ std::map<std::string, std::string> Infinite(const std::vector<std::string>& oper
   return differences;
 }
 
-// What compiled graphs compute otherwise.
+// Known differences of compiled graphs.
 std::map<std::string, std::string> OfCompiled() {
   std::map<std::string, std::string> differences =
       Infinite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
@@ -86,7 +86,7 @@ std::map<std::string, std::string> OfCompiled() {
   return differences;
 }
 
-// What the NPU computes otherwise.
+// Known differences of the NPU.
 std::map<std::string, std::string> OfNpu() {
   std::map<std::string, std::string> differences =
       Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
@@ -98,7 +98,7 @@ std::map<std::string, std::string> OfNpu() {
   return differences;
 }
 
-// What XNNPACK computes otherwise.
+// Known differences of XNNPACK.
 std::map<std::string, std::string> OfXnnpack() {
   std::map<std::string, std::string> differences =
       Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
@@ -120,14 +120,14 @@ std::map<std::string, std::string> OfXnnpack() {
   return differences;
 }
 
-// What the double of NNAPI's library computes otherwise.
+// Known differences of the NNAPI test double.
 std::map<std::string, std::string> OfNnapi() {
   std::map<std::string, std::string> differences = OfCompiled();
   differences.erase("MUL v1 INT16 i16_scales_3");
   return differences;
 }
 
-// What the OpenCL delegate computes otherwise, with PoCL's functions.
+// Known differences of the OpenCL delegate with PoCL's math functions.
 std::map<std::string, std::string> OfGpu() {
   std::map<std::string, std::string> differences = OfCompiled();
   for (const char* op : {"MEAN", "SUM"}) {
@@ -138,9 +138,9 @@ std::map<std::string, std::string> OfGpu() {
   return differences;
 }
 
-// ---- What the delegates of tests/plugins and examples leave to the CPU --------------------------
+// ---- Nodes that the delegates of tests/plugins and examples leave to the CPU --------------------
 
-// Whether the first `count` inputs and all outputs are of the type; 0: all inputs.
+// Returns true if the first `count` inputs (0: all inputs) and all outputs are of the type.
 bool AreAll(const NodeLeft& node, TfLiteType type, size_t count = 0) {
   const auto is_other = [type](const TfLiteTensor* tensor) {
     return tensor == nullptr || tensor->type != type;
@@ -159,7 +159,7 @@ bool HaveShape(const std::vector<const TfLiteTensor*>& tensors, const TfLiteTens
 
 std::string Nothing(const NodeLeft&) { return ""; }
 
-// The operators of elementwise.c and how many operands they have.
+// Number of operands of the operators that elementwise.c supports.
 size_t OperandsOf(int32_t builtin_code) {
   switch (builtin_code) {
     case kTfLiteBuiltinAdd:
@@ -181,7 +181,7 @@ size_t OperandsOf(int32_t builtin_code) {
   }
 }
 
-// A fused activation is seen by the delegate alone, so there its own word counts.
+// Only the delegate can read a fused activation, so its own reason is accepted.
 std::string Elementwise(const NodeLeft& node) {
   const size_t operands = OperandsOf(node.builtin_code);
   if (operands == 0) return "only twelve operators";
@@ -194,7 +194,7 @@ std::string Elementwise(const NodeLeft& node) {
   return node.told == "activation" ? "only ReLU and ReLU6 fused" : "";
 }
 
-// Says nothing of activations itself.
+// This delegate reports no reason for a fused activation.
 std::string Element(const NodeLeft& node) {
   if (node.builtin_code != kTfLiteBuiltinAdd && node.builtin_code != kTfLiteBuiltinMul) {
     return "only ADD and MUL";

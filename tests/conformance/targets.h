@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Everything that the operator cases and the golden rows run on, in one table. A new target is a
-// row in targets.cc.
+// Table of the targets that run operator cases and golden rows. To add a target, add a row in
+// targets.cc.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGETS_H_
 #define DEPUTY_TESTS_CONFORMANCE_TARGETS_H_
 
@@ -15,37 +14,38 @@
 namespace deputy::conformance {
 
 struct TargetRow {
-  // A table of CPU kernels and a number of threads, or the path of a library in the build folder
-  // with the options of its delegate, of which "library" is a path there, too.
+  // Either a table of CPU kernels and a number of threads, or the path of a delegate library in the
+  // build folder and the delegate's options; the option "library" is a path in the build folder,
+  // too.
   const char* name;
   const char* table;
   int threads;
   const char* library;
   PluginOptions options;
   MayRefuse may_refuse;
-  // How many operator cases and golden rows the delegate runs a part of, at least. Equal results
-  // alone may mean that it was never used.
+  // Minimum number of operator cases and golden rows of which the delegate runs a part. Equal
+  // results alone could mean that the delegate was never used.
   int least_cases, least_rows;
-  // Target::known_differences.
+  // See Target::known_differences.
   std::map<std::string, std::string> known_differences;
-  // It compiles for a device, which may not be here, and takes minutes for the golden rows.
+  // It compiles for a device, which may be absent, and takes minutes for the golden rows.
   bool on_device = false;
-  // It needs a library of others, and is not built where that is missing.
+  // It needs a third-party library and is not built if that is missing.
   bool optional = false;
-  // All of it takes many minutes: a sample runs, unless DEPUTY_ALL_ROWS is set.
+  // All rows take many minutes: a sample runs unless DEPUTY_ALL_ROWS is set.
   bool rarely = false;
-  // Each operator that its library lists has to run in a case, so that a delegate which stops
-  // claiming an operator is noticed.
+  // Each operator that the library lists must run in a case, so that the test notices a delegate
+  // that stops claiming an operator.
   bool all_listed = false;
 };
 
 const std::vector<TargetRow>& TargetRows();
 
-// Whether the target can run here: this machine may lack the instructions of a table, and an
-// optional library may not be in `build_folder`.
+// Returns true if the target can run here: the machine may lack the instructions of a table, and
+// `build_folder` may lack an optional library.
 bool IsHere(const TargetRow& row, const std::string& build_folder);
 
-// `build_folder` is where libraries are found.
+// `build_folder` contains the libraries.
 Target MakeTarget(const TargetRow& row, const std::string& build_folder);
 
 }  // namespace deputy::conformance

@@ -18,7 +18,7 @@
 namespace deputy::conformance {
 namespace {
 
-constexpr size_t kShown = 3;  // findings of a case
+constexpr size_t kShown = 3;  // maximum number of findings in the report of a case
 
 void Append(void* log, const char* format, va_list args) {
   char line[1024];
@@ -35,7 +35,7 @@ std::string FirstOf(const std::vector<std::string>& texts) {
   return all;
 }
 
-// kNobodysOperator: gives its input back.
+// Kernel of kNobodysOperator: copies its input to its output.
 const TfLiteRegistration* NobodysRegistration() {
   static const TfLiteRegistration kRegistration = [] {
     TfLiteRegistration registration = {};
@@ -72,7 +72,7 @@ std::vector<uint8_t> RandomContents(const TfLiteTensor* tensor, uint32_t seed) {
       std::copy(values.begin(), values.end(), bytes.begin());
       break;
     }
-    default:  // indices, sizes: zeros are among what they may be
+    default:  // indices and sizes: zero is always valid
       break;
   }
   return bytes;
@@ -255,7 +255,7 @@ std::vector<TensorValue> CopyOutputs(const TfLiteInterpreter* interpreter) {
   return values;
 }
 
-// ---- What the process holds ---------------------------------------------------------------------
+// ---- Resources of the process -------------------------------------------------------------------
 
 Usage MeasureUsage() {
   Usage usage;
@@ -272,7 +272,7 @@ Usage MeasureUsage() {
 
 namespace {
 
-// By how much a field grew in each of the parts, at least.
+// Minimum growth of a field over the parts.
 size_t LeastGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   size_t least = SIZE_MAX;
   for (size_t i = 1; i < usage.size(); ++i) {
@@ -282,10 +282,10 @@ size_t LeastGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   return least;
 }
 
-// "", or what grew in every part.
+// Returns "", or the resources that grew in every part.
 std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
   constexpr size_t kPage = 4096;
-  constexpr size_t kLeastBlock = 32;  // of malloc
+  constexpr size_t kLeastBlock = 32;  // minimum size of a block of malloc
   const struct {
     size_t Usage::*field;
     size_t allowed;
@@ -307,8 +307,8 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 
 }  // namespace
 
-// Caches fill up, pools grow: only what grows in every part of the rounds, and again and again, is
-// never given back.
+// Caches are filled and pools grow at first: only a resource that grows in every part of the
+// rounds, in several attempts, counts as a leak.
 void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
                     const std::function<void()>& round) {
   constexpr int kTries = 8, kParts = 3;
@@ -320,7 +320,7 @@ void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
     }
     return MeasureUsage();
   };
-  do_part();  // warms up
+  do_part();  // warm up
   std::string growth;
   for (int i = 0; i < kTries; ++i) {
     std::vector<Usage> usage = {do_part()};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Support for the life cycle cases: a pair of interpreters, one with the delegate and one on the
+// CPU, which receive the same inputs and must agree; the findings of the validation layer; the
+// resources of the process.
 //
-// What cases of a delegate's life are written with: an interpreter on the delegate with one on the
-// CPU beside it, which get the same inputs and have to agree; what the validation layer found; what
-// the process holds.
-//
-// A case ends early by an exception, CaseFailed: it is a program of its own to whoever runs it.
+// A case ends early by throwing CaseFailed; the caller runs each case in a process of its own.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TRIAL_H_
 #define DEPUTY_TESTS_CONFORMANCE_TRIAL_H_
 
@@ -28,17 +27,17 @@ class CaseFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Ends the case unless `holds`.
+// Fails the case unless `holds`.
 void Demand(bool holds, const std::string& otherwise);
 
-// What the validation layer has found, of all interpreters of a case. Any thread.
+// Findings of the validation layer for all interpreters of a case. Thread-safe.
 class Findings {
  public:
-  // Of an interpreter's options; this object must outlive the interpreter.
+  // Installs itself in the options of an interpreter; this object must outlive the interpreter.
   void Observe(TfLiteInterpreterOptions* options);
-  // "", or the first errors against the contract.
+  // Returns "" or the first contract violations.
   std::string errors() const;
-  // "", or the first of what is suspicious or not portable.
+  // Returns "" or the first findings that are suspicious or not portable.
   std::string remarks() const;
 
  private:
@@ -48,23 +47,24 @@ class Findings {
   std::vector<std::string> errors_, remarks_;
 };
 
-// All that a case has.
+// Context of a running case.
 class Scene {
  public:
-  // `note` is told what the case does next, for the report of one that does not come back.
+  // `note` is called with the next action of the case, for the report of a case that crashes or
+  // hangs.
   Scene(PluginLibrary* library, const Subject* subject,
         std::function<void(const std::string&)> note)
       : library_(library), subject_(subject), note_(std::move(note)) {}
 
   PluginLibrary& library() { return *library_; }
-  const Subject& subject() const { return *subject_; }  // of cases that have one
+  const Subject& subject() const { return *subject_; }  // only in cases on a subject
   Findings& findings() { return findings_; }
   void Note(const std::string& what) { note_(stage_ = what); }
-  // A part of what was noted last.
+  // Notes a part of the current stage.
   void NotePart(const std::string& what) const {
     note_(stage_.empty() ? what : stage_ + ": " + what);
   }
-  // Ends the case if there is none.
+  // Fails the case if the library creates none.
   std::shared_ptr<TfLiteDelegate> CreateDelegate();
 
  private:
@@ -76,17 +76,18 @@ class Scene {
 };
 
 enum class How {
-  kObserved,      // under the validation layer
-  kPlain,         // without, for what is measured
-  kInTheOptions,  // observed; the delegate is one of the interpreter's options
-  kHot,           // observed, under the policy Hot
+  kObserved,      // with the validation layer
+  kPlain,         // without the validation layer, for measurements
+  kInTheOptions,  // observed; the delegate is set in the interpreter's options
+  kHot,           // observed, with the policy Hot
 };
 
-// An interpreter with the delegate and one on the CPU. Each function does the same to both and ends
-// the case if they differ.
+// An interpreter with the delegate and one on the CPU. Each function applies the same operation to
+// both and fails the case if they differ.
 class Pair {
  public:
-  // The delegate is not applied yet, unless it is in the options; null: there is none at all.
+  // The delegate is not applied yet, except with kInTheOptions. `delegate` may be null: no
+  // delegate.
   Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
        How how = How::kObserved);
   Pair(const Pair&) = delete;
@@ -95,20 +96,21 @@ class Pair {
   TfLiteStatus TryApply();
   void Apply();
   void Resize(const std::vector<int>& dims);
-  // "", or why the delegate's interpreter cannot be allocated; the CPU's always can.
+  // Returns "" or the reason why the delegate's interpreter cannot be allocated; the CPU's must
+  // always succeed.
   std::string TryAllocate();
   void Allocate();
   void Ready() {
     Apply();
     Allocate();
   }
-  // One inference with random inputs; conditions are true for odd seeds.
+  // Runs one inference with random inputs; boolean conditions are true for odd seeds.
   void Infer(uint32_t seed);
-  // The outputs of the delegate's interpreter.
+  // Outputs of the delegate's interpreter.
   std::vector<TensorValue> Outputs() const;
-  // Nodes of the model that run in the delegate's kernels.
+  // Number of the model's nodes that run in the delegate's kernels.
   int DelegatedNodes() const;
-  // Deletes the model's handle, as clients may while its interpreters live.
+  // Deletes the model's handle, which clients may do while interpreters exist.
   void DeleteModel() { model_.reset(); }
 
   TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
@@ -121,7 +123,7 @@ class Pair {
   InterpreterOwner Create(TfLiteDelegate* in_options, How how, Findings* findings);
   void Compare() const;
 
-  Scene* const scene_;  // null if it is not told of inferences
+  Scene* const scene_;  // null if inferences are not noted
   int inferences_ = 0;
   std::string log_;
   const std::shared_ptr<TfLiteDelegate> delegate_;  // outlives the interpreter
@@ -129,19 +131,19 @@ class Pair {
   InterpreterOwner cpu_, interpreter_;
 };
 
-// Random contents for every input.
+// Fills every input with random contents.
 void FeedInputs(TfLiteInterpreter* interpreter, uint32_t seed);
 std::vector<TensorValue> CopyOutputs(const TfLiteInterpreter* interpreter);
 
-// What the process holds.
+// Resources that the process holds.
 struct Usage {
   size_t heap_bytes = 0, resident_bytes = 0;
   size_t files = 0, threads = 0;
 };
 Usage MeasureUsage();
 
-// Does `round` again and again, and ends the case if the process holds more after each part of the
-// rounds than before it. `what` is the round in words: "an inference".
+// Calls `round` repeatedly and fails the case if the process holds more after each part of the
+// rounds than before. `what` describes a round: "an inference".
 void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
                     const std::function<void()>& round);
 
