@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D in all the forms of weights_form.h, NHWC: what a model says of
-// them, checked, and the lists of their implementations.
+// CONV_2D and DEPTHWISE_CONV_2D for all forms of weights_form.h, NHWC: validation of the node, and
+// the lists of implementations.
 //
-// As in TensorFlow Lite: CONV_2D insists on a bias; the number of groups follows from the channels
-// of input and filter; DEPTHWISE_CONV_2D ignores depth_multiplier in the options (channels tell)
-// and the zero point of an int8 filter; a filter of 4 bits is taken where TensorFlow Lite takes
-// one, in DEPTHWISE_CONV_2D for int8 alone. Hybrid CONV_2D quantises its input symmetrically when
-// all scales of the filter are the same, and otherwise, as DEPTHWISE_CONV_2D does, with a zero
-// point.
+// Behaviour of TensorFlow Lite that is kept: CONV_2D requires a bias; the number of groups follows
+// from the channels of input and filter; DEPTHWISE_CONV_2D ignores depth_multiplier in the options
+// (it follows from the channels) and the zero point of an int8 filter; a 4-bit filter is accepted
+// where TensorFlow Lite accepts one, in DEPTHWISE_CONV_2D for int8 only. Hybrid CONV_2D quantises
+// its input symmetrically if all scales of the filter are equal, otherwise with a zero point, as
+// DEPTHWISE_CONV_2D does.
 #include "kernels/conv/conv.h"
 
 #include "kernels/common/families.h"
@@ -53,13 +53,13 @@ TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
-// That they are counted by ints: those of the taps, `depth` at each.
+// Checks that filter height x width x `depth` fits in an int.
 TfLiteStatus CheckWeightsOfChannel(TfLiteContext* context, const TfLiteTensor* filter, int depth) {
   if (int64_t{Dim(filter, 1)} * Dim(filter, 2) <= (1 << 30) / depth) return kTfLiteOk;
   return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
 }
 
-// The quantisation of every form; `channel_axis` is the filter's output channel.
+// Prepares the quantisation for all forms; `channel_axis` is the filter's output channel.
 TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
                                  TfLiteFusedActivation activation, int channel_axis) {
   ConvData& data = DataOf<ConvData>(node);
@@ -86,7 +86,8 @@ TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
   return kTfLiteOk;
 }
 
-// What both operators check and compute alike. Both parameter structs name these fields the same.
+// Checks and parameters that both operators share. Both parameter structs have these fields with
+// the same names.
 template <typename Params>
 TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Params& params,
                            TfLiteType bias_type, int channel_axis) {
@@ -177,7 +178,7 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
                        shape.input_channels, shape.output_channels);
   }
   DEPUTY_TRY(CheckWeightsOfChannel(context, filter, shape.depth));
-  // int16 wants a bias of int64 here.
+  // An int16 depthwise convolution requires an int64 bias.
   const TfLiteType bias_type = data.form == WeightsForm::kInt16 ? kTfLiteInt64 : kTfLiteFloat32;
   DEPUTY_TRY(PrepareShared(context, node, ParamsOf<TfLiteDepthwiseConvParams>(node), bias_type, 3));
   if (data.form == WeightsForm::kHybrid && shape.output_channels > 1 &&
@@ -188,8 +189,8 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The fast implementations take one output per channel of the input: where there are several, the
-// channels of the input are repeated.
+// The fast implementations compute one output per input channel: with a multiplier, the input's
+// channels are repeated.
 void RepeatChannels(ConvData* data) {
   ConvShape& shape = data->shape;
   data->repeats = 1;
@@ -214,7 +215,7 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   return data.choice.Run(context, &data, tensors);
 }
 
-// A layer with repeated channels offers no step.
+// A layer with repeated channels never gets here: it makes no step offer.
 TfLiteStatus EvalStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
   if (!step.layers.empty()) return RunStrips(context, step);
   ConvData& data = DataOf<ConvData>(node);
@@ -244,7 +245,7 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   const bool is_float = data.form == WeightsForm::kFloat;
   if (data.repeats > 1 || !data.choice.fuses() || (!is_float && Cpu().vector.sum_s8 == nullptr))
     return;
-  // Pixels that are read where they lie have no margins.
+  // A pointwise convolution reads pixels in place, so it cannot absorb a PAD.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
   const bool has_window = y.filter > 1 || x.filter > 1;
   OfferStep(context, node,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the implementations of CONV_2D and DEPTHWISE_CONV_2D share: the sizes of a convolution and
-// what a node keeps. The lists of implementations are in conv.cc.
+// Data shared by the implementations of CONV_2D and DEPTHWISE_CONV_2D: the sizes of a convolution
+// and the data of a node. The lists of implementations are in conv.cc.
 #ifndef DEPUTY_KERNELS_CONV_CONV_H_
 #define DEPUTY_KERNELS_CONV_CONV_H_
 
@@ -21,16 +21,16 @@
 
 namespace deputy {
 
-// The sizes of a convolution. Both operators are one: out channel c of group g sums over `depth`
-// input channels; in a depthwise convolution groups = input channels and depth = 1.
+// Sizes of a convolution. Both operators are the same computation: output channel c of group g sums
+// over `depth` input channels. In a depthwise convolution groups = input channels and depth = 1.
 struct ConvShape {
   WindowAxis y, x;
   int batches = 0;
   int input_channels = 0, output_channels = 0;
   int groups = 1, depth = 0;
-  int filter_parts = 1;  // depthwise: int8 filters whose sum is the filter
+  int filter_parts = 1;  // depthwise: number of int8 filters whose sum is the filter
 
-  // Each pixel of the output reads the one of the input in its place.
+  // Returns true if each output pixel depends only on the input pixel at the same position.
   bool IsPointwise() const {
     return y.filter == 1 && x.filter == 1 && y.stride == 1 && x.stride == 1;
   }
@@ -52,18 +52,19 @@ struct Interior {
   int columns() const { return last - first; }
 };
 
-// What is added to an int8 output before it is stored, as ADD does it: QuantizedSum of what is made
-// and the addend, which has its shape and may lie where the output does.
+// Addend of an int8 output, added before the store as ADD does it (QuantizedSum of the
+// convolution's result and the addend). It has the output's shape and may alias it.
 struct AddendS8 {
   const int8_t* values;
   QuantizedSum sum;
 
-  // out[i] = the sum of steps[i] and values[place + i].
+  // Computes out[i] = the sum of steps[i] and values[place + i].
   void AddTo(const CpuKernels& cpu, const int8_t* steps, int64_t place, int64_t count,
              int8_t* out) const {
     AddSteps(cpu, {steps, values + place, out, count, true, true}, sum);
   }
-  // The same for a function that adds by itself, to rows whose first value is at `place`.
+  // Returns the addend in the form used by kernels that add it themselves; `place` is the index of
+  // the first value of the rows.
   RowsAddendS8 RowsFrom(int64_t place) const {
     return {.values = values + place,
             .factor_made = sum.factor_a,
@@ -75,22 +76,22 @@ struct AddendS8 {
   }
 };
 
-// Input and output [batches][height][width][channels]; the filter of CONV_2D [out channels][filter
-// height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter height][filter
-// width][out channels]; the bias [out channels].
+// Input and output are [batches][height][width][channels]; the filter of CONV_2D is [out
+// channels][filter height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter
+// height][filter width][out channels]; the bias is [out channels].
 struct ConvTensors {
   const TfLiteTensor* input;
   const TfLiteTensor* filter;
   const TfLiteTensor* bias;
   TfLiteTensor* output;
-  // Of all pixels, for implementations that fuse; null: none.
+  // Epilogue of all pixels, for implementations with `fuses`; null: none.
   const EpilogueF32* epilogue = nullptr;
   const AddendS8* addend = nullptr;
-  // By which the input's channels are multiplied first; null: none.
+  // Factors of the input's channels, applied before the convolution; null: none.
   const float* factors = nullptr;
 };
 
-// Sizes in scratch that keep what follows aligned for tensors.
+// Rounds a size up so that the next object in scratch memory is aligned as tensors are.
 constexpr size_t AlignedBytes(size_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
@@ -106,21 +107,22 @@ struct ConvData {
   bool wide_sums = false;       // int16
   WeightScales weight_scales;   // hybrid
   bool asymmetric_rows = true;  // hybrid
-  int repeats = 1;              // depthwise: times that the shape has each channel of the input
+  int repeats = 1;              // depthwise: how often the shape repeats each input channel
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
-  bool allows_bf16 = false;      // of float32
-  Bf16Layer bf16;                // pointwise
-  Bf16Weights bf16_filter;       // what is not
-  PackedConstant int8_parts;     // depthwise uint8: ConvShape::filter_parts filters of int8
-  PackedConstant packed_filter;  // depthwise int8: in the table's order; int16: widened
-  PackedConstant flat_filter;    // the same, repeated for vectors that span pixels
-  PackedConstant columns;        // depthwise int8: bias and factors in that order
-  PackedConstant lines;          // depthwise int8: all of them, for several rows at once
+  bool allows_bf16 = false;      // float32
+  Bf16Layer bf16;                // pointwise convolutions
+  Bf16Weights bf16_filter;       // other convolutions
+  PackedConstant int8_parts;     // depthwise uint8: ConvShape::filter_parts int8 filters
+  PackedConstant packed_filter;  // depthwise int8: in the kernel's order; int16: widened
+  PackedConstant flat_filter;    // packed_filter repeated for vectors that span pixels
+  PackedConstant columns;        // depthwise int8: bias and factors in the kernel's order
+  // depthwise int8: filter, bias and factors for several rows at once
+  PackedConstant lines;
   Choice<ConvData, ConvTensors> choice;
 
-  // Hybrid: quantises the input, with a scale and a zero point for every batch.
+  // Hybrid: quantises the input with a scale and a zero point for each batch.
   TfLiteStatus QuantizeInput(TfLiteContext* context, const ConvTensors& tensors,
                              HybridRows* out) const {
     return out->Quantize(context, tensors.input, Data<float>(tensors.input), shape.batches,
@@ -142,20 +144,21 @@ inline ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
           Input(context, node, 2), Output(context, node, 0)};
 }
 
-// Rows of one image: all of them, or the last `kept`, each in the place of the one `kept` before.
+// Rows of one image: all of them, or a ring buffer of the last `kept`.
 template <typename T>
 struct RowRing {
   T* data = nullptr;
   int64_t kept = 1;
   int64_t row_values = 0;
 
-  // Whole images need no division, which would count for small ones.
+  // For whole images the division is avoided, which would be noticeable in small ones.
   T* Row(int64_t y) const { return data + (y < kept ? y : y % kept) * row_values; }
-  // Rows from y on that lie one behind the other.
+  // Number of contiguous rows from y on.
   int64_t RunFrom(int64_t y) const { return kept - y % kept; }
 };
 
-// RAII guard: the node's data and tensors are those of its step. In in_step.cc.
+// RAII guard: applies a fusion group's changes (shapes, tensors, epilogue) to the node's data while
+// the group runs, and restores them. Implemented in in_step.cc.
 class InStep {
  public:
   InStep(const TfLiteContext* context, const StepRun& step, ConvData* data, ConvTensors* tensors);
@@ -174,9 +177,9 @@ class InStep {
   AddendS8 addend_ = {};
 };
 
-// Rows of output are handed out in portions: a hand-over must not cost more than the work.
+// Distributes output rows to threads in portions large enough to hide the cost of a task. Calls
 // function(first, last row of all batches, worker); with several threads most portions are
-// multiples of `together` rows, where there are enough for all.
+// multiples of `together` rows, if there are enough rows for all threads.
 template <typename Function>
 void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t together,
                       const Function& function) {
@@ -193,7 +196,7 @@ void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t to
               [&](int task, int worker) { function(cut.Begin(task), cut.End(task), worker); });
 }
 
-// The same row by row: function(row, worker).
+// Calls function(row, worker) for each output row.
 template <typename Function>
 void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
   ForEachOutputRun(context, shape, 1, [&](int64_t first, int64_t last, int worker) {
@@ -201,40 +204,41 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
   });
 }
 
-// Of int8 convolutions: the bias with the inputs' zero point in it, for whole panels and
-// kMaxTileColumns more. Wraps as sums do.
+// For int8 convolutions: computes the bias including the contribution of the input's zero point,
+// padded to whole panels and kMaxTileColumns more. Wraps as the sums do.
 void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
               int32_t zero_point, int32_t* out);
 
-// conv_reference.cc: plain loops for every form.
+// conv_reference.cc: plain loops for all forms.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
-// conv_int16.cc.
+// conv_int16.cc: dot products of int16.
 extern const ConvImplementation kDotsInt16Conv;
-// conv_rows.cc and conv_rows_int8.cc: products that read the input where it lies.
+// conv_rows.cc and conv_rows_int8.cc: matrix products that read the input in place.
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
-// conv_winograd.cc and conv_winograd_int8.cc: products of transformed tiles.
+// conv_winograd.cc and conv_winograd_int8.cc: Winograd's algorithm.
 extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
-// conv_bf16.cc: float32 with factors in bfloat16.
+// conv_bf16.cc: float32 with factors rounded to bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
-// conv_gemm.cc: products of the patches under the filter with packed weights.
+// conv_gemm.cc: matrix products of im2col patches and packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
-// Whether that is so of a convolution in a step whose input is multiplied by factors before it is
-// read (ConvTensors::factors), and the scratch of that, for prepare.
+// TakesFactors: returns true if the convolution can multiply its input by ConvTensors::factors in a
+// fusion group. AnnounceFactors declares the scratch memory for that, in prepare.
 bool TakesFactors(const ConvData& data);
 void AnnounceFactors(TfLiteContext* context, const StepRun& step);
-// strip.cc: layers that are computed strip by strip (core/exec/strips.h). What a node that has
-// chosen its implementation can be there, and the layers of a step, for the node that is its head.
+// strip.cc: layers that are computed strip by strip (core/exec/strips.h). StripOfferOf returns the
+// offer of a node that has selected its implementation; RunStrips runs the layers of a group from
+// its head.
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
-// For prepare.
+// Declares the scratch memory of RunStrips, in prepare.
 void AnnounceStrips(TfLiteContext* context, const StepRun& step);
 
-// repeat.cc: a tensor whose channels come `repeats` times each, side by side.
+// repeat.cc: a copy of the input in which each channel is repeated `repeats` times.
 class RepeatedChannels {
  public:
-  // Bytes of scratch.
+  // Bytes of scratch memory.
   static size_t ScratchBytes(const ConvData& data, const TfLiteTensor* input);
-  // Puts such a copy of their input into `tensors`, until this is destroyed.
+  // Replaces the input in `tensors` by such a copy, which this object owns.
   TfLiteStatus Replace(TfLiteContext* context, const ConvData& data, ConvTensors* tensors);
 
  private:
@@ -243,10 +247,10 @@ class RepeatedChannels {
 };
 
 // depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once;
-// depthwise_uint8.cc: as int8.
+// depthwise_uint8.cc: conversion to int8.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8,
     kDepthwiseUInt8;
-// The value of ConvShape::filter_parts for a uint8 filter with that zero point.
+// Returns ConvShape::filter_parts for a uint8 filter with that zero point.
 int FilterPartsOf(int32_t zero_point);
 
 }  // namespace deputy

@@ -30,12 +30,12 @@ bool FillConv3d(const OpOptions& options, TfLiteConv3DParams* params) {
 
 // ---- Common parts -----------------------------------------------------------------------------
 
-// Where the windows of a convolution lie along depth, height and width.
+// Windows of a convolution along depth, height and width.
 struct Conv3dData {
   WindowAxis axes[3];
 };
 
-// `wide` are the extents that windows move over: the input's, or, transposed, the output's.
+// `wide` has the extents over which windows move: the input's or, if transposed, the output's.
 TfLiteStatus PlaceAxes(TfLiteContext* context, const TfLiteConv3DParams& params, const int* wide,
                        const TfLiteTensor* filter, WindowAxis* axes) {
   const char* const names[] = {"depth", "height", "width"};
@@ -50,7 +50,7 @@ TfLiteStatus PlaceAxes(TfLiteContext* context, const TfLiteConv3DParams& params,
   return kTfLiteOk;
 }
 
-// Types, ranks and the optional bias of both operators.
+// Checks types, ranks and the optional bias of both operators.
 TfLiteStatus CheckTensors(TfLiteContext* context, const TfLiteTensor* input,
                           const TfLiteTensor* filter, const TfLiteTensor* bias,
                           const TfLiteTensor* output, int channels) {
@@ -62,7 +62,7 @@ TfLiteStatus CheckTensors(TfLiteContext* context, const TfLiteTensor* input,
   return CheckElementCount(context, bias, channels);
 }
 
-// compute(batch, depth, row) for every row of the output, on all threads.
+// Calls compute(batch, depth, row) for every output row, on all threads.
 template <typename Function>
 void ForEachRow(TfLiteContext* context, const TfLiteTensor* output, const Function& compute) {
   const int64_t depth = Dim(output, 1), height = Dim(output, 2);
@@ -111,7 +111,8 @@ TfLiteStatus PrepareConv3d(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, dims);
 }
 
-// One output pixel: the taps inside the input, each a row of filters times `channels` inputs.
+// Computes one output pixel from the taps inside the input; each tap is a row of filters times
+// `channels` inputs.
 class Convolution {
  public:
   Convolution(const Conv3dData& data, const TfLiteTensor* input, const TfLiteTensor* filter)
@@ -173,7 +174,7 @@ TfLiteStatus EvalConv3d(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CONV_3D_TRANSPOSE ------------------------------------------------------------------------
 
-// The shape said must be one whose convolution has the input's shape.
+// Resizes the output to the shape in input 0. Its convolution must have the shape of input 2.
 TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);
@@ -211,14 +212,15 @@ TfLiteStatus PrepareConv3dTranspose(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The window of an axis whose tap `tap` lies on position `at`; negative where none does.
+// Returns the index of the window whose tap `tap` is at position `at`, or a negative value if there
+// is none.
 int64_t WindowAt(const WindowAxis& axis, int at, int tap) {
   const int64_t start = int64_t{at} + axis.before - int64_t{tap} * axis.dilation;
   if (start < 0 || start % axis.stride != 0) return -1;
   return start / axis.stride < axis.output ? start / axis.stride : -1;
 }
 
-// One output pixel: the input pixels whose windows cover it.
+// Computes one output pixel from the input pixels whose windows cover it.
 class Transposition {
  public:
   Transposition(const Conv3dData& data, const TfLiteTensor* input, const TfLiteTensor* filter)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 CONV_2D whose factors are rounded to bfloat16, where the client allows it. A task rounds
-// the rows of the input that its windows see, once, with zeros for what lies beside the input, and
-// reads its windows there, as runs: a matrix product whose depth comes in a part per row of the
-// filter, or per tap where taps are apart. A pointwise convolution needs no such copy and is a
-// plain product of pixels.
+// float32 CONV_2D with factors rounded to bfloat16, used if the client allows it. A task first
+// rounds the input rows of its windows, padded with zeros, and then reads the windows from this
+// buffer as contiguous runs: a matrix product whose depth has one part per filter row, or one per
+// tap if the filter is dilated. A pointwise convolution needs no buffer and is a plain product of
+// pixels.
 #include "kernels/conv/conv.h"
 
 namespace deputy {
@@ -20,12 +20,12 @@ Bf16Weights::Layout LayoutOf(const ConvShape& shape) {
           shape.depth};
 }
 
-// Where the windows of a row of outputs lie in a rounded row of the input: pixel 0 is the first
-// one that the first window sees, beside the input perhaps.
+// Layout of a rounded input row. Pixel 0 is the first pixel of the first window and may lie in the
+// padding.
 struct RowLayout {
-  int64_t pixel_values;  // a group's channels, in whole pairs
-  int64_t pixels;        // from the first window's first to the last window's last
-  // Pixels [first, last) lie in the input.
+  int64_t pixel_values;  // channels of a group, padded to an even number
+  int64_t pixels;        // from the first pixel of the first window to the last pixel of the last
+  // Pixels [first, last) are inside the input.
   int64_t first, last;
 
   explicit RowLayout(const ConvShape& shape) : pixel_values(WholePairs(shape.depth)) {
@@ -37,25 +37,25 @@ struct RowLayout {
   int64_t values() const { return pixels * pixel_values; }
 };
 
-// ---- The cut ----------------------------------------------------------------------------------
+// ---- Partition --------------------------------------------------------------------------------
 
-// How the output is cut into tasks: blocks of rows, and of each group's channels.
+// Partition of the output into tasks: blocks of rows, and blocks of each group's channels.
 struct Bf16Plan {
-  int block_rows = 1, row_blocks = 1;  // row_blocks of each batch
+  int block_rows = 1, row_blocks = 1;  // row_blocks: per batch
   int block_columns = 0, column_blocks = 1;
   int tasks = 0;
 
   Bf16Plan(const ConvShape& shape, int panel_columns, int threads) {
-    // Pixels that a panel of weights meets once it is in the cache.
+    // Wanted number of pixels that are multiplied by a panel of weights while it is in the cache.
     constexpr int kWantedPixels = 96;
-    // Below this a hand-over to other threads costs more than it saves.
+    // Smaller tasks cost more in dispatch than parallelism saves.
     constexpr double kMinTaskOperations = 400e3;
     const MatrixShape matrix = MatrixOf(shape);
     const int panels = (matrix.columns + panel_columns - 1) / panel_columns;
     const int rows = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
     const double operations =
         static_cast<double>(matrix.rows) * shape.output_channels * matrix.depth;
-    // Four tasks a thread even out threads that are late.
+    // Four tasks per thread, for load balancing.
     const double wanted =
         threads <= 1 ? 1 : std::clamp(operations / kMinTaskOperations, 1.0, 4.0 * threads);
     const double row_operations = std::max(operations / rows / batches, 1.0);
@@ -71,7 +71,7 @@ struct Bf16Plan {
     tasks = shape.batches * row_blocks * column_blocks;
   }
 
-  // The rows of the input that a task's windows may span, those beside the input left out.
+  // Maximum number of input rows that the windows of a task cover, without the padding.
   int64_t InputRows(const ConvShape& shape) const {
     const WindowAxis& y = shape.y;
     const int64_t span =
@@ -80,12 +80,12 @@ struct Bf16Plan {
   }
 };
 
-// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, then
-// for each worker a pointer per part and the rounded rows of a task.
+// Offsets in the scratch memory, in bytes: the bias padded to whole panels, a row of zeros, then
+// for each worker one pointer per part and the rounded rows of a task.
 struct Places {
   size_t zeros = 0, workers = 0, rows = 0, worker_bytes = 0, total = 0;
 
-  // False when the sizes do not fit.
+  // Computes the offsets; returns false if a size overflows.
   bool Make(const ConvShape& shape, const CpuKernels& cpu, const Bf16Plan& plan, int threads) {
     const auto padded =
         static_cast<size_t>(Bf16PaddedColumns(cpu, shape.output_channels / shape.groups));
@@ -104,7 +104,7 @@ struct Places {
 
 // ---- One task ---------------------------------------------------------------------------------
 
-// What all tasks share.
+// Data shared by all tasks.
 struct Job {
   const ConvShape& shape;
   const GemmBf16Kernels& kernels;
@@ -128,7 +128,7 @@ class Task {
         parts_(reinterpret_cast<const uint16_t**>(scratch)),
         rows_(reinterpret_cast<uint16_t*>(scratch + rows)) {}
 
-  // Rows [first_row, last_row), of each group columns [first_column, last_column).
+  // Computes rows [first_row, last_row) and, in each group, columns [first_column, last_column).
   void Run(int first_row, int last_row, int first_column, int last_column) {
     const int step = shape_.x.output <= job_.kernels.rows ? kMaxTileColumns : job_.kernels.columns;
     for (int group = 0; group < shape_.groups; ++group) {
@@ -142,7 +142,7 @@ class Task {
   }
 
  private:
-  // Whether a window of rows [first, last) has a tap in row iy of the input.
+  // Returns true if a window of output rows [first, last) has a tap in input row iy.
   bool IsSeen(int64_t iy, int first, int last) const {
     const WindowAxis& y = shape_.y;
     for (int ky = 0; ky < y.filter; ++ky) {
@@ -175,7 +175,7 @@ class Task {
     std::fill_n(out, layout.first * layout.pixel_values, uint16_t{0});
     std::fill_n(out + layout.last * layout.pixel_values,
                 (layout.pixels - layout.last) * layout.pixel_values, uint16_t{0});
-    // Pixels that lie side by side on both sides are one run.
+    // Pixels that are contiguous in source and destination are converted as one run.
     const bool one_run = shape_.groups == 1 && depth == layout.pixel_values;
     job_.kernels.from_float({.rows = one_run ? 1 : pixels,
                              .count = static_cast<size_t>(one_run ? pixels * depth : depth),
@@ -188,7 +188,7 @@ class Task {
   void Multiply(int group, int oy, int column, int columns) {
     const WindowAxis &y = shape_.y, &x = shape_.x;
     const bool has_runs = x.dilation == 1;
-    const int parts = has_runs ? 1 : x.filter;  // of a row of the filter
+    const int parts = has_runs ? 1 : x.filter;  // per filter row
     for (int ky = 0, part = 0; ky < y.filter; ++ky) {
       const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
       const uint16_t* const row = iy < 0 || iy >= y.input ? job_.zeros : RoundedRow(iy);
@@ -236,7 +236,7 @@ bool IsPointwiseBf16(const ConvData& data, const ConvTensors&, const CpuKernels&
 
 bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
   const ConvShape& shape = data.shape;
-  // Bounds that keep all products of sizes within 32 bits.
+  // Limits that keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20 &&
                      RowLayout(shape).values() <= 1 << 28;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D as a matrix product whose rows are the input patches under the filter; a float 1x1
-// convolution with stride 1 needs no patches, its rows lie in the input already.
+// CONV_2D as a matrix product of im2col patches. A float 1x1 convolution with stride 1 needs no
+// patches: its rows are the input pixels.
 #include "kernels/conv/conv.h"
 #include "kernels/conv/patches.h"
 
@@ -10,13 +10,13 @@ namespace {
 
 // ---- Patches ----------------------------------------------------------------------------------
 
-// The same as bytes, for integers.
+// Like FillPatch, with an untyped output, for integer forms.
 template <typename T, typename Out>
 void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
   FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
 }
 
-// Of a pointwise convolution: the pixel itself, found without divisions.
+// FillLeftPatch for pointwise convolutions: the patch is the pixel itself, found without divisions.
 template <typename T>
 void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* out) {
   const PatchSource& source = *static_cast<const PatchSource*>(source_pointer);
@@ -53,7 +53,7 @@ size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels& 
   return MatrixLayer::FloatScratch(cpu, MatrixOf(data.shape), !data.shape.IsPointwise(), workers);
 }
 
-// `source` is what the rows point to.
+// Rows of the left operand; `source` must outlive them.
 MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
   MatrixLayer::Rows<float> rows;
   if (source->shape->IsPointwise()) {
@@ -80,10 +80,10 @@ TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors
   return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
 }
 
-// Pixels that are multiplied by factors of their channels when they are read, a block at a time.
+// Pixels multiplied by per-channel factors when they are read, a block at a time.
 class ScaledPixels {
  public:
-  // Of the room.
+  // Size of the buffer that the constructor fills.
   static size_t Bytes(int depth) { return AlignedBytes(Values(depth) * sizeof(float)); }
 
   ScaledPixels(const CpuKernels& cpu, const float* pixels, const float* factors, int depth,
@@ -97,10 +97,10 @@ class ScaledPixels {
     }
   }
 
-  // Of a ScaledPixels, for MatrixLayer.
+  // Row function for MatrixLayer; `source` is a ScaledPixels.
   static void Fill(const void* source, int64_t first, int count, float* out) {
     const auto& own = *static_cast<const ScaledPixels*>(source);
-    constexpr FloatRange kNone;  // as MUL without an activation has it
+    constexpr FloatRange kNone;  // the range of MUL without an activation
     const float* const pixels = own.pixels_ + first * own.depth_;
     const int64_t values = int64_t{count} * own.depth_;
     const auto step = static_cast<int64_t>(Values(own.depth_));
@@ -111,7 +111,7 @@ class ScaledPixels {
   }
 
  private:
-  // Factors are repeated: calls for less values than that cost more than their work.
+  // Number of factors after repetition: a vector call with fewer values costs more than its work.
   static size_t Values(int depth) {
     constexpr size_t kFewest = 512;
     const auto each = static_cast<size_t>(depth);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int16 CONV_2D: patches under the filter times weights that are widened to int16 once. Sums are
-// exact, so results are those of the plain loops.
+// int16 CONV_2D: dot products of im2col patches and weights that are widened to int16 once. Sums
+// are exact, so results equal those of the plain loops.
 #include "kernels/conv/conv.h"
 #include "kernels/conv/patches.h"
 #include "kernels/linalg/dots_int16.h"

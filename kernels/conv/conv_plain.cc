@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain loops that inference takes: those of int16, and depthwise convolutions of float32 with
-// int8 weights.
+// Plain loops used for inference: int16, and float32 depthwise convolutions with int8 weights.
 #include "kernels/conv/plain_conv.h"
 
 namespace deputy {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 CONV_2D that reads its input where it lies. Under one row of the filter the patches of
-// neighbouring output columns are runs of the input, `stride` pixels apart: a matrix product whose
-// depth comes in a part per row of the filter. Only windows that reach beyond the left or the right
-// side are copied into patches; what lies above and below the input is a row of zeros.
+// float32 CONV_2D that reads its input in place. For one filter row the patches of adjacent output
+// columns are runs of the input, `stride` pixels apart: a matrix product whose depth has one part
+// per filter row. Only windows that extend beyond the left or right border are copied into patches;
+// rows above and below the input are replaced by a row of zeros.
 #include "kernels/conv/conv_rows.h"
 
 namespace deputy {
@@ -14,27 +14,27 @@ MatrixShape MatrixOf(const ConvShape& shape) {
           shape.y.filter * shape.x.filter * shape.depth};
 }
 
-// Windows at a side that are multiplied in a call: a tile's, two tiles' of short ones.
+// Number of border windows multiplied in one call: one tile of rows, or two if the depth is small.
 int EdgeRows(const ConvShape& shape, int tile_rows) {
   constexpr int kShortDepth = 512;
   return MatrixOf(shape).depth <= kShortDepth ? 2 * tile_rows : tile_rows;
 }
 
-// How the output is cut into tasks: blocks of rows of each batch, and of output channels.
+// Partition of the output into tasks: blocks of rows of each batch, and blocks of output channels.
 struct RowsPlan {
-  int panel_rows;  // that each panel of weights meets at a time
+  int panel_rows;  // rows multiplied by each panel of weights at a time
   EvenCut rows, panels;
   int panel_columns, columns, tasks;
 
   RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads)
       : panel_columns(kernels.columns), columns(shape.output_channels) {
-    // Pixels that a panel of weights meets once it is in the cache.
+    // Wanted number of pixels that are multiplied by a panel of weights while it is in the cache.
     constexpr int kFewestPixels = 64;
-    // Below this a hand-over to other threads costs more than it saves.
+    // Smaller tasks cost more in dispatch than parallelism saves.
     constexpr double kMinTaskOperations = 100e3;
     const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
                               shape.y.filter * shape.x.filter;
-    // Four tasks a thread even out threads that are late.
+    // Four tasks per thread, for load balancing.
     const double wanted =
         threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);
     const int height = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
@@ -43,12 +43,12 @@ struct RowsPlan {
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(height));
     panel_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(fewest), 1), height);
-    // Windows at the sides wait for their sums unless many rows have them computed together.
+    // Border windows are bound by latency unless those of many rows are computed together.
     const double more = static_cast<double>(height) / panel_rows * batches / std::max(wanted, 1.0);
     const int block_rows =
         panel_rows * std::clamp(static_cast<int>(std::min(more, 1e6)), 1,
                                 std::max(EdgeRows(shape, kernels.rows) / panel_rows, 1));
-    // As many for each thread.
+    // The number of blocks is a multiple of the threads if possible.
     int64_t blocks = (height - 1) / block_rows + 1;
     while (blocks > 1 && blocks < height && blocks * batches % threads != 0) ++blocks;
     rows = EvenCut(shape.y.output, 1, blocks, 1);
@@ -64,10 +64,10 @@ struct RowsPlan {
   }
 };
 
-// Windows of a row that are multiplied in one call.
+// Maximum number of windows of a row that are multiplied in one call.
 constexpr int kMostWindows = 96;
 
-// What the windows of a call read of a row of the input.
+// Number of values of an input row that the windows of one call read.
 int64_t ZeroValues(const ConvShape& shape) {
   const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMostWindows);
   const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
@@ -79,12 +79,12 @@ size_t BiasBytes(const ConvShape& shape) {
                       sizeof(float));
 }
 
-// Of a worker's pointers, one per part; patches follow.
+// Size of a worker's pointers, one per part; its patches follow.
 size_t PointerBytes(const ConvShape& shape) {
   return AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
 }
 
-// A task at work.
+// Computes one task.
 class RowsTask {
  public:
   RowsTask(const ConvRows& rows, const RowRing<const float>& input, int batch, char* scratch,
@@ -114,8 +114,8 @@ class RowsTask {
   }
 
  private:
-  // function() for columns_ from column_ on, which `windows` pass, until all of the task have been
-  // these.
+  // Calls function() for each range of columns (column_, columns_) of the task; `windows` is the
+  // number of rows of the product.
   template <typename Function>
   void ForEachPanel(int windows, const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
@@ -140,7 +140,7 @@ class RowsTask {
     }
   }
 
-  // Rows [first, last) of column ox.
+  // Computes rows [first, last) of border column ox.
   void Edge(int ox, int first, int last) {
     const int depth = MatrixOf(shape_).depth;
     const int most = EdgeRows(shape_, rows_.cpu.gemm_f32.rows);
@@ -154,13 +154,13 @@ class RowsTask {
     }
   }
 
-  // What the filter sees at a pixel of the output, zeros outside the input.
+  // Copies the patch of an output pixel, with zeros outside the input.
   void FillPatch(int oy, int ox, float* out) const {
     const WindowAxis &y = shape_.y, &x = shape_.x;
     const int64_t depth = shape_.depth;
     const int first_y = y.FirstTap(oy), last_y = y.LastTap(oy);
     const int first_x = x.FirstTap(ox), last_x = std::max(first_x, x.LastTap(ox));
-    // Fills of a few values with a constant would be calls of memset.
+    // Not a literal: the compiler would call memset even for a few values.
     const float zero = *rows_.zeros;
     for (int ky = 0; ky < y.filter; ++ky, out += x.filter * depth) {
       if (ky < first_y || ky >= last_y || first_x == last_x) {
@@ -175,7 +175,7 @@ class RowsTask {
     }
   }
 
-  // `rows` rows at parts_, into output pixels from (oy, ox) on, `pixel_step` apart.
+  // Multiplies `rows` rows at parts_ into the output pixels from (oy, ox) on, `pixel_step` apart.
   void Multiply(int rows, int parts, int depth, size_t stride, int oy, int ox, int pixel_step) {
     const int64_t channels = shape_.output_channels;
     float* const out = out_.Row(oy) + ox * channels + column_;
@@ -211,10 +211,10 @@ class RowsTask {
 
 bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
   const ConvShape& shape = data.shape;
-  // Bounds that keep all products of sizes within 32 bits.
+  // Limits that keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
-  // Where most windows reach beyond a side, patches make better tiles.
+  // If most windows extend beyond a border, im2col patches make better tiles.
   return data.form == WeightsForm::kFloat && cpu.gemm_f32.tile != nullptr && shape.groups == 1 &&
          shape.x.dilation == 1 && !shape.IsPointwise() && small &&
          Interior(shape.x).columns() * 2 > shape.x.output;
@@ -237,7 +237,7 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
-  // Pixels that lie side by side need no rows.
+  // The rows of a pointwise convolution are contiguous pixels: a plain matrix product.
   if (shape.IsPointwise()) return kGemmFloatConv.run(context, data, tensors, cpu);
   const PackedWeights<float>* packed = nullptr;
   if (!HasFewColumns(MatrixOf(shape))) {

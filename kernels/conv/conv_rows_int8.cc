@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 CONV_2D that reads its input where it lies and requantises in registers. Under one row of
-// the filter a patch is a run of the input: a product whose depth comes in a part per row of the
-// filter. Windows that reach beyond the input, and runs that are no whole runs of the table, read
-// from a copy with zero points around the image. Where the table wants its LeftForm, all windows
-// read from a copy in that form: of the image, or, where the filter is 1x1, of a block of pixels.
+// int8 CONV_2D that reads its input in place and requantises in registers. For one filter row a
+// patch is a run of the input: a product whose depth has one part per filter row. If windows extend
+// beyond the input, or a run is not a multiple of the kernel's run, they read from a copy with zero
+// points around the image. If the kernel requires its LeftForm, all windows read from a copy in
+// that form: of the image or, if the filter is 1x1, of a block of pixels.
 #include <cstring>
 
 #include "kernels/conv/conv.h"
@@ -13,11 +13,11 @@ namespace deputy {
 namespace {
 
 constexpr int kTileColumns = 64;
-// Rows that every tile of the tables divides, nearly.
+// Approximate multiple of the row counts of all kernels' tiles.
 constexpr int kTileRows = 12;
-// Patches whose addresses are found at once.
+// Number of patches whose addresses are computed at once.
 constexpr int kMostPatches = 192;
-// Columns to which an addend is added at once: what was made lies in the first-level cache then.
+// Columns to which an addend is added at once, while the result is in the first-level cache.
 constexpr int kSumColumns = 128;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -27,10 +27,10 @@ MatrixShape MatrixOf(const ConvShape& shape) {
           shape.y.filter * shape.x.filter * shape.depth};
 }
 
-// The image that windows read: the input, or a copy of what they see with what is around it.
+// The image that windows read: the input, or a padded copy of the area that windows cover.
 struct WindowImage {
   bool copied = false;
-  bool by_pixels = false;  // blocks of pixels are copied when they are read
+  bool by_pixels = false;  // blocks of pixels are copied just before they are multiplied
   int height = 0, width = 0;
   int64_t value_bytes = 1;
   int64_t row_bytes = 0;  // of the image
@@ -48,11 +48,11 @@ struct WindowImage {
     width = copied ? Reach(shape.x) : shape.x.input;
     if (copied) value_bytes = static_cast<int64_t>(kernels.requantized_bytes());
     row_bytes = int64_t{width} * shape.input_channels * value_bytes;
-    // The last part of the last window may be read beyond its end.
+    // Reads of the last part of the last window may extend beyond its end.
     const int64_t all = row_bytes * height * shape.batches + run * value_bytes;
     bytes = copied ? static_cast<size_t>(all) : 0;
   }
-  // Of the copy of a block of pixels.
+  // Size of the copy of a block of pixels.
   size_t BlockBytes(const GemmS8Kernels& kernels, int64_t pixels) const {
     const auto values = static_cast<size_t>(pixels) * static_cast<size_t>(part_depth);
     return by_pixels ? AlignedBytes(values * kernels.requantized_bytes()) : 0;
@@ -67,11 +67,11 @@ struct WindowImage {
   }
 };
 
-// Values as the table's function for rows reads them.
+// Writes values in the form that GemmS8Kernels::requantized reads.
 struct RowForm {
   const GemmS8Kernels& kernels;
 
-  // Returns what follows them.
+  // Returns the end of the written values.
   char* Copy(const int8_t* from, int64_t count, char* to) const {
     if (kernels.requantizes_left) {
       kernels.left_from_s8(from, static_cast<size_t>(count), to);
@@ -91,7 +91,7 @@ struct RowForm {
   }
 };
 
-// One row of the copy.
+// Writes one row of the copy.
 void CopyRow(const ConvShape& shape, const WindowImage& image, const RowForm& form,
              const int8_t* input, int8_t zero_point, int64_t row, char* out) {
   const int64_t batch = row / image.height;
@@ -109,7 +109,7 @@ void CopyRow(const ConvShape& shape, const WindowImage& image, const RowForm& fo
   form.Fill(zero_point, (image.width - before - inside) * channels, out);
 }
 
-// The image that windows are read from: the input where it lies, or a padded copy of it in `out`.
+// Returns the image that windows read: the input itself, or a padded copy in `out`.
 const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const WindowImage& image,
                         const RowForm& form, const int8_t* input, int8_t zero_point, char* out) {
   if (!image.copied) return reinterpret_cast<const char*>(input);
@@ -128,13 +128,13 @@ const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const Wi
   return out;
 }
 
-// How the product is cut: into blocks of patches where each worker can well read all weights, else
-// into blocks of columns.
+// Partition of the product: into blocks of patches if every worker can afford to read all weights,
+// otherwise into blocks of columns.
 GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
-  // Of the second-level cache.
+  // Shares of the second-level cache.
   constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
   const MatrixShape matrix = MatrixOf(shape);
-  // What a patch adds to what a block reads.
+  // Bytes that each additional patch adds to the input of a block.
   const int64_t row_bytes = int64_t{shape.y.filter} * shape.x.stride * shape.input_channels *
                             static_cast<int64_t>(kernels.requantized_bytes());
   const int64_t most = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMostPatches);
@@ -149,7 +149,8 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
       threads);
 }
 
-// Addresses that are `step` apart. Small products take as long as this does one by one.
+// Writes addresses that are `step` apart, vectorised: done one by one it takes as long as a small
+// product.
 void FindAddresses(const char* from, int64_t step, int64_t count, const void** out) {
   using Pair = uintptr_t __attribute__((vector_size(16)));
   const auto first = reinterpret_cast<uintptr_t>(from), apart = static_cast<uintptr_t>(step);
@@ -181,7 +182,7 @@ void FindPatches(const ConvShape& shape, const WindowImage& image, const char* d
   }
 }
 
-// Copies such pixels of the input, which lie side by side then, to `to`.
+// Copies input pixels to `to`, where they are contiguous, and updates `pixels`.
 void CopyPixels(const ConvShape& shape, const WindowImage& image, const RowForm& form, int count,
                 const void** pixels, char* to) {
   const int64_t depth = shape.depth, padding = image.part_depth - depth;
@@ -205,7 +206,7 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
       shape.x.dilation != 1 || shape.output_pixels() == 0) {
     return false;
   }
-  // Bounds that keep all products of sizes within 32 bits, and copies in proportion.
+  // Limits that keep all products of sizes within 32 bits, and copies proportionate.
   constexpr int kMost = 1 << 20;
   const auto small = [](const WindowAxis& axis) {
     return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 && axis.output <= kMost;
@@ -222,7 +223,7 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
 }
 
 int Parts(const ConvShape& shape, const CpuKernels& cpu) {
-  // Parts that fill their runs lie one behind the other anyway.
+  // Parts that are whole runs are contiguous anyway.
   return shape.x.filter * shape.depth % cpu.gemm_s8.run == 0 ? 1 : shape.y.filter;
 }
 
@@ -231,8 +232,8 @@ size_t BiasBytes(const ConvShape& shape) {
                       sizeof(int32_t));
 }
 
-// Where things lie in the scratch: the bias, the copy of the image, and for each worker a block of
-// pixels and of what is made of them before something is added.
+// Offsets in the scratch memory: the bias, the copy of the image, and for each worker a block of
+// pixels and a block of results to which an addend is added.
 struct RowsScratch {
   size_t image, workers, made, worker_bytes, total;
 
@@ -260,7 +261,7 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
   return packed == nullptr ? kTfLiteError : kTfLiteOk;
 }
 
-// What all tasks share.
+// Data shared by all tasks.
 class RowsJob {
  public:
   const ConvShape& shape;
@@ -269,11 +270,12 @@ class RowsJob {
   const PackedWeights<int8_t>& weights;
   const int32_t* bias;
   const ChannelScaling& scaling;
-  const char* input;       // the image
+  const char* input;       // the image that windows read
   const AddendS8* addend;  // null: none
   int8_t* out;
 
-  // Output pixels [first, last) with a worker's room for pixels and for what is made of them.
+  // Computes output pixels [first, last); `pixels` and `made` are the worker's scratch memory for
+  // pixels and for results before the addend.
   void RunBlock(int64_t first, int64_t last, int first_column, int columns, char* pixels,
                 char* made) const {
     const void* patches[kMostPatches];
@@ -321,7 +323,7 @@ class RowsJob {
                              .addend = added});
   }
 
-  // Rows of `steps`, one behind the other, with the addend into the output from `place` on.
+  // Adds the addend to contiguous rows of `steps` and stores them in the output from `place` on.
   void AddUp(const int8_t* steps, int rows, int columns, int64_t place) const {
     const int64_t channels = shape.output_channels;
     const bool together = columns == channels;

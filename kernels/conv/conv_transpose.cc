@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TRANSPOSE_CONV in all the forms of weights_form.h, NHWC. The fast path multiplies every input
-// pixel with all weights (a matrix product in which weights are used as they lie in the model) and
-// then gathers, for every output, the products that meet there; where a single one meets, products
-// of floats are written to where they belong. int16 stays with the plain code.
+// TRANSPOSE_CONV for all forms of weights_form.h, NHWC. The fast path multiplies every input pixel
+// by all weights (a matrix product that uses the weights in the model's layout) and then sums, for
+// every output, the products that contribute to it. If only one product contributes, float results
+// are written directly to the output. int16 uses the plain code.
 //
-// The size of the output is an input of the operator and may be known only while running. What
-// falls outside of it is dropped, what nothing meets is the bias.
+// The output's size is an input of the operator and may be known only at run time. Products outside
+// of it are dropped; an output without products is the bias.
 #include "kernels/conv/conv_transpose.h"
 
 #include <cstring>
@@ -43,8 +43,8 @@ TfLiteStatus CheckExtents(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
-// Padding is that of the convolution this one transposes, from the output to the input, which must
-// come out in the size it has.
+// Sets the padding of the convolution that this one transposes, which maps the output to the input.
+// Its output size must be the input's size.
 TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char* what,
                        TransposeShape::Axis* axis) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
@@ -68,7 +68,8 @@ TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char
 
 namespace {
 
-// Positions from 0 to `place`, which is one of 32 bits, that are so far apart; `most` at most.
+// Returns the number of multiples of `stride` from 0 to `place`, at most `most`. `place` fits in 32
+// bits.
 int PositionsUpTo(int64_t place, int stride, int most) {
   if (place < 0) return 0;
   const uint32_t before = static_cast<uint32_t>(place) / static_cast<uint32_t>(stride);
@@ -78,7 +79,7 @@ int PositionsUpTo(int64_t place, int stride, int most) {
 }  // namespace
 
 int TransposeShape::Axis::First(int o) const {
-  return PositionsUpTo(int64_t{o} + before - filter, stride, input);  // those that miss
+  return PositionsUpTo(int64_t{o} + before - filter, stride, input);  // these end before o
 }
 
 int TransposeShape::Axis::Last(int o) const {
@@ -164,12 +165,12 @@ TfLiteStatus TransposeConv::QuantizeInput(TfLiteContext* context, const Tensors&
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// finish(sum, position in the output, channel, batch) for every output.
+// Calls finish(sum, position in the output, channel, batch) for every output.
 template <typename In, typename Weight, typename Zero, typename Finish>
 void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* zeros,
                           int zero_stride, const Weight* weights, Zero weights_zero,
                           const Finish& finish) const {
-  // Names of their own: clang 14 cannot capture structured bindings.
+  // Separate variables: clang 14 cannot capture structured bindings.
   const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
   const int batches = shape_.batches, depth = shape_.input_channels;
   const int channels = shape_.output_channels;
@@ -262,7 +263,7 @@ MatrixShape TransposeConv::ProductShape() const {
           static_cast<int>(shape_.taps())};
 }
 
-// 0 when they do not fit.
+// Returns 0 if the size overflows.
 size_t TransposeConv::ProductBytes() const {
   const MatrixShape matrix = ProductShape();
   size_t bytes = 0;
@@ -277,8 +278,8 @@ MatrixLayer::IntWeights TransposeConv::WeightsOf(const Tensors& tensors) const {
   return {tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - 128 : 0};
 }
 
-// finish(sums of some channels, the first of them, how many, output position of the first) for the
-// outputs of a picture.
+// Calls finish(sums of a range of channels, first channel, number of channels, output position of
+// the first) for the outputs of one batch element.
 template <typename Sum, typename Finish>
 void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Sum* products,
                                   const Finish& finish) const {
@@ -338,7 +339,7 @@ bool TransposeConv::PackTaps(TfLiteContext* context, const CpuKernels& cpu,
                             .depth_stride = 1});
 }
 
-// A product per row of the input and tap, whose rows are `stride` pixels of the output apart.
+// One product per input row and tap; the rows of the result are `stride` output pixels apart.
 TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKernels& cpu,
                                           const Tensors& tensors) {
   const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
@@ -446,7 +447,7 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
 
 }  // namespace
 
-// int8, uint8 and hybrid.
+// Fast path of int8, uint8 and hybrid.
 TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& cpu,
                                      const Tensors& tensors) {
   const MatrixShape matrix = ProductShape();

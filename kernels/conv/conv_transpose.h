@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transposed convolutions, for the operators that are one: TRANSPOSE_CONV and a custom operator.
-// They differ in where their tensors come from and in who decides the size of the output.
+// Transposed convolutions, shared by TRANSPOSE_CONV and a custom operator, which differ in their
+// tensors and in how the output's size is determined.
 #ifndef DEPUTY_KERNELS_CONV_CONV_TRANSPOSE_H_
 #define DEPUTY_KERNELS_CONV_CONV_TRANSPOSE_H_
 
@@ -15,13 +15,13 @@
 
 namespace deputy {
 
-// [batches][height][width][channels] of input and output; weights [out channels][filter height]
-// [filter width][in channels].
+// Input and output are [batches][height][width][channels]; weights are [out channels][filter
+// height][filter width][in channels].
 struct TransposeShape {
-  // Input position i meets output positions i * stride - before + k, k in [0, filter).
+  // Input position i contributes to output positions i * stride - before + k, k in [0, filter).
   struct Axis {
     int input = 0, output = 0, filter = 0, stride = 0, before = 0;
-    // The first and one past the last input position that meets output position `o`.
+    // Range [First, Last) of input positions that contribute to output position `o`.
     int First(int o) const;
     int Last(int o) const;
     int Tap(int o, int i) const {
@@ -39,17 +39,17 @@ class TransposeConv {
   struct Tensors {
     const TfLiteTensor* input;
     const TfLiteTensor* weights;
-    const TfLiteTensor* bias;  // may be null
+    const TfLiteTensor* bias;  // null: no bias
     TfLiteTensor* output;
   };
 
-  // Checks everything but the output's shape.
+  // Checks everything except the output's shape.
   TfLiteStatus Prepare(TfLiteContext* context, const Tensors& tensors,
                        const TfLiteTransposeConvParams& params);
-  // Checks the output's shape against the rest and gives it to the output.
+  // Checks the output's shape against the other sizes and resizes the output.
   TfLiteStatus SetOutput(TfLiteContext* context, const Tensors& tensors,
                          const TfLiteTransposeConvParams& params, std::span<const int> dims);
-  // Packs constants that can be read already; for after prepare.
+  // Packs the constants that are already available; called after prepare.
   TfLiteStatus Pack(TfLiteContext* context, const Tensors& tensors) {
     return choice_.Pack(context, this, tensors);
   }
@@ -69,12 +69,12 @@ class TransposeConv {
   template <typename Sum, typename Finish>
   void GatherPicture(TfLiteContext* context, int batch, const Sum* products,
                      const Finish& finish) const;
-  // Of one picture: every pixel with all weights.
+  // Matrix product of one batch element: every pixel times all weights.
   MatrixShape ProductShape() const;
   size_t ProductBytes() const;
   MatrixLayer::IntWeights WeightsOf(const Tensors& tensors) const;
   TfLiteStatus QuantizeInput(TfLiteContext* context, const Tensors& tensors, HybridRows* out) const;
-  // Whether every output is met by one input pixel through one tap.
+  // Returns true if every output depends on one input pixel and one tap.
   bool IsSeparate() const;
   bool PackTaps(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
   TfLiteStatus SeparateFloat(TfLiteContext* context, const CpuKernels& cpu, const Tensors& tensors);
@@ -88,7 +88,7 @@ class TransposeConv {
   bool wide_sums_ = false;
   WeightScales weight_scales_;
   MatrixLayer matrix_;
-  PackedWeights<float> tap_weights_;  // in a group per tap
+  PackedWeights<float> tap_weights_;  // one group per tap
   Choice<TransposeConv, Tensors> choice_;
 };
 

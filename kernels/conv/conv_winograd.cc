@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 CONV_2D of 3x3 with stride 1 after Winograd: tiles of the output are products of planes,
-// which take 2.25 (tiles of 2x2) or 4 times (4x4) fewer multiplications than sums over windows.
-// Rounding errors are those of sums with fewer terms, multiplied by what the transforms lose.
+// float32 CONV_2D of 3x3 with stride 1 by Winograd's algorithm: output tiles are products of
+// transformed planes, which take 2.25 (2x2 tiles) or 4 times (4x4) fewer multiplications than sums
+// over windows. Rounding errors are those of sums with fewer terms, amplified by the transforms.
 //
-// The weights stay packed as conv_rows.cc has them. Each panel is transformed when it is needed:
-// that costs a few per cent and takes no memory that lasts.
+// The weights are packed as in conv_rows.cc. Each panel is transformed when it is used, which costs
+// a few per cent but needs no permanent memory.
 #include "kernels/conv/patches.h"
 #include "kernels/conv/winograd.h"
 
 namespace deputy {
 namespace {
 
-// ---- The choice -------------------------------------------------------------------------------
+// ---- Selection --------------------------------------------------------------------------------
 
-// The size of tiles that suits it best; 0: none. Measured with AVX2.
+// Returns the best tile size, or 0 if Winograd's algorithm is not faster. Costs were measured with
+// AVX2.
 int TileSizeFor(const ConvShape& shape) {
-  // Where more channels are summed, larger tiles lose too many digits.
+  // With more input channels, larger tiles lose too much precision.
   constexpr int kMostChannelsOfFour = 128;
   constexpr WinogradCost kTwo = {120, 160, 60, 3}, kFour = {320, 650, 120, 3};
   const double two = WinogradShare(shape, 2, kTwo);
@@ -36,9 +37,10 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
   return {shape, TileSizeFor(shape), cpu.gemm_f32.rows, cpu.gemm_f32.columns, threads};
 }
 
-// Where things lie in the scratch, in bytes: the bias padded to whole panels, a row of zeros, the
-// planes of a group's inputs, then for each worker a panel's planes, those of its products, a tile
-// of outputs, and the patch under a window. Planes are a cache line more than a power of two apart.
+// Offsets in the scratch memory, in bytes: the bias padded to whole panels, a row of zeros, the
+// planes of a group's inputs, then for each worker a panel's planes, the planes of its products, a
+// tile of outputs, and a window's patch. Plane strides are a power of two plus a cache line, to
+// avoid conflicts in the cache.
 struct Places {
   size_t input_stride, panel_stride, product_stride;  // of planes, in values
   size_t zeros, inputs, workers, products, values, patch, worker_bytes, total;
@@ -63,17 +65,17 @@ struct Places {
     worker_bytes = patch + AlignedBytes(kWinogradTaps * depth * sizeof(float));
     total = workers + static_cast<size_t>(threads) * worker_bytes;
   }
-  // A pixel beside the input, and the bias of a product.
+  // Size of the zeros used as padding pixels and as the bias of a product.
   static size_t ZeroValues(const ConvShape& shape) {
     return static_cast<size_t>(std::max(shape.depth, kMaxTileColumns));
   }
 };
 
-// ---- At work ----------------------------------------------------------------------------------
+// ---- Execution --------------------------------------------------------------------------------
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What all tasks share.
+// Data shared by all tasks.
 struct Job {
   const ConvShape& shape;
   const CpuKernels& cpu;
@@ -99,7 +101,7 @@ struct Job {
   }
 };
 
-// A block of tiles times a panel of weights.
+// Computes a block of tiles for a panel of weights.
 class Task {
  public:
   Task(const Job& job, int panel, char* scratch)
@@ -112,7 +114,7 @@ class Task {
         values_(reinterpret_cast<float*>(scratch + job.places.values)),
         patch_(reinterpret_cast<float*>(scratch + job.places.patch)) {}
 
-  // Tiles [first, last) of the group that begins at `group`.
+  // Computes tiles [first, last) of the group that begins at tile `group`.
   void Run(int64_t group, int first, int last) const {
     MultiplyPlanes(first, last - first);
     for (int tile = first; tile < last; ++tile) {
@@ -156,7 +158,8 @@ class Task {
                             -kInfinity, kInfinity, out, static_cast<size_t>(columns_)});
   }
 
-  // The tile's outputs as sums over their windows: of infinities, planes make NaN, which spread.
+  // Computes the tile's outputs as sums over their windows: transformed infinities become NaN and
+  // spread over the tile.
   void SumWindows(const WinogradTiles::Place& place) const {
     const int32_t zero = 0;
     const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
@@ -212,7 +215,7 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
-  // Where pixels are left out, windows have strides.
+  // A subsampled output (see in_step.cc) has windows with strides.
   if (!HasWinogradWindows(shape)) return kRowsConv.run(context, data, tensors, cpu);
   const PackedWeights<float>* const packed =
       data->matrix.FloatWeights(context, cpu, WinogradMatrix(shape), tensors.filter);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 CONV_2D of 3x3 with stride 1 after Winograd, in tiles of 2x2: 2.25 times fewer
-// multiplications, of 16-bit numbers. All of it is whole numbers, and what is divided is a
-// multiple: sums are those over windows, bit by bit. It pays where products of int8 go through 16
-// bits anyway.
+// int8 CONV_2D of 3x3 with stride 1 by Winograd's algorithm with 2x2 tiles: 2.25 times fewer
+// multiplications, of 16-bit values. All values are integers and all divisions are exact, so that
+// the sums are bit-identical to those over windows. It is faster if int8 products are computed in
+// 16 bits anyway.
 //
-// The weights stay packed as conv_rows_int8.cc has them, in parts that fill whole runs.
+// The weights are packed as in conv_rows_int8.cc, in parts that are whole runs.
 #include "kernels/conv/winograd.h"
 
 namespace deputy {
@@ -28,10 +28,10 @@ bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu)
          WinogradShare(shape, kSize, kCost) <= kMostWinogradShare;
 }
 
-// Where things lie in the scratch, in bytes: the bias in whole panels, a pixel of zero points, the
-// planes of a group's inputs, then for each worker a panel's planes, those of its products, two
-// lines of sums, and what is made of a line before something is added. Planes are a cache line more
-// than a power of two apart.
+// Offsets in the scratch memory, in bytes: the bias padded to whole panels, a pixel of zero points,
+// the planes of a group's inputs, then for each worker a panel's planes, the planes of its
+// products, two lines of sums, and a requantised line before its addend. Plane strides are a power
+// of two plus a cache line, to avoid conflicts in the cache.
 struct Places {
   size_t input_stride, panel_stride, product_stride;  // of planes, in values
   size_t zeros, inputs, workers, products, sums, made, worker_bytes, total;
@@ -57,7 +57,7 @@ struct Places {
   }
 };
 
-// What all tasks share.
+// Data shared by all tasks.
 struct Job {
   const ConvShape& shape;
   const CpuKernels& cpu;
@@ -82,7 +82,7 @@ struct Job {
   }
 };
 
-// A block of tiles times a panel of weights.
+// Computes a block of tiles for a panel of weights.
 class Task {
  public:
   Task(const Job& job, int panel, char* scratch)
@@ -96,7 +96,8 @@ class Task {
         sums_(reinterpret_cast<int32_t*>(scratch + job.places.sums)),
         made_(reinterpret_cast<int8_t*>(scratch + job.places.made)) {}
 
-  // Tiles [first, last) of the group that begins at `group`, a run beside each other at a time.
+  // Computes tiles [first, last) of the group that begins at tile `group`, one run of horizontally
+  // adjacent tiles at a time.
   void Run(int64_t group, int first, int last) const {
     MultiplyPlanes(first, last - first);
     const int across = job_.plan.tiles.columns;
@@ -138,7 +139,7 @@ class Task {
     }
   }
 
-  // `count` tiles beside each other from that place on.
+  // Finishes `count` horizontally adjacent tiles that begin at `place`.
   void FinishRun(const WinogradTiles::Place& place, int first, int count) const {
     const int column = panel_ * columns_;
     const size_t line = kSize * static_cast<size_t>(count) * static_cast<size_t>(columns_);
@@ -156,7 +157,7 @@ class Task {
     }
   }
 
-  // A line of pixels, into the output from `place` on.
+  // Requantises a line of pixels and stores it in the output from `place` on.
   void Store(RequantizeTile tile, int64_t place) const {
     const int64_t channels = shape_.output_channels;
     const bool adds = job_.addend != nullptr;
@@ -186,7 +187,8 @@ size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& 
   return Places(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
 }
 
-// Channels in whole vectors fill the runs of packed weights: their parts lie one behind the other.
+// Channel counts that are whole vectors are whole runs of the packed weights, so parts are
+// contiguous.
 const PackedWeights<int8_t>* Weights(TfLiteContext* context, ConvData* data,
                                      const ConvTensors& tensors, const CpuKernels& cpu) {
   return data->matrix.Int8Weights(context, cpu, WinogradMatrix(data->shape),
@@ -202,7 +204,7 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
-  // Where pixels are left out, windows have strides.
+  // A subsampled output (see in_step.cc) has windows with strides.
   if (!HasWinogradWindows(shape) || ArithmeticOf(context) != Arithmetic::kDefault) {
     return kRowsInt8Conv.run(context, data, tensors, cpu);
   }

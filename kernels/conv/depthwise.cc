@@ -9,8 +9,8 @@
 namespace deputy {
 namespace {
 
-// Images of width 1 lie in memory as those of height 1 do, whose neighbours are computed together.
-// With few batches that would leave too few rows for threads.
+// Images of width 1 have the same layout as images of height 1, whose adjacent columns are computed
+// together. With few batches this would leave too few rows for the threads.
 ConvShape LaidDown(const ConvShape& shape) {
   constexpr int kEnoughBatches = 8;
   ConvShape laid = shape;
@@ -21,7 +21,7 @@ ConvShape LaidDown(const ConvShape& shape) {
   return laid;
 }
 
-// Rows of the output from `y_row` of a batch on, which a table with lines computes together.
+// Computes consecutive output rows of a batch, from `y_row` on, with the kernel for several lines.
 class FloatLines {
  public:
   FloatLines(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
@@ -34,14 +34,14 @@ class FloatLines {
         count_(rows.shape.y.LastTap(y_row) - first_),
         pointers_(reinterpret_cast<const float**>(scratch)) {}
 
-  // Returns how many rows it computed, of at most `most`, which lie together at `out`.
+  // Returns the number of rows computed, at most `most`, which are contiguous at `out`.
   int Run(int64_t most, float* out) const {
     const ConvShape& shape = rows_.shape;
     const WindowAxis& x = shape.x;
     const auto lines_of = rows_.cpu.depthwise_f32.lines;
     if (lines_of == nullptr || x.dilation != 1 || count_ <= 0) return 0;
     const auto count = static_cast<size_t>(count_);
-    // Those that see the same rows of the filter.
+    // Consecutive rows whose windows cover the same filter rows.
     int lines = 0;
     const float** inputs = pointers_;
     for (; lines < most && Sees(y_ + lines); ++lines, inputs += count) PointAt(y_ + lines, inputs);
@@ -88,7 +88,7 @@ class FloatLines {
   const float** const pointers_;
 };
 
-// One row of the output, `row` of all batches.
+// Computes one output row; `row` counts over all batches.
 class FloatRow {
  public:
   FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
@@ -118,7 +118,7 @@ class FloatRow {
   }
 
  private:
-  // Whether what follows is the same for a value wherever its pixel begins.
+  // Returns true if the epilogue of a value does not depend on where its pixel begins.
   bool FollowsFlat() const {
     const EpilogueF32* const epilogue = rows_.epilogue;
     return epilogue == nullptr || (epilogue->slopes == nullptr &&
@@ -137,7 +137,7 @@ class FloatRow {
     }
   }
 
-  // Taps [first_tap, last_tap) of each filter row.
+  // Computes columns with taps [first_tap, last_tap) of each filter row only.
   void Columns(int first, int columns, int first_tap, int last_tap) {
     const int channels = rows_.shape.output_channels;
     PointAt(first, first_tap, rows_.weights, channels);
@@ -158,7 +158,7 @@ class FloatRow {
                                      .epilogue = epilogue ? &*epilogue : nullptr});
   }
 
-  // From a column of this row on.
+  // Returns the epilogue for the columns of this row from `column` on.
   std::optional<EpilogueF32> EpilogueFrom(int column) const {
     return PartOf(rows_.epilogue, row_ * rows_.shape.x.output + column, 0);
   }
@@ -200,7 +200,7 @@ class FloatRow {
     rows_.cpu.depthwise_f32.columns(run);
   }
 
-  // Values from a pixel to the one `pixels` further.
+  // Returns the number of values in `pixels` pixels.
   size_t Step(int pixels) const {
     return static_cast<size_t>(pixels) * static_cast<size_t>(rows_.shape.output_channels);
   }
@@ -209,7 +209,7 @@ class FloatRow {
   const RowRing<const float>& input_;
   int64_t row_;
   int y_;
-  int first_, count_;  // rows of the filter that lie inside the input
+  int first_, count_;  // filter rows that lie inside the input
   const float** inputs_;
   const float** weights_;
   float* out_;
@@ -220,8 +220,8 @@ bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
          cpu.depthwise_f32.columns != nullptr;
 }
 
-// Large weights often come from memory. They are read some channels of all taps at a time: it is
-// faster to fetch them from the first to the last before.
+// Prefetches large weights. The kernel reads a few channels of all taps at a time; a sequential
+// prefetch from memory is faster.
 void FetchWeights(const float* weights, size_t count) {
   constexpr size_t kFew = 8 * 1024, kLine = 16;
   if (count < kFew) return;
@@ -257,7 +257,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   const int64_t height = shape.y.output;
   FetchWeights(weights, DepthwiseTaps(shape) * static_cast<size_t>(shape.output_channels));
-  // The smallest portions may be of fewer rows than are computed together, to end at the same time.
+  // Portions may be smaller than kMostLines, so that threads finish at about the same time.
   ForEachOutputRun(
       context, shape, DepthwiseRows::kMostLines / 2, [&](int64_t row, int64_t end, int worker) {
         for (int64_t last; row < end; row = last) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the implementations of DEPTHWISE_CONV_2D share. They take one output per input channel;
-// where there are several, float32, int8 and uint8 come with a copy of the input (repeat.cc), and
-// int16 and hybrid stay with the reference.
+// Data shared by the implementations of DEPTHWISE_CONV_2D. They compute one output per input
+// channel; with a multiplier, float32, int8 and uint8 use a copy of the input (repeat.cc), int16
+// and hybrid the reference.
 #ifndef DEPUTY_KERNELS_CONV_DEPTHWISE_H_
 #define DEPUTY_KERNELS_CONV_DEPTHWISE_H_
 
@@ -16,7 +16,7 @@ inline bool IsOneToOne(const ConvShape& shape) {
   return shape.input_channels == shape.output_channels;
 }
 
-// Taps of all parts of the filter.
+// Number of taps of all parts of the filter.
 inline size_t DepthwiseTaps(const ConvShape& shape) {
   return static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter) *
          static_cast<size_t>(shape.filter_parts);
@@ -26,10 +26,10 @@ inline int64_t DepthwiseRowValues(const ConvShape& shape) {
   return int64_t{shape.x.output} * shape.output_channels;
 }
 
-// With stride 1 the interior of a row is one run of values, and what a value is multiplied by
-// depends on its channel alone: vectors of `lanes` may span pixels. Returns the number of values
-// after which a vector begins with the first channel again; 0 where pixels fill vectors without,
-// and where weights would have to be repeated too often.
+// With stride 1 the interior of a row is one run of values, and a value's factor depends only on
+// its channel: vectors of `lanes` may span pixels. Returns the number of values after which a
+// vector begins with the first channel again; 0 if pixels are whole vectors anyway or if weights
+// would have to be repeated too often.
 inline int FlatPeriod(const ConvShape& shape, int lanes, int max_channels) {
   const int channels = shape.output_channels;
   if (shape.x.stride != 1 || channels % lanes == 0 || channels > max_channels) return 0;
@@ -37,7 +37,7 @@ inline int FlatPeriod(const ConvShape& shape, int lanes, int max_channels) {
   return Interior(shape.x).columns() / 2 < period / channels ? 0 : period;
 }
 
-// Bytes for all workers; 0 when they do not fit.
+// Total bytes for all workers; 0 on overflow.
 inline size_t WorkerScratch(size_t bytes, int workers) {
   size_t each, total;
   return ScratchForWorkers(bytes, workers, &each, &total) ? total : 0;
@@ -50,16 +50,16 @@ inline TfLiteStatus AcquireDepthwiseScratch(TfLiteContext* context, size_t bytes
              : TensorError(context, tensors.filter, "out of memory for its taps");
 }
 
-// int8: the bias of every channel less the zero point times the channel's weights, valid because
-// all taps are seen, padding included.
+// int8: computes, for every channel, the bias less the zero point times the channel's weights.
+// Valid because all taps are summed, padding included.
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded);
 
-// ---- float32, a row at a time -------------------------------------------------------------------
+// ---- float32, row by row ------------------------------------------------------------------------
 
 // Weights and bias repeated for vectors that span pixels.
 struct FlatWeights {
-  // Lanes of the widest vectors.
+  // Number of lanes of the widest vectors.
   static constexpr int kLanes = 16;
 
   static int Period(const ConvShape& shape) { return FlatPeriod(shape, kLanes, 4 * kLanes); }
@@ -71,7 +71,7 @@ struct FlatWeights {
   const float* weights;  // [taps][period]
   const float* bias;     // [period]
 
-  // `room` holds Values().
+  // The buffer has space for Values() values.
   FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* room)
       : period(Period(shape)), weights(room), bias(room) {
     if (period == 0) return;
@@ -89,7 +89,7 @@ struct FlatWeights {
   }
 };
 
-// What the rows of a convolution have in common.
+// Data shared by the rows of a convolution.
 struct DepthwiseRows {
   const ConvShape& shape;
   const CpuKernels& cpu;
@@ -98,20 +98,21 @@ struct DepthwiseRows {
   FloatRange range;
   Interior interior;
   FlatWeights flat;
-  const EpilogueF32* epilogue;  // of all pixels; null: none
+  const EpilogueF32* epilogue;  // for all pixels; null: none
 
-  // Rows of output that are computed together, so that what they share is read from the first-level
+  // Number of output rows computed together, so that shared input is read from the first-level
   // cache.
   static constexpr int kMostLines = 4;
 
-  // For each of those and each row of the filter a pointer to inputs; one to weights.
+  // Scratch memory of a worker: for each of these rows and each filter row a pointer to inputs, and
+  // a pointer to weights for each filter row.
   static size_t ScratchBytes(const ConvShape& shape) {
     return AlignedBytes((kMostLines + 1) *
                         static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
                         sizeof(void*));
   }
 
-  // Rows [first, last) of a batch, whose input is `input`. Called from several threads.
+  // Computes rows [first, last) of a batch with that input. May be called from several threads.
   void Run(const RowRing<const float>& input, int64_t batch, int64_t first, int64_t last,
            char* scratch, const RowRing<float>& out) const;
 };

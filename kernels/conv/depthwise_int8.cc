@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 DEPTHWISE_CONV_2D: several columns of a row at once with the table's `columns`, where it has
-// one; otherwise, and where sums are rounded exactly as TensorFlow Lite's reference does it, pixel
-// by pixel. depthwise_uint8.cc calls it with int8 copies of uint8 tensors; the output's sign bits
-// are flipped then.
+// int8 DEPTHWISE_CONV_2D: several columns of a row at once if the kernel group supports it,
+// otherwise pixel by pixel, which also supports the exact rounding of TensorFlow Lite's reference.
+// depthwise_uint8.cc calls it with int8 copies of uint8 tensors; then the output's sign bits are
+// flipped.
 #include <cstring>
 
 #include "kernels/conv/depthwise.h"
@@ -22,8 +22,8 @@ size_t SumBytes(const ConvShape& shape) {
 
 // ---- Weights ----------------------------------------------------------------------------------
 
-// Under three by three taps neighbouring columns share what they load, if vectors do not span
-// pixels: better where the last vector of a pixel is not too empty.
+// Returns true if sharing loads between adjacent columns of a 3x3 filter is better than vectors
+// that span pixels: it is if the last vector of a pixel is mostly full.
 bool SharesColumns(const ConvShape& shape, int lanes) {
   const int padded = (shape.output_channels + lanes - 1) / lanes * lanes;
   return shape.filter_parts == 1 && shape.y.filter == 3 && shape.x.filter == 3 &&
@@ -48,7 +48,7 @@ bool PackFilter(TfLiteContext* context, const CpuKernels& cpu, const ConvShape& 
   });
 }
 
-// The filter as the table reads it, if that is another order than the model's.
+// Packs the filter if the kernel reads it in another order.
 TfLiteStatus PackFilters(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
                          const TfLiteTensor* filter) {
   if (cpu.depthwise_s8.pack == nullptr) return kTfLiteOk;
@@ -71,12 +71,12 @@ const int8_t* Packed(const PackedConstant& filter) {
   return reinterpret_cast<const int8_t*>(filter.data());
 }
 
-// The input's zero point as int8.
+// Returns the input's zero point as int8.
 int32_t InputZeroPoint(const ConvData& data) {
   return data.scaling.input_zero_point() - data.scaling.output_offset();
 }
 
-// Pointers to the taps of the filter's first part, repeated for the others.
+// Repeats the addresses of the first part's taps for the other parts.
 void RepeatTaps(const ConvShape& shape, const int8_t** taps) {
   const size_t count = DepthwiseTaps(shape) / static_cast<size_t>(shape.filter_parts);
   for (int part = 1; part < shape.filter_parts; ++part) {
@@ -90,8 +90,8 @@ void FinishRow(const ConvData& data, int8_t* out) {
 
 // ---- Pixel by pixel ---------------------------------------------------------------------------
 
-// Scratch of one thread: a pointer per tap, then one sum per channel, then a row of zero points
-// that stands for taps outside the input. Sums are aligned.
+// Scratch memory of one thread: a pointer per tap, then one aligned sum per channel, then a row of
+// zero points for taps outside the input.
 struct PixelScratch {
   size_t pointers_bytes, bytes;
 
@@ -156,9 +156,8 @@ TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors
 
 // ---- Several columns at once ------------------------------------------------------------------
 
-// What the rows have in common: bias and factors in the table's order, for the channels and
-// repeated for vectors that span pixels, a row of zero points as long as the input's, and room to
-// make it.
+// Data shared by the rows: bias and factors in the kernel's order, for single pixels and repeated
+// for vectors that span pixels; a row of zero points as long as an input row; and a temporary bias.
 struct ColumnsLayout {
   size_t channels, period, zeros_bytes, bytes;
 
@@ -176,22 +175,22 @@ struct ColumnsLayout {
   }
 };
 
-// Weights with what belongs to them.
+// Weights with their bias and factors.
 struct OrderedChannels {
   int count;
   const int8_t* weights;
   const int32_t* bias;
-  const int32_t* factors;  // floats
+  const int32_t* factors;  // the bits of floats
 };
 
-// Fills a block of that layout.
+// Fills a block with ColumnsLayout.
 void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                     char* out) {
   const ConvShape& shape = data.shape;
   const ColumnsLayout layout(shape, cpu);
   auto* const bias = reinterpret_cast<int32_t*>(out + layout.bytes - SumBytes(shape));
   FoldZeroPoint(data, cpu, tensors, bias);
-  // Factors are moved as they are.
+  // The factors' bits are reordered as integers.
   const auto* const factors = reinterpret_cast<const int32_t*>(data.scaling.Tile(0).factors);
   auto* next = reinterpret_cast<int32_t*>(out);
   const auto order = [&](int count, size_t room) {
@@ -208,7 +207,7 @@ void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTenso
 
 class ColumnsJob {
  public:
-  // `prepared` is what PrepareColumns made.
+  // `prepared` is the result of PrepareColumns.
   ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
              const char* prepared)
       : data_(data),
@@ -243,7 +242,7 @@ class ColumnsJob {
   }
 
  private:
-  // Where the taps of output column `ox` are read.
+  // Writes the addresses of the taps of output column `ox`.
   void PointAt(int64_t row, int ox, const int8_t** taps) const {
     const WindowAxis &y = shape_.y, &x = shape_.x;
     const int oy = static_cast<int>(row % y.output);
@@ -315,7 +314,7 @@ TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensor
                         const CpuKernels& cpu) {
   const ConvShape& shape = data->shape;
   Scratch scratch;
-  // The node's own: scales and a row of the input's width are part of it.
+  // The key is the node: scales and the input's width are part of the packed data.
   const PackedKey key = {data, nullptr, {}};
   const bool fixed = IsConstant(tensors.filter) && IsConstant(tensors.bias);
   if (!data->columns.Ensure(context, key, fixed, ColumnsLayout(shape, cpu).bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 DEPTHWISE_CONV_2D, several rows at once with the table's lines. Exact rounding, and what the
-// lines could not compute with, are left to the implementation by columns.
+// int8 DEPTHWISE_CONV_2D with the kernels for several rows at once. Exact rounding, and values that
+// these kernels do not support, use the implementation by columns.
 #include <cstring>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace deputy {
 namespace {
 
-// What is packed: the lines' own, whether that was possible, and a bias to fold in.
+// Layout of the packed data: that of the kernel, whether packing succeeded, and the folded bias.
 struct LinesLayout {
   size_t fits, bias, bytes;
 
@@ -72,7 +72,7 @@ bool Fits(const ConvData& data, const CpuKernels& cpu) {
   return fits != 0;
 }
 
-// Rows [first, last) of the output, of one batch and few enough for one call.
+// Computes output rows [first, last) of one batch, few enough for one call.
 void RunRows(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors, int64_t first,
              int64_t last) {
   const ConvShape& shape = data.shape;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// uint8 DEPTHWISE_CONV_2D by the implementation of int8: of input and output with 128 less, and of
-// the filter less its zero point, from -255 to 255, as a sum of filters of int8.
+// uint8 DEPTHWISE_CONV_2D with the int8 implementation: input and output are offset by -128, and
+// the filter less its zero point, from -255 to 255, is split into a sum of int8 filters.
 #include "kernels/conv/depthwise.h"
 
 namespace deputy {
 namespace {
 
-// Distinguishes the keys of values in memory.
+// Distinguishes this kind of packed data in PackedKey.
 constexpr char kForm = 0;
 
-// Taps fit in an int, as the tables count them.
+// The number of taps must fit in an int, as in the kernels.
 bool IsUInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
   return data.form == WeightsForm::kUInt8 && IsOneToOne(data.shape) &&
          cpu.depthwise_s8.pixel != nullptr && DepthwiseTaps(data.shape) <= (1 << 30);
 }
 
-// Values of one part of the filter.
+// Number of values in one part of the filter.
 size_t PartValues(const ConvShape& shape) {
   return DepthwiseTaps(shape) / static_cast<size_t>(shape.filter_parts) *
          static_cast<size_t>(shape.output_channels);
@@ -31,7 +31,7 @@ size_t InputBytes(const ConvShape& shape) {
          static_cast<size_t>(shape.x.input) * static_cast<size_t>(shape.input_channels);
 }
 
-// Each part is as much of what is left of a weight as int8 holds.
+// Each part is the remainder of the weight, clamped to int8.
 void SplitWeights(const uint8_t* weights, int32_t zero_point, const ConvShape& shape, char* out) {
   const size_t values = PartValues(shape);
   for (size_t i = 0; i < values; ++i) {
@@ -44,7 +44,7 @@ void SplitWeights(const uint8_t* weights, int32_t zero_point, const ConvShape& s
   }
 }
 
-// Replaces the filter by one of int8, which `copy` is made to be.
+// Replaces the filter by an int8 filter in `copy`.
 TfLiteStatus ReplaceFilter(TfLiteContext* context, ConvData* data, ConvTensors* tensors,
                            TfLiteTensor* copy) {
   const ConvShape& shape = data->shape;
@@ -61,7 +61,7 @@ TfLiteStatus ReplaceFilter(TfLiteContext* context, ConvData* data, ConvTensors* 
   *copy = *filter;
   copy->type = kTfLiteInt8;
   copy->bytes = PartsBytes(shape);
-  copy->data.data = const_cast<char*>(data->int8_parts.data());  // NOLINT: a tensor's is not const
+  copy->data.data = const_cast<char*>(data->int8_parts.data());  // tensors have no const data
   tensors->filter = copy;
   return kTfLiteOk;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a convolution computes in a step (core/kernel_api/step.h), for its implementations.
+// Applies the operations of a fusion group (core/kernel_api/step.h) to a convolution, for its
+// implementations.
 #include <cstring>
 
 #include "kernels/conv/conv.h"
@@ -38,7 +39,8 @@ AddendS8 AddendOf(const TfLiteContext* context, const StepRun& step) {
            scales.zero_point}};
 }
 
-// Brings the addend to where the output's pixels will be: in place, where it lies there.
+// Copies the addends of a subsampled output to the positions of the output's pixels; in place if
+// the addend is there already.
 template <typename T>
 const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T* addend,
                       T* const first) {

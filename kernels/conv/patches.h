@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The patches of the input that a convolution's filter looks at, as rows of a matrix.
+// im2col patches: the input values under the filter, as rows of a matrix.
 #ifndef DEPUTY_KERNELS_CONV_PATCHES_H_
 #define DEPUTY_KERNELS_CONV_PATCHES_H_
 
@@ -14,7 +14,7 @@ namespace deputy {
 struct PatchSource {
   const ConvShape* shape;
   const void* input;
-  const int32_t* zero_points;  // of the batches, `zero_stride` apart, as int8
+  const int32_t* zero_points;  // as int8, one per batch, `zero_stride` apart
   int zero_stride;
   const CpuKernels* cpu;
 
@@ -30,7 +30,7 @@ struct PatchSource {
   }
 };
 
-// The patch under the filter at one output pixel, taps outside the input as zero points.
+// Writes the patch under the filter at one output pixel; taps outside the input are zero points.
 template <typename T, typename Out>
 void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   const PatchSource& source = *static_cast<const PatchSource*>(source_pointer);
@@ -45,7 +45,7 @@ void FillPatch(const void* source_pointer, int64_t row, int group, Out* out) {
   int32_t zero_point = source.zero_points[b * source.zero_stride];
   if constexpr (sizeof(T) == 1) zero_point += source.cpu->gemm_s8.left_offset();
   const Out outside = static_cast<Out>(zero_point);
-  // Taps side by side in memory are copied as one run.
+  // Taps that are contiguous in memory are copied as one run.
   const bool one_run = shape.x.dilation == 1 && shape.groups == 1;
   for (int ky = 0; ky < shape.y.filter; ++ky, out += shape.x.filter * depth) {
     if (ky < first_y || ky >= last_y || first_x == last_x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D in plain loops, as templates over the form of weights.
+// CONV_2D and DEPTHWISE_CONV_2D as plain loops, as templates over the form of weights.
 #ifndef DEPUTY_KERNELS_CONV_PLAIN_CONV_H_
 #define DEPUTY_KERNELS_CONV_PLAIN_CONV_H_
 
@@ -8,20 +8,20 @@
 
 namespace deputy {
 
-// One node at work.
+// A node with its data and tensors.
 struct PlainLayer {
   const ConvData& data;
   const ConvTensors& tensors;
   bool depthwise;
 };
 
-// One sum of the widest kind for every output channel.
+// Size of one sum, of the widest type, per output channel.
 inline size_t SumBytes(const ConvShape& shape) {
   return static_cast<size_t>(shape.output_channels) * sizeof(int64_t);
 }
 
-// Types and zero points of one form. Zero points of the input are those of the batches,
-// `zero_stride` apart. Products of integers fit 32 bits, sums of them are of Sum.
+// Types and zero points of one form. The input's zero points are per batch, `zero_stride` apart.
+// Products of integers fit in 32 bits; their sums have type Sum.
 template <typename InT, typename WeightT, typename SumT>
 struct PlainConv {
   using In = InT;
@@ -41,8 +41,8 @@ struct PlainConv {
   }
 };
 
-// One row of outputs: finish(sum, output pixel, channel, batch), where the sum is over the taps
-// inside the input.
+// Computes one row of outputs and calls finish(sum, output pixel, channel, batch). The sum is over
+// the taps inside the input.
 template <typename Conv, typename Finish>
 void PlainConvRow(const ConvShape& shape, const Conv& conv, int64_t row, const Finish& finish) {
   const int oy = static_cast<int>(row % shape.y.output);
@@ -71,7 +71,8 @@ void PlainConvRow(const ConvShape& shape, const Conv& conv, int64_t row, const F
   }
 }
 
-// The same for depthwise weights, [ky][kx][channel]; `sums` holds one per output channel.
+// Computes a row with depthwise weights [ky][kx][channel]; `sums` has one element per output
+// channel.
 template <typename Conv, typename Finish>
 void PlainDepthwiseRow(const ConvShape& shape, const Conv& conv, int64_t row,
                        typename Conv::Sum* sums, const Finish& finish) {
@@ -122,7 +123,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, const PlainLayer& layer, const Con
   return kTfLiteOk;
 }
 
-// int8 and uint8.
+// Computes int8 and uint8 nodes.
 template <typename T>
 TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
   const ConvData& data = layer.data;
@@ -141,8 +142,7 @@ TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
   });
 }
 
-// In conv_plain.cc: forms for which the plain loops are the only ones, at least of depthwise
-// convolutions.
+// conv_plain.cc: forms that have only plain loops, at least for depthwise convolutions.
 TfLiteStatus PlainInt16(TfLiteContext* context, const PlainLayer& layer);
 TfLiteStatus PlainHybrid(TfLiteContext* context, const PlainLayer& layer);
 

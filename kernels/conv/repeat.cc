@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DEPTHWISE_CONV_2D with several outputs per channel of the input: a copy of the input that has
-// each channel so often costs little beside a filter that sees every value many times.
+// DEPTHWISE_CONV_2D with several outputs per input channel: a copy of the input with repeated
+// channels costs little compared with a filter that reads every value many times.
 #include "kernels/conv/conv.h"
 
 namespace deputy {

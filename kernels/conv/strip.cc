@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip (core/exec/strips.h): float32 CONV_2D, of 1x1 and by
-// rows, and DEPTHWISE_CONV_2D, each with the functions that compute it alone.
+// Computes layers strip by strip (core/exec/strips.h): float32 CONV_2D (1x1, or by rows) and
+// DEPTHWISE_CONV_2D, with the same functions as single layers.
 #include <array>
 #include <optional>
 
@@ -13,7 +13,7 @@ namespace {
 
 int64_t ReachOf(const WindowAxis& y) { return int64_t{y.filter - 1} * y.dilation + 1; }
 
-// One of the layers.
+// One of the layers of a group.
 class Layer {
  public:
   Layer(TfLiteContext* context, const StripLayer& layer)
@@ -25,7 +25,7 @@ class Layer {
         kind_(KindOf(data_)) {}
 
   enum class Kind : uint8_t { kNone, kPointwise, kDepthwise, kRows };
-  // What a convolution can be.
+  // Returns how a convolution can be computed in strips.
   static Kind KindOf(const ConvData& data) {
     const bool pointwise = data.shape.IsPointwise() && data.shape.groups == 1;
     if (data.choice.Is(kGemmFloatConv) && pointwise) return Kind::kPointwise;
@@ -45,17 +45,17 @@ class Layer {
     return {Data<float>(tensors_.output) + batch * rows() * row_values(), rows(), row_values()};
   }
 
-  // Rows of the input that `count` neighbours of the output read, wherever they are.
+  // Number of input rows that `count` adjacent output rows depend on, at any position.
   int64_t InputRows(int64_t count) const {
     return std::min<int64_t>((count - 1) * shape_.y.stride + ReachOf(shape_.y), shape_.y.input);
   }
-  // The rows [first, last) of the input that a row reads.
+  // Range [first, last) of the input rows that an output row depends on.
   int64_t FirstInput(int64_t row) const { return Inside(shape_.y.Start(static_cast<int>(row))); }
   int64_t LastInput(int64_t row) const {
     return Inside(shape_.y.Start(static_cast<int>(row)) + ReachOf(shape_.y));
   }
 
-  // What all workers share, and what each has for itself.
+  // Memory shared by all workers, and memory of each worker.
   size_t SharedBytes() const {
     if (kind_ == Kind::kRows) return ConvRows::SharedBytes(shape_);
     const size_t values = kind_ == Kind::kDepthwise
@@ -68,7 +68,7 @@ class Layer {
     return kind_ == Kind::kDepthwise ? DepthwiseRows::ScratchBytes(shape_) : 0;
   }
 
-  // Before rows are made; `room` has SharedBytes().
+  // Prepares the layer before rows are computed; the buffer has SharedBytes() bytes.
   TfLiteStatus Begin(TfLiteContext* context, char* room) {
     float* const values = reinterpret_cast<float*>(room);
     const float* const bias = Data<float>(tensors_.bias);
@@ -90,7 +90,7 @@ class Layer {
     return kTfLiteOk;
   }
 
-  // Rows [first, last) of the output. Called from several threads.
+  // Computes output rows [first, last). May be called from several threads.
   void Make(const RowRing<const float>& in, int batch, int64_t first, int64_t last, char* scratch,
             const RowRing<float>& out) const {
     if (depthwise_) return depthwise_->Run(in, batch, first, last, scratch, out);
@@ -108,8 +108,8 @@ class Layer {
  private:
   int64_t Inside(int64_t row) const { return std::clamp<int64_t>(row, 0, shape_.y.input); }
 
-  // `count` rows from `row` of all batches on, which lie together; they begin with out_row of
-  // `out`.
+  // Computes `count` contiguous rows from `row` of all batches on; they are stored from `out_row`
+  // of `out` on.
   void Multiply(const float* in, int64_t row, int64_t count, const RowRing<float>& out,
                 int64_t out_row) const {
     const int64_t width = shape_.x.output;
@@ -147,7 +147,7 @@ class Layer {
   const float* bias_ = nullptr;
 };
 
-// The layers of a step, and where things lie in its scratch.
+// The layers of a group, and the layout of its scratch memory.
 class Strips {
  public:
   Strips(TfLiteContext* context, const StepRun& step) : rows_(step.strip_rows) {
@@ -167,7 +167,7 @@ class Strips {
   }
 
   size_t ScratchBytes(int threads) const {
-    // Nothing takes something, too.
+    // The minimum avoids declaring 0 bytes.
     return std::max(AlignedBytes(shared_bytes_), kTensorAlignment) +
            std::max(static_cast<size_t>(threads) * AlignedBytes(worker_bytes_), kTensorAlignment);
   }
@@ -184,7 +184,7 @@ class Strips {
       DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, room));
       room += At(n).SharedBytes();
     }
-    // Ranges of rows: the fewer there are, the fewer rows are made for two of them.
+    // With fewer ranges of rows, fewer rows at their borders are computed twice.
     constexpr int64_t kFewestRows = 8;
     const int64_t batches = Last().batches(), shares = (threads - 1) / batches + 1;
     const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kFewestRows),
@@ -216,16 +216,16 @@ class Strips {
     return {made.data, made.kept, made.row_values};
   }
 
-  // Rows [first, last) of the last layer.
+  // Computes rows [first, last) of the last layer.
   void MakeRows(int batch, int64_t first, int64_t last, char* scratch) const {
     const size_t end = static_cast<size_t>(count_) - 1;
-    Rows made{}, needed{};  // by layer: the rows up to there
+    Rows made{}, needed{};  // by layer: ends of the computed and of the needed rows
     made[end] = first;
     for (int64_t row = first; row < last; row += rows_) {
       needed[end] = std::min<int64_t>(row + rows_, last);
       for (size_t n = end; n > 0; --n) {
         needed[n - 1] = layers_[n]->LastInput(needed[n] - 1);
-        // Rows that nobody reads are left out.
+        // Rows that no later layer reads are skipped.
         made[n - 1] = std::max(made[n - 1], layers_[n]->FirstInput(made[n]));
       }
       for (int n = 0; n < count_; ++n) {
@@ -239,11 +239,13 @@ class Strips {
     }
   }
 
-  const int rows_;  // of the last layer, at a time
+  const int rows_;  // rows of the last layer per strip
   int count_ = 0;
   std::array<std::optional<Layer>, kMostStripLayers> layers_;
-  std::array<int64_t, kMostStripLayers> kept_ = {};  // rows of each layer but the last
-  std::array<size_t, kMostStripLayers> ring_ = {};   // where they lie in a worker's scratch
+  // rows in the ring buffer of each layer but the last
+  std::array<int64_t, kMostStripLayers> kept_ = {};
+  // offset of the ring buffer in a worker's scratch memory
+  std::array<size_t, kMostStripLayers> ring_ = {};
   size_t shared_bytes_ = 0, worker_bytes_ = 0;
 };
 
@@ -265,7 +267,7 @@ StripOffer StripOfferOf(const ConvData& data) {
 }
 
 void AnnounceStrips(TfLiteContext* context, const StepRun& step) {
-  // It would bring pixels to where they will be.
+  // Constructing such a layer copies its addend into the output, which must not happen in prepare.
   const auto gathers = [](const StripLayer& layer) {
     return layer.run.output_stride.any() && layer.run.addend >= 0;
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What convolutions by Winograd's transforms share: tiles of the output, which depend on tiles of
-// the input two pixels larger, and how the work is cut. Groups of tiles follow each other. Of each
-// the inputs are transformed first; then tasks transform a panel of weights, multiply planes, and
-// turn the products into outputs.
+// Code shared by the Winograd convolutions: output tiles, which depend on input tiles that are two
+// pixels larger, and the partition of the work. Tiles are processed in groups. The inputs of a
+// group are transformed first; then tasks transform a panel of weights, multiply planes, and
+// transform the products into outputs.
 #ifndef DEPUTY_KERNELS_CONV_WINOGRAD_H_
 #define DEPUTY_KERNELS_CONV_WINOGRAD_H_
 
@@ -12,7 +12,7 @@
 namespace deputy {
 
 constexpr int kWinogradTaps = 9;
-constexpr int kMostWinogradPixels = 36;  // of a tile of the input
+constexpr int kMostWinogradPixels = 36;  // pixels of an input tile
 
 constexpr int TilesOf(int pixels, int size) { return (pixels + size - 1) / size; }
 
@@ -20,7 +20,7 @@ inline MatrixShape WinogradMatrix(const ConvShape& shape) {
   return {shape.output_pixels(), 1, shape.output_channels, kWinogradTaps * shape.depth};
 }
 
-// Whether the transforms know such windows, and all products of sizes fit within 32 bits.
+// Returns true if the transforms support the windows and all products of sizes fit in 32 bits.
 inline bool HasWinogradWindows(const ConvShape& shape) {
   const auto fits = [](const WindowAxis& axis) {
     return axis.filter == 3 && axis.stride == 1 && axis.dilation == 1;
@@ -43,7 +43,7 @@ struct WinogradTiles {
   int points() const { return size + 2; }
   int planes() const { return points() * points(); }
 
-  // The output pixels of a tile: the first, and how many of it there are.
+  // Position of a tile's first output pixel, and the number of output pixels that exist.
   struct Place {
     int batch, y, x, rows, columns;
 
@@ -58,7 +58,8 @@ struct WinogradTiles {
     return {static_cast<int>(row / rows), y, x, std::min(size, shape.y.output - y),
             std::min(size, shape.x.output - x)};
   }
-  // The pixels of the input that it depends on, row by row; `outside` for what is none.
+  // Writes the addresses of the input pixels that a tile depends on, in row-major order; `outside`
+  // for pixels in the padding.
   template <typename T>
   void FindPixels(const ConvShape& shape, const Place& place, const T* input, const T* outside,
                   const T** out) const {
@@ -74,16 +75,16 @@ struct WinogradTiles {
   }
 };
 
-// ---- The cut ----------------------------------------------------------------------------------
+// ---- Partition --------------------------------------------------------------------------------
 
 struct WinogradPlan {
   WinogradTiles tiles;
   int group_tiles = 0;
   int panel_columns = 0, panels = 0;
-  int block_tiles = 0;  // of a task that multiplies
-  int input_tiles = 0;  // of a task that transforms inputs
+  int block_tiles = 0;  // per task that multiplies
+  int input_tiles = 0;  // per task that transforms inputs
 
-  // `tile_rows`: what products work on at once.
+  // `tile_rows`: number of rows that the product's kernel processes at once.
   WinogradPlan(const ConvShape& shape, int tile_size, int tile_rows, int columns, int threads)
       : tiles(shape, tile_size),
         panel_columns(columns),
@@ -91,8 +92,8 @@ struct WinogradPlan {
     const int64_t most = MostTiles(shape, tiles);
     const int64_t groups = std::max<int64_t>((tiles.count + most - 1) / most, 1);
     group_tiles = static_cast<int>((tiles.count + groups - 1) / groups);
-    // Four tasks a thread even out threads that are late; a small block would transform weights
-    // for little.
+    // Four tasks per thread, for load balancing; a small block would transform weights for few
+    // products.
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
     const int fewest = std::min(group_tiles, 4 * tile_rows);
     block_tiles = std::max({TilesOf(group_tiles, wanted), fewest, 1});
@@ -100,22 +101,22 @@ struct WinogradPlan {
     input_tiles = std::max(input_tiles, 1);
   }
 
-  // A group's planes should stay in the cache while all panels pass them.
+  // A group's planes should stay in the cache while they are multiplied by all panels.
   static int64_t MostTiles(const ConvShape& shape, const WinogradTiles& tiles) {
     constexpr int64_t kValues = 256 * 1024;
     return std::max<int64_t>(kValues / (int64_t{tiles.planes()} * shape.depth), 24);
   }
 };
 
-// ---- What it takes ----------------------------------------------------------------------------
+// ---- Cost model -------------------------------------------------------------------------------
 
-// In products: what a channel of a tile's inputs takes, and one of its outputs; a weight, for each
-// group; and by how many tiles a product of a group takes longer than its tiles say.
+// Costs, in units of one product: transforming one channel of a tile's input, and one of its
+// output; transforming a weight, once per group; and the fixed cost of a group's product, in tiles.
 struct WinogradCost {
   double input, output, weight, extra_tiles;
 };
 
-// The part of the time of sums over windows.
+// Estimated time as a fraction of the time of sums over windows.
 inline double WinogradShare(const ConvShape& shape, int tile_size, const WinogradCost& cost) {
   const WinogradTiles tiles(shape, tile_size);
   const double in = shape.depth, out = shape.output_channels;
@@ -129,13 +130,14 @@ inline double WinogradShare(const ConvShape& shape, int tile_size, const Winogra
   return (products + others) / windows;
 }
 
-// The greatest share with which it is worth while.
+// Maximum fraction at which Winograd's algorithm is used.
 constexpr double kMostWinogradShare = 0.88;
 
-// ---- The run ----------------------------------------------------------------------------------
+// ---- Execution --------------------------------------------------------------------------------
 
-// transform(group, first, last): the inputs of tiles [first, last) of the group that begins there;
-// multiply(group, first, last, panel, worker): their outputs of a panel's columns.
+// Calls transform(group, first, last) for the inputs of tiles [first, last) of the group that
+// begins at tile `group`, and multiply(group, first, last, panel, worker) for their outputs in a
+// panel's columns.
 template <typename Transform, typename Multiply>
 void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transform& transform,
                  const Multiply& multiply) {
@@ -154,10 +156,10 @@ void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transfo
   }
 }
 
-// Rows that a product takes in a call, of `left`: in the end none of a few, which would take as
-// long as many.
+// Returns how many of the `left` rows a product call processes. The last call never has few rows,
+// because these take as long as many.
 inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
-  constexpr int kWantedDepth = 512;  // of all tiles of a call, to hide what a call takes
+  constexpr int kWantedDepth = 512;  // total depth of a call that hides its overhead
   if (left <= tile_rows) return left;
   if (left < 2 * tile_rows) return (left + 1) / 2;
   const int few = left % tile_rows;
@@ -165,13 +167,13 @@ inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
   return std::min(TilesOf(kWantedDepth, depth) * tile_rows, left - few - (splits ? tile_rows : 0));
 }
 
-// Fetches memory that is needed soon, some lines at a time, while the processor multiplies.
+// Prefetches memory, some cache lines at a time, between products.
 class FetchAhead {
  public:
   FetchAhead(const void* first, size_t bytes)
       : next_(static_cast<const char*>(first)), end_(next_ + bytes) {}
   void Some() {
-    constexpr int kLines = 24;  // as many as may be under way at once
+    constexpr int kLines = 24;  // maximum number of outstanding cache misses
     constexpr int kLineBytes = 64;
     for (int i = 0; i < kLines && next_ < end_; ++i, next_ += kLineBytes) __builtin_prefetch(next_);
   }
