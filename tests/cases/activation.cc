@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations as operators of their own.
+// Activation operators.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -10,7 +10,7 @@ struct Activation {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
-  // What the kernel wants of a quantised output; scale 0: anything.
+  // Output quantisation that the kernel requires; scale 0: no requirement.
   float int8_scale = 0.0f;
   int int8_zero_point = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ADD, SUB, MUL and DIV: shapes that broadcast in every way, and shapes that do not. The divisors
-// of integers are constants: random ones would be 0 now and then.
+// ADD, SUB, MUL and DIV: all patterns of broadcasting, and incompatible shapes. Integer divisors
+// are constants, because random ones could be 0.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -66,7 +66,7 @@ void AddArithmetic(ModelBuilder* builder, TfLiteBuiltinOperator code, int a, int
   }
 }
 
-// Divisors of int8 (zero point -7) and int32: never 0.
+// Adds divisors of int8 (zero point -7) or int32 that are never 0.
 int AddDivisors(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
   std::vector<int8_t> bytes(CountOf(shape));
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<int8_t>(1 + i % 100);
@@ -93,7 +93,7 @@ OpCase MakeCase(TfLiteBuiltinOperator code, const char* name, TfLiteType type,
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// An integer divisor of 0 among others.
+// A division in which one integer divisor is 0.
 template <typename T>
 OpCase MakeDivisionByZero(TfLiteType type, Known known) {
   ModelBuilder builder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AudioSpectrogram and Mfcc: options of any number, and what is shorter than a window.
+// AudioSpectrogram and Mfcc: valid and invalid options, and inputs shorter than a window.
 #include <flatbuffers/flexbuffers.h>
 
 #include "tests/cases/case.h"
@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-// Cut to `size` bytes.
+// Returns the first `size` bytes.
 std::vector<uint8_t> Cut(flexbuffers::Builder* builder, size_t size) {
   builder->Finish();
   std::vector<uint8_t> bytes = builder->GetBuffer();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, RIGHT_SHIFT and
-// ATAN2. Exponents and divisors of integers are constants, because no random ones may be negative
-// or 0.
+// ATAN2. Exponents and divisors of integers are constants, because random ones could be negative or
+// 0.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -12,7 +12,7 @@ struct BinaryOperator {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
-  bool picky;  // takes only some integers on its right
+  bool picky;  // refuses some integers as second operand
 };
 
 const BinaryOperator kOperators[] = {
@@ -41,7 +41,7 @@ const BinaryOperator kOperators[] = {
      true},
 };
 
-// BITWISE_XOR, RIGHT_SHIFT, ATAN2 and ADD_N are listed by their tensors.
+// A row of BITWISE_XOR, RIGHT_SHIFT, ATAN2 or ADD_N, which are listed by their tensors.
 NodeRow Pair(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Shape& a,
              const Shape& b, const char* refusal = "") {
   return {code, name, {{type, a}, {type, b}}, {type}, refusal};
@@ -97,7 +97,7 @@ const BinaryRow kBinaryRows[] = {
     {{3}, {4}, "broadcasts"},
 };
 
-// 1, 2, 3, 1, ... of any integer type, as bytes: fine divisors and exponents.
+// Adds the constant 1, 2, 3, 1, ... of an integer type: valid divisors and exponents.
 template <typename T>
 int AddSmallIntegers(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
   std::vector<T> values(CountOf(shape));
@@ -136,7 +136,7 @@ OpCase MakeCase(const BinaryOperator& op, TfLiteType type, const BinaryRow& row)
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// A number on the right that the operator refuses when it meets it.
+// A second operand that the operator refuses during Invoke.
 OpCase MakeRefused(const BinaryOperator& op, int32_t number, Known known, const char* refusal) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);

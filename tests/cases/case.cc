@@ -20,8 +20,7 @@ std::vector<OpCase> AllCases() {
 }
 
 std::vector<float> RandomFloats(size_t count, uint32_t seed) {
-  // Engines are specified by the standard, distributions are not: these values are the same
-  // everywhere.
+  // The standard specifies engines but not distributions: these values are the same everywhere.
   std::mt19937 engine(seed);
   std::vector<float> values(count);
   for (float& value : values) {

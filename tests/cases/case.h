@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases: single-operator models that every executor must run alike, or refuse alike. The
-// same rows are run on the reference code, on each CPU table, and on delegates.
+// Operator cases: single-operator models on which all executors must agree, in the result or in the
+// refusal. The same rows run on the reference code, on each CPU table, and on delegates.
 //
 // A family file (cases/<family>.cc, mirroring kernels/<family>.cc) holds tables of plain rows
-// (shapes and options, nothing else) and one function that turns its rows into cases, each for
-// every element type it makes sense for. Weights and inputs are pseudo-random and the same in every
-// run.
+// (shapes and options) and one function that turns its rows into cases, for every element type that
+// applies. Weights and inputs are pseudo-random and the same in every run.
 #ifndef DEPUTY_TESTS_CASES_CASE_H_
 #define DEPUTY_TESTS_CASES_CASE_H_
 
@@ -21,17 +20,16 @@
 
 namespace deputy {
 
-// How far two executors may lie apart in float32; quantised results are compared by step.
 using conformance::Rule;
 
 struct OpCase {
   std::string name;  // "CONV_2D int8 [1,5,5,3] 3x3 stride 2": unique, readable in a failure
   Rule rule = Rule::kSum;
   std::vector<uint8_t> model;
-  // Non-empty: AllocateTensors refuses the model, and this is part of the message. With numbers
-  // that are fed, and where `late` says so, it may be Invoke that refuses.
+  // If not empty, AllocateTensors refuses the model with a message that contains this text. If
+  // values are fed, or `late` is set, Invoke may be the call that refuses.
   std::string refusal;
-  // Contents of inputs that must not be random, by their number; empty where they may.
+  // Contents of inputs that must not be random, by index of the input; empty for random contents.
   std::vector<std::vector<uint8_t>> feeds = {};
   bool late = false;
 };
@@ -81,37 +79,39 @@ std::vector<OpCase> UnaryCases();
 std::vector<OpCase> WindowCases();
 std::vector<OpCase> AllCases();
 
-// ---- For the family files ---------------------------------------------------------------------
+// ---- Helpers for the family files -------------------------------------------------------------
 
-// Deterministic contents of tensors. int8 contents include the extremes.
+// Deterministic contents of tensors. int8 contents include the minimum and the maximum.
 std::vector<float> RandomFloats(size_t count, uint32_t seed);
 std::vector<int8_t> RandomInt8(size_t count, uint32_t seed);
 
 size_t CountOf(const Shape& shape);
-// "[1,2,3]".
+// Formats as "[1,2,3]".
 std::string Text(const Shape& shape);
 
-// One scale and one zero point.
+// Quantisation with one scale and one zero point.
 TensorExtras PerTensor(float scale, int zero_point);
-// `count` different scales around `scale` along `dimension`, all zero points 0.
+// Quantisation with `count` different scales around `scale` along `dimension`; all zero points are
+// 0.
 TensorExtras PerChannel(float scale, int count, int dimension);
 
-// Whether axes, shapes and indices are constants of the model or only known when it runs.
+// Axes, shapes and indices are constants of the model (kBefore) or inputs (kAtRunTime).
 enum class Known { kBefore, kAtRunTime };
 
-// The inputs of a case in the making.
+// Collects the graph inputs of a case and their contents.
 class CaseInputs {
  public:
   CaseInputs(ModelBuilder* builder, Known known) : builder_(builder), known_(known) {}
 
-  // An input of the graph with random contents. Answers the tensor, as does AddNumbers.
+  // Adds a graph input with random contents. Returns the tensor, as does AddNumbers.
   int Add(int tensor) {
     inputs_.push_back(tensor);
     feeds_.emplace_back();
     return tensor;
   }
 
-  // Numbers that mean something: a constant, or an input that is fed with them.
+  // Adds values that the operator interprets (axes, indices, ...): a constant, or an input that is
+  // fed with them.
   template <typename T>
   int AddNumbers(TfLiteType type, const Shape& shape, const std::vector<T>& values,
                  const std::string& name, const TensorExtras& extras = {}) {
@@ -124,7 +124,7 @@ class CaseInputs {
     return tensor;
   }
 
-  // Names the graph's inputs, and answers what is fed to them.
+  // Sets the graph's inputs and returns the contents to feed.
   std::vector<std::vector<uint8_t>> Finish() {
     builder_->SetInputs(inputs_);
     return known_ == Known::kBefore ? std::vector<std::vector<uint8_t>>() : feeds_;
@@ -139,16 +139,17 @@ class CaseInputs {
   std::vector<std::vector<uint8_t>> feeds_;
 };
 
-// What a constant of two dimensions says whose rows are sparse: blocks of 1 by `block`, of which
-// row r has those at indices[segments[r]] and so on. A block of 1 is none.
+// Sparsity parameters of a constant with two dimensions and sparse rows: row r has the blocks of 1
+// by `block` elements at indices[segments[r]] to indices[segments[r + 1] - 1]. A block of 1 is
+// stored without a block map.
 flatbuffers::Offset<schema::SparsityParameters> SparseRows(ModelBuilder* builder,
                                                            const Shape& shape, int block,
                                                            const std::vector<int32_t>& segments,
                                                            const std::vector<int32_t>& indices);
-// A random constant of the type (float32, integers of 8, 4 or 2 bits).
+// Adds a random constant of the type (float32, integers of 8, 4 or 2 bits).
 int AddRandomConstant(ModelBuilder* builder, TfLiteType type, const Shape& shape, uint32_t seed,
                       const TensorExtras& extras = {});
-// A bias: float32, or int32 with the quantisation given.
+// Adds a bias: float32, or int32 with the given quantisation.
 int AddRandomBias(ModelBuilder* builder, TfLiteType type, int count, uint32_t seed,
                   const TensorExtras& extras = {});
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: all branches, loops of several and
-// of no rounds, and conditions and subgraphs that do not fit.
+// IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: all branches, loops with several
+// iterations and with none, invalid conditions and incompatible subgraphs.
 #include "tests/cases/case.h"
 
 namespace deputy {
 namespace {
 
-// A subgraph that adds its input to itself, or multiplies it by itself.
+// Adds a subgraph that adds its input to itself, or multiplies it by itself.
 int AddBranch(ModelBuilder* builder, TfLiteType type, const Shape& shape, bool sum) {
   const int index = builder->AddSubgraph(sum ? "sum" : "product");
   builder->SelectSubgraph(index);
@@ -41,7 +41,7 @@ OpCase MakeIf(const std::vector<uint8_t>& conditions, Known known, const Shape& 
           Rule::kElement, builder.Finish(), refusal, feeds};
 }
 
-// x = x + x while x < limit; the comparison of more than one element is no condition.
+// x = x + x while x < limit. With more than one element the comparison is not a valid condition.
 OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
                  const char* refusal = "") {
   ModelBuilder builder;
@@ -67,7 +67,7 @@ OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
           builder.Finish(), refusal, feeds};
 }
 
-// x + x or x * x, as a number says; the last where it is neither's.
+// x + x or x * x, selected by an index; an index out of range selects the last branch.
 OpCase MakeCase(const std::vector<int32_t>& number, Known known, const Shape& shape,
                 const char* refusal = "") {
   ModelBuilder builder;
@@ -101,7 +101,7 @@ OpCase MakeComposite(const Shape& shape, int inputs, const char* refusal = "") {
           builder.Finish(), refusal};
 }
 
-// v = 2 in a subgraph that is to run once; y = x * v.
+// v = 2 in a subgraph that runs once; y = x * v.
 OpCase MakeOnce(bool with_output, const char* refusal = "") {
   ModelBuilder builder;
   const auto add_handle = [&] {

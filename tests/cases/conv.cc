@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D: odd sizes around every tile edge, strides, dilations, paddings,
-// groups, and what is impossible.
+// CONV_2D and DEPTHWISE_CONV_2D: sizes around every tile edge, strides, dilations, paddings,
+// groups, and invalid parameters.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {
@@ -37,7 +37,7 @@ const ConvRow kConvRows[] = {
     {{0, 4, 4, 2}, {3, 3, 3, 2}},
     {{1, 24, 24, 24}, {40, 3, 3, 24}},
     {{1, 20, 21, 64}, {130, 1, 1, 64}},
-    // Tiles of columns, with the windows at the sides, above and below.
+    // Tiles of columns, with windows that extend beyond each side of the image.
     {{2, 6, 35, 3}, {24, 3, 3, 3}, kSame, 2, 2},
     {{1, 5, 20, 6}, {16, 3, 3, 6}, kSame, 2, 1},
     {{1, 9, 20, 4}, {5, 5, 5, 4}, kSame, 1, 1, 2, 1},
@@ -47,7 +47,8 @@ const ConvRow kConvRows[] = {
     {{1, 3, 40, 2}, {33, 7, 3, 2}},
     {{2, 9, 8, 16}, {40, 1, 1, 16}, kValid, 3, 2},
     {{1, 70, 9, 3}, {65, 3, 3, 3}, kSame, 1, 1},
-    // One panel of columns and a half, and sides of more rows than a call takes.
+    // One and a half panels of columns, and left sides with more rows than one microkernel call
+    // processes.
     {{1, 61, 66, 3}, {24, 5, 5, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
     {{2, 27, 133, 3}, {88, 3, 3, 3}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU6},
     {{1, 35, 131, 58}, {36, 3, 3, 58}, kSame, 2, 2},
@@ -78,7 +79,7 @@ const ConvRow kDepthwiseRows[] = {
     {{1, 1, 1, 70}, {1, 3, 3, 70}},
     {{0, 4, 4, 2}, {1, 3, 3, 2}},
     {{1, 40, 40, 48}, {1, 3, 3, 48}},
-    // Vectors that span pixels, and every number of columns at the end of a row.
+    // Vectors that span pixels, and every remainder of columns at the end of a row.
     {{1, 4, 37, 1}, {1, 3, 3, 1}},
     {{2, 5, 50, 3}, {1, 3, 3, 3}, kSame, 2, 1},
     {{1, 6, 45, 8}, {1, 3, 3, 8}, kSame, 1, 1, 2, 2},
@@ -90,14 +91,15 @@ const ConvRow kDepthwiseRows[] = {
     {{1, 3, 12, 96}, {1, 3, 3, 96}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
     {{1, 4, 9, 130}, {1, 3, 3, 130}, kValid},
     {{1, 2, 3, 16}, {1, 5, 5, 16}},
-    // Columns that share what they load: four, two and one, and eights that overlap.
+    // Columns that share loads: four, two and one, and overlapping groups of eight.
     {{1, 5, 11, 144}, {1, 3, 3, 144}},
     {{2, 4, 8, 64}, {1, 3, 3, 64}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU6},
     {{1, 3, 6, 200}, {1, 3, 3, 200}, kValid},
     {{1, 3, 17, 40}, {1, 3, 3, 40}},
     {{1, 4, 7, 70}, {1, 3, 3, 70}, kSame, 2, 1},
     {{1, 3, 25, 35}, {1, 5, 5, 35}, kSame, 1, 2},
-    // Pairs of rows: filters that begin with either, parts of channels, few columns, few channels.
+    // Pairs of rows: filters that begin in the first or second row of a pair, parts of the
+    // channels, few columns, few channels.
     {{1, 7, 60, 136}, {1, 3, 3, 136}},
     {{2, 9, 11, 72}, {1, 5, 5, 72}, kSame, 2, 2},
     {{1, 8, 10, 20}, {1, 5, 5, 20}, kValid, 2, 1, 1, 1, schema::ActivationFunctionType::RELU6},
@@ -149,7 +151,7 @@ std::vector<OpCase> ConvCases() {
   std::vector<OpCase> cases;
   const auto add = [&](bool depthwise, const ConvRow& row) {
     for (CaseForm form : kAllForms) {
-      // A scale per channel needs channels.
+      // Quantisation per channel requires at least one channel.
       const int channels = row.filter[depthwise ? 3 : 0];
       if (channels == 0 && form != CaseForm::kFloat && form != CaseForm::kInt8) continue;
       cases.push_back(MakeCase(depthwise, form, row));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TRANSPOSE_CONV: strides above, at and below the filter's size, sizes around the tiles, with and
-// without bias, and output shapes that do not fit.
+// without bias, and invalid output shapes.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {
@@ -10,7 +10,7 @@ namespace {
 struct ConvTransposeRow {
   Shape input;    // [batch, height, width, channels]
   Shape weights;  // [out, height, width, in]
-  Shape output;   // a shape tensor of four
+  Shape output;   // the shape tensor, four elements
   int stride_y = 2, stride_x = 2;
   schema::Padding padding = kSame;
   bool bias = true;

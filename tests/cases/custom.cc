@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The custom operators that ship: Convolution2DTransposeBias and TFLite_Detection_PostProcess.
+// The custom operators that Deputy includes: Convolution2DTransposeBias and
+// TFLite_Detection_PostProcess.
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>
@@ -60,7 +61,7 @@ struct PostProcess {
   int boxes = 9, classes = 3, background = 1, most = 4, each = 2, per_class = 3;
   bool regular = false;
   double overlap = 0.5;
-  size_t options_size = 1000;  // how many of the options' bytes there are
+  size_t options_size = 1000;  // the options are truncated to this number of bytes
   const char* refusal = "";
 };
 

@@ -52,7 +52,7 @@ template <typename T>
 OpCase MakeRange(TfLiteType type, Known known, const Numbers& row) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);
-  // An operator without inputs of the graph would do, but a client feeds something.
+  // The operator needs no graph input; this one exists because the harness feeds one.
   const int input = graph.Add(builder.AddTensor(type, {1}, "input"));
   std::vector<int32_t> numbers;
   for (float value : {row.start, row.limit, row.step}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GATHER (options: axis, batch dimensions), GATHER_ND, EMBEDDING_LOOKUP, SCATTER_ND and
-// EMBEDDING_LOOKUP_SPARSE. Indices outside of their axis are refused by Invoke, because they are
-// looked at one by one.
+// EMBEDDING_LOOKUP_SPARSE. Indices out of range are refused by Invoke, because they are checked one
+// by one.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 

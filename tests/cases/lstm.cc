@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM: float32, hybrid and int8,
-// with and without the parts that a cell may leave out. Two nodes share their states, so that the
-// second begins where the first has ended.
+// with and without the optional parts of a cell. Two nodes share their states, so that the second
+// begins with the final state of the first.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -37,7 +37,7 @@ const LstmRow kLstmRows[] = {
     {kBoth, 3, 2, 21, 18, 0, false, true, false, true, true, 6},
 };
 
-// float32, int8 with float32 vectors, the same with zero points, and with sparse matrices.
+// float32; int8 weights with float32 vectors; the same with zero points; sparse weights.
 enum Form { kFloat, kHybrid, kAsymmetric, kSparse };
 constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "hybrid sparse"};
 
@@ -79,7 +79,7 @@ int LstmMaker::Matrix(const Shape& shape) {
   if (form_ != kSparse || shape.size() != 2) {
     return AddRandomConstant(&m_, kTfLiteInt8, shape, ++seed_, extras);
   }
-  // The first block of each row but the last, which is all zeros.
+  // Row r has only its first block; the last row is all zeros.
   constexpr int kBlock = 16;
   std::vector<int32_t> segments;
   for (int row = 0; row < shape[0]; ++row) segments.push_back(row);
@@ -293,11 +293,11 @@ OpCase MakeBasic(bool bytes, int batches, int inputs, int cells) {
           Rule::kSum, m.Finish(), ""};
 }
 
-// ---- What is refused ----------------------------------------------------------------------------
+// ---- Refusals -----------------------------------------------------------------------------------
 
 struct Refusal {
-  int place;    // of the input that is another one
-  Shape shape;  // empty: it is left out
+  int place;    // index of the input that is replaced
+  Shape shape;  // empty: the input is absent
   TfLiteType type;
   const char* refusal;
 };

@@ -73,9 +73,9 @@ OpCase MakeCase(CaseForm form, bool weights_zero_point, const MatmulRow& row) {
 
 struct BlockRow {
   int rows, units, depth, block;
-  int scales = 0;  // how many too many
+  int scales = 0;  // number of surplus scales; negative: missing ones
   TfLiteType scales_type = kTfLiteFloat16;
-  int scales_tensor = 0;  // how far from the right one
+  int scales_tensor = 0;  // offset to the index of the correct scales tensor
   const char* refusal = "";
 };
 
@@ -98,7 +98,7 @@ OpCase MakeBlockCase(const BlockRow& row) {
   auto& fbb = builder.fbb();
   const int input = builder.AddTensor(kTfLiteFloat32, {row.rows, row.depth}, "input");
   const int count = row.units * (row.block < 1 ? 1 : row.depth / row.block) + row.scales;
-  // 0.0625 and more, as float16; as float32 they are other numbers.
+  // Scales from 0.0625 upward as float16; for the type FLOAT32 the same bits are other numbers.
   std::vector<uint16_t> halves;
   const int bytes_per_scale = row.scales_type == kTfLiteFloat16 ? 1 : 2;
   for (int i = 0; i < count * bytes_per_scale; ++i) {
@@ -150,7 +150,7 @@ const SparseRow kSparseRows[] = {
     {CaseForm::kFloat, 3, 5, 64, 1, SparseRow::kInput, 0, "expected a dense tensor"},
 };
 
-// Every third block, and none in every fourth row.
+// Every third block is stored, and none in every fourth row.
 OpCase MakeSparseCase(const SparseRow& row) {
   ModelBuilder builder;
   FormTensors t = TensorsOf(row.form, row.units, 0, static_cast<size_t>(row.depth) / 3);
@@ -254,12 +254,12 @@ std::vector<OpCase> MatmulCases() {
   std::vector<OpCase> cases;
   for (const MatmulRow& row : kMatmulRows) {
     for (CaseForm form : kAllForms) {
-      // A scale per unit needs units.
+      // Quantisation per unit requires at least one unit.
       const bool several =
           form != CaseForm::kFloat && form != CaseForm::kInt8 && form != CaseForm::kUInt8;
       if (row.weights[0] == 0 && several) continue;
       if (form == CaseForm::kHybrid && row.activation == schema::ActivationFunctionType::TANH) {
-        continue;  // the one form that takes it
+        continue;  // the only form that supports it
       }
       cases.push_back(MakeCase(form, false, row));
     }

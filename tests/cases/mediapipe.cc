@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators but Convolution2DTransposeBias: shapes and options that are not
-// what they should be, and indices of any number.
+// MediaPipe's custom operators except Convolution2DTransposeBias: invalid shapes and options, and
+// arbitrary indices.
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>
@@ -22,8 +22,8 @@ struct Pooling {
   const char* refusal = "";
   size_t options_size = sizeof(TfLitePoolParams);
   int activation = kTfLiteActNone;
-  float index = 0.1f;  // of every window, where values are put back
-  Shape indices = {};  // where it is not `shape`
+  float index = 0.1f;  // index of every window, to which MaxUnpooling2D writes the value
+  Shape indices = {};  // empty: same as `shape`
 };
 
 constexpr int kMediapipeSame = kTfLitePaddingSame, kMediapipeValid = kTfLitePaddingValid;
@@ -134,7 +134,7 @@ const Pooling kUnpoolings[] = {
     {{4, 6, 3}, 2, 2, 2, 2, kMediapipeSame, "expected 4 dimensions, found 3"},
 };
 
-// Padding and activation need not be any that there are.
+// Serialises the options; padding and activation may be invalid values.
 std::vector<uint8_t> OptionsOf(const Pooling& row) {
   const int numbers[] = {row.padding,  row.stride_x, row.stride_y,
                          row.filter_x, row.filter_y, row.activation};
@@ -191,7 +191,7 @@ struct Pair {
   int version;
   Shape a, b, output;
   const char* refusal = "";
-  float number = 0.5f;  // in all places of the second
+  float number = 0.5f;  // value of all elements of the second tensor
 };
 
 const Pair kPairs[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of operators that move data: some tensors, some numbers of int32 (axes, shapes, indices)
-// and a few for the options.
+// Cases of data movement operators: some tensors, some int32 values (axes, shapes, indices) and a
+// few values for the options.
 #ifndef DEPUTY_TESTS_CASES_MOVEMENT_H_
 #define DEPUTY_TESTS_CASES_MOVEMENT_H_
 
@@ -22,7 +22,7 @@ inline Indices Vector(const std::vector<int32_t>& values) {
   return {{static_cast<int32_t>(values.size())}, values};
 }
 inline Indices Scalar(int32_t value) { return {{}, {value}}; }
-// Rows of two: margins.
+// A matrix with two columns: margins of a padding.
 inline Indices Pairs(const std::vector<int32_t>& values) {
   return {{static_cast<int32_t>(values.size() / 2), 2}, values};
 }
@@ -32,11 +32,11 @@ struct MoveRow {
   const char* name;
   std::vector<Shape> tensors;
   std::vector<Indices> indices;
-  std::vector<int32_t> options;  // whatever the family's function makes of them
+  std::vector<int32_t> options;  // interpreted by the family's function
   const char* refusal = "";
   int outputs = 1;
   bool indices_first = false;
-  bool late = false;  // refused by Invoke even where the indices are constants
+  bool late = false;  // refused by Invoke even if the indices are constants
 };
 
 // Adds the row's operator to the builder, with its options.
@@ -44,14 +44,14 @@ using AddRowOperator =
     std::function<void(ModelBuilder* builder, const MoveRow& row,
                        const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)>;
 
-// Further types of an operator's elements.
+// Additional element types of an operator.
 struct MoveTypes {
   TfLiteBuiltinOperator code;
   std::vector<TfLiteType> types;
 };
 
-// Every row as float32 and as int8, and those that are not refused as the operator's further types;
-// with constant indices and with indices that are fed.
+// Makes cases of every row with float32 and int8, and of those that are not refused with the
+// operator's additional types; with constant indices and with indices that are fed.
 std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add,
                               std::span<const MoveTypes> further = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of operators of few and different inputs: rows that list the tensors of one node, with
-// random contents or with numbers.
+// Cases of operators with few inputs of different kinds: rows list the tensors of one node, with
+// random contents or given values.
 #ifndef DEPUTY_TESTS_CASES_NODE_H_
 #define DEPUTY_TESTS_CASES_NODE_H_
 
@@ -16,7 +16,8 @@ struct NodeTensor {
   TfLiteType type = kTfLiteFloat32;
   Shape shape = {};
   std::vector<double> values = {};  // empty: random contents
-  bool constant = false;            // whatever Known says; random contents only of float32 and int8
+  // constant even with Known::kAtRunTime; random contents only for float32 and int8
+  bool constant = false;
 };
 
 struct NodeRow {
@@ -25,7 +26,7 @@ struct NodeRow {
   std::vector<NodeTensor> inputs;
   std::vector<TfLiteType> outputs;
   const char* refusal = "";
-  bool late = false;  // refused by Invoke even where the numbers are constants
+  bool late = false;  // refused by Invoke even if the values are constants
   std::vector<int32_t> options = {};
   Rule rule = Rule::kElement;
 };
@@ -35,11 +36,12 @@ using AddNodeOperator =
     std::function<void(ModelBuilder* builder, const NodeRow& row,
                        const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs)>;
 
-// An operator without options.
+// Adds an operator without options.
 void AddPlainNode(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
                   const std::vector<int32_t>& outputs);
 
-// Every row with its numbers as constants and, where it has numbers, with numbers that are fed.
+// Makes cases of every row with its values as constants and, if it has values, with values that are
+// fed.
 std::vector<OpCase> NodeCases(std::span<const NodeRow> rows,
                               const AddNodeOperator& add = AddPlainNode);
 

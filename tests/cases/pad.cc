@@ -46,7 +46,7 @@ void AddPadOperator(ModelBuilder* builder, const MoveRow& row, const std::vector
   }
 }
 
-// PADV2 takes its value behind the margins, where MoveCases puts constants of int32.
+// PADV2 has its value after the margins, where MoveCases puts constants of int32.
 OpCase ValueCase(const Shape& value, const char* refusal) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, {2, 3}, "input");

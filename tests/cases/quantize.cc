@@ -11,7 +11,7 @@ struct QuantizeRow {
   TfLiteBuiltinOperator code;
   TfLiteType from, to;
   Shape shape;
-  int per_channel_axis = -1;  // of the quantised side
+  int per_channel_axis = -1;  // axis of the quantised tensor; -1: one scale
   const char* refusal = "";
 };
 
@@ -106,7 +106,7 @@ const NodeRow kBitcastRows[] = {
     Bitcast(kTfLiteInt8, kTfLiteString, {4}, "does not take"),
 };
 
-// Options: the bits, whether the range is narrow, and the ends of the range in tenths.
+// Options: the number of bits, whether the range is narrow, and the limits of the range in tenths.
 NodeRow Fake(TfLiteType type, const std::vector<int32_t>& options, const char* refusal = "") {
   return {
       kTfLiteBuiltinFakeQuant, "FAKE_QUANT", {{type, {3, 70}}}, {type}, refusal, false, options};
@@ -166,7 +166,7 @@ OpCase MakeCase(const QuantizeRow& row) {
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// Half of a constant of 4 by 8, in blocks of 1 by 4, read by a MAXIMUM.
+// A constant of 4 by 8, half of it stored in blocks of 1 by 4, which a MAXIMUM reads.
 OpCase MakeDensify(bool sparse) {
   ModelBuilder builder;
   TensorExtras extras;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, by which every executor makes
-// the same numbers, in one inference after the other; STABLEHLO_RNG_BIT_GENERATOR.
+// RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, for which every executor must
+// generate the same sequence of numbers over all inferences; STABLEHLO_RNG_BIT_GENERATOR.
 #include "tests/cases/node.h"
 
 namespace deputy {

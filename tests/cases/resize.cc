@@ -52,7 +52,7 @@ const MoveTypes kFurtherResizeTypes[] = {
 
 }  // namespace
 
-// Interpolating is arithmetic: the values are not merely moved.
+// RESIZE_BILINEAR computes weighted sums, so its results are compared with the rule for sums.
 std::vector<OpCase> ResizeCases() {
   std::vector<OpCase> cases = MoveCases(kResizeRows, AddResizeOperator, kFurtherResizeTypes);
   for (OpCase& op_case : cases) {

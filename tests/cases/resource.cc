@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and shapes, and reads that
-// do not fit what was assigned. Hash tables of both kinds, and lookups that do not fit.
+// VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and shapes, and reads
+// whose type or shape differs from the assignment. Hash tables of both kinds, and incompatible
+// lookups.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -10,9 +11,9 @@ namespace {
 struct ResourceRow {
   TfLiteType type;
   Shape shape;
-  Shape read_shape;                      // empty: not known before it has run
-  const char* read_name = "v";           // assigned is "v"
-  TfLiteType read_type = kTfLiteNoType;  // NoType: as assigned
+  Shape read_shape;                      // empty: unknown until the operator has run
+  const char* read_name = "v";           // name of the variable that is read; "v" is assigned
+  TfLiteType read_type = kTfLiteNoType;  // NoType: that of the assignment
   const char* refusal = "";
 };
 
@@ -40,10 +41,10 @@ OpCase MakeCase(const ResourceRow& row) {
   return result;
 }
 
-// How often a table is filled.
+// Number of times that a table is filled.
 enum class Fill { kNever, kOnce, kTwice };
 
-// y = the values of `keys` in a table of strings to int64, and its size.
+// y = the values of `keys` in a table from strings to int64, and the table's size.
 OpCase MakeTable(Fill fill, const Shape& keys, TfLiteType key_type = kTfLiteString,
                  const char* refusal = "") {
   ModelBuilder m;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN and SVDF: float32 and hybrid, SVDF
-// int8, too. Two nodes share their states, so that the second begins where the first has ended.
+// also int8. Two nodes share their states, so that the second begins with the final state of the
+// first.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -10,7 +11,7 @@ namespace {
 constexpr auto kTanh = schema::ActivationFunctionType::TANH;
 constexpr auto kRelu = schema::ActivationFunctionType::RELU;
 
-// float32, int8 with float32 vectors, the same with zero points, and all int8.
+// float32; int8 weights with float32 vectors; the same with zero points; all int8.
 enum Form { kFloat, kHybrid, kAsymmetric, kInteger };
 constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "INT8"};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RESHAPE: the shape from a constant, or from the options. SQUEEZE (options: the axes) and
-// EXPAND_DIMS. SHAPE and RANK, whose answers are constants once the shapes are known.
+// EXPAND_DIMS. SHAPE and RANK, whose results are constants once the shapes are known.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 
@@ -75,7 +75,7 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Shape
           Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
-// SHAPE or RANK, and a MAXIMUM that reads the answer.
+// SHAPE or RANK, and a MAXIMUM that reads its result.
 OpCase MakeQuestion(bool rank, const Shape& shape) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, shape, "input");

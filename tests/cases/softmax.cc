@@ -22,7 +22,7 @@ TensorExtras InputScale(TfLiteType type) {
   return type == kTfLiteInt16 ? PerTensor(0.001f, 0) : TensorExtras();
 }
 
-// The one output scale that the kernel takes.
+// The only output scale that the kernel accepts.
 TensorExtras OutputScale(bool log, TfLiteType type) {
   switch (type) {
     case kTfLiteInt8:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The StableHLO operators of two tensors, STABLEHLO_PAD, STABLEHLO_GATHER and STABLEHLO_SCATTER:
-// shapes, and what does not fit: axes, slices, margins and indices of any number.
+// The StableHLO operators with two operands, STABLEHLO_PAD, STABLEHLO_GATHER and STABLEHLO_SCATTER:
+// shapes, and invalid axes, slices, margins and indices.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -43,13 +43,13 @@ OpCase MakePad(const PadRow& row) {
           Rule::kEqual, m.Finish(), row.refusal};
 }
 
-// Of a 4x5 matrix, at indices of a 2xN tensor.
+// GATHER from, or SCATTER to, a 4x5 matrix at the indices of a 2xN tensor.
 struct WindowRow {
   const char* name;
   std::vector<int32_t> indices;
   Longs window_axes, fixed, component_axes;
   int64_t vector_axis;
-  Longs sizes;  // of slices
+  Longs sizes;  // slice sizes
   Shape other;  // the output of GATHER, the updates of SCATTER
   const char* refusal = "";
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mathematical functions of one value. int8 roots have their zero point at the lowest step, so that
-// no input is negative.
+// Unary mathematical functions. int8 roots have their zero point at the minimum, so that no input
+// is negative.
 #include "tests/cases/case.h"
 
 namespace deputy {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types and quantisation of operators with weights, in each of the forms they come in: what the
-// case files of convolutions and matrix products have in common.
+// Types and quantisation of operators with weights, in each supported form; shared by the case
+// files of convolutions and matrix products.
 #ifndef DEPUTY_TESTS_CASES_WEIGHTS_FORM_H_
 #define DEPUTY_TESTS_CASES_WEIGHTS_FORM_H_
 
@@ -16,7 +16,7 @@ enum class CaseForm {
   kUInt8,
   kInt16,
   kHybrid,
-  // With weights of 4 bits.
+  // Weights of 4 bits.
   kInt8Packed,
   kInt16Packed,
   kHybridPacked
@@ -35,7 +35,7 @@ struct FormTensors {
   TensorExtras input_extras, weights_extras, bias_extras, output_extras;
 };
 
-// `depth`: how many products an output sums. The output's scale lets most sums fit and some
+// `depth`: number of products that an output sums. With the output's scale most sums fit and some
 // saturate.
 inline FormTensors TensorsOf(CaseForm form, int channels, int channel_axis, size_t depth) {
   constexpr float kInputScale = 0.031f, kWeightsScale = 0.0078f;
@@ -91,7 +91,7 @@ inline FormTensors TensorsOf(CaseForm form, int channels, int channel_axis, size
   return t;
 }
 
-// float32, int32, or int64 for int16.
+// Adds a bias of the form's type: float32, int32, or int64 for int16.
 inline int AddFormBias(ModelBuilder* builder, const FormTensors& t, int count, uint32_t seed) {
   if (t.data != kTfLiteInt16) return AddRandomBias(builder, t.data, count, seed, t.bias_extras);
   std::vector<int64_t> values;

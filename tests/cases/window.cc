@@ -64,8 +64,8 @@ struct StablehloRow {
   Longs window, strides, dilations, base, padding;
   const char* refusal = "";
   TfLiteBuiltinOperator body = kTfLiteBuiltinStablehloAdd;
-  int operators = 1;  // of the body
-  int subgraph = 1;   // the body
+  int operators = 1;  // number of operators in the body
+  int subgraph = 1;   // index of the body's subgraph
   bool options = true;
 };
 
@@ -197,7 +197,7 @@ std::vector<OpCase> WindowCases() {
     rows.push_back(Reduce(kTfLiteInt8, row));
   }
   rows.push_back(Reduce(kTfLiteUInt32, {{3}, {1}, {1}, {1}, "expected type"}));
-  // Upstream takes no windows that are only known when the model runs.
+  // Upstream supports windows only as constants.
   std::vector<OpCase> cases;
   for (OpCase& one : NodeCases(rows, AddReduce)) {
     if (!one.feeds.empty() && one.refusal.empty()) one.refusal = "expected a constant, found none";

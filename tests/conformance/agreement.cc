@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Values are compared as doubles, which represent every float and every integer of up to 32 bits
 // exactly. Integers are equal if their bytes are, except under the rule kSteps. Strings and packed
 // types are compared as a whole.

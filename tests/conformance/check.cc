@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // See check.h. Golden rows: Deputy must refuse what TensorFlow Lite refuses, at the same stage or
 // an earlier one. If TensorFlow Lite's behaviour is undefined (a signal, uninitialised memory),
 // Deputy may compute a result or refuse; the test is that the run ends.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs operator cases and golden rows on a target and compares the results.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CHECK_H_
 #define DEPUTY_TESTS_CONFORMANCE_CHECK_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Targets that run on the CPU. The only part of this library that uses internals below the public
 // API: programs that link libdeputy.so omit it.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // quantized_accuracy_test compares the results of these operators with float64.
 #include "tests/conformance/exact_rows.h"
 

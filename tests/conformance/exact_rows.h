@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Golden rows for which the default arithmetic differs from TensorFlow Lite by intention because it
 // computes the exact result. The reference arithmetic agrees with all of them.
 #ifndef DEPUTY_TESTS_CONFORMANCE_EXACT_ROWS_H_

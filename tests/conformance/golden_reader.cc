@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py. All
 // arithmetic is exact in double precision, so compiler differences cannot change the values.
 #include "tests/conformance/golden_reader.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Reads tests/data/golden/*.golden: the results of the real TensorFlow Lite for one-operator
 // models. tests/golden (Python) writes these files; this is the reader, and the specification of
 // the format. It needs neither Python nor a decompressor.

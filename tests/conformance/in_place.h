@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Operator cases with an output in the memory of an input, as a memory planner may place them. Both
 // tensors use one custom allocation, so that the result does not depend on the interpreter's plan.
 #ifndef DEPUTY_TESTS_CONFORMANCE_IN_PLACE_H_

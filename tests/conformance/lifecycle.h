@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Test cases for a delegate's life cycle: creation, deletion, apply, resize, inference, undo,
 // threads, loops and branches, leaks. Run each in a process of its own, because a delegate under
 // test may crash or hang; other failures are reported by the verdict.

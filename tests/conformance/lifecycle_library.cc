@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Cases that need the library only: creation and deletion of delegates, valid and invalid options.
 #include <cfenv>
 #include <clocale>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // A delegate library under test: loaded once, creates any number of delegates.
 #ifndef DEPUTY_TESTS_CONFORMANCE_PLUGIN_LIBRARY_H_
 #define DEPUTY_TESTS_CONFORMANCE_PLUGIN_LIBRARY_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Targets with delegates from libraries, loaded through the public API.
 #ifndef DEPUTY_TESTS_CONFORMANCE_PLUGIN_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_PLUGIN_TARGET_H_

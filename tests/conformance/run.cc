@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // A delegate is applied before the first allocation, as clients do. If the graph cannot be
 // allocated, applying a static delegate fails, too; that counts as a refusal of the graph, not as a
 // failure of the delegate. A static delegate is not offered a graph with dynamic shapes; it runs on

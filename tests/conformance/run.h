@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs one model on one target through the public C API: load, resize, apply the delegate,
 // allocate, set inputs, invoke. The result is returned as values. The only judgement made here is
 // that a delegate must claim each node or give a reason.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Small models around one operator, for the life cycle cases (lifecycle.h). The operators that a
 // delegate under test claims are unknown, so there is a list to choose from.
 #ifndef DEPUTY_TESTS_CONFORMANCE_SUBJECT_H_

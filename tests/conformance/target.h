@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // A target runs cases: the CPU in some configuration, or a delegate. targets.cc has the table of
 // all targets; PluginTarget and CpuTarget create its rows.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGET_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // To add a target, add a row to kRows. A delegate needs a function that returns which nodes it may
 // leave to the CPU; use `WhatItTells` if it exports deputy_plugin and reports reasons itself. The
 // counts of cases and rows that a delegate runs are lower bounds, recorded when the row was added.

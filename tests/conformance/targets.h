@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Table of the targets that run operator cases and golden rows. To add a target, add a row in
 // targets.cc.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGETS_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Support for the life cycle cases: a pair of interpreters, one with the delegate and one on the
 // CPU, which receive the same inputs and must agree; the findings of the validation layer; the
 // resources of the process.

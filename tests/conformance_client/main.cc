@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//     conformance_client PLUGIN [KEY=VALUE]…
+//   conformance_client PLUGIN [KEY=VALUE]…
 //
-// The operator cases on the delegate of a library, with the reasons that it gives itself or that
-// are unknown here. What it shows as a test: the conformance kit serves a program that links
-// libdeputy.so and nothing below the public API.
+// Runs the operator cases on the delegate of a library and prints the reasons that it reports for
+// nodes left to the CPU. As a test, it shows that the conformance kit works in a program that links
+// libdeputy.so and uses only the public API.
 #include <cstdio>
 #include <cstring>
 #include <map>

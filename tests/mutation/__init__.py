@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/mutate.py is made of: where a line can be changed (sites), the breakages that have
-names (breakages), which tests should notice a change (selection), and how one is applied, built,
-tested and undone (engine)."""
+"""Modules of tests/mutate.py: sites finds places where a line can be changed, breakages lists named
+mutations, selection finds the tests that should notice a change, and engine applies, builds, tests and
+undoes one."""

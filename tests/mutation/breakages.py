@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breakages with names: each turns an edge off that a user can see, and one of its tests fails.
+"""Named mutations: each disables a small, user-visible behaviour, and one of its tests must fail.
 
-A place is a piece of text that the file has once, so that lines may move. The first eight stayed
-without a failing test once; the others are their like elsewhere: options, settings, variables,
-defaults, attributes and limits that are read and then not obeyed.
+A mutation is anchored by a text that occurs once in the file, so that lines may move. The first eight were
+not noticed by any test when they were found; the others are similar cases elsewhere: options, settings,
+variables, defaults, attributes and limits that are read but then ignored.
 """
 import dataclasses
 
@@ -27,7 +27,7 @@ def row(name, path, before, after, *tests):
 
 
 BREAKAGES = (
-    # ---- Eight that no test noticed ----
+    # ---- Eight that originally no test noticed ----
     row('gpu flag to option', 'tools/providers.cc', '"auto", "fp32"},', '"fp32", "auto"},',
         'provider_flags_test'),
     row('provider in the list', 'tools/providers.cc',
@@ -131,7 +131,7 @@ BREAKAGES = (
         'cpu_delegate_test'),
     row('partitions of Hexagon', 'bridges/hexagon/delegate.cc', 'options.max_delegated_partitions,',
         '16,', 'hexagon_test'),
-    # ---- Old names and values ----
+    # ---- Names and values kept for compatibility ----
     row('value of an attribute map', 'c_api/src/attribute_map.cc',
         'if (known != nullptr) *value = *known;', '', 'exported_functions_test'),
     row('signature by its old name', 'c_api/src/old_names.cc',

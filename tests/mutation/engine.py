@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies a mutation to a checkout, builds what it touches, runs tests until one fails, undoes it."""
+"""Applies a mutation to a checkout, builds the affected targets, runs tests until one fails, and undoes the
+mutation."""
 import json
 import os
 import pathlib
@@ -21,7 +22,7 @@ if command -v ccache > /dev/null; then
 fi
 exec "$@"
 '''
-# Build targets of every test script, besides those that command() adds by the name of the script.
+# Build targets that every test script needs, in addition to those that command() adds by the script's name.
 SCRIPT_TARGETS = ['deputy_tool', 'test_plugins', 'tensorflowlite_c', 'command']
 # Build targets whose outputs test programs open by path.
 EXAMPLES = ['conv_mean_delegate', 'mindspore_delegate', 'mindspore_plugin', 'softmax_delegate']
@@ -29,11 +30,11 @@ BUILD_SECONDS = 1800
 
 
 class Refused(Exception):
-    """The checkout cannot be used."""
+    """Raised if the checkout cannot be used."""
 
 
 class Engine:
-    """One checkout with its build folder, build/mutate."""
+    """A checkout with its build folder, build/mutate."""
 
     def __init__(self, root, jobs, test_seconds, mutant_seconds):
         self.root = pathlib.Path(root).resolve()
@@ -43,8 +44,8 @@ class Engine:
         self.marker = self.build / 'mutated'
 
     def prepare(self):
-        """Configures the build. The checkout has to be clean: its files are changed."""
-        if self.marker.exists():  # a run before this one was killed
+        """Configures the build. The checkout must be clean, because its files are changed."""
+        if self.marker.exists():  # a previous run was killed
             self.git('checkout', '--', self.marker.read_text(encoding='utf-8'))
             self.marker.unlink()
         changed = self.git('status', '--porcelain')
@@ -71,21 +72,21 @@ class Engine:
                               text=True).stdout
 
     def make(self, targets, mutant=False):
-        """Whether the targets could be built; what the compiler said lies in build.log."""
+        """Returns whether the targets could be built; the compiler's output is in build.log."""
         environment = {**os.environ, **({'DEPUTY_MUTANT': '1'} if mutant else {})}
         with open(self.build / 'build.log', 'w', encoding='utf-8') as log:
             return run(['ninja', '-C', self.build, f'-j{self.jobs}', *targets], BUILD_SECONDS,
                        environment, log) == 0
 
     def command(self, test):
-        """The command line of a test, and the targets that it needs."""
+        """Returns the command line of a test, and the targets that it needs."""
         name, _, wanted = test.partition(':')
         script = self.root / 'tests' / f'{name}.py'
         if script.exists():
             own = {'certify_test': ['deputy-certify'], 'providers_test': ['deputy_gpu', 'deputy_nnapi'],
                    'python_test': ['deputy_gpu']}.get(name, [])
             arguments = [self.build, wanted] if wanted else [self.build]
-            if 'argv.pop()' in script.read_text(encoding='utf-8'):  # the folder stands last
+            if 'argv.pop()' in script.read_text(encoding='utf-8'):  # the folder is the last argument
                 arguments.reverse()
             return ['python3', script, *arguments], SCRIPT_TARGETS + own
         arguments = [f'--gtest_filter={wanted}'] if wanted else []
@@ -101,7 +102,7 @@ class Engine:
         return code in (0, 77), time.monotonic() - begin
 
     def times(self):
-        """Seconds by test, of the code as it is; -1: it fails or takes too long."""
+        """Returns the seconds that each test takes on the unchanged code; -1: it fails or takes too long."""
         if not self.times_path.exists():
             return {}
         return json.loads(self.times_path.read_text(encoding='utf-8'))
@@ -112,7 +113,7 @@ class Engine:
         self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
 
     def passes_unchanged(self, test):
-        """Whether a test passes with the code as it is; one that does not is left out from then on."""
+        """Returns whether a test passes on the unchanged code; a test that does not is skipped from then on."""
         if not self.make(self.command(test)[1]):
             raise Refused(f'the code does not compile: see {self.build}/build.log')
         passed, seconds = self.passes(test)
@@ -120,8 +121,8 @@ class Engine:
         return passed
 
     def judge(self, mutation, tests):
-        """Applies a mutation: ('killed', test), ('survived', ''), ('not compiled', '') or, where each
-        of the tests fails without it, ('untested', '')."""
+        """Applies a mutation and returns ('killed', test), ('survived', ''), ('not compiled', '') or, if each
+        of the tests fails on the unchanged code, ('untested', '')."""
         while True:
             verdict, by = self.apply_and_test(mutation, tests)
             if verdict != 'killed' or by in self.times() or self.passes_unchanged(by):
@@ -154,13 +155,13 @@ class Engine:
             passed, seconds = self.passes(test)
             if passed:
                 self.note(test, seconds)
-            elif not self.passes(test)[0]:  # once more: a busy machine may fail one
+            elif not self.passes(test)[0]:  # run once more: a test may fail on a busy machine
                 return 'killed', test
         return 'survived', ''
 
 
 def applied(text, mutation):
-    """The text of the file with the mutation in it."""
+    """Returns the text of the file with the mutation."""
     if mutation.line == 0:  # anchored by its text
         if text.count(mutation.before) != 1:
             raise Refused(f'{mutation.path}: expected once, found {text.count(mutation.before)} '
@@ -174,7 +175,7 @@ def applied(text, mutation):
 
 
 def run(command, seconds, environment, log):
-    """The exit status; a command that takes too long is ended with its children and gives 124."""
+    """Returns the exit status; on a timeout the command and its children are killed, and the status is 124."""
     with subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment,
                           start_new_session=True) as process:
         try:

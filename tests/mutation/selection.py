@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests should notice a change of a file, the likeliest and quickest first.
+"""Selects the tests that should notice a change of a file, the likeliest and fastest first.
 
-A test is a name: of a program below <build>/tests, which is a file of tests or one of its own, or of a
-script tests/<name>.py; behind a colon a filter of googletest, or a test of the script.
+A test is a name: of a program below <build>/tests, which is built from one or several files, or of a script
+tests/<name>.py. After a colon follows a filter of googletest, or a test of the script.
 """
 import functools
 import os
@@ -13,12 +13,12 @@ CASES = 'conformance_test:*every_operator_case_agrees/'
 ROWS = 'conformance_test:*every_golden_row_agrees/'
 LEVELS = ('reference', 'generic', 'avx2', 'avx512')
 ALL_LEVELS = [CASES + level for level in LEVELS] + [ROWS + level for level in ('generic', 'avx512')]
-# Tests of the build and of other programs: they cannot notice, or take minutes.
+# Tests that cannot notice a mutation (of the build, of other programs), or take minutes.
 NEVER = re.compile(r'^(bench_all_test|headers_test|install_test|languages_test|large_graph_test|'
                    r'allocation_failure_test|cpu_in_tflite_test|gpu_every_fault_test)$')
 
-# Folder: the tests that may notice a change of its files, by pattern, apart from those that the
-# file's own name leads to.
+# Pairs of a folder and the tests that may notice a change of its files, as a pattern, in addition to those
+# selected by the file's own name.
 FOLDERS = (
     ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test', [CASES + 'compiled*']),
     ('gpu_cl/', r'gpu_.*', [CASES + 'gpu_?of4', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),
@@ -39,7 +39,7 @@ FOLDERS = (
 
 @functools.lru_cache(maxsize=None)
 def all_tests(root):
-    """Names of all files of tests, and the headers that each includes."""
+    """Returns the names of all test files, and the headers that each includes."""
     tests = {}
     for path in sorted(pathlib.Path(root, 'tests').glob('*_test.*')):
         if path.suffix in ('.cc', '.c', '.py') and not NEVER.match(path.stem):
@@ -49,7 +49,7 @@ def all_tests(root):
 
 
 def likeness(path, name, included):
-    """How likely a test is to notice a change of a file: by its name, then by what it includes."""
+    """Rates the likelihood that a test notices a change of a file: by its name, then by its includes."""
     folder, stem = os.path.split(os.path.splitext(path)[0])
     subject = name.removesuffix('_test').replace('_run', '')
     if subject == stem or subject.endswith('_' + stem):
@@ -63,7 +63,7 @@ def likeness(path, name, included):
 
 
 def tests_for(root, path, seconds):
-    """Names of tests for a change of `path`; `seconds` knows how long some of them take."""
+    """Returns the names of tests for a change of `path`; `seconds` maps some of them to their duration."""
     prefix, pattern, more = next(row for row in FOLDERS if path.startswith(row[0]))
     tests = {name: likeness(path, name, included) for name, included in all_tests(root).items()
              if re.fullmatch(pattern, name) and name != 'conformance_test'}

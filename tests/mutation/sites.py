@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the places of a source where one small change makes another program."""
+"""Finds the places in a source file where a small change alters the program."""
 import dataclasses
 import random
 import re
@@ -20,7 +20,7 @@ ARGUMENTS = re.compile(r'[\w>\]]\(([^()"]*)\)')
 
 @dataclasses.dataclass(frozen=True)
 class Mutation:
-    """Line `line` (from 1) of `path` becomes `after`."""
+    """A mutation: line `line` (from 1) of `path` is replaced by `after`."""
     kind: str
     path: str
     line: int
@@ -29,14 +29,14 @@ class Mutation:
 
 
 def sources(root):
-    """The sources of the libraries and the command, as paths relative to `root`."""
+    """Returns the sources of the libraries and the command, as paths relative to `root`."""
     found = [path for folder in FOLDERS for pattern in ('*.cc', '*.c', '*.inc')
              for path in (root / folder).rglob(pattern)]
     return sorted(str(path.relative_to(root)) for path in found)
 
 
 def without_comments(text):
-    """The lines of a source with comments and texts blanked, column by column."""
+    """Returns the lines of a source with comments and texts blanked, column by column."""
     out, i, state = [], 0, None
     while i < len(text):
         two = text[i:i + 2]
@@ -72,7 +72,7 @@ def without_comments(text):
 
 
 def closing(code, opening):
-    """The column of the parenthesis that closes the one at `opening`; -1 if it is on another line."""
+    """Returns the column of the parenthesis that closes the one at `opening`; -1 if it is on another line."""
     depth = 0
     for at in range(opening, len(code)):
         depth += {'(': 1, ')': -1}.get(code[at], 0)
@@ -88,7 +88,7 @@ def swapped_arguments(line, code):
             continue
         for i in range(len(parts) - 1):
             first, second = parts[i].strip(), parts[i + 1].strip()
-            if first == second or ' ' in first + second:  # a declaration has types
+            if first == second or ' ' in first + second:  # two words: a declaration with a type
                 continue
             at = found.start(1) + len(','.join(parts[:i])) + (1 if i else 0)
             end = at + len(parts[i]) + 1 + len(parts[i + 1])
@@ -130,9 +130,9 @@ FINDERS = dict(zip(KINDS, (swapped_arguments, dropped_calls, negated_conditions,
 
 
 def mutations_of(path, text):
-    """All of a file, by kind."""
+    """Returns all mutations of a file, by kind."""
     found = {kind: [] for kind in KINDS}
-    if '\\\n' in text:  # a macro over several lines hides what is code
+    if '\\\n' in text:  # continuation lines of a macro must not be treated as code
         text = text.replace('\\\n', ' \n')
     lines = text.split('\n')
     for number, (line, code) in enumerate(zip(lines, without_comments(text)), start=1):
@@ -145,7 +145,7 @@ def mutations_of(path, text):
 
 
 def draw(root, seed, count):
-    """`count` mutations of the tree: each time a kind, then one of its places, all equally likely."""
+    """Draws `count` mutations of the tree: first a kind, then one of its places, with equal probability."""
     places = {kind: [] for kind in KINDS}
     for path in sources(root):
         for kind, found in mutations_of(path, (root / path).read_text(encoding='utf-8')).items():

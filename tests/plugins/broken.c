@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plug-ins that cannot be used. Without a definition: one that lacks the destroy function.
-// NO_CREATE leaves out both. NULL_RESULT answers NULL without a word. NEEDS calls that function of
-// another library; UNDEFINED is a function that nobody has to have at load time.
+// Plug-ins that cannot be used. By default the destroy function is missing. NO_CREATE omits both
+// functions. NULL_RESULT returns NULL without a message. NEEDS calls the function with that name
+// from another library; UNDEFINED is a function that need not exist when the library is loaded.
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
 #ifdef NEEDS
@@ -34,6 +34,6 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
 void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { (void)delegate; }
 #endif
 
-// So that the library is never empty.
+// Ensures that the library is never empty.
 int broken_plugin_value(void);
 int broken_plugin_value(void) { return 1; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that compiles its partition (compiler/) and computes the graph the plain way: what the
-// import and the passes make of a model, without a device. Options:
-//   passes=1      runs the passes, and checks the graph behind each
-//   most_steps=N  fails to prepare what takes more steps than that, where they are not worth it
+// A delegate that compiles its partition (compiler/) and computes the graph with the compiler's
+// reference code: it tests the import and the passes without a device. Options:
+//   passes=1      runs the passes, and checks the graph after each
+//   most_steps=N  fails to prepare graphs that take more than N steps
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +23,7 @@ namespace {
 
 using deputy::compiler::Graph;
 
-// A delegate node.
+// Data of a delegate node.
 struct Kernel {
   Graph graph;
   std::string failure;
@@ -33,10 +33,10 @@ struct Compiled {
   TfLiteDelegate delegate;
   bool passes = false;
   int64_t most_steps = INT64_MAX;
-  std::vector<std::string> texts;  // of the last support answer
+  std::vector<std::string> texts;  // texts of the last support query
 };
 
-// The runtime frees those that it is given with free().
+// The runtime frees the arrays that it receives with free().
 TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   auto* array =
       static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int)));
@@ -46,7 +46,8 @@ TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   return array;
 }
 
-// All passes one by one, and then as a back end has them run. Returns what is wrong afterwards.
+// Runs all passes one by one and then the sequence that back ends use. Returns the problem of the
+// resulting graph, or "".
 std::string RunPasses(Graph* graph) {
   for (const auto& row : deputy::compiler::AllPasses()) {
     row.pass(graph);
@@ -57,7 +58,7 @@ std::string RunPasses(Graph* graph) {
   return deputy::compiler::FindFault(*graph);
 }
 
-// Why a graph is not worth computing, "" if it is.
+// Returns the reason why a graph is too expensive to compute; "" if it is not.
 std::string TooLong(const Graph& graph, int64_t most_steps) {
   int64_t left = most_steps;
   for (const auto& operation : graph.operations) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom operators for tests of Python's InterpreterWithCustomOps, and a delegate; those that fail
-// report why in their own words.
+// Custom operators and a delegate for tests of Python's InterpreterWithCustomOps; those that fail
+// report a reason.
 #include "tensorflow/lite/c/c_api_experimental.h"
 #include "tensorflow/lite/c/common.h"
 
@@ -37,7 +37,7 @@ static TfLiteStatus FailInInvoke(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteError;
 }
 
-// The function runs in each invoke of the operator "Callback"; NULL for none.
+// Sets the function that each invoke of the operator "Callback" calls; NULL for none.
 EXPORT void SetDuringInvoke(void (*function)(void)) { during_invoke = function; }
 
 EXPORT void RegisterDouble(TfLiteInterpreterOptions* options) {
@@ -63,7 +63,7 @@ static TfLiteStatus FailToApply(TfLiteContext* context, TfLiteDelegate* delegate
   return kTfLiteError;
 }
 
-// A delegate that refuses every graph.
+// Returns a delegate that refuses every graph.
 EXPORT TfLiteDelegate* BusyDelegate(void) {
   static TfLiteDelegate delegate = {.Prepare = FailToApply};
   return &delegate;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate as a stranger would write it: plain C against TensorFlow Lite's headers and nothing
-// else, linked with nothing, exporting the two functions of an external delegate. It takes
-// element-wise float32 nodes of static shape and computes them with code of its own, so one and the
-// same file loads into Deputy and into the real TensorFlow Lite.
+// A delegate as a third party would write it: plain C that uses only TensorFlow Lite's headers,
+// links nothing, and exports the two functions of an external delegate. It claims element-wise
+// float32 nodes with static shapes and computes them with its own code, so the same file can be
+// loaded into Deputy and into the real TensorFlow Lite.
 //
-// Options: "ops" limits what it takes, as operator numbers separated by commas; "log" names a file
-// to which it writes what it took and what it ran.
+// Options: "ops" limits the operators that it claims, as numbers separated by commas; "log" names a
+// file to which it writes what it claimed and ran.
 //
-// With DESCRIBED_SIZE_DELTA it also says what it is (deputy_plugin), in a struct that is that many
-// bytes larger than today's; DESCRIBED_SIZE and DESCRIBED_VERSION make it wrong.
+// With DESCRIBED_SIZE_DELTA it also exports its description (deputy_plugin), in a struct that is
+// this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION make it
+// invalid.
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-// ---- What it can do -----------------------------------------------------------------------------
+// ---- Supported operators ------------------------------------------------------------------------
 
 typedef float (*Function)(float a, float b);
 
@@ -96,16 +97,16 @@ typedef struct Delegate {
   TfLiteDelegate base;
   char* log;      // path or NULL
   char* ops;      // ",0,18," or NULL
-  char* groups;   // a letter for every node, or NULL
-  long computed;  // nodes
+  char* groups;   // group of each node, as a letter; or NULL
+  long computed;  // number of nodes computed
 } Delegate;
 
-// One node as the kernel computes it: tensors by index, b == a for one operand.
+// One node as the kernel computes it: tensors by index, b == a for a unary operator.
 typedef struct Step {
   const Operator* op;
   TfLiteFusedActivation activation;
   int a, b, out;
-  float* scratch;  // memory for an output that only this kernel sees
+  float* scratch;  // buffer for an output that only this kernel uses
 } Step;
 
 typedef struct Kernel {
@@ -126,7 +127,7 @@ static void Log(const Delegate* delegate, const char* what, const TfLiteIntArray
   fclose(file);
 }
 
-// The runtime frees nothing of ours, so malloc is as good as its own function.
+// The runtime frees none of these arrays, so malloc can be used instead of TfLiteIntArrayCreate.
 static TfLiteIntArray* MakeIntArray(int size) {
   TfLiteIntArray* array =
       (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size_t)(size + 1));
@@ -136,7 +137,7 @@ static TfLiteIntArray* MakeIntArray(int size) {
 
 static size_t ElementCount(const TfLiteTensor* tensor) { return tensor->bytes / sizeof(float); }
 
-// Why a node cannot be taken, NULL if it can.
+// Returns the reason why a node cannot be claimed; NULL if it can.
 static const char* WhyNot(const Delegate* delegate, const TfLiteContext* context,
                           const TfLiteNode* node, int builtin_code) {
   const Operator* op = FindOperator(builtin_code);
@@ -163,7 +164,7 @@ static const char* WhyNot(const Delegate* delegate, const TfLiteContext* context
   return NULL;
 }
 
-// ---- Its kernel ---------------------------------------------------------------------------------
+// ---- The kernel ---------------------------------------------------------------------------------
 
 static bool Contains(const TfLiteIntArray* array, int number) {
   for (int i = 0; i < array->size; ++i) {
@@ -200,7 +201,7 @@ static bool AddStep(Kernel* kernel, TfLiteContext* context, int index,
   return step->scratch != NULL;
 }
 
-// NULL is what older runtimes understand, too; prepare then fails.
+// Returns NULL on failure, which older runtimes understand, too; prepare then fails.
 static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
   (void)length;
   const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
@@ -259,7 +260,7 @@ static TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Applying it --------------------------------------------------------------------------------
 
-// The nodes of the plan that it takes.
+// Returns the nodes of the plan that it claims.
 static TfLiteIntArray* Claim(const Delegate* delegate, TfLiteContext* context) {
   TfLiteIntArray* plan = NULL;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return NULL;
@@ -303,7 +304,7 @@ static void FreeDelegate(Delegate* delegate) {
   free(delegate);
 }
 
-// A copy of `text` between `before` and `after`.
+// Returns `before`, `text` and `after` concatenated, as a new string.
 static char* Copy(const char* before, const char* text, const char* after) {
   const size_t size = strlen(before) + strlen(text) + strlen(after) + 1;
   char* copy = (char*)malloc(size);
@@ -345,7 +346,7 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* base) {
   if (base != NULL) FreeDelegate((Delegate*)base->data_);
 }
 
-// ---- What it says of itself ---------------------------------------------------------------------
+// ---- The description ----------------------------------------------------------------------------
 
 #ifdef DESCRIBED_SIZE_DELTA
 #include "deputy/deputy_plugin.h"
@@ -361,7 +362,7 @@ static const DeputyPluginOption kOptions[] = {
     {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
     {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
     {"groups", kDeputyOptionString, 0, "", "The group of every node, as letters; '-' is none."},
-    // Nobody reads these; they have types.
+    // These options are not used; they exist for their types.
     {"fast", kDeputyOptionBool, 0, "false", "No effect."},
     {"threads", kDeputyOptionInt, 0, "1", "No effect."},
     {"scale", kDeputyOptionFloat, 0, "1.0", "No effect."},
@@ -396,12 +397,12 @@ static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
   return kTfLiteOk;
 }
 
-// Nodes instead of bytes: this is how tests learn how many it has computed.
+// Returns the number of nodes computed instead of bytes; tests read it there.
 static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }
 
-// Two devices; with the environment variable ELEMENTWISE_DEVICES=0 none.
+// Reports two devices; none if the environment variable ELEMENTWISE_DEVICES is 0.
 static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
                                 void (*report_error)(const char* text)) {
   const char* wanted = getenv("ELEMENTWISE_DEVICES");
@@ -434,7 +435,7 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
   return kTfLiteOk;
 }
 
-// How many nodes were computed, as one text and as events without times.
+// Reports the number of nodes computed, as a text and as events without times.
 static TfLiteStatus DescribePartitions(TfLiteDelegate* base, DeputyPartitionTextCallback callback,
                                        void* user_data) {
   char text[40];
@@ -452,7 +453,7 @@ static TfLiteStatus TakeEvents(TfLiteDelegate* base, DeputyDeviceEventCallback c
 
 static void IgnoreOptions(const char* message) { (void)message; }
 
-// The options that only have types are dropped.
+// Removes the options that exist only for their types.
 static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* const* values,
                                        size_t count, void (*report_error)(const char* text)) {
   const char* kept_keys[3];
@@ -473,7 +474,7 @@ TFL_EXTERNAL_DELEGATE_EXPORT const DeputyDelegatePlugin* deputy_plugin(void);
 
 static struct {
   DeputyDelegatePlugin known;
-  void* tail;  // of a later version
+  void* tail;  // member of a later version
 } plugin;
 
 const DeputyDelegatePlugin* deputy_plugin(void) { return &plugin.known; }
@@ -505,14 +506,14 @@ static TfLiteStatus Report(TfLiteDelegate* base, DeputyDelegateReport* report,
   return kTfLiteOk;
 }
 
-// Not called: the delegate does not set kTfLiteDelegateFlagsPerOperatorProfiling.
+// Never called, because the delegate does not set kTfLiteDelegateFlagsPerOperatorProfiling.
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
   return kTfLiteError;
 }
 
-// When the library is loaded.
+// Runs when the library is loaded.
 static void __attribute__((constructor)) Describe(void) {
   plugin.known.struct_size = DESCRIBED_SIZE;
   plugin.known.abi_version = DESCRIBED_VERSION;
@@ -532,7 +533,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.list_operators = ListOperators;
   plugin.known.report = Report;
   plugin.known.node_events = NodeEvents;
-  // Behind the end of a smaller struct there is rubbish.
+  // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;
   if (end < sizeof plugin) memset((char*)&plugin + end, 0x5a, sizeof plugin - end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes every ADD and fails each time it should compute one.
+// A delegate that claims every ADD and fails in each invoke.
 #include <stdlib.h>
 
 #include "tensorflow/lite/builtin_ops.h"

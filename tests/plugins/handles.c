@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plug-in that claims nothing but knows buffer handles: handle 7 holds sevens. Its delegate is as
-// long as those of old headers, 48 bytes: nothing may be read behind them.
+// A plug-in that claims no nodes but implements buffer handles: handle 7 holds sevens. Its delegate
+// struct has the size of old headers, 48 bytes: the runtime must not read beyond it.
 #include <stdlib.h>
 #include <string.h>
 
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-static int data;  // its address says that we are called with our own delegate
+static int data;  // its address identifies our own delegate in callbacks
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   (void)context;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plug-in that has code to run after its last delegate is destroyed, as vendors' drivers do:
-// THREAD, a thread of its own; otherwise a destructor of thread-local data. Then it writes a byte
-// to the file descriptor that the option "descriptor" gives.
+// A plug-in that runs code after its last delegate is destroyed, as vendors' drivers do: with
+// THREAD in a thread of its own, otherwise in a destructor of thread-local data. It then writes a
+// byte to the file descriptor given by the option "descriptor".
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static void SayDone(void) {
 }
 
 #ifdef THREAD
-// A while after the delegate is gone, so that whoever wanted to unload the library has done so.
+// Runs some time after the delegate is destroyed, so that a client that unloads the library has
+// already done so.
 static void* Work(void* unused) {
   while (atomic_load(&destroyed) == 0) usleep(1000);
   usleep(20000);

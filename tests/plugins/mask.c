@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that claims the nodes of the option "nodes" ("0,4,2", in this order) and appends to
-// the file of the option "log" what the runtime makes of it, lines of a word and numbers: "before"
+// A delegate that claims the nodes of the option "nodes" ("0,4,2", in this order) and appends the
+// resulting partitions to the file of the option "log", as lines of a word and numbers: "before"
 // with the plan, for each partition "nodes", "inputs" and "outputs", "after" with the plan. It
 // computes nothing. tests/golden/partitions.py loads it into TensorFlow Lite.
 #include <stdio.h>

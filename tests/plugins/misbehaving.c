@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes ADD of float32 tensors of one shape, and does one thing that a delegate
-// must not do. Which one is said when it is compiled: WRONG is one of the names below.
+// A delegate that claims ADD of float32 tensors of one shape, and does one thing that a delegate
+// must not do, chosen at compile time: WRONG is one of the names below.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +14,23 @@
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
 enum {
-  kNothing,      // it is right
-  kNan,          // gives out a NaN
-  kInfinity,     // gives out an infinity
-  kOverwrite,    // writes one float behind its output
-  kLeak,         // forgets 40 bytes in every inference
-  kLeakKernel,   // forgets 40 bytes of every kernel
-  kHang,         // never comes back from the third inference
-  kCrashResize,  // dies when it is prepared for the 7th shape
-  kSlow,         // takes 3 ms and more
-  kExit,         // ends the process in the second inference
-  kEmptyHanded,  // gives no delegate, and no reason
+  kNothing,      // behaves correctly
+  kNan,          // computes a NaN
+  kInfinity,     // computes an infinity
+  kOverwrite,    // writes one float beyond the end of its output
+  kLeak,         // leaks 40 bytes in every inference
+  kLeakKernel,   // leaks 40 bytes per kernel
+  kHang,         // never returns from the third inference
+  kCrashResize,  // crashes when it is prepared for the 7th shape
+  kSlow,         // takes at least 3 ms
+  kExit,         // exits the process in the second inference
+  kEmptyHanded,  // creates no delegate and reports no reason
 };
 
 enum { kOperands = 2 };
 
 typedef struct Kernel {
-  int tensors[3];  // two operands and the output, of the one node
+  int tensors[3];  // two operands and the output of the node
   int inferences;
 } Kernel;
 
@@ -60,7 +60,7 @@ static void Free(TfLiteContext* context, void* kernel) {
   free(kernel);
 }
 
-// Counted in the process: a resize makes a new kernel.
+// Counted in the whole process, because a resize creates a new kernel.
 static int shapes;
 static size_t last_bytes;
 

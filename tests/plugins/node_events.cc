@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes the nodes of its option "nodes" ("1 2") as one partition, computes nothing,
-// and reports the events of its option "events" after each run: "1 100 20 conv;-1 120 5 NULL" is
-// one of node 1, which began at 100 ns and took 20 ns, and one of the partition, without a name.
-// "flags" are its TfLiteDelegateFlags. "mode" makes it misbehave after these events:
+// A delegate that claims the nodes of its option "nodes" ("1 2") as one partition, computes
+// nothing, and reports the events of its option "events" after each run: "1 100 20 conv;-1 120 5
+// NULL" is one of node 1, which began at 100 ns and took 20 ns, and one of the partition, without a
+// name. "flags" are its TfLiteDelegateFlags. "mode" makes it misbehave after these events:
 //
 //     error       node_events returns kTfLiteError
 //     throw       it throws an exception
 //     null        it reports a NULL event
-//     small       it reports an event with a struct_size that is a byte short
+//     small       it reports an event whose struct_size is one byte too small
 //     million     it reports a million events
 //     overlap     it returns an error if another thread is in node_events of the same delegate
 #include <atomic>
@@ -30,7 +30,7 @@ struct Delegate {
   TfLiteDelegate base{};
   std::vector<int> nodes = {0};  // laid out as a TfLiteIntArray
   std::string events, mode;
-  std::atomic<int> calls = 0;  // of node_events, that run at the moment
+  std::atomic<int> calls = 0;  // number of running calls of node_events
 };
 
 Delegate& Of(TfLiteDelegate* delegate) { return *static_cast<Delegate*>(delegate->data_); }

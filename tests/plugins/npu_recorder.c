@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The NPU stub's device as a library (option device_library) that appends to the file of the
- * environment variable NPU_RECORDER_LOG what it is called with:
+ * The NPU stub's device as a library (option device_library) that appends the calls of its
+ * functions to the file named by the environment variable NPU_RECORDER_LOG:
  *
- *     open <faults>     load <frequency>     run <time limit in milliseconds>
- */
+ *     open <faults>     load <frequency>     run <time limit in milliseconds> */
 #define npu_device_api built_in_device_api
 #include "npu_stub/device.c"
 #undef npu_device_api

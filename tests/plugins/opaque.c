@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An opaque delegate: it takes ADD nodes of two float32 tensors of one shape, without activation,
-// and sees graph and tensors through functions only, which it has from the runtime's library. As an
-// external delegate, or with STABLE_VERSION as a stable one.
+// An opaque delegate: it claims ADD nodes of two float32 tensors of one shape without activation,
+// and accesses graph and tensors only through the functions that the runtime's library exports. It
+// is an external delegate, or with STABLE_VERSION a stable one.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 #include "tensorflow/lite/core/c/operator.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-// The node of a kernel: it takes one node at a time, so its own inputs and output are the node's.
+// The delegate node has the inputs and output of the replaced node, because each partition is one
+// node.
 static TfLiteStatus PrepareKernel(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
   const TfLiteOpaqueTensor* a = TfLiteOpaqueNodeGetInput(context, node, 0);
   TfLiteOpaqueTensor* out = TfLiteOpaqueNodeGetOutput(context, node, 0);
@@ -58,7 +59,7 @@ static TfLiteStatus Replace(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* 
   if (op == NULL) return kTfLiteError;
   TfLiteOperatorSetPrepare(op, PrepareKernel);
   TfLiteOperatorSetInvoke(op, InvokeKernel);
-  int array[2] = {1, node_index};  // a TfLiteIntArray
+  int array[2] = {1, node_index};  // laid out as a TfLiteIntArray
   return TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels(
       context, op, (const TfLiteIntArray*)(const void*)array, delegate);
 }
@@ -96,7 +97,7 @@ static TfLiteOpaqueDelegate* Create(void) {
 
 #ifdef STABLE_VERSION
 
-// The field of a FlatBuffer table by its place in the vtable; NULL if it is not there.
+// Returns a field of a FlatBuffer table by its index in the vtable; NULL if it is absent.
 static const char* Field(const char* table, int place) {
   int32_t back;
   memcpy(&back, table, sizeof back);
@@ -107,15 +108,15 @@ static const char* Field(const char* table, int place) {
   return offset == 0 ? NULL : table + offset;
 }
 
-// What a field of a table refers to.
+// Returns the object to which a field of a table refers.
 static const char* Referred(const char* field) {
   uint32_t offset;
   memcpy(&offset, field, sizeof offset);
   return field + offset;
 }
 
-// Writes what TensorFlow Lite's TFLiteSettings say: max_delegated_partitions, delegate_path and
-// delegate_name.
+// Writes the fields of TensorFlow Lite's TFLiteSettings to a file: max_delegated_partitions,
+// delegate_path and delegate_name.
 static void LogSettings(const char* settings, const char* path) {
   FILE* file = fopen(path, "w");
   const char* loader = Referred(Field(settings, 28));
@@ -127,8 +128,8 @@ static void LogSettings(const char* settings, const char* path) {
   fclose(file);
 }
 
-// Settings, if there are any, are a flag: 0 asks for a failure. With OPAQUE_LOG in the environment
-// they are the ones that TensorFlow Lite's loader takes, and are written to that file.
+// Settings, if there are any, are a flag: 0 requests a failure. With OPAQUE_LOG in the environment
+// they are those that TensorFlow Lite's loader passes, and are written to that file.
 static TfLiteOpaqueDelegate* CreateFromSettings(const void* settings) {
   const char* log = getenv("OPAQUE_LOG");
   if (log != NULL) LogSettings(settings, log);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An external delegate that takes every node of static shape, each in a partition of its own,
-// computes nothing, and appends to the file of the environment variable RECORDER_LOG:
+// An external delegate that claims every node with static shapes, each in a partition of its own,
+// computes nothing, and appends to the file named by the environment variable RECORDER_LOG:
 //
 //     create <file name of this library> <key>=<value> ...    a delegate was created
 //     apply <threads>                                         with the context's recommended number
@@ -9,7 +9,7 @@
 //     invoke <node> <nanoseconds>                             a node ran, on the monotonic clock
 //
 // With DECLARES it describes itself and declares the text option of that name. RECORDER_SLEEP_US
-// makes node i sleep (i + 1) times as many microseconds.
+// makes node i sleep for (i + 1) times this number of microseconds.
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-// An address in this library, by which the loader knows it.
+// An address in this library, for dladdr.
 static const char kInThisLibrary = 0;
 
 static FILE* OpenLog(void) {

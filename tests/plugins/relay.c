@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes every node and has the runtime's own kernel compute it, each in a partition
-// of its own: what is right on the CPU has to be right through it, so it tests the way into a
-// delegate and back for every operator. It links nothing.
+// A delegate that claims every node, each in a partition of its own, and computes it with the
+// runtime's own kernel: results must be those of the CPU, so it tests the delegate interface for
+// every operator. It links nothing.
 //
-// The option "wrong" names a node, in whatever subgraph, whose first output is then not right.
+// The option "wrong" names a node, in any subgraph, whose first output is then wrong.
 //
-// A kernel gets a copy of the node that it stands for, with temporaries and user data of its own;
-// the rest belongs to the node.
+// A kernel has a copy of the replaced node with its own temporaries and user data; the other
+// members belong to the node.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,17 +18,17 @@
 
 typedef struct Relay {
   TfLiteDelegate base;
-  int wrong;  // a node, -1: none
+  int wrong;  // index of a node; -1: none
 } Relay;
 
 typedef struct Kernel {
   TfLiteNode node;
   TfLiteRegistration registration;
-  TfLiteIntArray* unread;  // outputs of `node` that are none of the delegate's node
+  TfLiteIntArray* unread;  // outputs of `node` that the delegate node does not have
   int is_wrong;
 } Kernel;
 
-// The runtime frees arrays with free, so malloc is as good as its own function.
+// The runtime frees arrays with free, so malloc can be used instead of TfLiteIntArrayCreate.
 static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
   const int size = array == NULL ? 0 : array->size;
   TfLiteIntArray* copy =
@@ -46,7 +46,8 @@ static bool Contains(const TfLiteIntArray* array, int value) {
   return false;
 }
 
-// Without those that are optional and absent. NULL without memory.
+// Copies `array` without the elements of `others` and absent optional tensors. Returns NULL if out
+// of memory.
 static TfLiteIntArray* Without(const TfLiteIntArray* array, const TfLiteIntArray* others) {
   TfLiteIntArray* copy = Copy(array);
   if (copy == NULL) return NULL;
@@ -90,7 +91,7 @@ static void FreeKernel(TfLiteContext* context, void* data) {
   free(kernel);
 }
 
-// NULL where something fails; prepare sees it.
+// Returns NULL if something fails; prepare reports it.
 static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
   (void)length;
   const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
@@ -112,14 +113,15 @@ static void* InitKernel(TfLiteContext* context, const char* buffer, size_t lengt
   kernel->node.temporaries = Copy(NULL);
   kernel->unread = Without(node->outputs, params->output_tensors);
   kernel->node.user_data = InitNode(context, kernel);
-  const bool failed = (intptr_t)kernel->node.user_data == -1;  // TfLiteKernelInitFailed
+  // the value of TfLiteKernelInitFailed
+  const bool failed = (intptr_t)kernel->node.user_data == -1;
   if (failed) kernel->node.user_data = NULL;
   if (!failed && kernel->node.temporaries != NULL && kernel->unread != NULL) return kernel;
   FreeKernel(context, kernel);
   return NULL;
 }
 
-// The runtime allocates the outputs and temporaries of its own node only. An output that nothing
+// The runtime allocates the outputs and temporaries of its own node only. An output that no node
 // reads is not among these outputs (abi.md 4.9), so it becomes a temporary.
 static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
   Kernel* kernel = (Kernel*)own->user_data;
@@ -159,10 +161,10 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteIntArray* plan = NULL;
   TfLiteStatus status = context->GetExecutionPlan(context, &plan);
   if (status != kTfLiteOk) return status;
-  TfLiteIntArray* nodes = Copy(plan);  // the plan changes under us
+  TfLiteIntArray* nodes = Copy(plan);  // a copy, because the plan changes during the loop
   if (nodes == NULL) return kTfLiteError;
   for (int i = 0; i < nodes->size && status == kTfLiteOk; ++i) {
-    int one[2] = {1, nodes->data[i]};  // a TfLiteIntArray
+    int one[2] = {1, nodes->data[i]};  // laid out as a TfLiteIntArray
     status = context->ReplaceNodeSubsetsWithDelegateKernels(
         context, registration, (const TfLiteIntArray*)(const void*)one, delegate);
   }

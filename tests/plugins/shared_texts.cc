@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes no node and keeps the texts of its reasons in the delegate, without a lock,
-// as deputy_plugin.h allows: each call of get_support overwrites those of the call before it. A
-// text says which context the call was for, and whether another call for this delegate ran
-// meanwhile.
+// A delegate that claims no node and stores the texts of its reasons in the delegate, without a
+// lock, as deputy_plugin.h allows: each call of get_support overwrites those of the previous call.
+// A text contains the context of the call, and whether another call on this delegate ran at the
+// same time.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@ constexpr size_t kTexts = 8, kTextBytes = 64;
 
 struct Delegate {
   TfLiteDelegate base{};
-  std::atomic<int> calls = 0;  // of get_support, that run at the moment
+  std::atomic<int> calls = 0;  // number of running calls of get_support
   char texts[kTexts][kTextBytes] = {};
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plug-in in C++ that throws across the border, in the function that its option "in" names:
-// create, prepare, init (of its
-// kernel, which takes the first node) or destroy.
+// A plug-in in C++ that throws an exception across the C interface, in the function that its option
+// "in" names: create, prepare, init (of its kernel, which claims the first node) or destroy.
 #include <cstring>
 #include <stdexcept>
 
@@ -24,7 +23,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
   if (!self.in_init) return kTfLiteOk;
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
-  // A TfLiteIntArray of one.
+  // A TfLiteIntArray with one element.
   int claimed[] = {1, plan->data[0]};
   TfLiteRegistration kernel = {};
   kernel.init = Init;

@@ -2,7 +2,7 @@
 //
 // Replaces a process's monotonic clock when it is preloaded (LD_PRELOAD): each reading advances it
 // by a microsecond and each sleep by its duration, without waiting. Times that a program measures
-// are then the same on every machine, however busy.
+// are then the same on every machine under any load.
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,7 +25,8 @@ int clock_gettime(clockid_t clock, struct timespec* out_time) {
 }
 
 int nanosleep(const struct timespec* duration, struct timespec* out_remaining) {
-  atomic_fetch_add(&elapsed_ns, Nanoseconds(duration));  // callers may pass one struct for both
+  // callers may pass the same struct for both
+  atomic_fetch_add(&elapsed_ns, Nanoseconds(duration));
   if (out_remaining != NULL) *out_remaining = (struct timespec){0, 0};
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that takes every ADD of two float32 tensors of one shape and computes something else,
-// without a word: with the option how=nan NaN, else the sum and a tenth of it.
+// A delegate that claims every ADD of two float32 tensors of one shape and silently computes a
+// wrong result: with the option how=nan NaN, otherwise 1.1 times the sum.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct {
   int answers_nan;
 } Delegate;
 
-// The nodes it stands for, as pairs of inputs and an output.
+// The replaced nodes, as pairs of inputs and an output.
 typedef struct {
   int answers_nan;
   int count;

@@ -38,7 +38,7 @@ struct State {
   std::string log, failing;
   std::map<NnGraph, Graph> graphs;
   NnGraph last = 0;
-  int connections = 0;  // global_init without global_teardown
+  int connections = 0;  // number of calls of global_init without global_teardown
 };
 
 State& It() {
@@ -46,7 +46,8 @@ State& It() {
   return state;
 }
 
-// Notes a call. Whether it goes on: the connection is there, and the test lets it.
+// Logs a call. Returns whether it may continue: the connection is open and the test does not make
+// the call fail.
 bool Enter(const char* name, const std::string& more = "") {
   It().log += name + (more.empty() ? "" : " " + more) + "\n";
   return It().connections == 1 && It().failing != name;
@@ -64,12 +65,12 @@ Graph* Find(NnGraph graph) {
   return found == It().graphs.end() ? nullptr : &found->second;
 }
 
-// Nodes come once, before prepare.
+// A node may be appended once, before prepare.
 bool MayAppend(const Graph* graph, uint32_t node) {
   return graph != nullptr && !graph->prepared && node != 0 && graph->nodes.count(node) == 0;
 }
 
-// A node reads what is there before it.
+// Returns true if each node reads only outputs of nodes before it.
 bool IsWhole(const Graph& graph) {
   std::map<uint32_t, size_t> outputs;
   for (const uint32_t number : graph.order) {
@@ -100,7 +101,7 @@ bool GiveOut(const Tensor& made, NnTensor* to) {
   return true;
 }
 
-// What a node makes has room in what was announced.
+// Returns true if the computed outputs fit into the sizes that the node has declared.
 bool HasRoom(const Node& node, const std::vector<Tensor>& made) {
   if (made.size() != node.outputs.size()) return false;
   for (size_t i = 0; i < made.size(); ++i) {
@@ -271,7 +272,7 @@ DOUBLE_EXPORT int hexagon_nn_execute_new(NnGraph id, const NnTensor* inputs, int
   }
 }
 
-// The delegate has no use for this older function; it has to be there.
+// The delegate does not use this older function, but the library must export it.
 DOUBLE_EXPORT int hexagon_nn_execute(NnGraph, uint32_t, uint32_t, uint32_t, uint32_t,
                                      const uint8_t*, int, uint32_t*, uint32_t*, uint32_t*,
                                      uint32_t*, uint8_t*, int, uint32_t*) {
@@ -309,7 +310,7 @@ DOUBLE_EXPORT int hexagon_nn_reset_perfinfo(NnGraph, uint32_t) {
   return Enter("reset_perfinfo") ? 0 : -1;
 }
 
-// Every node took a thousand cycles.
+// Reports a thousand cycles for every node.
 DOUBLE_EXPORT int hexagon_nn_get_perfinfo(NnGraph id, NnPerfInfo* info, int room, uint32_t* count) {
   const Lock lock(It().mutex);
   const Graph* const graph = Find(id);

@@ -34,7 +34,7 @@ struct Values {
   Shape dims;
   std::vector<double> at;
   double operator()(int b, int y, int x, int c) const {
-    // Dimensions of one are stretched.
+    // Broadcasts dimensions of one.
     return at[At(dims, dims[0] == 1 ? 0 : b, dims[1] == 1 ? 0 : y, dims[2] == 1 ? 0 : x,
                  dims[3] == 1 ? 0 : c)];
   }
@@ -68,7 +68,7 @@ class Work {
     }
     return values;
   }
-  // An int32 whose range is that of all its values.
+  // Values of an int32 tensor whose range is that of the type.
   Values Ints(size_t i, double max) const {
     Values values{dims(i), {}};
     for (const int32_t v : Raw<int32_t>(i)) values.at.push_back(v * max / kInt32Steps);
@@ -142,7 +142,7 @@ Axis AxisOf(NnPadding padding, int in, int window, int stride) {
   return axis;
 }
 
-// Calls `visit` for each place of a window that is inside.
+// Calls `visit` for each element of a window that is inside the image.
 void ForWindow(const Axis& rows, const Axis& columns, int y, int x,
                const std::function<void(int, int, int, int)>& visit) {
   for (int i = 0; i < rows.window; ++i) {
@@ -155,7 +155,8 @@ void ForWindow(const Axis& rows, const Axis& columns, int y, int x,
   }
 }
 
-// data, filter, ranges of both, stride, bias, its range, the output's range[, scales of channels].
+// Inputs: data, filter, ranges of both, stride, bias, its range, the output's range[, scales of
+// channels].
 bool Convolve(Work* work, bool depthwise) {
   if (work->count() != 12 && work->count() != 13) return false;
   const Values data = work->Bytes(0, work->Range(2, 3));
@@ -192,7 +193,7 @@ bool Convolve(Work* work, bool depthwise) {
   return true;
 }
 
-// data, its range, window, stride.
+// Inputs: data, its range, window, stride.
 bool Pool(Work* work, bool largest) {
   if (work->count() != 5) return false;
   const Interval range = work->Range(1, 2);
@@ -254,7 +255,7 @@ bool BiasAdd(Work* work) {
 using Binary = double (*)(double, double);
 using Unary = double (*)(double);
 
-// a, b, their ranges, and the output's range where the operation takes one.
+// Inputs: a, b, their ranges, and the output's range if the operation has one.
 Values Combine(const Work& work, Binary function) {
   const Values a = work.Bytes(0, work.Range(2, 3)), b = work.Bytes(1, work.Range(4, 5));
   Shape dims;
@@ -327,7 +328,7 @@ bool Reshape(Work* work) {
   return true;
 }
 
-// axis, tensors, their least values, their greatest values.
+// Inputs: axis, tensors, their minima, their maxima.
 bool Concat(Work* work) {
   const size_t count = (work->count() - 1) / 3;
   const auto axis = static_cast<size_t>(work->Int(0));
@@ -355,7 +356,7 @@ bool Concat(Work* work) {
   return true;
 }
 
-// Around it is the real zero.
+// The padding is the real value zero.
 bool Pad(Work* work) {
   const std::vector<int32_t> amounts =
       work->count() == 4 ? work->Raw<int32_t>(3) : std::vector<int32_t>();

@@ -20,7 +20,7 @@ struct Tensor {
   std::vector<uint8_t> bytes;
 };
 
-// Computes the outputs of a node, one or three. False if its inputs are wrong for it.
+// Computes the outputs of a node, one or three. Returns false if its inputs are invalid.
 bool Compute(NnOperation operation, NnPadding padding, const std::vector<const Tensor*>& inputs,
              std::vector<Tensor>* outputs);
 

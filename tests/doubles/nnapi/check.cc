@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NNAPI's documentation says of operations: since when there are, how many operands they have
-// and of which types; and numbers as operands store them.
+// Requirements of NNAPI's documentation on operations: the level that introduced them, the number
+// and types of operands; and conversion of operands to numbers.
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -13,9 +13,9 @@ namespace {
 
 using namespace deputy::nnapi;  // NOLINT: the ABI's numbers
 
-// A signature's letters: t a tensor, i INT32, f FLOAT32, b BOOL, n a tensor of INT32, s INT32 or
-// FLOAT32, * any number of tensors; behind | those that may be left out, each as a group of the
-// rest.
+// Letters of a signature: t a tensor, i INT32, f FLOAT32, b BOOL, n a tensor of INT32, s INT32 or
+// FLOAT32, * any number of tensors; after | the optional operands, which are given all or not at
+// all.
 struct Row {
   int32_t code;
   const char* name;
@@ -124,7 +124,8 @@ bool Matches(char letter, const Operand& operand) {
   }
 }
 
-// The letters for so many operands; "" if there cannot be so many.
+// Returns the letters for `count` operands; "" if the operation cannot have this number of
+// operands.
 std::string Expand(std::string_view signature, size_t count) {
   const size_t bar = signature.find('|');
   const std::string first(signature.substr(0, bar));
@@ -231,7 +232,7 @@ Value Decode(const Operand& operand, const void* data) {
       int32_t read = 0;
       memcpy(&read, bytes + i * 4, 4);
       number = read;
-      // A bias stands for what its scale makes of it.
+      // A bias is scaled by its own scale.
       if (operand.scale != 0) number *= static_cast<double>(operand.scale);
     } else if (operand.type == kTensorQuant8Asymm) {
       number = static_cast<double>(bytes[i] - operand.zero_point) * operand.scale;

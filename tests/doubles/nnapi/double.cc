@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NNAPI's functions: objects, the contract's order of calls, what is recorded.
+// NNAPI's functions: objects, checks of the order of calls, recording.
 #include "tests/doubles/nnapi/double.h"
 
 #include <sys/mman.h>
@@ -63,7 +63,7 @@ struct ANeuralNetworksEvent {
 namespace {
 
 struct State {
-  std::mutex mutex;  // over what follows
+  std::mutex mutex;  // protects the following members
   std::map<std::string, int> failures, counts;
   std::string dump, complaint;
   std::atomic<int> level{kFeatureLevel5};
@@ -81,7 +81,7 @@ State& TheState() {
   return state;
 }
 
-// Counts a call. Not 0: what it has to return.
+// Counts a call. Returns kNoError or the error code that the call must return.
 int Called(const char* function) {
   State& state = TheState();
   const std::lock_guard lock(state.mutex);
@@ -142,7 +142,7 @@ std::string List(const std::vector<Number>& numbers) {
   return text.str();
 }
 
-// "3 TENSOR_INT32[2] = 1,2".
+// Formats as "3 TENSOR_INT32[2] = 1,2".
 std::string Describe(const Operand& operand, size_t number) {
   std::ostringstream text;
   text.precision(9);
@@ -156,7 +156,7 @@ std::string Describe(const Operand& operand, size_t number) {
   if (operand.count() > 8) {
     text << " = " << operand.bytes << " bytes";
   } else {
-    Operand stored = operand;  // as it is stored
+    Operand stored = operand;  // a copy that decodes to the stored integers
     stored.scale = stored.scale == 0 ? 0 : 1;
     stored.zero_point = 0;
     std::fill(stored.channel_scales.begin(), stored.channel_scales.end(), 1.0F);
@@ -197,7 +197,7 @@ std::string CheckOperand(const ANeuralNetworksOperandType& type) {
   return "";
 }
 
-// A value of the operand, which must not have one yet.
+// Finds the operand and prepares it for a value; it must not have one yet.
 int PrepareValue(ANeuralNetworksModel* model, int32_t index, size_t length, Operand** out) {
   if (model->is_finished) return Complain(kBadState, "a value for a finished model");
   if (index < 0 || static_cast<size_t>(index) >= model->operands.size()) {
@@ -214,7 +214,8 @@ int PrepareValue(ANeuralNetworksModel* model, int32_t index, size_t length, Oper
   return kNoError;
 }
 
-// That each operand is an input, has a value, or is made once, before it is read.
+// Returns a problem unless each operand is an input, has a value, or is written once before it is
+// read.
 std::string CheckFlow(const ANeuralNetworksModel& model) {
   std::vector<bool> is_known(model.operands.size());
   for (size_t i = 0; i < model.operands.size(); ++i) is_known[i] = model.operands[i].has_value;
@@ -235,7 +236,7 @@ std::string CheckFlow(const ANeuralNetworksModel& model) {
   return is_whole ? "" : "an operand that nobody writes";
 }
 
-// A bias of scales per channel does not say them itself.
+// A bias of weights with one scale per channel has no scales itself: they are computed here.
 void ScaleBias(const Operation& operation, const std::vector<Operand>& operands,
                std::vector<Value>* values) {
   const bool has_bias = operation.code == kConv2d || operation.code == kDepthwiseConv2d ||
@@ -292,7 +293,7 @@ int Run(const ANeuralNetworksExecution& execution) {
   return kNoError;
 }
 
-// Before a run: that it is the first one and has all arguments.
+// Checks before a run that it is the first one and that all arguments are set.
 int Start(ANeuralNetworksExecution* execution) {
   if (execution->is_started) return Complain(kBadState, "an execution that is started twice");
   execution->is_started = true;
@@ -305,7 +306,7 @@ int Start(ANeuralNetworksExecution* execution) {
   return kNoError;
 }
 
-// Where an argument of an execution is noted; null if it cannot be.
+// Returns the variable that stores an argument of an execution; null if the argument is invalid.
 template <typename Pointer>
 Pointer* ArgumentPlace(ANeuralNetworksExecution* execution, const std::vector<uint32_t>& operands,
                        std::vector<Pointer>* places, int32_t index, size_t length) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A double of NNAPI's library, for tests alone: it exports NNAPI's functions, checks how they are
-// called, records what is built and computes it with plain loops. It is a stand-in and says nothing
-// about real devices.
+// Test double of NNAPI's library: it exports NNAPI's functions, checks how they are called, records
+// the models and computes them with plain loops. Tests with it say nothing about real devices.
 //
-// Its own functions, below, are found by dlsym. Environment variables say the same to programs that
-// do not know them: NNAPI_DOUBLE_FAIL ("Execution_compute=5") and NNAPI_DOUBLE_LEVEL ("29").
+// Tests load its own functions, below, with dlsym. Programs that do not use them can be controlled
+// by the environment variables NNAPI_DOUBLE_FAIL ("Execution_compute=5") and NNAPI_DOUBLE_LEVEL
+// ("29").
 #ifndef DEPUTY_TESTS_DOUBLES_NNAPI_DOUBLE_H_
 #define DEPUTY_TESTS_DOUBLES_NNAPI_DOUBLE_H_
 
@@ -17,17 +17,17 @@
 
 extern "C" {
 
-// Lets a function ("Model_finish") return `code` from now on; 0: work again.
+// Makes a function ("Model_finish") return `code` from now on; 0: succeed again.
 void NnapiDoubleFail(const char* function, int code);
-// The feature level that it pretends to have, 27 to 31.
+// Sets the feature level that it reports, 27 to 31.
 void NnapiDoubleSetLevel(int level);
-// How often a function was called; "operations": how many operations were computed; "alive": how
-// many objects there are.
+// Returns the number of calls of a function; for "operations" the number of operations computed;
+// for "alive" the number of existing objects.
 int NnapiDoubleCount(const char* what);
-// The models that were finished since the last reset, and how they were compiled, as text. The
-// text holds until the next call.
+// Describes the models finished since the last reset, and their compilations, as text. The text is
+// valid until the next call.
 const char* NnapiDoubleDump();
-// The first breach of NNAPI's contract since the last reset; "" if there was none.
+// The first violation of NNAPI's contract since the last reset; "" if there was none.
 const char* NnapiDoubleComplaint();
 void NnapiDoubleReset();
 
@@ -43,7 +43,7 @@ struct Operand {
   std::vector<float> channel_scales;
   uint32_t channel = 0;
 
-  // A value that was set: copied bytes, or a place that the caller keeps.
+  // A value that was set: either copied bytes, or memory of the caller.
   bool has_value = false;
   std::vector<uint8_t> copied;
   const void* borrowed = nullptr;
@@ -60,7 +60,7 @@ struct Operation {
   std::vector<uint32_t> inputs, outputs;
 };
 
-// Numbers of a tensor or scalar as what they stand for.
+// The real values of a tensor or scalar.
 struct Value {
   std::vector<int64_t> dims;
   std::vector<double> data;
@@ -71,12 +71,13 @@ struct Value {
 Value Decode(const Operand& operand, const void* data);
 void Encode(const Value& value, const Operand& operand, void* data);
 
-// Computes an operation. `out` has the outputs' dimensions. Returns "" or what is wrong with it.
-// `types` are the operands of the inputs, `scale` what they are quantised with.
+// Computes an operation. `out` has the outputs' dimensions. Returns "" or a problem. `types` are
+// the operands of the inputs, with their quantisation.
 std::string Compute(int32_t code, const std::vector<Value>& in,
                     const std::vector<const Operand*>& types, std::vector<Value>* out);
 
-// "" or why a library of the level does not have the operation with these operands.
+// Returns "" or the reason why a library of the level does not support the operation with these
+// operands.
 std::string CheckOperation(int level, int32_t code, const std::vector<const Operand*>& inputs,
                            const std::vector<const Operand*>& outputs);
 const char* OperationName(int32_t code);

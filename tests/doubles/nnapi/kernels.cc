@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the double computes: every operation on real numbers, in double precision.
+// The double's operations, computed on real numbers in double precision.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ int64_t CountOf(const Index& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Calls body(index) for each place of a tensor of these dimensions, in order.
+// Calls body(index) for each element of a tensor of these dimensions, in order.
 template <typename Body>
 void ForEach(const Index& dims, const Body& body) {
   Index at(dims.size(), 0);
@@ -43,7 +43,7 @@ size_t Offset(const Index& dims, const Index& at) {
 double& At(Value& value, const Index& at) { return value.data[Offset(value.dims, at)]; }
 double At(const Value& value, const Index& at) { return value.data[Offset(value.dims, at)]; }
 
-// The element of `value` that is broadcast to a place of a result.
+// The element of `value` that is broadcast to the position `at` of a result.
 double Broadcast(const Value& value, const Index& at) {
   Index own(value.dims.size());
   const size_t skipped = at.size() - own.size();
@@ -59,7 +59,7 @@ Index ToIndex(const Value& value) {
   return index;
 }
 
-// A bound does not take NaN's place.
+// NaN passes through the bounds unchanged.
 double Fuse(double x, int64_t fuse) {
   if (fuse == kFusedRelu) return x < 0 ? 0 : x;
   if (fuse == kFusedRelu1) return x < -1 ? -1 : x > 1 ? 1 : x;
@@ -136,7 +136,7 @@ void Convolve(const std::vector<Value>& in, bool is_depthwise, Value* out) {
 // in: data, filter, bias, shape, padding, strides, fuse, layout.
 void ConvolveTransposed(const std::vector<Value>& in, Value* out) {
   const Value &image = in[0], &filter = in[1];
-  // As the convolution that it undoes pads.
+  // Pads like the convolution that it inverts.
   const Window wide =
       MakeWindow(IntAt(in[4]), out->dims[2], image.dims[2], IntAt(in[5]), filter.dims[2], 1);
   const Window high =
@@ -206,7 +206,7 @@ struct Resize {
     const float rounded = align ? std::round(place) : std::floor(place);
     return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, in - 1);
   }
-  // Between which two, and how far from the first.
+  // Returns the two neighbours of an output position and its distance from the first.
   double Between(int64_t at, int64_t in, int64_t out, int64_t* low, int64_t* high) const {
     const float scale = Scale(in, out);
     const float place =
@@ -243,7 +243,7 @@ void MoveBlocks(int32_t code, const std::vector<Value>& in, Value* out) {
   const bool to_depth = code == kSpaceToDepth;
   const Value& from = in[0];
   const int64_t depth = to_depth ? from.dims[3] : out->dims[3];
-  // Walks over the deep one.
+  // Iterates over the tensor with the greater depth.
   ForEach(to_depth ? out->dims : from.dims, [&](const Index& at) {
     const int64_t part = at[3] / depth;
     const Index wide = {at[0], at[1] * block + part / block, at[2] * block + part % block,
@@ -278,7 +278,7 @@ void MoveBatches(int32_t code, const std::vector<Value>& in, Value* out) {
 
 // ---- Along axes ---------------------------------------------------------------------------------
 
-// Calls body(first place of a row, step, length) for each row along the axis.
+// Calls body(index of the first element, step, length) for each row along the axis.
 template <typename Body>
 void ForRows(const Index& dims, int64_t axis, const Body& body) {
   int64_t step = 1, outer = 1;
@@ -508,7 +508,7 @@ double Unary(int32_t code, double x) {
   }
 }
 
-// Wraps, as int32 does.
+// Wraps around, as int32 arithmetic of NNAPI does.
 double BinaryOfInts(int32_t code, double a, double b) {
   const auto x = static_cast<uint32_t>(static_cast<int32_t>(a));
   const auto y = static_cast<uint32_t>(static_cast<int32_t>(b));
@@ -687,7 +687,7 @@ std::string Compute(int32_t code, const std::vector<Value>& in,
     default:
       Map(in[0], out, [&](double x) {
         const double y = Unary(code, x);
-        // Minus the least int32 is itself.
+        // Negating the minimum of int32 returns the minimum.
         return types[0]->type == kTensorInt32 && y > INT32_MAX ? INT32_MIN : y;
       });
       return "";
