@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants that are read once, to be packed. Where they lie in a mapped file, their pages would be
-// mapped for that, one by one, and unmapped again, which takes several times as long as a copy of
-// them into memory that stays in the cache.
+// Reads constants that are packed once. Packing straight from a mapped file would fault in its
+// pages one by one and unmap them again, which takes several times as long as copying them to
+// memory that stays in the cache.
 #ifndef DEPUTY_CORE_KERNEL_API_CONSTANT_READER_H_
 #define DEPUTY_CORE_KERNEL_API_CONSTANT_READER_H_
 
@@ -10,19 +10,19 @@
 
 namespace deputy {
 
-// Uses scratch until it is destroyed.
+// Holds scratch memory until it is destroyed.
 class ConstantReader {
  public:
-  // For parts of the constant at `data` of at most `part_bytes`, read by as many workers as the
+  // Reads parts of the constant at `data`, of at most `part_bytes` each, on as many workers as the
   // context has.
   ConstantReader(const TfLiteContext* context, const void* data, size_t part_bytes);
 
-  // `bytes` from `from` on, which is a part of the constant: a copy that holds until the worker's
-  // next call, or where they lie.
+  // Returns the `bytes` at `from`, which must lie inside the constant: either a copy that is valid
+  // until the worker's next call, or `from` itself.
   const void* Read(const void* from, size_t bytes, int worker) const;
 
  private:
-  Runtime* runtime_ = nullptr;  // null: constants are read where they lie
+  Runtime* runtime_ = nullptr;  // null: constants are read in place, without a copy
   Scratch copies_;
 };
 

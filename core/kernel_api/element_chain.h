@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of float32 that compute elements, run one behind the other on each element while it is in a
-// register: GELU and others come as a dozen of them out of a converter. Each takes the element that
-// the one before it made, and a number of its own, or once more the chain's first element.
+// A chain of element-wise float32 nodes, applied to each element while it is in a register.
+// Converters emit GELU and similar functions as a dozen such nodes. Each operation takes the result
+// of the one before it and a second operand: a scalar, or again the chain's first element.
 #ifndef DEPUTY_CORE_KERNEL_API_ELEMENT_CHAIN_H_
 #define DEPUTY_CORE_KERNEL_API_ELEMENT_CHAIN_H_
 
@@ -15,18 +15,18 @@ enum class ElementOpKind : uint8_t {
   kMinus,     // element - other
   kFrom,      // other - element
   kTimes,     // element * other
-  kTanh,      // of the element; no other, no bounds
-  kLogistic,  // likewise
+  kTanh,      // tanh(element); no second operand, no bounds
+  kLogistic,  // 1 / (1 + exp(-element)); no second operand, no bounds
 };
 
 struct ElementOp {
   ElementOpKind kind = ElementOpKind::kPlus;
-  bool takes_first = false;  // the other is the chain's first element, else a number
+  bool takes_first = false;  // the second operand is the chain's first element, else it is a scalar
   float other = 0.0f;
-  float low = 0.0f, high = 0.0f;  // of the result; NaN passes
+  float low = 0.0f, high = 0.0f;  // clamp of the result; NaN passes
 };
 
-// Longer ones are cut.
+// Longer chains are split.
 inline constexpr int kMaxChainedOps = 16;
 
 }  // namespace deputy

@@ -24,30 +24,32 @@ constexpr uint32_t TypeBit(TfLiteType type) { return uint32_t{1} << type; }
 struct OpDef {
   const char* name;              // schema name in capitals, or the custom operator's name
   TfLiteBuiltinOperator code;    // kTfLiteBuiltinCustom for custom operators
-  int min_version, max_version;  // inclusive; what the kernel takes
+  int min_version, max_version;  // inclusive range that the kernel supports
   uint32_t types;                // TypeBit mask of the element types claimed (first data input)
 
-  // builtin_data: size 0 means the operator carries none (node->builtin_data is NULL). `parse`
-  // fills a zeroed struct of that size from the options; false refuses the model.
+  // builtin_data: size 0 means that the operator has none (node->builtin_data is NULL). `parse`
+  // fills a zeroed struct of that size from the options; if it returns false, the model is
+  // rejected.
   OptionsKind options;
   size_t params_size;
   bool (*parse)(const OpOptions& options, void* params);
 
-  // The kernel; null functions where an operator needs none. An OpDef without invoke is a parser
-  // only: the client or a delegate must bring the kernel.
+  // The kernel's functions; optional ones are null. An OpDef without invoke is a parser only: the
+  // client or a delegate must provide the kernel.
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* user_data);
   TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
   TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
   uint64_t inplace;  // TfLiteInPlaceOp mask
 
-  // TensorFlow Lite's text for options that `parse` has refused; null: it has none.
+  // Returns TensorFlow Lite's error message for options that `parse` has rejected; null: there is
+  // none.
   std::string (*refusal)(const OpOptions& options) = nullptr;
 };
 
 // Kernel functions are called through C function pointers, so no exception may leave them. A table
-// row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns a refused
-// allocation into a status (null from init). The handlers are in two functions for all kernels.
+// row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns bad_alloc
+// into a status (into null for init). Two functions contain the handlers for all kernels.
 using OpFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
 using OpInit = void* (*)(TfLiteContext*, const char*, size_t);
 

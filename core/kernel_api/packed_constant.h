@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A constant in the order in which a kernel reads it. If its source is in the model's file, or is
-// computed from it, the model owns the block, and all nodes and interpreters with the same key
-// share it; otherwise the node owns it.
+// A constant in the layout in which a kernel reads it. If its source is in the model's file, or is
+// computed from such a constant, the model owns the block, and all nodes and interpreters with the
+// same key share it; otherwise the node owns it.
 #ifndef DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 #define DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 
@@ -13,26 +13,26 @@
 
 namespace deputy {
 
-// What a node keeps of it.
+// A node's reference to its packed constant.
 class PackedConstant {
  public:
-  // For prepare: what was packed counts no longer.
+  // For prepare: forces the next Ensure to pack again.
   void Invalidate() { data_ = nullptr; }
 
-  // Makes data() memory of the caller's, which holds what it holds for this invoke only.
+  // Makes data() point to memory that the caller owns; its contents are valid for this invoke only.
   void Borrow(const char* data) {
     key_ = {};
     data_ = data;
   }
 
-  // Whether data() is what Ensure would make it.
+  // Returns true if Ensure with the same arguments would leave data() unchanged.
   bool Holds(const PackedKey& key, bool fixed) const {
     return fixed && data_ != nullptr && key_ == key;
   }
 
-  // Makes data() the block of `bytes` that fill(char* data) makes for the key, unless it is that
-  // already. Contents that are `fixed` never change at that address; others are packed every time.
-  // False when memory is refused.
+  // Makes data() point to a block of `bytes`, filled by fill(char* data), unless it already holds
+  // the block of this key. `fixed` contents never change at the key's address; others are packed at
+  // every call. Returns false if out of memory.
   template <typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, bool fixed, size_t bytes,
               const Fill& fill) {
@@ -60,13 +60,14 @@ class PackedConstant {
   bool EnsureFor(const TfLiteContext* context, const PackedKey& key, const PackedKey& shared_key,
                  bool fixed, size_t bytes, std::string (*parameters_of)(const void*),
                  const void* parameters, PackedConstants::FillFunction call, const void* fill);
-  // Memory beside that of other nodes, in large pages where they have much. It is used again.
+  // Returns memory from the interpreter's store, next to the blocks of other nodes and in large
+  // pages if the total is large. The block is reused if it is large enough.
   char* Lasting(Runtime* runtime, size_t bytes);
 
   PackedKey key_;
   const char* data_ = nullptr;
-  Block own_;                // of what is packed every time, or under a foreign context
-  char* lasting_ = nullptr;  // the interpreter's
+  Block own_;                // block of contents packed at every invoke, or under a foreign context
+  char* lasting_ = nullptr;  // owned by the interpreter
   size_t lasting_bytes_ = 0;
 };
 

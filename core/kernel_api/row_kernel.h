@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node can compute of its output some rows at a time. Nodes that read each other's rows then
-// run as a step by blocks of rows, which stay in the cache: those of an attention's scores pass
-// from one product through MUL, ADD and SOFTMAX into the next, those of a layer through its
+// Interface for nodes that can compute their output a few rows at a time. Consecutive nodes then
+// run as a fusion group by blocks of rows that stay in the cache: attention scores pass from one
+// product through MUL, ADD and SOFTMAX into the next, and the rows of a layer through its
 // activation and a normalisation.
 //
-// TRANSPOSEs of a step do not run. The first one gathers rows, or leaves elements where they are
-// until a later one undoes it; a product reads its right operand from where it was before them, and
-// stores rows where one behind it would put them.
+// TRANSPOSEs of a group do not run. The first one gathers rows, or becomes a change of strides that
+// a later TRANSPOSE undoes. A product reads its right operand from the tensor before the TRANSPOSE,
+// and stores rows at the positions to which a following TRANSPOSE would move them.
 //
-// The subgraph decides which nodes are a step (core/exec/row_steps.h). One of them, the step's
-// head, runs all of them (kernels/linalg/row_step.h).
+// The subgraph forms the groups (core/exec/row_steps.h). The head of a group runs all its nodes
+// (kernels/linalg/row_step.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 
@@ -28,98 +28,99 @@ struct RowOp;
 
 inline constexpr int kMaxMadeInputs = 2;
 
-// Rows [first, first + count) of the output, dense, as if all tensors of the step were matrices of
-// as many rows.
+// Rows [first, first + count) of the output, dense. All tensors of the group are treated as
+// matrices with the same number of rows.
 struct StepRows {
   int64_t first = 0;
   int count = 0, columns = 0;  // of the output
-  // The same rows of inputs that the step makes; null: the input's tensor has its contents.
+  // Corresponding rows of inputs that the group computes; null: read the input's tensor.
   const float* made[kMaxMadeInputs] = {};
   int made_columns[kMaxMadeInputs] = {};
-  // Of a node that is no product it may be where one of `made` is. All of the output where rows are
-  // scattered.
+  // May alias one of `made` if the node is not a product. If rows are scattered, the whole output.
   float* out = nullptr;
   const RowOp* op = nullptr;
 };
 
-// A node in a chain (element_chain.h).
+// A node of a chain (element_chain.h).
 struct ChainedNode {
-  int node = -1;  // as in RowOp
+  int node = -1;  // node index, as in RowOp
   const RowKernel* kernel = nullptr;
-  int made = 0;              // the input that the node before it made
-  bool takes_first = false;  // the other input, if it has one, is the chain's first element
+  int made = 0;              // the input that the preceding node computes
+  bool takes_first = false;  // the other input, if any, is the chain's first element
 };
 
-// The functions of a kind of node; static. Results must not depend on how rows are cut.
+// Static functions of one kind of node. Results must not depend on how rows are split into blocks.
 struct RowKernel {
-  // Before the first rows of an invoke and after the last, on one thread. null: nothing to do.
-  // Several nodes' ends come in the reverse order of their begins; none comes to a begin that
-  // fails.
+  // Called on one thread before the first and after the last rows of an invoke; null: nothing to
+  // do. The ends of several nodes are called in the reverse order of their begins. No end is called
+  // for a begin that failed.
   TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node, const RowOp& op) = nullptr;
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
-  // From several threads at once. null: the output's rows are those of input 0 (RESHAPE).
+  // Called from several threads at once. null: the output's rows are those of input 0 (RESHAPE).
   void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
-  // Of kElements: what the node does in a chain; null: it can be in none. Of its two inputs the one
-  // that is neither made by the node before it nor the chain's first element has one element.
+  // For kElements: returns the node's operation in a chain; null: the node cannot be chained. An
+  // input that is neither computed by the preceding node nor the chain's first element has one
+  // element.
   ElementOp (*element)(TfLiteContext* context, TfLiteNode* node,
                        const ChainedNode& chained) = nullptr;
 };
 
-// What rows are to a node.
+// Relation between a node's rows and the dimensions of its tensors.
 enum class RowKind : uint8_t {
-  kElements,   // nothing: elements of the output come from those in the same place
-  kAlong,      // the last dimension of input 0 and of the output
-  kFold,       // the last dimension of input 0; the output has one element for each
-  kPart,       // the same columns of each row (SLICE)
-  kTranspose,  // anything: the node puts elements elsewhere; it can be a step's head
-  kProduct,    // those of matrices that are factor and product; the node can be a step's head
+  kElements,   // element-wise: each element depends on the elements at the same index
+  kAlong,      // a row is the last dimension of input 0 and of the output
+  kFold,       // reduces a row, the last dimension of input 0, to one element
+  kPart,       // takes the same column range of each row (SLICE)
+  kTranspose,  // permutes elements; the node can be the head of a group
+  kProduct,    // a row is a row of the left matrix and of the product; the node can be the head
 };
 
 // Part of a StepOffer.
 struct RowOffer {
-  const RowKernel* kernel = nullptr;  // null: not by rows
+  const RowKernel* kernel = nullptr;  // null: the node cannot be computed by rows
   RowKind kind = RowKind::kElements;
-  // Bit i: input i may be what the step makes; of kElements if it has as many elements as the
-  // output, or `row_values`: one for each run of the output's last dimension.
+  // Bit i: input i may be computed by the group. A kElements input must have as many elements as
+  // the output, or, if its bit in `row_values` is set, one per run of the output's last dimension.
   uint32_t made_inputs = 0, row_values = 0;
-  // kProduct, bit i: input i can be read in steps.
+  // kProduct, bit i: input i may be strided.
   uint32_t strided_inputs = 0;
-  // kProduct: rows of the output can go to where they are in steps.
+  // kProduct: rows of the output may be stored with strides.
   bool scatters = false;
-  // kTranspose: the input's axis that each of the output's is.
+  // kTranspose: axes[i] is the input's axis that becomes axis i of the output.
   int8_t axes[kMaxStridedRank] = {};
-  // kPart: the one axis of which only a part is taken, from `part_begin` on.
+  // kPart: the one axis that is sliced, and the first index that is kept.
   int part_axis = 0, part_begin = 0;
 };
 
-// An input that is read from another tensor; -1: from its own, or from what the step makes.
+// An input that is read with strides from another tensor; -1: from its own tensor, or from the
+// values that the group computes.
 struct StridedInput {
   int tensor = -1;
   StridedShape shape;
 };
 
-// A node of a step by rows. Values between nodes have slots in a block's memory.
+// A node of a row-wise group. Values between nodes are stored in slots of a block's memory.
 struct RowOp {
-  int node = -1;  // in the plan's numbering while steps are formed, then in the subgraph's
+  int node = -1;  // a plan position while groups are formed, then a node index of the subgraph
   const RowKernel* kernel = nullptr;
   bool is_product = false;
-  int made[kMaxMadeInputs] = {-1, -1};  // slots of inputs, -1: a tensor
+  int made[kMaxMadeInputs] = {-1, -1};  // slots of inputs; -1: the input is a tensor
   int made_columns[kMaxMadeInputs] = {};
-  int out = -1;  // slot, -1: the step's output
+  int out = -1;  // slot; -1: the group's output
   int out_columns = 0;
   StridedInput strided[kMaxMadeInputs] = {};
-  // Of a product that is the last, if it has a rank: where the elements of its output go in the
-  // step's. Columns stay together.
+  // For the last product, if the rank is not 0: strides with which its output's elements are stored
+  // in the group's output. The columns of a row stay contiguous.
   StridedShape scattered = {};
-  int part_begin = 0;  // kPart: the first column
-  // Of a chain, whose last node is `node`: all its nodes. It has one input, `made[0]`.
+  int part_begin = 0;  // kPart: the first column that is kept
+  // For a chain, all its nodes; the last one is `node`. The chain has one input, `made[0]`.
   std::vector<ChainedNode> chain = {};
 };
 
-// What a step by rows computes, in this order.
+// The operations of a row-wise group, in execution order.
 struct RowProgram {
-  std::vector<RowOp> ops;         // empty: the step is no step by rows
-  std::vector<int> slot_columns;  // of the rows that a slot has room for
+  std::vector<RowOp> ops;         // empty: the group is not row-wise
+  std::vector<int> slot_columns;  // capacity of a slot's rows, in columns
   int64_t rows = 0;
 };
 

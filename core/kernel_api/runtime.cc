@@ -23,7 +23,7 @@ void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const
   const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
   if (tasks == 1) return call(function, 0, count, 0);
   ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
-    // Written so that nothing overflows.
+    // This form of the division cannot overflow.
     const int64_t portion = count / tasks, rest = count % tasks;
     const int64_t first = task * portion + std::min<int64_t>(task, rest);
     call(function, first, first + portion + (task < rest ? 1 : 0), worker);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The private door between the builtin kernels and the interpreter that runs them. Kernels are
-// written against the public (TfLiteContext*, TfLiteNode*) signature like anybody's custom
-// operator; what they may ask beyond it is here, and nothing else is.
+// Private interface between the builtin kernels and the interpreter that runs them. Kernels are
+// written against the public (TfLiteContext*, TfLiteNode*) signature, as custom operators are; this
+// file declares everything that they may use beyond it.
 //
 // A delegate may call a builtin's invoke with a context of its own. RuntimeOf returns null for any
 // context that is not ours, and the helpers below then run single-threaded with default
@@ -29,83 +29,83 @@
 
 namespace deputy {
 
-// How quantised results are rounded. kDefault scales in float, as XNNPACK does; kReference is
+// Rounding of quantised results. kDefault scales in float, as XNNPACK does; kReference is
 // gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
 enum class Arithmetic { kDefault, kReference };
 
-// What kernels may do with float32 factors. kBfloat16: products of factors that are rounded to
-// bfloat16, with sums in float32, where the machine is faster at that.
+// Precision of float32 products. kBfloat16 permits kernels to round factors to bfloat16 and to
+// accumulate in float32, on machines where that is faster.
 enum class Precision { kFloat32, kBfloat16 };
 
-// A value that is passed to a subgraph: a view of memory that the caller keeps.
+// An argument of a subgraph call: a view of memory that the caller owns.
 struct CallInput {
-  TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is left out
+  TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is absent
   std::span<const int> dims;
-  const char* data = nullptr;  // looked at by Call only
+  const char* data = nullptr;  // read by Call only
   size_t bytes = 0;
 };
 
-// What is known of an output before the call.
+// An output's type and shape, as far as they are known before the call.
 struct CallOutput {
   TfLiteType type = kTfLiteNoType;
-  bool known = false;  // false: the shape is known only when the subgraph has run
+  bool known = false;  // false: the shape is known only after the subgraph has run
   std::vector<int> dims;
 };
 
-// Another subgraph of the model, as control flow operators call it. Both functions take as many
-// inputs as input_count().
+// Another subgraph of the model, as control flow operators call it. Both functions take
+// input_count() inputs.
 class CallableSubgraph {
  public:
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
 
-  // The operators of the model's subgraph, whoever runs them.
+  // The operators of the model's subgraph, including those that a delegate runs.
   virtual size_t operator_count() const = 0;
   virtual TfLiteBuiltinOperator operator_code(size_t n) const = 0;
 
-  // For prepare: what a call with inputs of these types and shapes returns. The subgraph is
-  // prepared for them unless it is known already.
+  // For prepare: infers types and shapes of the outputs from those of the inputs. Prepares the
+  // subgraph for the inputs unless the result is known already.
   virtual TfLiteStatus InferOutputs(std::span<const CallInput> inputs,
                                     std::vector<CallOutput>* out_outputs) = 0;
 
-  // For invoke: copies the inputs, which are not the subgraph's own tensors, prepares the subgraph
-  // where it was prepared for other shapes, and runs it. Afterwards its outputs can be read, even
-  // if a delegate computed them on a device.
+  // For invoke: copies the inputs, which must not be tensors of the subgraph, prepares the subgraph
+  // again if their shapes have changed, and runs it. Afterwards its outputs can be read, even if a
+  // delegate computed them on a device.
   virtual TfLiteStatus Call(std::span<const CallInput> inputs) = 0;
 
-  // The n-th output, until the next call of anything; null when the subgraph has none there.
+  // Returns the n-th output, valid until the next call of any subgraph; null if n is out of range.
   virtual const TfLiteTensor* output(size_t n) = 0;
 
  protected:
   ~CallableSubgraph() = default;
 };
 
-// What a node with one output can be in a step; see step.h.
+// Role that a node with one output can have in a fusion group; see step.h.
 enum class StepRole : uint8_t {
   kNone,
-  kHead,       // a layer that computes what follows it before it stores
-  kClamp,      // of input 0
-  kSum,        // of two inputs, clamped
-  kPrelu,      // of input 0 with slopes per channel
-  kHardSwish,  // of input 0
-  kPad,        // input 0 in zeros
-  kScale,      // an input times a factor per channel, the other one
+  kHead,       // a layer that can apply an epilogue to its results
+  kClamp,      // clamps input 0
+  kSum,        // clamped sum of two inputs
+  kPrelu,      // PRELU of input 0 with one slope per channel
+  kHardSwish,  // HARD_SWISH of input 0
+  kPad,        // pads input 0 with zeros
+  kScale,      // one input times a factor per channel, which is the other input
 };
 
-// Zeros around an image [batches][height][width][channels].
+// Zero padding around an image [batches][height][width][channels].
 struct StepMargins {
   int top = 0, bottom = 0, left = 0, right = 0;
-  int channels = 0;  // behind the last channel
+  int channels = 0;  // padding after the last channel
 
   bool any_around() const { return (top | bottom | left | right) != 0; }
 };
 
-// Every y-th row and every x-th column of an image, from the first on.
+// Subsampling of an image: every y-th row and every x-th column, starting with the first.
 struct PixelStride {
   int y = 1, x = 1;
 
   bool any() const { return y != 1 || x != 1; }
-  // What is left of so many rows and columns.
+  // Number of rows or columns that remain of `all`.
   int rows(int all) const { return (all - 1) / y + 1; }
   int columns(int all) const { return (all - 1) / x + 1; }
   friend bool operator==(const PixelStride&, const PixelStride&) = default;
@@ -114,180 +114,182 @@ struct PixelStride {
   }
 };
 
-// A sum of int8 steps in float: round(clamp(a * factors[0] + b * factors[1] + offset)) +
-// zero_point, to nearest even.
+// Requantisation of an int8 sum in float: round(clamp(a * factors[0] + b * factors[1] + offset)) +
+// zero_point, rounded to nearest even.
 struct StepScales {
   float factors[2] = {0, 0};
   float offset = 0;
   int32_t zero_point = 0;
 };
 
-// A layer of images whose output can be computed row by row, for layers that are computed strip by
-// strip (core/exec/strips.h).
+// Describes an image layer whose output can be computed row by row, for layers that are computed
+// strip by strip (core/exec/strips.h).
 struct StripOffer {
-  int batches = 0, rows = 0;  // of the output; no rows: it cannot
-  size_t row_bytes = 0;       // of the output
-  int64_t reach = 1;          // rows of input 0 that one of the output reads
-  int stride = 1;             // from one row of the output to the next
+  int batches = 0, rows = 0;  // of the output; rows = 0: not supported
+  size_t row_bytes = 0;       // bytes per row of the output
+  int64_t reach = 1;          // rows of input 0 that one output row reads
+  int stride = 1;             // distance in input rows between adjacent output rows
 
-  // The rows of input 0 that so many neighbours read.
+  // Returns the number of input rows that `count` adjacent output rows read.
   int64_t InputRows(int64_t count) const { return (count - 1) * stride + reach; }
 };
 
 struct StepRun;
 
-// What a node that only copies leaves undone where memory allows it: parts that follow each other
-// without gaps in a whole, from byte `offset` on.
+// Describes a node that only copies, so that its outputs can alias its inputs: the parts follow
+// each other without gaps in a whole, starting at byte `offset`.
 struct ViewOffer {
   // kRefused: no output of the node may use an input's memory, whatever its registration allows.
   enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput, kRefused };
   Kind kind = Kind::kNone;
-  int whole = 0;  // its number among the outputs or inputs
+  int whole = 0;  // index of the whole among the outputs or inputs
   size_t offset = 0;
 };
 
 struct StepOffer {
-  // The kernel's own invoke: a node whose registration has another is left alone.
+  // The kernel's own invoke: a node whose registration has another one is not fused.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
-  // For nodes that can be the head of a step: called in place of `invoke` to compute the whole
-  // step.
+  // Called in place of `invoke` to compute the whole group if the node is its head.
   TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const StepRun&) = nullptr;
   StepRole role = StepRole::kNone;
-  // kClamp, kSum: the bounds.
+  // Bounds of kClamp and kSum.
   float low = 0, high = 0;
-  // kSum, kScale: bit i: input i has as many elements as the output, in the same places.
+  // kSum, kScale, bit i: input i has the output's shape, so that elements match by index.
   uint32_t matching_inputs = 0;
-  StepScales scales = {};  // kSum, of int8
-  // kHead: input 0 may come without its margins; before it was multiplied by factors.
+  StepScales scales = {};  // kSum of int8
+  // kHead: can absorb a preceding PAD and a preceding multiplication by a factor per channel.
   bool takes_margins = false, takes_factors = false;
-  // kHead: can make an output of which pixels are left out, and read an input of which it needs
-  // those alone that are there. `pointwise`: one pixel of the output reads one of input 0, which
-  // are `stride` apart there.
+  // kHead: supports a subsampled output and a subsampled input. `pointwise`: each output pixel
+  // reads one pixel of input 0; adjacent ones are `stride` apart there.
   bool subsamples = false, pointwise = false;
   PixelStride stride = {};
   StripOffer strip = {};  // kHead
-  // kHead: announces the scratch of a step with layers, or with factors, whose tensors have memory.
+  // kHead: announces the scratch memory of a group with layers or factors. Called when the tensors
+  // have memory.
   void (*announce)(TfLiteContext*, const StepRun&) = nullptr;
-  // kPad.
+  // Padding of kPad.
   StepMargins margins = {};
-  // Whatever the role.
+  // Valid for every role.
   RowOffer by_rows = {};
 };
 
 struct StripLayer;
 inline constexpr int kMostStripLayers = 8;
 
-// What the head of a step computes, in this order; tensors by index, -1 where there is none.
+// The fusion group that a head computes, in this order; tensors by index, -1: absent.
 struct StepRun {
-  int input = -1;  // read in place of its input 0, which has these margins in addition
+  int input = -1;  // read in place of input 0; `margins` is added to the head's own padding
   StepMargins margins = {};
-  int factors = -1;  // or which is to be multiplied by these, of its channels
-  // Bounds of the clamp behind the head's own operator.
+  int factors = -1;  // factors per channel that the input is multiplied by
+  // Bounds of the clamp after the head's own operator.
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
-  int addend = -1;  // may have fewer channels than the output: zeros follow
+  int addend = -1;  // may have fewer channels than the output: the others are 0
   float sum_low = 0, sum_high = 0;
-  StepScales scales = {};            // of int8: what is made, then the addend
-  StepRole curve = StepRole::kNone;  // or kPrelu, kHardSwish
-  int slopes = -1;                   // of kPrelu
-  int output = -1;                   // written in place of its own
-  // Input 0 and the output have these pixels alone, one behind the other; their shapes are those of
-  // all pixels.
+  StepScales scales = {};            // int8: factors of the computed value and of the addend
+  StepRole curve = StepRole::kNone;  // kNone, kPrelu or kHardSwish
+  int slopes = -1;                   // slopes of kPrelu
+  int output = -1;                   // written in place of the head's own output
+  // Input 0 and the output store only these pixels, contiguously; their shapes still count all
+  // pixels.
   PixelStride input_stride = {}, output_stride = {};
-  // Of a step by rows, which has none of the above but the output.
+  // Program of a row-wise group; of the members above, only `output` is used then.
   RowProgram rows = {};
-  // Instead of all of that, but for the input, its margins and the output: layers that are computed
-  // strip by strip, each of which reads what the one before it makes. The last makes `strip_rows`
-  // rows at a time.
+  // Layers that are computed strip by strip, each of which reads the output of the one before it;
+  // of the members above, only `input`, `margins` and `output` are used then. The last layer
+  // computes `strip_rows` rows at a time.
   std::vector<StripLayer> layers;
   int strip_rows = 0;
 };
 
 struct StripLayer {
-  int position = -1;           // in the plan
-  TfLiteNode* node = nullptr;  // in invoke
+  int position = -1;           // position in the plan
+  TfLiteNode* node = nullptr;  // set during invoke
   StepRun run;
 };
 
 class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
-  // Who is told what the pool's threads do for a node; null: nobody.
+  // Receives the tiles that the pool's threads compute for a node; null: there is no observer.
   virtual TileObserver* tile_observer() = 0;
   virtual Arithmetic arithmetic() const = 0;
   virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
 
-  // Whether any node of the current plan, or the caller as a graph output, reads the tensor.
+  // Returns true if a node of the current plan reads the tensor, or if it is an output of the
+  // graph.
   virtual bool TensorIsRead(int tensor_index) const = 0;
 
   // Returns true if the tensor has the shape that the model declares, without open extents.
   virtual bool HasDeclaredShape(int tensor_index) const = 0;
 
-  // The subgraph of that number, null when there is none.
+  // Returns the subgraph with this index, or null if it is out of range.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;
 
-  // True once per request to stop; then return kTfLiteCancelled. For kernels that loop.
+  // Returns true once per request to cancel; the caller then returns kTfLiteCancelled. For kernels
+  // that loop.
   virtual bool TakeCancellation() = 0;
 
-  // Memory for the time of one invoke; see scratch.h.
+  // Memory with the lifetime of one invoke; see scratch.h.
   virtual ScratchArena& scratch() = 0;
 
-  // What lasts from one inference to the next, for all subgraphs of the interpreter.
+  // State that persists between inferences, shared by all subgraphs of the interpreter.
   virtual Resources& resources() = 0;
 
   // Returns the store of packed constants that the interpreters of the model share, if `data` is
   // part of the model's file or of that store; else null. See packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
-  // Memory for constants that nodes pack for themselves; it lasts as long as the interpreter.
+  // Memory for constants that belong to one node; its lifetime is the interpreter's.
   virtual PackedConstants& node_constants() = 0;
 
-  // Copies a part of a constant that lies in a file; see constant_reader.h. False where it does
-  // not, or cannot be read. Any thread may call it.
+  // Copies a part of a constant that lies in a mapped file; see constant_reader.h. Returns false if
+  // the constant lies elsewhere or cannot be read. Thread-safe.
   virtual bool CopyConstant(const void* data, size_t bytes, void* to) = 0;
 
-  // For prepare: `pack` is to be called for the node when all nodes are prepared and memory is
-  // laid out, so that the first invoke need not pack constants. It may not happen: nodes that a
-  // delegate takes never run.
+  // For prepare: requests a call of `pack` for the node once all nodes are prepared and memory is
+  // allocated, so that the first invoke need not pack constants. The call is not guaranteed: nodes
+  // that a delegate claims never run.
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
 
-  // For `pack`: the node's output is a constant (PersistentRo) whose contents are there now, and
-  // whether some tensor is such a one. Of others they come with the first invoke.
+  // For `pack`: NoteContents declares that the node's output, a constant (PersistentRo), has its
+  // contents now; HasContents queries that. Other constants of this kind are computed by the first
+  // invoke.
   virtual void NoteContents(int tensor_index) = 0;
   virtual bool HasContents(int tensor_index) const = 0;
 
-  // For prepare: what computes the node that is being prepared, of those operators that have
-  // several implementations. Static; shown to whoever asks how a node is run.
+  // For prepare, by operators with several implementations: sets the name of the one that computes
+  // the node. The string is static; it is shown in reports.
   virtual void NoteImplementation(const char* name) = 0;
 
-  // For prepare: the node can be part of a step with what it has prepared. It holds until the node
-  // is prepared again.
+  // For prepare: declares that the node can be fused, with the state it has prepared. Valid until
+  // the node is prepared again.
   virtual void OfferStep(const TfLiteNode* node, const StepOffer& offer) = 0;
 
-  // Likewise: parts and their whole may lie in one memory. A part that does has to be left where it
-  // is.
+  // For prepare: declares that parts and their whole may share memory. The kernel must not copy a
+  // part that already lies in the whole. Valid until the node is prepared again.
   virtual void OfferViews(const TfLiteNode* node, const ViewOffer& offer) = 0;
 
-  // For StepOffer::run: a node of the step.
+  // For StepOffer::run: returns a node of the group.
   virtual TfLiteNode* step_node(int node_index) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;
 
-  // What a kernel or a delegate reports through the context.
+  // Receives a text that a kernel or a delegate reports through the context.
   virtual void Report(const char* format, va_list args) = 0;
 
  protected:
   ~Runtime() = default;
 };
 
-// The ReportError of every context that is ours, by which they are known; impl_ is their Runtime.
+// The ReportError of all contexts of Deputy, which identifies them; impl_ points to their Runtime.
 void ReportContextError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// The runtime behind one of our contexts, or null.
+// Returns the Runtime of one of Deputy's contexts, or null for a foreign context.
 inline Runtime* RuntimeOf(const TfLiteContext* context) {
   if (context == nullptr || context->ReportError != &ReportContextError) return nullptr;
   return static_cast<Runtime*>(context->impl_);
@@ -303,14 +305,14 @@ inline Precision PrecisionOf(const TfLiteContext* context) {
   return runtime == nullptr ? Precision::kFloat32 : runtime->precision();
 }
 
-// Threads that ParallelFor may use: at least 1; worker numbers are below it.
+// Number of threads that ParallelFor may use, at least 1. Worker numbers are below it.
 inline int ThreadCount(const TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   return runtime == nullptr ? 1 : runtime->pool().threads();
 }
 
-// function(tile, worker) for every tile, on the interpreter's threads. Results must not depend on
-// which worker runs a tile.
+// Calls function(tile, worker) for every tile on the interpreter's threads. Results must not depend
+// on which worker runs a tile.
 template <typename Function>
 void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
   if (Runtime* runtime = RuntimeOf(context)) {
@@ -320,13 +322,14 @@ void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
   }
 }
 
-// call(function, first, last, worker) for ranges that together are [0, count), on the interpreter's
-// threads: tasks of `grain` or more each, because a hand-over must not cost more than the work.
+// Calls call(function, first, last, worker) on the interpreter's threads for ranges that together
+// cover [0, count). Each range has at least `grain` elements, so that the work outweighs the cost
+// of the hand-over to a thread.
 void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const void* function,
                void (*call)(const void* function, int64_t first, int64_t last, int worker));
 
-// The same with function(first, last) or function(first, last, worker), which is compiled once,
-// whatever runs it.
+// Calls RunRanges with function(first, last) or function(first, last, worker). RunRanges itself is
+// compiled once for all functions.
 template <typename Function>
 void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
                     const Function& function) {
@@ -341,9 +344,10 @@ void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
             });
 }
 
-// A kernel's failure: the reason as "tensor T 'name': expected X, found Y" or the like. Under our
-// interpreter it becomes part of the one report "Node number N (OP) failed to prepare.; subgraph S
-// node N OP: <reason>"; under a foreign context it is reported at once. Returns kTfLiteError.
+// Reports a kernel's failure. The text has the form "tensor T 'name': expected X, found Y". Under
+// our interpreter it becomes part of the one report "Node number N (OP) failed to prepare.;
+// subgraph S node N OP: <reason>"; under a foreign context it is reported at once. Returns
+// kTfLiteError.
 TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of a kernel for the time of one invoke. All nodes of an interpreter share it; nothing in
-// it survives the invoke.
+// A kernel's memory with the lifetime of one invoke. All nodes of an interpreter share it; its
+// contents do not survive the invoke.
 #ifndef DEPUTY_CORE_KERNEL_API_SCRATCH_H_
 #define DEPUTY_CORE_KERNEL_API_SCRATCH_H_
 
@@ -9,13 +9,14 @@
 
 namespace deputy {
 
-// For prepare: an invoke of this node will have so many bytes at once. Not having said so costs
-// time at the first invoke, nothing else.
+// For prepare: announces the number of bytes that one invoke of this node acquires at once. Without
+// it only the first invoke is slower.
 void AnnounceScratch(const TfLiteContext* context, size_t bytes);
 
-// RAII guard: gives back what it acquired. Several nest, so they must go in the reverse order of
-// their Acquire. A kernel that calls a subgraph must hold none: the subgraph's kernels use the same
-// memory (they would not overwrite it, but two copies would be needed).
+// RAII guard: releases the memory that it acquired. Guards nest: they must be destroyed in the
+// reverse order of their Acquire calls. A kernel that calls a subgraph must hold none: the
+// subgraph's kernels use the same memory (they would not overwrite it, but two copies would be
+// needed).
 class Scratch {
  public:
   Scratch() = default;
@@ -23,10 +24,10 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // At least `bytes`, aligned for tensors, uninitialised. Once per object. False when memory is
-  // refused.
+  // Acquires at least `bytes`, aligned for tensors, uninitialised. May be called once per object.
+  // Returns false if out of memory.
   bool Acquire(const TfLiteContext* context, size_t bytes);
-  // `bytes_each` for each of `workers`; see worker().
+  // Acquires `bytes_each` for each of `workers`; see worker().
   bool AcquireForWorkers(const TfLiteContext* context, size_t bytes_each, int workers);
 
   char* data() const { return data_; }
@@ -34,17 +35,17 @@ class Scratch {
   T* as() const {
     return reinterpret_cast<T*>(data_);
   }
-  // What belongs to one worker, aligned.
+  // Returns the aligned part of one worker.
   char* worker(int number) const { return data_ + static_cast<size_t>(number) * bytes_each_; }
 
  private:
-  ScratchArena* arena_ = nullptr;  // whose memory it is; null under a foreign context
+  ScratchArena* arena_ = nullptr;  // owner of the memory; null under a foreign context
   Block own_;
   char* data_ = nullptr;
   size_t bytes_each_ = 0;
 };
 
-// What AcquireForWorkers takes in all; false when it does not fit.
+// Computes the rounded size per worker and the total of AcquireForWorkers; false on overflow.
 bool ScratchForWorkers(size_t bytes_each, int workers, size_t* out_each, size_t* out_total);
 
 }  // namespace deputy

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that run as one step. Its head, a layer, computes what follows it (RELU, ADD, PRELU,
-// HARD_SWISH) on each value before it stores it, and reads around a PAD before it, or multiplies
-// what it reads as a MUL before it does: what lies between the nodes of a step is never written.
+// Fusion groups. The head of a group, a layer, applies its epilogue (RELU, ADD, PRELU, HARD_SWISH)
+// to each value before it stores it. It can also absorb a preceding PAD, or a preceding MUL by
+// factors per channel. Values between the nodes of a group are never written to memory.
 //
-// In prepare a kernel offers what its node can be (OfferStep); the subgraph decides
-// (core/exec/steps.h) and calls the head's StepOffer::run with the step. It computes the same bits
-// as the nodes one by one.
+// In prepare a kernel offers the roles that its node supports (OfferStep). The subgraph forms the
+// groups (core/exec/steps.h) and calls the head's StepOffer::run. The result has the same bits as
+// that of the nodes run one by one.
 #ifndef DEPUTY_CORE_KERNEL_API_STEP_H_
 #define DEPUTY_CORE_KERNEL_API_STEP_H_
 
@@ -15,7 +15,7 @@
 
 namespace deputy {
 
-// Value of StepOffer::run: a noexcept trampoline as Guarded.
+// Value of StepOffer::run: a noexcept trampoline like Guarded.
 using StepFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*, const StepRun&);
 
 TfLiteStatus CallGuardedStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step,
@@ -26,7 +26,7 @@ TfLiteStatus GuardedStep(TfLiteContext* context, TfLiteNode* node, const StepRun
   return CallGuardedStep(context, node, step, function);
 }
 
-// For prepare, as its last act: see Runtime::OfferStep. Nothing under a foreign context.
+// For prepare, as its last call: see Runtime::OfferStep. No effect under a foreign context.
 inline void OfferStep(TfLiteContext* context, const TfLiteNode* node, const StepOffer& offer) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferStep(node, offer);
 }

@@ -33,7 +33,8 @@ StridedShape StridedShape::Transposed(const int8_t* axes) const {
 std::optional<StridedShape> StridedShape::Reshaped(std::span<const int> to) const {
   std::optional<StridedShape> shape = Dense(to);
   if (!shape) return std::nullopt;
-  // From the innermost axis outwards: axes that are one walk in memory, with what is left of it.
+  // From the innermost axis outwards. `left` is the number of elements that remain of the current
+  // run of source axes that have one common stride; target axes are split off it.
   int own = rank - 1;
   int64_t left = 1, step = 1;
   for (int axis = shape->rank - 1; axis >= 0; --axis) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor whose elements lie in steps in other memory: what TRANSPOSE and RESHAPE make of a dense
-// tensor if they copy nothing.
+// Shape of a tensor with strides, in the memory of another tensor. TRANSPOSE and RESHAPE of a dense
+// tensor yield such a shape if they copy nothing.
 #ifndef DEPUTY_CORE_KERNEL_API_STRIDED_SHAPE_H_
 #define DEPUTY_CORE_KERNEL_API_STRIDED_SHAPE_H_
 
@@ -13,30 +13,31 @@ namespace deputy {
 
 inline constexpr int kMaxStridedRank = 8;
 
-// Extents are 1 or more.
+// All extents are at least 1.
 struct StridedShape {
   int rank = 0;
   int dims[kMaxStridedRank] = {};
-  int64_t steps[kMaxStridedRank] = {};  // in elements
+  int64_t steps[kMaxStridedRank] = {};  // strides in elements
 
-  // Of a tensor with no more than kMaxStridedRank dimensions, none of which is 0.
+  // Returns the shape of a dense tensor; none if it has more than kMaxStridedRank dimensions or no
+  // elements.
   static std::optional<StridedShape> Dense(std::span<const int> dims);
 
   // Axis i of the result is axis axes[i]; axes are a permutation.
   StridedShape Transposed(const int8_t* axes) const;
-  // Of the same elements in the same order; none if they are no steps apart then.
+  // Returns the shape of the same elements in the same order; none if no strides express it.
   std::optional<StridedShape> Reshaped(std::span<const int> to) const;
-  // `count` elements of an axis: of memory with rows of that axis and nothing else, which become
-  // rows of `count`. None if rows are others.
+  // Narrows an axis to `count` elements. Requires that the memory consists of rows of that axis,
+  // which become rows of `count` elements; none otherwise.
   std::optional<StridedShape> WithPartOfRows(int axis, int count) const;
-  // The first axes alone.
+  // Returns the shape of the first `axes` axes.
   StridedShape First(int axes) const;
 
-  // Whether elements lie one behind the other in their order.
+  // Returns true if the elements are contiguous in index order.
   bool IsDense() const;
-  // The number of axes in front of rows of so many elements, or -1: rows are no whole axes.
+  // Returns the number of axes before rows of `columns` elements, or -1 if rows are not whole axes.
   int AxesBeforeRows(int64_t columns) const;
-  // From the first element to number `index`.
+  // Returns the offset of element `index` from the first element.
   int64_t OffsetOf(int64_t index) const;
 
   friend bool operator==(const StridedShape&, const StridedShape&) = default;
