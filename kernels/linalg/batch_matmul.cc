@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of pairs of matrices that are both data, either of which may come transposed: the
-// left rows and the right columns are brought into [rows][depth] and [columns][depth]. A right
-// operand that is constant stays packed from one inference to the next. Where bfloat16 is allowed,
-// products with one constant matrix use it; others are not worth rounding both sides each time.
-// In steps by rows a float right operand may lie in steps in another tensor, and the rows of the
-// output apart from each other.
+// BATCH_MATMUL: products of pairs of matrices, both of which are data. Either operand may be
+// transposed: the left rows and the right columns are brought into [rows][depth] and
+// [columns][depth]. A constant right operand is packed once. If bfloat16 is allowed, products with
+// one constant matrix use it; for others, rounding both sides in every inference costs too much. In
+// row-wise fusion groups a float right operand may be a strided view of another tensor, and the
+// output's rows may be strided.
 //
-// int16 products are sums of 64 bits, which all implementations compute exactly: their results are
-// the same bits.
+// int16 products are 64-bit sums, which all implementations compute exactly: their results are
+// bit-identical.
 #include "kernels/linalg/batch_matmul.h"
 
 #include <cstring>
@@ -32,8 +32,8 @@ namespace {
 
 constexpr int kMaxBatchMatMulRank = 5;
 
-// A product of `batches` pairs of matrices, [rows][depth] times [columns][depth] transposed.
-// Batches broadcast: `lhs_strides` and `rhs_strides` are in matrices.
+// A product of `batches` pairs of matrices, [rows][depth] times the transpose of [columns][depth].
+// Batches broadcast: `lhs_strides` and `rhs_strides` count matrices.
 struct BatchShape {
   int rows = 0, columns = 0, depth = 0;
   int batch_rank = 0;
@@ -41,7 +41,7 @@ struct BatchShape {
   int lhs_strides[kMaxBatchMatMulRank - 2] = {}, rhs_strides[kMaxBatchMatMulRank - 2] = {};
   int batches = 1, lhs_batches = 1, rhs_batches = 1;
 
-  // The matrices of one product.
+  // Returns the matrices that are multiplied in a batch.
   void Pair(int batch, int* lhs, int* rhs) const {
     *lhs = *rhs = 0;
     for (int axis = batch_rank - 1; axis >= 0; --axis) {
@@ -61,11 +61,11 @@ struct BatchTensors {
 
 struct BatchMatMulData;
 
-// What a product of floats reads, for one invoke: rows of the left operand, and the right one
-// packed.
+// Operands of a float product, for one invoke: the rows of the left operand, and the packed right
+// operand.
 class FloatFactors {
  public:
-  // `rhs`: where the right operand is read from if it has a tensor, in place of the node's own.
+  // `rhs` replaces the node's right operand if it has a tensor.
   TfLiteStatus Make(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
                     const CpuKernels& cpu, const StridedInput& rhs);
   const float* lhs() const { return static_cast<const float*>(lhs_); }
@@ -84,12 +84,12 @@ struct BatchMatMulData {
   WeightScales weight_scales;  // hybrid
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  bool allows_bf16 = false;  // of float32
+  bool allows_bf16 = false;  // float32
   Bf16Layer bf16;
-  std::optional<FloatFactors> in_step;  // while a step by rows runs
+  std::optional<FloatFactors> in_step;  // set while a row-wise fusion group runs
   Choice<BatchMatMulData, BatchTensors> choice;
 
-  // How the right operand lies in memory.
+  // Returns the layout of the right operand.
   WeightsLayout RhsLayout() const {
     WeightsLayout layout = WeightsLayout::Rows(shape.rhs_batches, shape.columns, shape.depth);
     if (!params.adj_y) {
@@ -100,12 +100,12 @@ struct BatchMatMulData {
   }
 };
 
-// A float left operand and a right one stored as int8.
+// Returns true for a float left operand and an int8 right operand.
 bool IsHybrid(const BatchTensors& tensors) {
   return tensors.lhs->type == kTfLiteFloat32 && tensors.rhs->type == kTfLiteInt8;
 }
 
-// int8 and int16 outputs.
+// Returns true for int8 and int16 outputs.
 bool IsRequantized(const TfLiteTensor* lhs, const TfLiteTensor* output) {
   return (lhs->type == kTfLiteInt8 && output->type == kTfLiteInt8) || lhs->type == kTfLiteInt16;
 }
@@ -140,7 +140,7 @@ TfLiteStatus CheckBatchMatMulTypes(TfLiteContext* context, TfLiteNode* node) {
   return TensorError(context, rhs, "expected one scale, found several");
 }
 
-// The batch dimensions of both, aligned at their ends.
+// Broadcasts the batch dimensions of both operands, which are aligned at their ends.
 TfLiteStatus BroadcastBatches(TfLiteContext* context, const TfLiteTensor* lhs,
                               const TfLiteTensor* rhs, BatchShape* shape) {
   *shape = {};
@@ -182,7 +182,8 @@ void TransposeMatrices(const T* in, int64_t matrices, int64_t rows, int64_t colu
   }
 }
 
-// The matrices of `tensor`, each [rows][depth]: its own memory, or a copy if they lie transposed.
+// Returns the matrices of `tensor`, each [rows][depth]: its own memory, or a copy if they are
+// transposed.
 TfLiteStatus MatrixRows(TfLiteContext* context, const TfLiteTensor* tensor, bool transposed,
                         int matrices, int rows, int depth, Scratch* copy, const void** out) {
   *out = tensor->data.data;
@@ -204,8 +205,7 @@ TfLiteStatus MatrixRows(TfLiteContext* context, const TfLiteTensor* tensor, bool
   }
 }
 
-// The left operand as rows of `depth` values, quantised where the product is hybrid. For one
-// invoke.
+// The left operand as rows of `depth` values, quantised if the product is hybrid, for one invoke.
 class LeftRows {
  public:
   TfLiteStatus Make(TfLiteContext* context, const BatchMatMulData& data,
@@ -235,14 +235,14 @@ class LeftRows {
   }
 
  private:
-  Scratch copy_;  // outlives what was acquired after it
+  Scratch copy_;  // outlives the memory that was acquired after it
   HybridRows hybrid_;
   const void* rows_ = nullptr;
 };
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Rows of the output that make a task worth a thread's while.
+// Number of output rows in a task that is large enough for a thread.
 int64_t RowsOfTask(const BatchShape& shape) {
   const int64_t rows = int64_t{shape.batches} * shape.rows;
   return std::max<int64_t>(
@@ -251,7 +251,7 @@ int64_t RowsOfTask(const BatchShape& shape) {
          1;
 }
 
-// finish(sum, row of the output, column, row of the left operand).
+// Calls finish(sum, row of the output, column, row of the left operand).
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* lhs_rows,
                   const Zero* zeros, int zero_stride, const void* rhs_rows, Zero rhs_zero,
@@ -334,7 +334,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, BatchMatMulData* data, const Batch
 
 // ---- Fast paths -------------------------------------------------------------------------------
 
-// Packs the right operand, all of its matrices: a constant once, data into scratch.
+// Packs all matrices of the right operand: a constant once, data into scratch memory.
 template <typename T>
 TfLiteStatus PackRhs(TfLiteContext* context, const BatchMatMulData& data, const TfLiteTensor* rhs,
                      const CpuKernels& cpu, PackedWeights<T>* packed, Scratch* scratch) {
@@ -349,7 +349,8 @@ size_t RhsScratch(const BatchMatMulData& data, const BatchTensors& tensors, cons
   return IsConstant(tensors.rhs) ? 0 : PackedWeights<T>::Bytes(cpu, data.RhsLayout());
 }
 
-// function(batch, task of the plan, worker) for every pair of matrices and every task of its plan.
+// Calls function(batch, task of the plan, worker) for every pair of matrices and every task of its
+// plan.
 template <typename Function>
 void ForEachBatchTask(TfLiteContext* context, const BatchShape& shape, const GemmPlan& plan,
                       const Function& function) {
@@ -384,7 +385,7 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
   return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_float, nullptr);
 }
 
-// Packs a right operand that lies in steps in another tensor.
+// Packs a right operand that is a strided view of another tensor.
 TfLiteStatus PackStridedRhs(TfLiteContext* context, BatchMatMulData* data, const StridedInput& rhs,
                             const CpuKernels& cpu, Scratch* scratch) {
   const StridedShape& lies = rhs.shape;
@@ -444,7 +445,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, BatchMatMulData* data, const Batch
   return kTfLiteOk;
 }
 
-// ---- By rows ----------------------------------------------------------------------------------
+// ---- Row-wise fusion groups -------------------------------------------------------------------
 
 BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
   return {Input(context, node, 0), Input(context, node, 1), Output(context, node, 0)};
@@ -472,7 +473,7 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
         rows.made[0] != nullptr
             ? rows.made[0] + int64_t{done} * shape.depth
             : data.in_step->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
-    // Rows of a matrix are one step apart.
+    // All rows of a matrix are equidistant.
     const StridedShape& scattered = rows.op->scattered;
     const bool scatters = scattered.rank > 0;
     float* const out = rows.out + (scatters ? scattered.First(scattered.rank - 1).OffsetOf(row)
@@ -537,14 +538,15 @@ TfLiteStatus PackInt8(TfLiteContext* context, BatchMatMulData* data, const Batch
   return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_int8, nullptr);
 }
 
-// Of one product: where it goes.
+// Identifies a row of the product.
 struct BatchRow {
-  int64_t row;      // of the output
-  int64_t lhs_row;  // of the left operand
-  int right;        // the right operand's matrix
+  int64_t row;      // in the output
+  int64_t lhs_row;  // in the left operand
+  int right;        // matrix of the right operand
 };
 
-// finish(BatchRow, first column, columns, sums) with sums that have both zero points taken off.
+// Calls finish(BatchRow, first column, columns, sums); both zero points are subtracted from the
+// sums.
 template <typename Finish>
 TfLiteStatus RunSums(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
                      const CpuKernels& cpu, const int8_t* lhs_rows, int32_t lhs_zero,
@@ -589,7 +591,7 @@ TfLiteStatus RunInt8(TfLiteContext* context, BatchMatMulData* data, const BatchT
   LeftRows lhs;
   DEPUTY_TRY(lhs.Make(context, *data, tensors));
   if (output->type == kTfLiteInt32) {
-    // Upstream's sums are of the steps themselves: no zero points.
+    // Upstream's sums ignore the zero points.
     return RunSums(context, data, tensors, cpu, lhs.as<int8_t>(), 0, 0,
                    [&](const BatchRow& at, int column, int columns, const int32_t* sums) {
                      std::copy_n(sums, columns, Data<int32_t>(output) + at.row * width + column);
@@ -634,7 +636,7 @@ bool IsInt16(const BatchMatMulData&, const BatchTensors& tensors, const CpuKerne
   return tensors.lhs->type == kTfLiteInt16 && cpu.dots_s16.of_columns != nullptr;
 }
 
-// Bytes of a right operand in int8, once it is int16.
+// Bytes of an int8 right operand widened to int16.
 size_t WidenedBytes(const TfLiteTensor* rhs) {
   return rhs->type == kTfLiteInt8 ? rhs->bytes * sizeof(int16_t) : 0;
 }
@@ -644,7 +646,7 @@ size_t Int16Scratch(const BatchMatMulData& data, const BatchTensors& tensors, co
   return LeftRows::ScratchBytes(data, tensors) + WidenedBytes(tensors.rhs) + kTensorAlignment;
 }
 
-// Rows [row, row + count) of the output, which are of one matrix.
+// Computes rows [row, row + count) of the output, which belong to one matrix.
 void MultiplyInt16(const BatchMatMulData& data, const CpuKernels& cpu, const int16_t* lhs,
                    const int16_t* rhs, int64_t row, int count, int16_t* out) {
   const BatchShape& shape = data.shape;
@@ -688,7 +690,7 @@ TfLiteStatus RunInt16(TfLiteContext* context, BatchMatMulData* data, const Batch
 
 // ---- bfloat16 ---------------------------------------------------------------------------------
 
-// All left rows against the one right matrix.
+// The product of all left rows and the single right matrix.
 MatrixShape OneMatrix(const BatchShape& shape) {
   return {int64_t{shape.batches} * shape.rows, 1, shape.columns, shape.depth};
 }

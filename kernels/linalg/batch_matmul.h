@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BATCH_MATMUL, which kernels/matmul.cc lists.
+// BATCH_MATMUL, listed in kernels/matmul.cc.
 #ifndef DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 #define DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 
@@ -8,7 +8,7 @@
 
 namespace deputy {
 
-// What a node keeps: OpDef::init and OpDef::free.
+// Data of a node: OpDef::init and OpDef::free.
 void* NewBatchMatMul(TfLiteContext* context, const char* buffer, size_t length);
 void DeleteBatchMatMul(TfLiteContext* context, void* user_data);
 TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node);

@@ -11,7 +11,8 @@ namespace deputy {
 
 namespace {
 
-// Column `from` of [taps][depth] weights, in pairs that lie `columns` pairs apart in the panel.
+// Packs column `from` of [taps][depth] weights, in pairs that are `columns` pairs apart in the
+// panel.
 void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                 int columns, uint16_t* out) {
   constexpr int kChunk = 512;  // even
@@ -31,7 +32,7 @@ void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Lay
   }
 }
 
-// The same for all columns of weights that lie [depth][columns]: two rows become pairs.
+// Packs all columns of [depth][columns] weights: two rows become pairs.
 void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                     uint16_t* out) {
   const int panel = cpu.gemm_bf16.columns;
@@ -77,7 +78,7 @@ bool Bf16Weights::Pack(const TfLiteContext* context, const CpuKernels& cpu, cons
       reinterpret_cast<const void*>(cpu.gemm_bf16.tile),
       {layout.groups, layout.columns, layout.taps, layout.depth, layout.depth_first}};
   return constant_.Ensure(context, key, fixed, std::max<size_t>(bytes, 1), [&](char* data) {
-    // What is outside the matrix is computed with, though never stored.
+    // Padding is multiplied too, although its results are not stored.
     std::memset(data, 0, bytes);
     auto* out = reinterpret_cast<uint16_t*>(data);
     if (layout.depth_first) {
@@ -107,21 +108,21 @@ void PadBf16Bias(const TfLiteTensor* bias, int groups, int columns, int padded, 
 
 namespace {
 
-// From a row of a block to the next, in values. Rows are an odd number of cache lines apart where
-// those that are multiplied together would fight for the same places of the cache.
+// Distance between rows of a block, in values. If rows that are multiplied together would map to
+// the same cache sets, they are an odd number of cache lines apart.
 int64_t BlockStride(int depth) {
   constexpr int64_t kLine = 32, kSamePlaces = 1024;
   const int64_t values = WholePairs(depth);
   return values % kSamePlaces == 0 ? values + kLine : values;
 }
 
-// The scratch: the bias of all groups, padded, then two blocks of rows for each worker: one that is
-// multiplied, and the next.
+// Layout of the scratch memory: the bias of all groups, padded, then two blocks of rows for each
+// worker: the one that is multiplied, and the next one.
 struct Places {
   GemmPlan plan;
   size_t bias_bytes = 0, block_bytes = 0, total_bytes = 0;
 
-  // False when the sizes do not fit.
+  // Computes the layout; returns false if a size overflows.
   bool Make(const CpuKernels& cpu, const MatrixShape& shape, int threads) {
     const auto row_bytes = static_cast<size_t>(BlockStride(shape.depth)) * sizeof(uint16_t);
     plan = PlanGemm(shape.rows, shape.columns, shape.depth, cpu.gemm_bf16.rows,
@@ -137,7 +138,7 @@ struct Places {
   }
 };
 
-// What all tasks of one group share.
+// Data shared by all tasks of one group.
 struct GroupProduct {
   const GemmBf16Kernels& kernels;
   const MatrixShape& shape;
@@ -149,7 +150,7 @@ struct GroupProduct {
   const float* bias;
   FloatRange range;
   float* out;                   // the group's first column in row 0
-  const EpilogueF32* epilogue;  // likewise; null: none
+  const EpilogueF32* epilogue;  // for the group's first column; null: none
 
   size_t block_stride() const { return static_cast<size_t>(BlockStride(shape.depth)); }
   size_t out_stride() const {
@@ -166,15 +167,15 @@ struct GroupProduct {
                         .out_stride = block_stride()});
   }
 
-  // Whether the rows of a block are one run on both sides.
+  // Returns true if the rows of a block are contiguous in source and destination.
   bool IsOneRun() const {
     return stride == block_stride() && stride == static_cast<size_t>(shape.depth);
   }
 
-  // A rounded block against the columns of the task.
+  // Multiplies a rounded block by the columns of the task.
   void Multiply(const GemmPlan::Cut& cut, const uint16_t* block, RoundingAhead* ahead) const {
     const int64_t rows = cut.last_row - cut.first_row;
-    // A panel stays in the cache while all rows pass it; few of them take many panels at once.
+    // With many rows one panel is kept in the cache; with few, several are processed at once.
     const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
     for (int column = cut.first_column; column < cut.last_column; column += step) {
       const auto part = PartOf(epilogue, cut.first_row, column);
@@ -195,7 +196,8 @@ struct GroupProduct {
     }
   }
 
-  // Tasks [first, last), each block rounded while the one before is multiplied where it can be.
+  // Runs tasks [first, last). If possible, each block is rounded while the previous one is
+  // multiplied.
   void Run(int first, int last, uint16_t* block, uint16_t* next) const {
     bool is_rounded = false;
     for (int task = first; task < last; ++task) {
@@ -262,7 +264,7 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
   const int padded = Bf16PaddedColumns(cpu, shape.columns);
   PadBf16Bias(bias, shape.groups, shape.columns, padded, scratch.as<float>());
   const GemmPlan& plan = places.plan;
-  // Eight runs of tasks for each thread even out threads that are late.
+  // Eight runs of tasks per thread, for load balancing.
   const int threads = ThreadCount(context);
   const int in_row = threads <= 1 ? plan.tasks : std::max(1, plan.tasks / (8 * threads));
   for (int group = 0; group < shape.groups; ++group) {

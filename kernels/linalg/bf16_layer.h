@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products in bfloat16 with sums in float32, for layers whose model is in float32 and whose
-// client allows the loss (Precision::kBfloat16): weights are rounded when they are packed, inputs
-// block by block as they are multiplied, outputs stay float32. Like those of float32, results do
-// not depend on how the work is cut.
+// Matrix products in bfloat16 with float32 sums, for layers of float32 models whose client allows
+// the loss of precision (Precision::kBfloat16): weights are rounded when they are packed, inputs
+// block by block when they are multiplied, outputs stay float32. As for float32, results do not
+// depend on the partition of the work.
 #ifndef DEPUTY_KERNELS_LINALG_BF16_LAYER_H_
 #define DEPUTY_KERNELS_LINALG_BF16_LAYER_H_
 
@@ -12,33 +12,33 @@
 
 namespace deputy {
 
-// Whether a product of that shape is computed in bfloat16 where the client allows it: the few
-// columns that float32 multiplies without packing are left to it.
+// Returns true if a product of that shape is computed in bfloat16 when the client allows it.
+// Products with few columns, which float32 computes without packing, stay in float32.
 inline bool SuitsBf16(const MatrixShape& shape, const CpuKernels& cpu) {
-  // Within whole pairs the depth is an int, too.
+  // The padded depth must fit in an int.
   return cpu.gemm_bf16.tile != nullptr && !HasFewColumns(shape) && shape.depth > 0 &&
          shape.depth <= 1 << 30;
 }
 
-// A number of values that fills whole pairs.
+// Rounds a number of values up to an even number.
 constexpr int64_t WholePairs(int64_t values) { return values + values % 2; }
 
-// Weights in the panels of GemmBf16Kernels.
+// Weights packed in the panels of GemmBf16Kernels.
 class Bf16Weights {
  public:
-  // groups x [columns][taps][depth] float32 weights, or [depth][columns] ones of a single group
-  // and tap; the depth of each tap fills whole pairs.
+  // groups x [columns][taps][depth] float32 weights, or [depth][columns] with a single group and
+  // tap; the depth of each tap is padded to whole pairs.
   struct Layout {
     int groups, columns, taps, depth;
     bool depth_first = false;
   };
 
-  // Packs the weights unless they are packed already: those at that address that are `fixed` never
-  // change. Fixed ones of the model are shared by all of its interpreters. False when memory is
-  // refused or the size does not fit. `context` may be null.
+  // Packs the weights unless they are already packed. Weights that are `fixed` never change at
+  // their address; those of the model are shared by all its interpreters. Returns false if out of
+  // memory or if the size overflows. `context` may be null.
   bool Pack(const TfLiteContext* context, const CpuKernels& cpu, const float* weights, bool fixed,
             const Layout& layout);
-  // For prepare: packs at the next Pack, whatever was packed.
+  // For prepare: forces the next Pack to pack again.
   void Invalidate() { constant_.Invalidate(); }
 
   const uint16_t* Panel(int group, int panel) const {
@@ -48,36 +48,37 @@ class Bf16Weights {
 
  private:
   PackedConstant constant_;
-  int64_t panels_ = 0, panel_values_ = 0;  // of a group, of a panel
+  int64_t panels_ = 0, panel_values_ = 0;  // per group; per panel
 };
 
-// Columns of a group, filled up to whole panels.
+// Number of columns of a group, padded to whole panels.
 inline int Bf16PaddedColumns(const CpuKernels& cpu, int columns) {
   const int panel = cpu.gemm_bf16.columns;
   return (columns + panel - 1) / panel * panel;
 }
 
-// out[group][padded]: the bias, or zeros where it is null and behind the columns of each group.
+// Writes out[group][padded]: the bias, or zeros if it is null, and zeros as padding after each
+// group's columns.
 void PadBf16Bias(const TfLiteTensor* bias, int groups, int columns, int padded, float* out);
 
-// What FULLY_CONNECTED, pointwise convolutions and products with one constant matrix keep: inputs
-// whose rows lie in memory.
+// Packed weights of FULLY_CONNECTED, pointwise convolutions and products with one constant matrix,
+// whose input rows are in memory.
 class Bf16Layer {
  public:
-  // To be called by prepare. `depth_first`: weights are [depth][columns], of one group.
+  // Called by prepare. `depth_first`: weights are [depth][columns] with one group.
   void Reset(bool depth_first = false) {
     weights_.Invalidate();
     depth_first_ = depth_first;
   }
 
-  // Packs constants of the file ahead of the first Run.
+  // Packs constants of the model before the first Run.
   TfLiteStatus Pack(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                     const TfLiteTensor* weights);
-  // Bytes of scratch for Run.
+  // Bytes of scratch memory for Run.
   static size_t ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, int threads);
-  // out[r][g][c] = clamp(bias + input row r of group g times the group's weights of column c).
-  // `input` is row 0 of group 0, with the groups side by side; `stride` is the distance of rows in
-  // values. `bias` may be null, and `epilogue`, which is of the whole output.
+  // Computes out[r][g][c] = clamp(bias + input row r of group g times the group's weights of column
+  // c). `input` is row 0 of group 0; groups are adjacent in a row, and rows are `stride` values
+  // apart. `bias` may be null, and `epilogue`, which describes the whole output.
   TfLiteStatus Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                    const float* input, size_t stride, const TfLiteTensor* weights,
                    const TfLiteTensor* bias, const FloatRange& range, float* out,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights of 4 bits with a float16 scale for each block of a row ("blockwise" quantisation).
+// 4-bit weights with a float16 scale for each block of a row (blockwise quantisation).
 #ifndef DEPUTY_KERNELS_LINALG_BLOCKWISE_H_
 #define DEPUTY_KERNELS_LINALG_BLOCKWISE_H_
 
@@ -15,12 +15,12 @@ class BlockScales {
     return weights->quantization.type == kTfLiteBlockwiseQuantization;
   }
 
-  // Reads what the weights [units][depth] say of their blocks. The scales are a tensor of their
-  // own, [units][blocks of a row], which has to be a constant of the model.
+  // Reads the quantisation of the weights [units][depth]. The scales are a separate tensor,
+  // [units][blocks of a row], which must be a constant of the model.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights);
 
-  // The product of a row of weights, as int8, and a row of input with its zero point taken off, in
-  // steps of the input.
+  // Returns the product of a row of weights, as int8, and a row of input less its zero point, not
+  // yet multiplied by the input's scale.
   float Product(int unit, const int8_t* weights, const int8_t* input, int32_t zero_point) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The quantised side of convolutions and fully connected layers: one factor per output channel,
-// from sums of products to steps of the output. The factors come from the scales of input,
-// weights and output alone; the bias's own scale is not used.
+// Quantisation of convolutions and fully connected layers: one factor per output channel, from sums
+// of products to quantised outputs. The factors depend on the scales of input, weights and output
+// only; the bias's own scale is not used.
 #ifndef DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 #define DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 
@@ -15,62 +15,63 @@
 
 namespace deputy {
 
-// How Arithmetic::kReference rounds. TensorFlow Lite's convolutions round twice, as gemmlowp does;
-// its fully connected layers round once, even in the reference resolver.
+// Rounding with Arithmetic::kReference. TensorFlow Lite's convolutions round twice, as gemmlowp
+// does; its fully connected layers round once, even in the reference resolver.
 enum class ExactRounding { kTwice, kOnce };
 
-// Scales of weights: one for all, or one per output channel. TensorFlow Lite takes a single scale
-// as "one for all" whatever the number of channels.
+// Scales of weights: one for all, or one per output channel. As in TensorFlow Lite, a single scale
+// applies to all channels whatever their number.
 class WeightScales {
  public:
-  // `channel_axis`: of the weights' output channels. Refuses weights without affine quantisation,
-  // with another number of scales than 1 and the channels', or along another axis.
+  // `channel_axis` is the axis of the weights' output channels. Fails for weights without affine
+  // quantisation, with a number of scales other than 1 and the number of channels, or with scales
+  // along another axis.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int channel_axis);
   bool per_channel() const { return scales_.size() > 1; }
-  // True when several scales are not all the same.
+  // Returns true if there are several scales and not all are equal.
   bool differ() const;
   float operator[](int channel) const {
     return scales_[per_channel() ? static_cast<size_t>(channel) : 0];
   }
 
  private:
-  std::span<const float> scales_;  // the tensor's own
+  std::span<const float> scales_;  // borrowed from the tensor
 };
 
-// All zero points of the weights are 0.
+// Checks that all zero points of the weights are 0.
 TfLiteStatus CheckNoZeroPoints(TfLiteContext* context, const TfLiteTensor* weights);
 
-// The bias must have been quantised with input scale times weight scale, where these are one number
-// each.
+// Checks that the bias's scale is the input's times the weights', if each of these is a single
+// value.
 TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* weights, const TfLiteTensor* bias,
                             const TfLiteTensor* output);
 
 class ChannelScaling {
  public:
-  // Reads and checks the quantisation of all three tensors for `channels` output channels, which
-  // lie along `channel_axis` of the weights.
+  // Reads and checks the quantisation of all three tensors for `channels` output channels along
+  // `channel_axis` of the weights.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* input,
                        const TfLiteTensor* weights, int channel_axis, const TfLiteTensor* output,
                        TfLiteFusedActivation activation, ExactRounding exact_rounding);
 
-  // The sum of one channel as a step of the output.
+  // Requantises the sum of one channel.
   int32_t Requantize(Arithmetic arithmetic, int32_t sum, int channel) const;
 
   // Requantises the sum of one channel for int16 inputs, rounding once. The reference arithmetic
   // follows TensorFlow Lite: sums either have 32 bits (`wide` false; they wrap), or have 64 bits
-  // and a multiplier of 15 bits, which is a step off.
+  // and a 15-bit multiplier, whose result may differ by one.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
-  // As Requantize for tiles of int8 or uint8 outputs, the latter as int8 with 128 less: what to
-  // call, and a tile to call it with that starts at channel `first`; its size, sums and output are
-  // the caller's to fill in.
+  // Requantisation of tiles of int8 or uint8 outputs, the latter as int8 less 128. TileFunctionOf
+  // returns the function, Tile its argument for channels from `first` on; the caller sets size,
+  // sums and output.
   using TileFunction = void (*)(const RequantizeTile& tile);
   TileFunction TileFunctionOf(const CpuKernels& cpu, Arithmetic arithmetic) const;
   RequantizeTile Tile(int first) const;
 
   int32_t input_zero_point() const { return input_zero_point_; }
-  // 128 when the output is uint8, else 0.
+  // 128 if the output is uint8, else 0.
   int32_t output_offset() const { return output_offset_; }
   bool per_channel() const { return per_channel_; }
 
@@ -88,9 +89,9 @@ class ChannelScaling {
   IntRange range_;
 };
 
-// Converts int8 to the uint8 that is 128 more, or back, in place.
+// Converts int8 to uint8 by adding 128, or back, in place.
 void FlipSigns(int8_t* values, int64_t count);
-// The outputs of a tile, from int8 to uint8.
+// Converts the outputs of a tile from int8 to uint8.
 void FlipSigns(const RequantizeTile& tile);
 
 }  // namespace deputy

@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// What the keys of values in memory are told apart by.
+// Distinguishes this kind of packed data in PackedKey.
 constexpr char kForm = 0;
 
 void Fill(const TfLiteTensor* weights, size_t bytes, char* out) {
@@ -33,7 +33,7 @@ TfLiteStatus DenseWeights::Ensure(TfLiteContext* context, const TfLiteTensor* we
   const int64_t count = ElementCount(weights);
   PackedKey shared_key = {weights->data.data, &kForm, {weights->type, count}};
   std::copy(Dims(weights).begin(), Dims(weights).end(), shared_key.layout.begin() + 2);
-  // Two tensors may have the same values and different sparsities.
+  // Two tensors may have the same values with different sparsity.
   PackedKey key = shared_key;
   if (weights->sparsity != nullptr) key.constant = weights->sparsity;
   const auto parameters = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights in the form in which the loops over them read them: one value after the other, int8 for
-// those of 4 and 2 bits. Others are brought into that form, constants once.
+// Weights in the form that kernels read: dense and unpacked, with int8 for 4-bit and 2-bit weights.
+// Other weights are converted, constants once.
 #ifndef DEPUTY_KERNELS_LINALG_DENSE_WEIGHTS_H_
 #define DEPUTY_KERNELS_LINALG_DENSE_WEIGHTS_H_
 
@@ -11,29 +11,30 @@
 
 namespace deputy {
 
-// Types of weights that stand for int8.
+// Types of weights that are unpacked to int8.
 inline constexpr uint32_t kPackedWeightBits = TypeBit(kTfLiteInt4) | TypeBit(kTfLiteInt2);
 
-// What a node keeps of it.
+// The converted weights of a node.
 class DenseWeights {
  public:
   static bool IsNeededFor(const TfLiteTensor* weights) {
     return weights->sparsity != nullptr || PackedBits(weights->type) != 0;
   }
 
-  // For prepare, which has checked the type.
+  // For prepare, after it has checked the type.
   void Invalidate() { values_.Invalidate(); }
 
-  // Works them out, where that is needed. A constant is worked out once.
+  // Converts the weights if necessary. A constant is converted once.
   TfLiteStatus Ensure(TfLiteContext* context, const TfLiteTensor* weights);
 
-  // The weights that the loops read: those given, or a tensor like them that Ensure has filled.
+  // Returns the weights that kernels read: the argument, or a tensor like it with the data that
+  // Ensure has converted.
   const TfLiteTensor* Of(const TfLiteTensor* weights) {
     if (!IsNeededFor(weights)) return weights;
     dense_ = *weights;
     if (PackedBits(weights->type) != 0) dense_.type = kTfLiteInt8;
     dense_.sparsity = nullptr;
-    dense_.data.data = const_cast<char*>(values_.data());  // NOLINT: a tensor's is not const
+    dense_.data.data = const_cast<char*>(values_.data());  // tensors have no const data
     return &dense_;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of products of two runs of memory, for the plain code of operators that sum. Loops over a
-// constant number of lanes, which compilers turn into vector code without being asked.
+// Dot products of contiguous values, for the plain code of operators. The loops have a constant
+// number of lanes, which compilers vectorise.
 #ifndef DEPUTY_KERNELS_LINALG_DOT_H_
 #define DEPUTY_KERNELS_LINALG_DOT_H_
 
@@ -13,7 +13,7 @@
 
 namespace deputy {
 
-// In ascending order.
+// Sums in ascending order.
 inline float Dot(const float* a, const float* b, int64_t count, float, float) {
   float sum = 0.0f;
   for (int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
@@ -37,10 +37,10 @@ int32_t Dot(const T* a, const T* b, int64_t count, int32_t a_zero, int32_t b_zer
   return static_cast<int32_t>(sum);
 }
 
-// int16 times int8 less `b_zero`, summed in 64 bits. (Zero points of int16 are always 0.)
+// Sums int16 times (int8 less `b_zero`) in 64 bits. Zero points of int16 are always 0.
 inline int64_t Dot(const int16_t* a, const int8_t* b, int64_t count, int32_t, int32_t b_zero) {
   constexpr int kLanes = 16;
-  // A product is below 2^23: so many of them fit a lane of 32 bits.
+  // A product is below 2^23, so a block's sum fits in a 32-bit lane.
   constexpr int64_t kBlock = kLanes * 256;
   int64_t sum = 0;
   for (int64_t first = 0; first < count; first += kBlock) {
@@ -56,14 +56,14 @@ inline int64_t Dot(const int16_t* a, const int8_t* b, int64_t count, int32_t, in
   return sum;
 }
 
-// int16 times int16.
+// Sums int16 times int16 in 64 bits.
 inline int64_t Dot(const int16_t* a, const int16_t* b, int64_t count, int32_t, int32_t) {
   int64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += int32_t{a[i]} * int32_t{b[i]};
   return sum;
 }
 
-// What Dot of an input and weights of these types returns.
+// Result type of Dot for an input and weights of these types.
 template <typename In, typename Weight>
 using DotSum =
     decltype(Dot(std::declval<const In*>(), std::declval<const Weight*>(), int64_t{}, {}, {}));

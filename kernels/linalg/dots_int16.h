@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of rows of int16 with a matrix of int16, in exact sums of 64 bits.
+// Products of int16 rows and an int16 matrix, with exact 64-bit sums.
 #ifndef DEPUTY_KERNELS_LINALG_DOTS_INT16_H_
 #define DEPUTY_KERNELS_LINALG_DOTS_INT16_H_
 
@@ -10,17 +10,17 @@
 
 namespace deputy {
 
-// Rows that are multiplied with some columns while these are in the first-level cache.
+// Number of rows multiplied by a block of columns while these are in the first-level cache.
 inline constexpr int kDotRowsAtOnce = 8;
 
 struct DotBlockInt16 {
-  const int16_t* rows;  // `count` of them, `depth` values each, one behind the other
+  const int16_t* rows;  // `count` contiguous rows of `depth` values
   int count;
   const int16_t* matrix;
-  bool columnwise;  // columns of the matrix are contiguous, else its rows
+  bool columnwise;  // columns of the matrix are contiguous; otherwise its rows are
   int columns, depth;
 
-  // finish(sum, row, column) for all of them. For a table that has the functions.
+  // Calls finish(sum, row, column) for all sums. Requires a table with these functions.
   template <typename Finish>
   void ForEachSum(const CpuKernels& cpu, const Finish& finish) const {
     constexpr int kColumns = 16;

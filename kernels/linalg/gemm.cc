@@ -16,8 +16,8 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 float Flipped(float value, uint8_t) { return value; }
 int8_t Flipped(int8_t value, uint8_t flip) { return static_cast<int8_t>(value ^ flip); }
 
-// One panel: columns [first, first + panel_columns) of the group, each part of the depth in runs of
-// `run` values that stay together. What is outside the matrix becomes zero.
+// Packs one panel: columns [first, first + panel_columns) of the group, each part of the depth in
+// contiguous runs of `run` values. Padding outside the matrix is zero.
 template <typename T, typename Weight>
 void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int panel_columns,
                int run, T* out) {
@@ -33,11 +33,11 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
-// Four words of four bytes.
+// Four 32-bit words.
 using WordVector = uint32_t __attribute__((vector_size(16)));
 
-// Columns of the square of 4 by 4 words at `from` become the rows of the one at `to`, each XORed
-// with `flip`; from one to the next are so many bytes.
+// Transposes the square of 4 x 4 words at `from` to `to` and XORs each word with `flip`.
+// `from_bytes` and `to_bytes` are the row distances.
 inline void TransposeSquare(const void* from, int64_t from_bytes, void* to, int64_t to_bytes,
                             uint32_t flip) {
   const char* const in = static_cast<const char*>(from);
@@ -61,14 +61,14 @@ inline void TransposeSquare(const void* from, int64_t from_bytes, void* to, int6
   memcpy(out + 3 * to_bytes, &d, sizeof(d));
 }
 
-// The same for int8 columns that are read from top to bottom, in runs of kRun, a cache line of each
-// at a time: what is written meanwhile stays in the first-level cache. Every value is XORed with
-// `flip`.
+// Packs a panel of int8 columns that are contiguous along depth, in runs of kRun. Reads one cache
+// line of each column at a time, so that the output stays in the first-level cache. Every value is
+// XORed with `flip`.
 template <int kRun>
 void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
   constexpr int kBlock = 256;
-  // Of squares, for runs of a word.
+  // Size of the squares that are transposed if a run is one word.
   constexpr int kSquare = 4, kSquareDepth = kSquare * kRun;
   const int part_depth = layout.depth / layout.parts;
   const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
@@ -124,13 +124,13 @@ void PackWidePanel(const int8_t* weights, const WeightsLayout& layout, int first
 using FloatVector = float __attribute__((vector_size(16)));
 constexpr int kVector = 4;
 
-// The same for numbers whose columns lie side by side and stay single.
+// Packs a panel of weights whose columns are adjacent in memory, with runs of one value.
 void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
                float* out) {
   const int count = std::min(panel_columns, layout.columns - first);
   const float* from = weights + first;
   if (count % kVector == 0 && panel_columns % kVector == 0) {
-    // Rows are short: a call for each would take longer than its copy.
+    // Rows are short: a memcpy call for each would take longer than the copy.
     for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
       for (int c = 0; c < panel_columns; c += kVector) {
         FloatVector values = {};
@@ -145,8 +145,9 @@ void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int
   }
 }
 
-// The same for columns that are read from top to bottom, by squares. A block's lines stay in the
-// first-level cache until all of them are written; the next columns are fetched meanwhile.
+// Packs a panel of columns that are contiguous along depth, by transposing squares. The lines of a
+// block stay in the first-level cache until all of them are written; the next columns are
+// prefetched.
 void TransposePanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
                     float* out) {
   constexpr int kBlock = 256;
@@ -159,7 +160,7 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
     for (int c = 0; c < columns; ++c) {
       const float* const from = weights + (first + int64_t{c}) * layout.column_stride;
       float* const to = out + c;
-      // Squares come with the first of their columns.
+      // A square is processed with the first of its columns.
       if (c < whole && c % kVector == 0) {
         const float* const next =
             c + 2 * kVector <= columns ? from + kVector * layout.column_stride : from;
@@ -180,7 +181,7 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
   }
 }
 
-// The sums over depth of the columns.
+// Computes each column's sum over depth.
 void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int32_t* sums) {
   if (layout.column_stride == 1 && layout.run_columns == 0) {
     std::fill_n(sums, layout.columns, 0);
@@ -199,14 +200,14 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
   }
 }
 
-// Weights that lie as their columns come are read a few panels at a time.
+// Reads weights whose columns are contiguous and in order, a few panels at a time.
 class PanelReader {
  public:
-  // Null for `context`: where they lie.
+  // A null `context` means that the weights are read in place.
   PanelReader(const TfLiteContext* context, const void* weights, size_t value_bytes,
               const WeightsLayout& layout, int panel_columns) {
-    // As much as a call to the system is worth; the most of a worker, which its second-level cache
-    // keeps, and of all.
+    // Minimum read size that is worth a system call; maximum size per worker, limited by the
+    // second-level cache; and for all workers together.
     constexpr int64_t kAtOnce = 64 << 10, kMost = 1 << 20, kMostOfAll = 8 << 20;
     if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth ||
         layout.run_columns != 0) {
@@ -221,7 +222,7 @@ class PanelReader {
   }
 
   int64_t panels_at_once() const { return panels_at_once_; }
-  // That many columns.
+  // Returns that number of columns.
   const void* Read(const void* from, int columns, int worker) const {
     if (!reader_) return from;
     return reader_->Read(from, static_cast<size_t>(columns) * column_bytes_, worker);
@@ -233,7 +234,7 @@ class PanelReader {
   size_t column_bytes_ = 0;
 };
 
-// The sum of a row's inputs, each less the zero point.
+// Sums a row's inputs, each less the zero point.
 template <typename T>
 uint32_t SumLess(const uint8_t* row, const GemmSums& job) {
   const T* const values = reinterpret_cast<const T*>(row);
@@ -325,7 +326,7 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
     for (int64_t i = begin, count; i < end; i += count) {
       const int64_t group = i / panels, panel = i % panels;
       count = std::min({end - i, panels - panel, reader.panels_at_once()});
-      // The columns of these panels alone.
+      // The layout of the columns of these panels.
       const auto first = static_cast<int>(panel) * panel_columns;
       WeightsLayout part = layout;
       part.columns = std::min(static_cast<int>(count) * panel_columns, layout.columns - first);
@@ -344,7 +345,8 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       }
     }
   };
-  constexpr int64_t kGrain = 8 << 10;  // values: less than a hand-over costs is not worth it
+  // values; a smaller task costs more in dispatch than parallelism saves
+  constexpr int64_t kGrain = 8 << 10;
   ParallelRanges(context, layout.groups * panels, kGrain / std::max<int64_t>(panel_stride_, 1) + 1,
                  fill);
 }
@@ -409,7 +411,7 @@ GemmPlan GemmPlan::Of(int64_t rows, int columns, int panel_columns, const EvenCu
 }
 
 GemmPlan::Cut GemmPlan::TaskCut(int task) const {
-  // Which is all that small products have, where divisions would count.
+  // Fast path for small products, in which the divisions would be noticeable.
   if (tasks == 1) return {0, rows, 0, columns};
   const int row_task = task / column_tasks, column_task = task % column_tasks;
   const auto column = [&](int number) {
@@ -422,13 +424,13 @@ GemmPlan::Cut GemmPlan::TaskCut(int task) const {
 
 namespace {
 
-// The rows of a block. It is read once per panel of weights, so it should stay in the first-level
-// cache; but weights that do not stay in the second level should meet many rows each time they are
-// read.
+// Number of rows of a block. A block is read once per panel of weights, so it should stay in the
+// first-level cache; but weights larger than the second-level cache should be multiplied by many
+// rows each time they are read.
 class BlockRows {
  public:
   BlockRows(int columns, int tile_rows, size_t row_bytes) : tile_rows_(tile_rows) {
-    // Long rows of outputs that share cache lines should stay there, too, from panel to panel.
+    // Long output rows that share cache lines should stay in the cache from panel to panel, too.
     const bool shares = columns > 128 && columns % 16 != 0;
     const size_t out_bytes = shares ? static_cast<size_t>(columns) * sizeof(float) : 0;
     bytes_ = std::max<size_t>(row_bytes + out_bytes, 1);
@@ -446,25 +448,25 @@ class BlockRows {
   size_t bytes_;
 };
 
-// Below this a hand-over to other threads costs more than it saves.
+// Smaller tasks cost more in dispatch than parallelism saves.
 constexpr double kMinTaskOperations = 100e3;
 
-// How many times `operations` such a task takes.
+// Number of units of `operations` operations in the smallest useful task.
 int64_t LeastOf(double operations) {
   return static_cast<int64_t>(kMinTaskOperations / std::max(operations, 1.0)) + 1;
 }
 
-// Task numbers are ints, and nobody gains from millions of tasks.
+// Task numbers are ints, and more tasks have no benefit.
 constexpr int64_t kMaxRowTasks = 1 << 20;
 
-// All rows in blocks of one size: a small last one would read all weights for little.
+// Cuts all rows into blocks of one size: a small last one would read all weights for few rows.
 EvenCut CutRows(const GemmCut& cut) {
   return {cut.rows, cut.tile_rows, 1, std::min(CeilDiv(cut.rows, cut.block_rows), kMaxRowTasks)};
 }
 
-// In shares for so many threads, or fewer.
+// Divides the rows among at most `threads` threads.
 EvenCut ShareRows(const GemmCut& cut, int64_t threads) {
-  // Of a block, so that what reading weights takes counts for little.
+  // Minimum number of rows that amortises reading the weights.
   const int64_t fewest = std::max<int64_t>(
       2 * cut.tile_rows, LeastOf(static_cast<double>(cut.columns) * std::max(cut.depth, 1)));
   const int64_t shares = std::clamp<int64_t>(cut.rows / fewest, 1, threads);
@@ -481,11 +483,11 @@ EvenCut ShareRows(const GemmCut& cut, int64_t threads) {
 
 GemmPlan CutForThreads(const GemmCut& cut, int threads) {
   const int64_t panels = CeilDiv(cut.columns, cut.panel_columns);
-  // A few rows take as long as a tile.
+  // A few rows take as long as a whole tile.
   const double operations = static_cast<double>(cut.columns) * std::max(cut.depth, 1) *
                             static_cast<double>(std::max<int64_t>(cut.rows, cut.tile_rows));
   const auto useful = static_cast<int64_t>(std::min(operations / kMinTaskOperations, 1e6));
-  // Four tasks a thread even out threads that are late.
+  // Four tasks per thread, for load balancing.
   const int64_t wanted = threads <= 1 ? 1 : std::clamp<int64_t>(useful, 1, int64_t{threads} * 4);
   const int64_t sharing = std::min<int64_t>(wanted, std::max(threads, 1));
   const bool own_columns = cut.weights_are_large && panels >= wanted;
@@ -493,7 +495,7 @@ GemmPlan CutForThreads(const GemmCut& cut, int threads) {
   const int64_t row_tasks = rows.parts();
   EvenCut columns(panels, 1, 1, 1);
   if (row_tasks == 1 && sharing > 1) {
-    // Too few rows (one image, a fully connected layer): share the columns instead.
+    // Too few rows (one image, a fully connected layer): the columns are divided instead.
     columns = EvenCut::Halving(
         panels, 1, sharing,
         LeastOf(operations / static_cast<double>(cut.columns) * cut.panel_columns));

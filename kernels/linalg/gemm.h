@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products for convolutions and fully connected layers: rows of input against packed
-// weights. The caller says where rows come from; this file packs, cuts the work into tasks and
-// runs one task. It knows neither tensors nor threads: the caller spreads the tasks.
+// Matrix products of input rows and packed weights, for convolutions and fully connected layers.
+// The caller provides the rows; this file packs weights, partitions the work into tasks and runs
+// one task. It depends on neither tensors nor threads: the caller distributes the tasks.
 //
-// Results do not depend on the cut: every output is one sum in ascending order of depth.
+// Results do not depend on the partition: every output is one sum in ascending order of depth.
 #ifndef DEPUTY_KERNELS_LINALG_GEMM_H_
 #define DEPUTY_KERNELS_LINALG_GEMM_H_
 
@@ -23,16 +23,16 @@ namespace deputy {
 
 // ---- Packed weights ---------------------------------------------------------------------------
 
-// Where the weight of (group, column, depth) lies, in values. Of int8 the depth may come in parts,
-// which are each padded to whole runs.
+// Memory layout of the weight of (group, column, depth), in values. For int8 the depth may be
+// divided into parts, each of which is padded to whole runs.
 struct WeightsLayout {
   int groups = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
   int parts = 1;
-  // For PackInto: the axes of groups that are not group_stride apart; null: they are.
+  // For PackInto: the axes of groups that are not equidistant; null: groups are group_stride apart.
   const StridedShape* group_axes = nullptr;
-  // 0: columns are column_stride apart. Else runs of so many are, and runs run_stride;
-  // `first_column` is the number of the first one.
+  // 0: columns are column_stride apart. Otherwise runs of that number of columns are, and runs are
+  // run_stride apart; `first_column` is the index of the first column.
   int run_columns = 0, first_column = 0;
   int64_t run_stride = 0;
 
@@ -45,14 +45,14 @@ struct WeightsLayout {
     return group_axes == nullptr ? group * group_stride : group_axes->OffsetOf(group);
   }
 
-  // As models hold them: [groups][columns][depth].
+  // Layout of models: [groups][columns][depth].
   static WeightsLayout Rows(int groups, int columns, int depth) {
     return {groups, columns, depth, int64_t{columns} * depth, depth, 1};
   }
   friend bool operator==(const WeightsLayout&, const WeightsLayout&) = default;
 };
 
-// The group of functions that multiplies by weights of type T.
+// Returns the kernel group that multiplies by weights of type T.
 template <typename T>
 const auto& GemmKernelsOf(const CpuKernels& cpu) {
   if constexpr (std::is_same_v<T, float>) {
@@ -62,27 +62,27 @@ const auto& GemmKernelsOf(const CpuKernels& cpu) {
   }
 }
 
-// Weights in the panels of a group of functions; several groups of columns of the same size one
-// after the other. T is float or int8_t.
+// Weights packed in a kernel group's panels; groups of columns follow each other. T is float or
+// int8_t.
 template <typename T>
 class PackedWeights {
  public:
-  // Packs the weights unless they are packed already: those at that address that are `fixed` never
-  // change. Fixed ones of the model are shared by all of its interpreters. `flip` is XORed to int8
-  // weights: 0x80 makes uint8 less 128 of them. False when memory is refused or the size does not
-  // fit; nothing is then packed. `context` may be null.
+  // Packs the weights unless they are already packed. Weights that are `fixed` never change at
+  // their address; those of the model are shared by all its interpreters. `flip` is XORed with int8
+  // weights: 0x80 converts uint8 to int8 by subtracting 128. Returns false if out of memory or if
+  // the size overflows; then nothing is packed. `context` may be null.
   bool Pack(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
             const WeightsLayout& layout, uint8_t flip = 0);
-  // Packs weights that are data into scratch; what is packed counts as long as `scratch` lives.
+  // Packs weights that are not constant into scratch memory; they are valid while `scratch` lives.
   bool PackInto(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
                 const WeightsLayout& layout, Scratch* scratch);
-  // Bytes of the packed form; 0 when they do not fit.
+  // Bytes of the packed form; 0 on overflow.
   static size_t Bytes(const CpuKernels& cpu, const WeightsLayout& layout) {
     PackedWeights measured;
     size_t bytes = 0;
     return measured.Measure(cpu, layout, &bytes) ? bytes : 0;
   }
-  // For prepare: packs at the next Pack, whatever was packed.
+  // For prepare: forces the next Pack to pack again.
   void Invalidate() { constant_.Invalidate(); }
 
   const T* Panel(int group, int panel) const {
@@ -94,40 +94,40 @@ class PackedWeights {
     return reinterpret_cast<const int32_t*>(constant_.data() +
                                             sums_offset_)[group * padded_columns_ + column];
   }
-  // Columns of a group, padded to whole panels.
+  // Number of columns of a group, padded to whole panels.
   int padded_columns() const { return padded_columns_; }
-  // From a panel to the next, in values.
+  // Distance between panels, in values.
   size_t panel_stride() const { return static_cast<size_t>(panel_stride_); }
-  // Depth padded to what a panel holds.
+  // Depth padded as in a panel.
   int padded_depth() const { return padded_depth_; }
 
  private:
-  // Sets the numbers below; the bytes of it all, or false when they do not fit.
+  // Computes the sizes below and the total bytes; returns false on overflow.
   bool Measure(const CpuKernels& cpu, const WeightsLayout& layout, size_t* out_bytes);
-  // On the threads of the context.
+  // Packs all panels on the context's threads.
   void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
             const WeightsLayout& layout, uint8_t flip, char* out) const;
-  // A panel of the group whose weights `source` is, from column `first` on.
+  // Packs a panel from column `first` on; `source` has the group's weights.
   void FillPanel(const CpuKernels& cpu, const T* source, const WeightsLayout& layout, uint8_t flip,
                  int first, T* panel) const;
 
   PackedConstant constant_;
   int padded_columns_ = 0, padded_depth_ = 0;
   int64_t group_stride_ = 0, panel_stride_ = 0;  // in values
-  size_t sums_offset_ = 0;                       // int8: where the sums of columns begin
+  size_t sums_offset_ = 0;                       // int8: offset of the column sums
 };
 
 extern template class PackedWeights<float>;
 extern template class PackedWeights<int8_t>;
 
-// ---- The cut ----------------------------------------------------------------------------------
+// ---- Partition --------------------------------------------------------------------------------
 
-// How a product of `rows` x `columns` is cut into tasks: blocks of rows, and of whole panels.
+// Partition of a product of `rows` x `columns` into tasks: blocks of rows, and of whole panels.
 struct GemmPlan {
   int64_t rows = 0;
   int columns = 0, panel_columns = 1;
   EvenCut row_cut, panel_cut;
-  int column_tasks = 0;  // of each block of rows
+  int column_tasks = 0;  // per block of rows
   int tasks = 0;
 
   struct Cut {
@@ -135,15 +135,16 @@ struct GemmPlan {
     int first_column, last_column;
   };
   Cut TaskCut(int task) const;
-  // The most rows of a task.
+  // Maximum number of rows of a task.
   int64_t block_rows() const { return row_cut.Most(); }
 
   static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
                      const EvenCut& panel_cut);
 };
 
-// A product that is to be cut: `block_rows` is what a task may have of rows, a multiple of
-// `tile_rows`. Each thread reads its own part of weights that are large, and all of others.
+// A product to be partitioned. `block_rows` is the maximum number of rows of a task, a multiple of
+// `tile_rows`. If weights are large, each thread reads only its part of them, otherwise all of
+// them.
 struct GemmCut {
   int64_t rows;
   int columns, depth;
@@ -153,13 +154,13 @@ struct GemmCut {
 };
 GemmPlan CutForThreads(const GemmCut& cut, int threads);
 
-// `tile_*` are the table's, `row_bytes` is what a row occupies, `threads` how many will share.
+// `tile_*` are the kernel's sizes, `row_bytes` is the size of an input row.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads);
 
 // ---- One task ---------------------------------------------------------------------------------
 
-// The epilogue of every row_step-th row from `row` on, and of columns from `column` on.
+// Returns the epilogue of every row_step-th row from `row` on, and of columns from `column` on.
 inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, int column,
                                          int row_step = 1) {
   if (whole == nullptr) return std::nullopt;
@@ -173,9 +174,9 @@ inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, 
   return part;
 }
 
-// Of `left` columns, those of the next call that `rows` rows pass. A panel stays in the cache while
-// many pass it; in the end also the half of one behind it, which tables may have a tile of their
-// own for. Few rows take many panels at once.
+// Returns the number of columns of the next kernel call, at most `left`. With many rows one panel
+// is kept in the cache, at the end together with a following half panel, for which kernels may have
+// a tile. With few rows several panels are processed at once.
 inline int ColumnsOfCall(const GemmF32Kernels& kernels, int64_t rows, int left) {
   if (rows <= kernels.rows) return std::min(kMaxTileColumns, left);
   return left <= kernels.columns + kernels.columns / 2 ? left : kernels.columns;
@@ -193,20 +194,20 @@ struct GemmF32 {
   int group, depth;
   const float* bias;  // of the group, padded to whole panels
   float low, high;
-  float* out;  // of the group's first column in row 0
+  float* out;  // first column of the group in row 0
   size_t out_stride;
-  const EpilogueF32* epilogue = nullptr;  // as `out`; null: none
+  const EpilogueF32* epilogue = nullptr;  // for the first column of the group; null: none
 };
 
-// Whether a task should fetch the next panel while its rows pass one. Weights that fit into the
-// second-level cache are there once the first rows have passed.
+// Returns true if a task should prefetch the next panel while it multiplies one. Weights that fit
+// in the second-level cache are there after the first rows.
 inline bool FetchesAhead(const GemmF32& job, const GemmPlan::Cut& cut) {
   const int64_t values = int64_t{job.depth} * (cut.last_column - cut.first_column);
   return cut.last_row - cut.first_row > job.cpu->gemm_f32.rows &&
          values > (cut.first_row == 0 ? 32 : 128) * 1024;
 }
 
-// get_rows(first, count) returns a RowBlock<float>. Called once per task.
+// Computes a task. get_rows(first, count) returns a RowBlock<float> and is called once.
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows) {
   const int panel_columns = job.cpu->gemm_f32.columns;
@@ -248,17 +249,17 @@ struct GemmSums {
   const PackedWeights<int8_t>* weights;
   int group, depth;
   const int32_t* bias;  // of the group, padded
-  // What every input (in its LeftForm) and every weight is less by. The former is in the bias
-  // already.
+  // Zero points of every input (in its LeftForm) and every weight. The input's is included in the
+  // bias.
   int32_t input_zero_point, weights_zero_point;
 };
 
-// Takes weights_zero_point times (input - its zero point) off the sums of a tile.
+// Subtracts weights_zero_point times (input - its zero point) from the sums of a tile.
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
 
-// get_rows as above, of bytes: rows in the table's LeftForm, each padded to the weights'
-// padded_depth(). Then finish(first_row, rows, first_column, columns, sums, stride) for tiles of
-// sums, sums[r * stride + c].
+// Computes a task. get_rows(first, count) returns bytes: rows in the kernel's LeftForm, each padded
+// to the weights' padded_depth(). Calls finish(first_row, rows, first_column, columns, sums,
+// stride) for tiles of sums, sums[r * stride + c].
 template <typename GetRows, typename Finish>
 void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,
                  Finish&& finish) {

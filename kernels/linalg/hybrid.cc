@@ -15,15 +15,16 @@ struct RowQuantization {
   int32_t low = -127;
 };
 
-// Symmetric: the greatest magnitude becomes 127.
+// Symmetric quantisation: the maximum magnitude maps to 127.
 RowQuantization Symmetric(float least, float greatest) {
   const float range = std::max(std::fabs(least), std::fabs(greatest));
   if (range == 0.0f) return {};
   return {range / 127.0f, 127.0f / range, 0, -127};
 }
 
-// Asymmetric: the range, which always holds 0, becomes -128 to 127. Of the two ends the one that
-// loses fewer bits decides the zero point. The range is a difference of floats, the rest double.
+// Asymmetric quantisation: the range, extended to include 0, maps to -128 to 127. The end of the
+// range with the smaller rounding error determines the zero point. The range is a difference of
+// floats, all other values are double.
 RowQuantization Asymmetric(float least, float greatest) {
   const float low = std::min(0.0f, least), high = std::max(0.0f, greatest);
   if (low == high) return {};
@@ -38,22 +39,22 @@ RowQuantization Asymmetric(float least, float greatest) {
   result.scale = static_cast<float>(scale);
   result.inverse_scale = 1.0f / result.scale;
   result.low = -128;
-  // Written so that NaN, from infinite inputs, gives a number.
+  // Written so that NaN, which results from infinite inputs, becomes a valid zero point.
   result.zero_point =
       zero_point > -128.0 ? static_cast<int32_t>(std::round(std::min(zero_point, 127.0))) : -128;
   return result;
 }
 
-// More steps than there are, in either direction; NaN becomes the lower.
+// Bounds beyond the range of int8 in both directions; NaN becomes the lower bound.
 inline float Bounded(float steps) { return std::min(std::max(-1000.0f, steps), 1000.0f); }
 
 inline int8_t Shifted(int32_t steps, const RowQuantization& row) {
   return static_cast<int8_t>(std::min(std::max(steps + row.zero_point, row.low), 127));
 }
 
-// To nearest with ties away from zero, and only then shifted by the zero point. TensorFlow Lite
-// works on groups of 8 by adding a half and cutting off, which takes the number just below a half
-// for one; what is left over is rounded exactly.
+// Rounds to nearest with ties away from zero, and only then adds the zero point. TensorFlow Lite
+// rounds groups of 8 values by adding 0.5 and truncating, which rounds the float just below 0.5 up
+// to one; the remaining values are rounded exactly.
 void QuantizeRow(const float* values, int64_t count, const RowQuantization& row, int8_t* out) {
   constexpr int kGroup = 8;
   int64_t i = 0;

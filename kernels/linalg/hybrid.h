@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Float inputs quantised while running, for weights stored as int8 ("dynamic range"): every run of
-// values (a row, or a whole picture) gets a scale of its own and, where wanted, a zero point.
-// TensorFlow Lite's recipe, bit by bit: a step to the side would show in every output.
+// Float inputs quantised at run time, for int8 weights ("dynamic range"): each run of values (a
+// row, or a whole batch element) gets its own scale and, optionally, a zero point. Bit-identical to
+// TensorFlow Lite's quantisation: a difference of one would affect every output.
 #ifndef DEPUTY_KERNELS_LINALG_HYBRID_H_
 #define DEPUTY_KERNELS_LINALG_HYBRID_H_
 
@@ -11,17 +11,19 @@
 
 namespace deputy {
 
-// For one invoke: its memory is scratch.
+// For one invoke: the memory is scratch.
 class HybridRows {
  public:
-  // Bytes of scratch that Quantize takes.
+  // Bytes of scratch memory that Quantize uses.
   static size_t ScratchBytes(int64_t rows, int64_t row_values);
 
-  // Quantises rows x row_values floats, once. `what` is the tensor that a refusal of memory names.
+  // Quantises rows x row_values floats; called once. `what` is the tensor named in an error
+  // message.
   TfLiteStatus Quantize(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                         int64_t rows, int64_t row_values, bool asymmetric);
 
-  // From now on the scales are those of `other`, of as many rows, which must live as long.
+  // Uses the scales of `other` from now on. It must have the same number of rows and outlive this
+  // object.
   void TakeScales(const HybridRows& other) { scales_ = other.scales_; }
 
   const int8_t* values() const { return values_; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of int8 rows with packed int8 weights, on all threads: the one driver that convolutions,
-// fully connected layers and batches of matrices use. Where rows come from and what becomes of the
-// sums is the caller's.
+// Products of int8 rows and packed int8 weights, on all threads, for convolutions, fully connected
+// layers and batches of matrices. The caller provides the rows and processes the sums.
 #ifndef DEPUTY_KERNELS_LINALG_INT8_PRODUCT_H_
 #define DEPUTY_KERNELS_LINALG_INT8_PRODUCT_H_
 
@@ -14,34 +13,35 @@ namespace deputy {
 struct Int8Product {
   const CpuKernels* cpu = nullptr;
   const PackedWeights<int8_t>* weights = nullptr;
-  int64_t rows = 0;  // of each job
+  int64_t rows = 0;  // per job
   int groups = 1, columns = 0, depth = 0;
-  int32_t input_zero_point = 0;    // of the inputs as int8
-  int32_t weights_zero_point = 0;  // of the weights as int8
+  int32_t input_zero_point = 0;    // as int8
+  int32_t weights_zero_point = 0;  // as int8
   const int32_t* bias = nullptr;   // [groups][columns]; may be null
 
-  // Bytes of scratch that a run on so many threads takes. Nothing but the sizes and `cpu` counts.
+  // Bytes of scratch memory of a run on that number of threads. Depends only on the sizes and
+  // `cpu`.
   size_t ScratchBytes(int threads) const;
 
-  // Each job multiplies `rows` rows with one group of the weights:
-  //   group_of(job) is that group;
-  //   fill(job, row, out) writes the `depth` values of a row in the LeftForm of the table;
-  //   finish(job, first_row, rows, first_column, columns, sums, stride) gets tiles of the sums over
-  //     (input - zero point) * (weight - zero point), bias included: sums[r * stride + c].
-  // `fill` and `finish` are called from several threads. `context` may be null: one thread then.
+  // Each job multiplies `rows` rows by one group of the weights:
+  //   group_of(job) returns that group;
+  //   fill(job, row, out) writes the `depth` values of a row in the table's LeftForm;
+  //   finish(job, first_row, rows, first_column, columns, sums, stride) processes a tile of sums of
+  //     (input - zero point) * (weight - zero point), including the bias: sums[r * stride + c].
+  // `fill` and `finish` are called from several threads. If `context` is null, one thread is used.
   template <typename GroupOf, typename Fill, typename Finish>
   TfLiteStatus Run(TfLiteContext* context, int jobs, const GroupOf& group_of, const Fill& fill,
                    const Finish& finish) const;
 
  private:
-  // How scratch is cut up: the bias of all groups, then a block of rows for each worker.
+  // Layout of the scratch memory: the bias of all groups, then a block of rows for each worker.
   struct Layout {
     size_t row_bytes = 0, bias_bytes = 0, block_bytes = 0;
     GemmPlan plan;
   };
-  // False when the sizes do not fit.
+  // Returns false if a size overflows.
   bool LayOut(int threads, Layout* out, size_t* out_bytes) const;
-  // The bias of every group, padded, with the inputs' zero point in it.
+  // Writes the bias of every group, padded, including the contribution of the inputs' zero point.
   void FoldBias(int32_t* out) const;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FULLY_CONNECTED in all the forms of weights_form.h: [batches][depth] times [units][depth]
-// transposed. The input may have any rank; it is cut into rows of `depth`. batch_matmul.cc has
-// BATCH_MATMUL, where both factors are data; the table is here.
+// FULLY_CONNECTED for all forms of weights_form.h: [batches][depth] times the transpose of
+// [units][depth]. The input may have any rank; it is divided into rows of `depth`. BATCH_MATMUL,
+// where both operands are data, is in batch_matmul.cc; the operator table is here.
 //
-// int8 weights may have a zero point when they have one scale; with a scale per unit the zero
-// points are ignored, as upstream does. Weights of 4 and 2 bits have none. Float inputs meet
-// weights of 4 bits also with a scale for each block of a row, and are then always quantised with a
-// zero point. Sparse weights of float32 and int8 are made dense once, whatever their blocks.
+// int8 weights may have a zero point if they have one scale; with a scale per unit the zero points
+// are ignored, as upstream does. 4-bit and 2-bit weights have none. With float inputs, 4-bit
+// weights may also have a scale for each block of a row; then inputs are always quantised with a
+// zero point. Sparse float32 and int8 weights are expanded to dense ones once, whatever their
+// blocks.
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -64,7 +65,7 @@ struct LayerTensors {
   TfLiteTensor* output;
 };
 
-// A layer of floats in the time of a step by rows.
+// State of a float layer while a row-wise fusion group runs.
 struct LayerInStep {
   Scratch bias;
   RowProduct product;
@@ -84,7 +85,7 @@ struct FullyConnectedData {
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
-  bool allows_bf16 = false;  // of float32
+  bool allows_bf16 = false;  // float32
   Bf16Layer bf16;
   std::optional<LayerInStep> in_step;
   Choice<FullyConnectedData, LayerTensors> choice;
@@ -136,7 +137,8 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, const TfLiteTensor* input, boo
   return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
 }
 
-// Rows of `depth` values in the input. Rows of no values are counted by the leading dimensions.
+// Counts the input's rows of `depth` values. With depth 0 the leading dimensions determine the
+// number of rows.
 TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, MatrixShape* shape) {
   const int64_t values = ElementCount(input);
   const bool cut_well = shape->depth > 0 ? values % shape->depth == 0
@@ -153,7 +155,7 @@ TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, Matrix
   return kTfLiteOk;
 }
 
-// Only weights may be sparse, as constants and where TensorFlow Lite knows of it.
+// Only weights may be sparse: constants, of the types that TensorFlow Lite supports.
 TfLiteStatus CheckSparsity(TfLiteContext* context, const LayerTensors& tensors) {
   for (const TfLiteTensor* dense : {tensors.input, tensors.bias}) {
     if (dense != nullptr && dense->sparsity != nullptr) {
@@ -178,7 +180,7 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* bias = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckSparsity(context, {input, weights, bias, output}));
-  // The one pair of different types: uint8 into int16.
+  // The only combination with different types: uint8 input and int16 output.
   const bool widens = input->type == kTfLiteUInt8 && output->type == kTfLiteInt16;
   DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, kPackedWeightBits,
                              &data.form));
@@ -211,14 +213,14 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Hybrid: a scale and a zero point for every row.
+// Hybrid: quantises the input with a scale and a zero point for each row.
 TfLiteStatus QuantizeInput(TfLiteContext* context, const FullyConnectedData& data,
                            const LayerTensors& tensors, HybridRows* out) {
   return out->Quantize(context, tensors.input, Data<float>(tensors.input), data.shape.rows,
                        data.shape.depth, data.asymmetric_rows);
 }
 
-// The activations that are no ranges; only hybrid layers have them.
+// Applies activations that are not clamps; only hybrid layers have them.
 void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
   if (activation <= kTfLiteActRelu6) return;
   float* values = Data<float>(output);
@@ -230,8 +232,8 @@ void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
   }
 }
 
-// finish(sum over d of (input[r][d] - zero of r) * (weights[c][d] - weights_zero), r, c), on the
-// interpreter's threads. `zeros` are `zero_stride` apart.
+// Calls finish(sum over d of (input[r][d] - zero of r) * (weights[c][d] - weights_zero), r, c) on
+// the interpreter's threads. `zeros` are `zero_stride` apart.
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* input,
                   const Zero* zeros, int zero_stride, const Weight* weights, Zero weights_zero,
@@ -251,7 +253,7 @@ void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* in
   });
 }
 
-// int8 and uint8, the latter also into int16.
+// Computes int8 and uint8 layers, uint8 also with int16 output.
 template <typename T, typename Out>
 void PlainQuantized(TfLiteContext* context, const FullyConnectedData& data,
                     const LayerTensors& tensors) {
@@ -309,7 +311,7 @@ TfLiteStatus PlainHybrid(TfLiteContext* context, const FullyConnectedData& data,
   return kTfLiteOk;
 }
 
-// TensorFlow Lite's kernel passes over the fused activation, and so does this.
+// Like TensorFlow Lite's kernel, it ignores the fused activation.
 TfLiteStatus PlainBlocks(TfLiteContext* context, const FullyConnectedData& data,
                          const LayerTensors& tensors) {
   const MatrixShape& shape = data.shape;
@@ -518,7 +520,7 @@ bool IsEmpty(const MatrixShape& shape) {
   return shape.rows == 0 || shape.columns == 0 || shape.depth == 0;
 }
 
-// ---- By rows ----------------------------------------------------------------------------------
+// ---- Row-wise fusion groups -------------------------------------------------------------------
 
 TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node);
 
@@ -607,7 +609,7 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
     return data.choice.Run(context, &data, TensorsOf(context, node));
   }
   if (data.shape.depth == 0 && output->bytes > 0) {
-    // Zeros and not the bias, also as int8: what upstream returns to an input without elements.
+    // Zeros, not the bias, also for int8: upstream's result for an input without elements.
     std::memset(output->data.raw, 0, output->bytes);
   }
   return kTfLiteOk;

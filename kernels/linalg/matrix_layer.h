@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What convolutions and fully connected layers share on the fast path: weights packed once when
-// they are constant, bias made ready, tasks spread over the interpreter's threads. Rows of input
-// come from the operator.
+// Matrix products of convolutions and fully connected layers, fast implementation: packs constant
+// weights once, prepares the bias, distributes tasks over the interpreter's threads. The operator
+// provides the input rows.
 #ifndef DEPUTY_KERNELS_LINALG_MATRIX_LAYER_H_
 #define DEPUTY_KERNELS_LINALG_MATRIX_LAYER_H_
 
@@ -13,9 +13,9 @@
 
 namespace deputy {
 
-// groups x [columns][depth] weights; `rows` rows of each group make rows x groups * columns
-// outputs. Where there are taps, of one group, weights are [columns / taps][taps][depth] and
-// outputs [taps][columns / taps].
+// Weights are groups x [columns][depth]; `rows` rows of each group give rows x groups * columns
+// outputs. With taps (one group only) weights are [columns / taps][taps][depth] and outputs
+// [taps][columns / taps].
 struct MatrixShape {
   int64_t rows = 0;
   int groups = 1;
@@ -24,64 +24,63 @@ struct MatrixShape {
   int taps = 1;
 };
 
-// So few columns that a panel of packed weights would be read for the sake of one or two.
+// Returns true if there are so few columns that most of a packed panel would be padding.
 inline bool HasFewColumns(const MatrixShape& shape) { return shape.columns <= 2; }
 
-// The bias of each group, or zeros, as [groups][padded]: what is behind the columns is computed
-// with, though never stored.
+// Writes the bias of each group, or zeros, as [groups][padded]. Padding is multiplied too, although
+// its results are not stored.
 void PadBias(const TfLiteTensor* bias, const MatrixShape& shape, int padded, float* out);
 
 class MatrixLayer {
  public:
-  // Forgets what was packed. To be called by prepare.
+  // Called by prepare: discards packed weights.
   void Reset() {
     float_weights_.Invalidate();
     int8_weights_.Invalidate();
   }
 
-  // Packs weights, which Run… does too, where they are constants of the file. Others have no
-  // contents before the model runs (a DEQUANTIZE node unpacks them).
+  // Packs weights that are constants of the model; Run… packs the others, which have no contents
+  // before the model runs (e.g. the output of a DEQUANTIZE node).
   TfLiteStatus PackFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                          const TfLiteTensor* weights);
-  // Weights of int8, or of uint8 that become int8 when 128 is taken off.
+  // int8 weights, or uint8 weights, which become int8 by subtracting 128.
   struct IntWeights {
     const TfLiteTensor* tensor;
     bool is_unsigned;
-    int32_t zero_point;  // of the weights as int8
+    int32_t zero_point;  // as int8
   };
   TfLiteStatus PackInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                         const IntWeights& weights);
 
-  // The packed weights, for those who cut the product themselves; null, reported, when memory is
-  // refused.
+  // Returns the packed weights, for callers that partition the product themselves, or null after
+  // reporting an error if out of memory.
   const PackedWeights<float>* FloatWeights(TfLiteContext* context, const CpuKernels& cpu,
                                            const MatrixShape& shape, const TfLiteTensor* weights) {
     return EnsureFloat(context, cpu, shape, weights) == kTfLiteOk ? &float_weights_ : nullptr;
   }
 
-  // The same of int8, whose depth comes in parts.
+  // Returns the packed int8 weights, with the depth divided into parts.
   const PackedWeights<int8_t>* Int8Weights(TfLiteContext* context, const CpuKernels& cpu,
                                            const MatrixShape& shape, const IntWeights& weights,
                                            int parts) {
     return EnsureInt8(context, cpu, shape, weights, parts) == kTfLiteOk ? &int8_weights_ : nullptr;
   }
 
-  // Bytes of scratch for the functions below; `filled`: rows of floats are not direct.
+  // Bytes of scratch memory for the functions below; `filled`: float rows are not read directly.
   static size_t FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
                              int threads);
   static size_t Int8Scratch(const CpuKernels& cpu, const MatrixShape& shape, int threads);
 
-  // One row of input in `out`, which has room for `depth` values: row `row` of group `group`. For
-  // integers `out` is bytes that hold values in the table's LeftForm. Called from several threads.
+  // Writes one input row, row `row` of group `group`, to `out`, which has space for `depth` values.
+  // For integers `out` has the table's LeftForm. Called from several threads.
   template <typename T>
   using FillRow = void (*)(const void* source, int64_t row, int group, T* out);
-  // The same of `count` rows from `first` on, one behind the other, where there is one group.
+  // Writes `count` contiguous rows from `first` on; for one group only.
   template <typename T>
   using FillRows = void (*)(const void* source, int64_t first, int count, T* out);
 
-  // Where the rows of the input are. Either they lie in memory as they are (float only; `direct`
-  // is row 0 of group 0 and `stride` the distance of rows), or `fill`, where it is not null, makes
-  // them, or `fill_rows` (float only).
+  // Source of the input rows: memory (float only; `direct` is row 0 of group 0, and rows are
+  // `stride` apart), or `fill` if it is not null, or `fill_rows` (float only).
   template <typename T>
   struct Rows {
     const T* direct = nullptr;
@@ -91,22 +90,21 @@ class MatrixLayer {
     FillRows<T> fill_rows = nullptr;
   };
 
-  // `epilogue`, or null, is of the whole output.
+  // `epilogue` is for the whole output; null: none.
   TfLiteStatus RunFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                         const Rows<float>& rows, const TfLiteTensor* weights,
                         const TfLiteTensor* bias, const FloatRange& range, float* out,
                         const EpilogueF32* epilogue = nullptr);
 
-  // The same for few columns: every output is a product of two runs of memory, and the weights are
-  // read as they are.
+  // Like RunFloat, for few columns: every output is a dot product, and weights are not packed.
   static TfLiteStatus RunFewColumns(TfLiteContext* context, const CpuKernels& cpu,
                                     const MatrixShape& shape, const Rows<float>& rows,
                                     const TfLiteTensor* weights, const TfLiteTensor* bias,
                                     const FloatRange& range, float* out);
 
-  // finish(group, first_row, rows, first_column, columns, sums, stride) with tiles of sums over
-  // (input - zero point) * (weight - zero point), bias (int32) included if there is one. Called
-  // from several threads.
+  // Calls finish(group, first_row, rows, first_column, columns, sums, stride) with tiles of sums
+  // over (input - zero point) * (weight - zero point), including the int32 bias if there is one.
+  // Called from several threads.
   template <typename Finish>
   TfLiteStatus RunSums(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                        const Rows<uint8_t>& rows, int32_t input_zero_point,
@@ -123,13 +121,13 @@ class MatrixLayer {
         finish);
   }
 
-  // The output is int8, or uint8 if the weights are.
+  // `out` is int8, or uint8 if the weights are.
   TfLiteStatus RunInt8(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                        const Rows<uint8_t>& rows, const IntWeights& weights,
                        const TfLiteTensor* bias, const ChannelScaling& scaling, void* out);
 
-  // Rows that HybridRows made, `rows_per_scale` of them to each of its scales; float bias and
-  // output.
+  // Rows quantised by HybridRows; each scale applies to `rows_per_scale` of them. Bias and output
+  // are float.
   struct HybridScaling {
     const HybridRows* input;
     int64_t rows_per_scale;

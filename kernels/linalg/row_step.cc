@@ -10,14 +10,14 @@
 namespace deputy {
 namespace {
 
-// What a block of rows takes of the second-level cache, beside weights and other inputs; and what
-// nodes between two products take of the first-level cache at a time.
+// Share of the second-level cache for a block of rows (the remainder is for weights and other
+// inputs), and of the first-level cache for the nodes between two products.
 constexpr int64_t kBlockBytes = 128 * 1024, kPartBytes = 12 * 1024;
 constexpr int64_t kMaxBlockRows = 192;
 
 int64_t PartsOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// RAII guard: the nodes of a step have begun.
+// RAII guard: calls the `begin` functions of the group's nodes, and their `end` functions.
 class Begun {
  public:
   Begun(TfLiteContext* context, Runtime* runtime, const RowProgram& program)
@@ -47,7 +47,7 @@ class Begun {
   size_t count_ = 0;
 };
 
-// Blocks of rows: parts of a matrix, or several whole ones.
+// Partition of the rows into blocks: parts of a matrix, or several whole matrices.
 struct BlockPlan {
   int64_t rows = 0, unit_rows = 0, block_rows = 0, unit_blocks = 0;
   int tasks = 0;
@@ -56,7 +56,7 @@ struct BlockPlan {
     const int64_t fitting = std::clamp(kBlockBytes / std::max<int64_t>(row_bytes, 1),
                                        int64_t{cut.tile_rows}, kMaxBlockRows);
     const int64_t matrices = PartsOf(rows, cut.rows_of_matrix);
-    // Four tasks a thread even out threads that are late.
+    // Four tasks per thread, for load balancing.
     const int64_t wanted = threads <= 1 ? 1 : int64_t{threads} * 4;
     unit_rows = cut.rows_of_matrix *
                 std::max<int64_t>(1, std::min(fitting / cut.rows_of_matrix, matrices / wanted));
@@ -77,7 +77,7 @@ struct BlockPlan {
   }
 };
 
-// A block of rows on its way through the nodes, in a worker's memory.
+// Computes all nodes for one block of rows, with intermediate values in a worker's memory.
 class BlockRun {
  public:
   BlockRun(TfLiteContext* context, Runtime* runtime, const StepRun& step, int64_t block_rows,
@@ -105,7 +105,7 @@ class BlockRun {
   }
 
  private:
-  // Nodes one behind the other on a few rows at a time.
+  // Runs consecutive nodes on a few rows at a time.
   void RunInParts(std::span<const RowOp> ops, int count) {
     if (ops.size() == 1) return RunOp(ops[0], first_, count);
     int64_t columns = 1;
@@ -117,7 +117,7 @@ class BlockRun {
     }
   }
 
-  // The nodes of a chain on all rows at once: their elements wait in no cache.
+  // Runs the nodes of a chain on all rows at once: their intermediate values stay in registers.
   void RunChain(const RowOp& op, int64_t first, int count) const {
     std::array<ElementOp, kMaxChainedOps> ops;
     int length = 0;
@@ -131,7 +131,7 @@ class BlockRun {
                        ops.data(), length, out);
   }
 
-  // Row `row` of the value in that slot.
+  // Returns the address of row `row` of the value in that slot.
   float* At(int slot, int columns, int64_t row) const {
     float* values = memory_;
     for (int before = 0; before < slot; ++before) {
@@ -207,7 +207,7 @@ void RowProduct::Multiply(int group, const float* rows, int count, float* out,
 
 bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,
                    int depth) {
-  // As PlanGemm has it.
+  // Same limit as in PlanGemm.
   constexpr double kLargeWeights = 128 * 1024;
   return rows >= int64_t{2} * cpu.gemm_f32.rows * ThreadCount(context) && columns > 0 &&
          depth > 0 && static_cast<double>(depth) * columns <= kLargeWeights;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs steps by rows (core/kernel_api/row_kernel.h), for the invoke of the node that is their head.
+// Runs row-wise fusion groups (core/kernel_api/row_kernel.h), called from the invoke of the head.
 #ifndef DEPUTY_KERNELS_LINALG_ROW_STEP_H_
 #define DEPUTY_KERNELS_LINALG_ROW_STEP_H_
 
@@ -10,16 +10,16 @@
 
 namespace deputy {
 
-// Rows of a product that belong together, and how many its tile takes at once.
+// Number of rows of one matrix, and number of rows that a product's tile processes at once.
 struct RowCut {
   int64_t rows_of_matrix = 0;
   int tile_rows = 1;
 };
 
-// Computes all nodes of the step, on all threads.
+// Computes all nodes of the group, on all threads.
 TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCut& cut);
 
-// A product's float factors in the time of a step: rows of any input against packed weights.
+// Float product of a node in a row-wise fusion group: rows of any input times packed weights.
 struct RowProduct {
   const CpuKernels* cpu = nullptr;
   const PackedWeights<float>* weights = nullptr;
@@ -27,17 +27,17 @@ struct RowProduct {
   const float* bias = nullptr;  // padded to whole panels
   FloatRange range;
 
-  // Of all rows: out[rows][columns] of the weights' group.
+  // The product of all rows: out[rows][columns] of the weights' group.
   GemmF32 Job(int group, float* out) const {
     return {
         cpu, weights, group, depth, bias, range.low, range.high, out, static_cast<size_t>(columns)};
   }
-  // Of some, which are so many elements apart in the output.
+  // Multiplies `count` rows; output rows are `out_step` elements apart.
   void Multiply(int group, const float* rows, int count, float* out, int64_t out_step) const;
 };
 
-// Whether a float product may be a node of a step by rows: it has rows enough for all threads, and
-// weights that stay in the second-level cache while few rows pass them.
+// Returns true if a float product may be part of a row-wise fusion group: it has enough rows for
+// all threads, and its weights stay in the second-level cache.
 bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,
                    int depth);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The combinations of types in which operators with weights come (convolutions, fully connected
-// layers), and what their weights and biases must be.
+// Combinations of types supported by operators with weights (convolutions, fully connected layers),
+// and the checks of their weights and biases.
 #ifndef DEPUTY_KERNELS_LINALG_WEIGHTS_FORM_H_
 #define DEPUTY_KERNELS_LINALG_WEIGHTS_FORM_H_
 
@@ -13,21 +13,21 @@ enum class WeightsForm {
   kFloat,   // all float32
   kInt8,    // all int8, bias int32
   kUInt8,   // all uint8, bias int32
-  kInt16,   // int16 with int8 weights, bias int32 (sums of 32 bits) or int64 (sums of 64 bits)
+  kInt16,   // int16 with int8 weights, bias int32 (32-bit sums) or int64 (64-bit sums)
   kHybrid,  // float32 with int8 weights, bias float32
 };
-// Where an operator takes weights of 4 or 2 bits, these stand for int8 (kernels/linalg/
-// dense_weights.h).
+// Operators that accept 4-bit or 2-bit weights convert them to int8
+// (kernels/linalg/dense_weights.h).
 
-// The types of inputs with which the forms come.
+// Input types of these forms.
 inline constexpr uint32_t kWeightsFormInputs = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit;
 
 inline bool IsQuantizedForm(WeightsForm form) {
   return form != WeightsForm::kFloat && form != WeightsForm::kHybrid;
 }
 
-// Which form it is; refuses other types and another type of output. `packed`: the types of weights
-// that the operator takes in place of int8.
+// Determines the form; fails for other types and for a different output type. `packed`: types of
+// weights that the operator accepts in place of int8.
 inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* input,
                                     const TfLiteTensor* weights, const TfLiteTensor* output,
                                     uint32_t packed, WeightsForm* out_form) {
@@ -50,8 +50,8 @@ inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* 
   }
 }
 
-// Checks a bias that may be absent (null). `said` is the operator's quantized_bias_type, float32
-// where nothing is said; it binds int16 only.
+// Checks an optional bias (may be null). `said` is the operator's quantized_bias_type, float32 if
+// not set; it applies to int16 only.
 inline TfLiteStatus CheckBias(TfLiteContext* context, WeightsForm form, const TfLiteTensor* bias,
                               TfLiteType said, int channels) {
   const bool says = form == WeightsForm::kInt16 && said != kTfLiteFloat32;
@@ -66,12 +66,12 @@ inline TfLiteStatus CheckBias(TfLiteContext* context, WeightsForm form, const Tf
   return CheckElementCount(context, bias, channels);
 }
 
-// int16 only: whether sums are of 64 bits.
+// int16 only: returns true if sums have 64 bits.
 inline bool HasWideSums(const TfLiteTensor* bias, TfLiteType said) {
   return bias == nullptr ? said != kTfLiteInt32 : bias->type == kTfLiteInt64;
 }
 
-// Adds channel `channel` of an int32 or int64 bias, if there is one, to an int16 operator's sum.
+// Adds channel `channel` of an optional int32 or int64 bias to the sum of an int16 operator.
 inline int64_t AddInt16Bias(int64_t sum, const TfLiteTensor* bias, int channel) {
   if (bias == nullptr) return sum;
   const int64_t value = bias->type == kTfLiteInt64 ? Data<int64_t>(bias)[channel]
