@@ -199,23 +199,23 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 // ---- Reports ------------------------------------------------------------------------------------
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer) {
+                        DeputySupportResult* result) {
   const GpuDelegate& gpu = Of(delegate);
   return GuardedOn(gpu, context, [&] {
     // Per thread: several threads may query one delegate.
     thread_local std::vector<std::string> texts;
-    texts.assign(answer->node_count, "");
+    texts.assign(result->node_count, "");
     std::vector<NodeChoice> choices;
     const TfLiteStatus status =
-        ChooseNodes(gpu, context, {answer->nodes, answer->node_count}, &choices);
+        ChooseNodes(gpu, context, {result->nodes, result->node_count}, &choices);
     if (status != kTfLiteOk) return status;
-    for (size_t i = 0; i < answer->node_count; ++i) {
-      answer->supported[i] = choices[i].refusal ? 0 : 1;
-      answer->cost_ns_of_node[i] = choices[i].device_ns;
+    for (size_t i = 0; i < result->node_count; ++i) {
+      result->supported[i] = choices[i].refusal ? 0 : 1;
+      result->cost_ns_of_node[i] = choices[i].device_ns;
       if (!choices[i].refusal) continue;
-      answer->reason_of_node[i] = choices[i].refusal->reason;
+      result->reason_of_node[i] = choices[i].refusal->reason;
       texts[i] = std::move(choices[i].refusal->text);
-      answer->text_of_node[i] = texts[i].c_str();
+      result->text_of_node[i] = texts[i].c_str();
     }
     return kTfLiteOk;
   });

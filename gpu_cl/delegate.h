@@ -32,7 +32,7 @@ void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implementations of the members of DeputyDelegatePlugin with these names.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer);
+                        DeputySupportResult* result);
 size_t DeviceBytes(TfLiteDelegate* delegate);
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
                                 void* user_data);

@@ -222,20 +222,20 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate) {
 /* ---- Reports ----------------------------------------------------------------------------------
  */
 
-static void SetUnsupported(DeputySupportAnswer* answer, size_t i, int32_t reason,
+static void SetUnsupported(DeputySupportResult* result, size_t i, int32_t reason,
                            const char* text) {
-  answer->supported[i] = 0;
-  answer->reason_of_node[i] = reason;
-  answer->text_of_node[i] = NpuCopyText(i, text);
+  result->supported[i] = 0;
+  result->reason_of_node[i] = reason;
+  result->text_of_node[i] = NpuCopyText(i, text);
 }
 
 /* The nodes are in plan order, and so are the refused ones. */
-static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupportAnswer* answer) {
+static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupportResult* result) {
   int32_t next = 0;
-  for (size_t i = 0; i < answer->node_count; ++i) {
+  for (size_t i = 0; i < result->node_count; ++i) {
     TfLiteNode* node = NULL;
     TfLiteRegistration* registration = NULL;
-    if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+    if (context->GetNodeAndRegistration(context, result->nodes[i], &node, &registration) !=
         kTfLiteOk) {
       continue;
     }
@@ -243,29 +243,29 @@ static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupp
                                DeputyHalfConstantOf(&choice->helper, node->outputs->data[0]) >= 0;
     if (next < choice->refused_count && choice->refused[next].node == node) {
       const NpuRefusal* refusal = &choice->refused[next++].refusal;
-      SetUnsupported(answer, i, refusal->reason, refusal->text);
+      SetUnsupported(result, i, refusal->reason, refusal->text);
     } else if (is_dequantize) {
-      SetUnsupported(answer, i, kDeputyReasonOther,
+      SetUnsupported(result, i, kDeputyReasonOther,
                      "converts a float16 constant that the NPU reads directly");
     } else {
-      answer->supported[i] = 1;
+      result->supported[i] = 1;
     }
   }
 }
 
 TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                           DeputySupportAnswer* answer) {
+                           DeputySupportResult* result) {
   const NpuState* state = NpuStateOf(delegate);
-  if (!NpuBeginTexts(answer->node_count)) return kTfLiteError;
+  if (!NpuBeginTexts(result->node_count)) return kTfLiteError;
   if (state->device.device == NULL) {
-    for (size_t i = 0; i < answer->node_count; ++i) {
-      SetUnsupported(answer, i, kDeputyReasonOther, state->device.absence);
+    for (size_t i = 0; i < result->node_count; ++i) {
+      SetUnsupported(result, i, kDeputyReasonOther, state->device.absence);
     }
     return kTfLiteOk;
   }
   Choice choice;
   const TfLiteStatus status = Choose(context, &choice);
-  if (status == kTfLiteOk) FillSupport(context, &choice, answer);
+  if (status == kTfLiteOk) FillSupport(context, &choice, result);
   EndChoice(&choice);
   return status;
 }

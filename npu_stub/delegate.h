@@ -25,7 +25,7 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate);
 
 /* Implement members of DeputyDelegatePlugin. */
 TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                           DeputySupportAnswer* answer);
+                           DeputySupportResult* result);
 size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 
 TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,

@@ -105,7 +105,7 @@ TEST(AppliedDelegates, one_is_current_while_it_is_applied_and_not_longer) {
     EXPECT_EQ(delegates.current()->handle, &outer);
   }
   EXPECT_EQ(delegates.current(), nullptr);
-  EXPECT_EQ(delegates.AnswerOf(0), nullptr);
+  EXPECT_EQ(delegates.SupportOf(0), nullptr);
 }
 
 TEST(AppliedDelegates, remember_so_many_of_those_that_failed_and_all_that_are_applied) {
@@ -150,16 +150,16 @@ TEST(AppliedDelegates, that_are_gone_say_why) {
 std::vector<DeputyReason> Reasons(const AppliedDelegates& delegates,
                                   const TfLiteDelegate* delegate) {
   std::vector<DeputyReason> reasons;
-  for (const NodeAnswer& answer : delegates.Find(delegate)->record.nodes) {
-    reasons.push_back(answer.reason);
+  for (const NodeSupport& support : delegates.Find(delegate)->record.nodes) {
+    reasons.push_back(support.reason);
   }
   return reasons;
 }
 
 std::vector<bool> Taken(const AppliedDelegates& delegates, const TfLiteDelegate* delegate) {
   std::vector<bool> taken;
-  for (const NodeAnswer& answer : delegates.Find(delegate)->record.nodes) {
-    taken.push_back(answer.taken);
+  for (const NodeSupport& support : delegates.Find(delegate)->record.nodes) {
+    taken.push_back(support.delegated);
   }
   return taken;
 }
@@ -178,7 +178,7 @@ class DelegateRecords : public testing::Test {
     delegates_.AddCurrent();
     delegates_.ConcludeCurrent("");
   }
-  const NodeAnswer& AnswerOf(const TfLiteDelegate* delegate, int node) {
+  const NodeSupport& SupportOf(const TfLiteDelegate* delegate, int node) {
     return delegates_.Find(delegate)->record.nodes[static_cast<size_t>(node)];
   }
 
@@ -190,50 +190,50 @@ class DelegateRecords : public testing::Test {
 TEST_F(DelegateRecords, say_which_nodes_a_delegate_runs_and_why_not_the_others) {
   graph_->registration(3)->version = 2;
   Apply(&a_, [&] {
-    for (int node : {0, 1, 3}) delegates_.AnswerOf(node)->looked_at = true;
+    for (int node : {0, 1, 3}) delegates_.SupportOf(node)->looked_at = true;
     graph_.Replace({0, 1}, &a_, {0}, {2});
   });
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(true, true, false, false));
   EXPECT_THAT(Reasons(delegates_, &a_), ElementsAre(kDeputyReasonNone, kDeputyReasonNone,
-                                                    kDeputyReasonNotAsked, kDeputyReasonVersion));
-  EXPECT_THAT(AnswerOf(&a_, 3).text, HasSubstr("version 2"));
+                                                    kDeputyReasonNotQueried, kDeputyReasonVersion));
+  EXPECT_THAT(SupportOf(&a_, 3).text, HasSubstr("version 2"));
 }
 
 TEST_F(DelegateRecords, compare_nodes_that_were_left_with_those_that_were_taken) {
   graph_->tensor(2)->type = kTfLiteInt8;
   graph_->tensor(4)->allocation_type = kTfLiteDynamic;
   Apply(&a_, [&] {
-    for (int node = 0; node < 4; ++node) delegates_.AnswerOf(node)->looked_at = true;
-    delegates_.AnswerOf(2)->previewed = true;
+    for (int node = 0; node < 4; ++node) delegates_.SupportOf(node)->looked_at = true;
+    delegates_.SupportOf(2)->previewed = true;
     graph_.Replace({0}, &a_, {0}, {1});
   });
   EXPECT_THAT(Reasons(delegates_, &a_),
               ElementsAre(kDeputyReasonNone, kDeputyReasonType, kDeputyReasonPartitionTooSmall,
                           kDeputyReasonDynamicShape));
-  EXPECT_THAT(AnswerOf(&a_, 1).text, HasSubstr("here FLOAT32 -> INT8"));
+  EXPECT_THAT(SupportOf(&a_, 1).text, HasSubstr("here FLOAT32 -> INT8"));
 }
 
 TEST_F(DelegateRecords, keep_a_reason_that_was_given_before) {
   Apply(&a_, [&] {
-    delegates_.AnswerOf(0)->reason = kDeputyReasonPinned;
-    delegates_.AnswerOf(1)->reason = kDeputyReasonShape;
-    delegates_.AnswerOf(1)->text = "too large";
+    delegates_.SupportOf(0)->reason = kDeputyReasonPinned;
+    delegates_.SupportOf(1)->reason = kDeputyReasonShape;
+    delegates_.SupportOf(1)->text = "too large";
     graph_.Replace({3}, &a_, {3}, {4});
   });
   EXPECT_THAT(Reasons(delegates_, &a_), ElementsAre(kDeputyReasonPinned, kDeputyReasonShape,
-                                                    kDeputyReasonNotAsked, kDeputyReasonNone));
-  EXPECT_EQ(AnswerOf(&a_, 1).text, "too large");
+                                                    kDeputyReasonNotQueried, kDeputyReasonNone));
+  EXPECT_EQ(SupportOf(&a_, 1).text, "too large");
 }
 
 TEST_F(DelegateRecords, of_one_that_failed_say_why) {
   {
     const AppliedDelegates::Application application(&delegates_, &a_);
-    delegates_.AnswerOf(1)->claimed = true;
+    delegates_.SupportOf(1)->claimed = true;
     delegates_.ConcludeCurrent("the device is gone");
   }
   EXPECT_THAT(Reasons(delegates_, &a_), ElementsAre(kDeputyReasonGraph, kDeputyReasonFailed,
                                                     kDeputyReasonGraph, kDeputyReasonGraph));
-  EXPECT_EQ(AnswerOf(&a_, 1).text, "the device is gone");
+  EXPECT_EQ(SupportOf(&a_, 1).text, "the device is gone");
 }
 
 // A delegate that replaces another one's node takes nothing away from what that one took.
@@ -253,10 +253,10 @@ TEST_F(DelegateRecords, follow_the_graph_when_nodes_come_back_to_the_cpu) {
   graph_.RemoveNodesFrom(4, {0, 1, 2, 3});
   delegates_.Revise("the input was resized");
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(false, false, false, false));
-  EXPECT_EQ(AnswerOf(&a_, 1).reason, kDeputyReasonRemoved);
-  EXPECT_EQ(AnswerOf(&a_, 1).text, "the input was resized");
+  EXPECT_EQ(SupportOf(&a_, 1).reason, kDeputyReasonRemoved);
+  EXPECT_EQ(SupportOf(&a_, 1).text, "the input was resized");
   EXPECT_THAT(Taken(delegates_, &b_), ElementsAre(false, false, false, false));
-  EXPECT_EQ(AnswerOf(&a_, 0).reason, kDeputyReasonNotAsked);
+  EXPECT_EQ(SupportOf(&a_, 0).reason, kDeputyReasonNotQueried);
 }
 
 }  // namespace

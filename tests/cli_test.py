@@ -1157,7 +1157,7 @@ class CliTest(unittest.TestCase):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", wanted, "--json"))
         self.assertEqual(report["delegated"], 0)
         for node in report["subgraphs"][0]["nodes"]:
-            answer, = node["answers"]
+            answer, = node["support"]
             self.assertEqual(answer["reason_name"], "COST")
             self.assertRegex(answer["text"],
                              r"\Apartition of 16 nodes: gain \S+ us below min_gain_us=100000000\Z")

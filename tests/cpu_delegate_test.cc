@@ -110,10 +110,10 @@ void ApplyTo(TestInterpreter* t, const Handle& delegate) {
 
 // What the delegate says of node `index` of the subgraph.
 std::string WhyNot(const TestInterpreter& t, int index, int subgraph = 0) {
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), subgraph, index, 0, &answer), kTfLiteOk);
-  return answer.taken != 0 ? "" : answer.text == nullptr ? "no reason" : answer.text;
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), subgraph, index, 0, &support), kTfLiteOk);
+  return support.delegated != 0 ? "" : support.text == nullptr ? "no reason" : support.text;
 }
 
 // ---- Results ------------------------------------------------------------------------------------

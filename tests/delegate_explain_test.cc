@@ -32,11 +32,11 @@ TfLiteStatus Apply(TestInterpreter* t, Scripted* delegate) {
   return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate->get());
 }
 
-DeputyNodeAnswer AnswerOf(TestInterpreter* t, int node, int delegate = 0) {
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t->get(), 0, node, delegate, &answer), kTfLiteOk);
-  return answer;
+DeputyNodeSupport SupportOf(TestInterpreter* t, int node, int delegate = 0) {
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t->get(), 0, node, delegate, &support), kTfLiteOk);
+  return support;
 }
 
 DeputyNodeRun RunOf(TestInterpreter* t, int node) {
@@ -48,7 +48,7 @@ DeputyNodeRun RunOf(TestInterpreter* t, int node) {
 
 std::vector<int> Reasons(TestInterpreter* t, int nodes, int delegate = 0) {
   std::vector<int> reasons;
-  for (int i = 0; i < nodes; ++i) reasons.push_back(AnswerOf(t, i, delegate).reason);
+  for (int i = 0; i < nodes; ++i) reasons.push_back(SupportOf(t, i, delegate).reason);
   return reasons;
 }
 
@@ -68,26 +68,26 @@ TEST(Explain, every_node_has_an_owner_or_a_reason) {
   EXPECT_EQ(info.partition_count, 2);
   EXPECT_EQ(info.node_count, 3);
   for (int node : {0, 1, 4}) {
-    EXPECT_EQ(AnswerOf(&t, node).taken, 1);
-    EXPECT_EQ(AnswerOf(&t, node).reason, kDeputyReasonNone);
+    EXPECT_EQ(SupportOf(&t, node).delegated, 1);
+    EXPECT_EQ(SupportOf(&t, node).reason, kDeputyReasonNone);
     EXPECT_EQ(RunOf(&t, node).delegate_index, 0);
   }
   EXPECT_EQ(RunOf(&t, 0).runner, 6);
   EXPECT_EQ(RunOf(&t, 4).runner, 7);
   for (int node : {2, 3, 5}) {
-    EXPECT_EQ(AnswerOf(&t, node).taken, 0);
-    EXPECT_EQ(AnswerOf(&t, node).reason, kDeputyReasonNotClaimed);
-    EXPECT_STREQ(AnswerOf(&t, node).reason_name, "NOT_CLAIMED");
-    EXPECT_THAT(AnswerOf(&t, node).text, HasSubstr("no reason given"));
+    EXPECT_EQ(SupportOf(&t, node).delegated, 0);
+    EXPECT_EQ(SupportOf(&t, node).reason, kDeputyReasonNotClaimed);
+    EXPECT_STREQ(SupportOf(&t, node).reason_name, "NOT_CLAIMED");
+    EXPECT_THAT(SupportOf(&t, node).text, HasSubstr("no reason given"));
     EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
     EXPECT_EQ(RunOf(&t, node).runner, node);
   }
   // Indices that are none.
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 99, 0, &answer), kTfLiteError);
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 0, 1, &answer), kTfLiteError);
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 1, 0, 0, &answer), kTfLiteError);
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 99, 0, &support), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 0, 1, &support), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 1, 0, 0, &support), kTfLiteError);
   EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 1, &info), kTfLiteError);
 }
 
@@ -128,9 +128,9 @@ TEST(Explain, random_claims_are_all_explained) {
     size_t boundary = 0;
     for (int i = 0; i < length; ++i) {
       const bool taken = claims.count(i) != 0;
-      EXPECT_EQ(AnswerOf(&t, i).taken, taken);
-      EXPECT_EQ(AnswerOf(&t, i).reason == kDeputyReasonNone, taken);
-      EXPECT_NE(AnswerOf(&t, i).text[0] == '\0', !taken);
+      EXPECT_EQ(SupportOf(&t, i).delegated, taken);
+      EXPECT_EQ(SupportOf(&t, i).reason == kDeputyReasonNone, taken);
+      EXPECT_NE(SupportOf(&t, i).text[0] == '\0', !taken);
       // A run of claimed nodes takes in 16 bytes and gives out 16.
       boundary += taken && claims.count(i - 1) == 0 ? 32 : 0;
     }
@@ -156,8 +156,8 @@ TEST(Explain, a_later_delegate_hears_that_nodes_are_taken) {
   EXPECT_EQ(RunOf(&t, 1).delegate_index, 0);
   EXPECT_EQ(RunOf(&t, 2).delegate_index, 1);
   // The first one's node, number 4, is not for the second.
-  EXPECT_EQ(AnswerOf(&t, 4, 1).reason, kDeputyReasonTaken);
-  EXPECT_EQ(AnswerOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
+  EXPECT_EQ(SupportOf(&t, 4, 1).reason, kDeputyReasonClaimedByOther);
+  EXPECT_EQ(SupportOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
 }
 
 TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
@@ -196,7 +196,7 @@ TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
     ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
     EXPECT_THAT(info.failure, testing::StartsWith("no device; looked for 3; "));
     EXPECT_THAT(info.failure, testing::EndsWith(closing));
-    EXPECT_STREQ(AnswerOf(&t, 1).text, info.failure);
+    EXPECT_STREQ(SupportOf(&t, 1).text, info.failure);
   }
 }
 
@@ -211,8 +211,8 @@ TEST(Explain, types_tell_where_no_reason_was_given) {
   Scripted delegate({0});
   TestInterpreter t(m.Finish());
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
-  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonType);
-  EXPECT_THAT(AnswerOf(&t, 1).text, HasSubstr("INT32 INT32 -> INT32"));
+  EXPECT_EQ(SupportOf(&t, 1).reason, kDeputyReasonType);
+  EXPECT_THAT(SupportOf(&t, 1).text, HasSubstr("INT32 INT32 -> INT32"));
 }
 
 TEST(Explain, costs_are_there_once_somebody_measures) {
@@ -252,14 +252,14 @@ TEST(ExplainRemoval, a_failing_delegate_takes_the_earlier_ones_with_it) {
   EXPECT_THAT(Reasons(&t, 4, 0), ElementsAre(kDeputyReasonRemoved, kDeputyReasonRemoved,
                                              kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
   for (int node = 0; node < 4; ++node) {
-    EXPECT_EQ(AnswerOf(&t, node, 0).taken, 0);
-    EXPECT_STRNE(AnswerOf(&t, node, 0).text, "");
+    EXPECT_EQ(SupportOf(&t, node, 0).delegated, 0);
+    EXPECT_STRNE(SupportOf(&t, node, 0).text, "");
     EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
   }
-  // Answers about the delegates' own nodes went with these.
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 4, 1, &answer), kTfLiteError);
+  // QueryResult about the delegates' own nodes went with these.
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 4, 1, &support), kTfLiteError);
 }
 
 TEST(ExplainRemoval, the_cpu_takes_over) {
@@ -272,8 +272,8 @@ TEST(ExplainRemoval, the_cpu_takes_over) {
   ASSERT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(InfoOf(&t, 0).applied, 0);
   EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("the CPU took over"));
-  EXPECT_EQ(AnswerOf(&t, 1).taken, 0);
-  EXPECT_STREQ(AnswerOf(&t, 1).reason_name, "REMOVED");
+  EXPECT_EQ(SupportOf(&t, 1).delegated, 0);
+  EXPECT_STREQ(SupportOf(&t, 1).reason_name, "REMOVED");
 }
 
 TEST(ExplainRemoval, a_resize_until_tensors_are_allocated) {
@@ -282,11 +282,11 @@ TEST(ExplainRemoval, a_resize_until_tensors_are_allocated) {
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
   ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
   EXPECT_EQ(InfoOf(&t, 0).applied, 1);
-  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonRemoved);
-  EXPECT_THAT(AnswerOf(&t, 1).text, HasSubstr("resize"));
+  EXPECT_EQ(SupportOf(&t, 1).reason, kDeputyReasonRemoved);
+  EXPECT_THAT(SupportOf(&t, 1).text, HasSubstr("resize"));
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  EXPECT_EQ(AnswerOf(&t, 1).taken, 1);
-  EXPECT_EQ(AnswerOf(&t, 1).reason, kDeputyReasonNone);
+  EXPECT_EQ(SupportOf(&t, 1).delegated, 1);
+  EXPECT_EQ(SupportOf(&t, 1).reason, kDeputyReasonNone);
 }
 
 void Hot(TfLiteInterpreterOptions* options) {
@@ -304,10 +304,10 @@ TEST(ExplainRemoval, hot_takes_a_delegate_back_from_every_subgraph) {
   bad.FailAt(kScriptedPrepareDelegate, 1);
   ASSERT_EQ(Apply(&t, &bad), kTfLiteDelegateError);
   EXPECT_EQ(InfoOf(&t, 0).applied, 1);
-  EXPECT_EQ(AnswerOf(&t, 0, 0).taken, 1);
+  EXPECT_EQ(SupportOf(&t, 0, 0).delegated, 1);
   EXPECT_EQ(InfoOf(&t, 1).applied, 0);
-  EXPECT_EQ(AnswerOf(&t, 2, 1).reason, kDeputyReasonRemoved);
-  EXPECT_THAT(AnswerOf(&t, 2, 1).text, HasSubstr("taken back"));
+  EXPECT_EQ(SupportOf(&t, 2, 1).reason, kDeputyReasonRemoved);
+  EXPECT_THAT(SupportOf(&t, 2, 1).text, HasSubstr("taken back"));
 }
 
 TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_fails) {
@@ -318,9 +318,9 @@ TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_
   delegate.FailAt(kScriptedPrepareKernel, delegate->calls[kScriptedPrepareKernel]);
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteDelegateError);
   EXPECT_EQ(InfoOf(&t, 0).applied, 1);
-  EXPECT_EQ(AnswerOf(&t, 0).taken, 1);
-  EXPECT_EQ(AnswerOf(&t, 2).taken, 0);
-  EXPECT_NE(AnswerOf(&t, 2).reason, kDeputyReasonNone);
+  EXPECT_EQ(SupportOf(&t, 0).delegated, 1);
+  EXPECT_EQ(SupportOf(&t, 2).delegated, 0);
+  EXPECT_NE(SupportOf(&t, 2).reason, kDeputyReasonNone);
 }
 
 TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
@@ -393,7 +393,7 @@ TEST(Placement, nodes_are_excluded_by_number_name_and_operator) {
     for (int i = 0; i < 5; ++i) {
       const bool excluded = row.excluded.count(i) != 0;
       EXPECT_EQ(RunOf(&t, i).delegate_index, excluded ? -1 : 0);
-      EXPECT_EQ(AnswerOf(&t, i).reason, excluded ? kDeputyReasonExcluded : kDeputyReasonNone);
+      EXPECT_EQ(SupportOf(&t, i).reason, excluded ? kDeputyReasonExcluded : kDeputyReasonNone);
     }
     for (TestInterpreter* each : {&t, &cpu}) {
       ASSERT_EQ(each->Allocate(), kTfLiteOk);
@@ -485,11 +485,11 @@ TEST(Groups, go_together_or_not_at_all) {
       const bool taken = row.taken.count(i) != 0;
       EXPECT_EQ(RunOf(&t, i).delegate_index, taken ? 0 : -1) << row.groups << " node " << i;
       if (!taken && row.groups[i] != '-' && (i % 2 == 0)) {
-        EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonGroup) << row.groups << " node " << i;
-        EXPECT_EQ(AnswerOf(&t, i).group, row.groups[i]);
+        EXPECT_EQ(SupportOf(&t, i).reason, kDeputyReasonGroup) << row.groups << " node " << i;
+        EXPECT_EQ(SupportOf(&t, i).group, row.groups[i]);
       }
       if (!taken && i % 2 == 1) {
-        EXPECT_EQ(AnswerOf(&t, i).reason, kDeputyReasonOperator);
+        EXPECT_EQ(SupportOf(&t, i).reason, kDeputyReasonOperator);
       }
     }
     for (TestInterpreter* each : {&t, &cpu}) {
@@ -577,10 +577,10 @@ using Said = std::vector<std::string>;
 TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Said* out_said) {
   return DeputyInterpreterCheckDelegate(
       t->get(), delegate,
-      [](void* said, int32_t subgraph, int32_t node, const DeputyNodeAnswer* answer) {
+      [](void* said, int32_t subgraph, int32_t node, const DeputyNodeSupport* support) {
         std::string text = std::to_string(subgraph) + "#" + std::to_string(node);
-        if (answer->taken == 0) {
-          text += std::string(" ") + answer->reason_name + " " + answer->text;
+        if (support->delegated == 0) {
+          text += std::string(" ") + support->reason_name + " " + support->text;
         }
         static_cast<Said*>(said)->push_back(text);
       },

@@ -343,9 +343,9 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual([n["index"] for n in graph["nodes"]], list(range(16)))
         node = graph["nodes"][6]
         self.assertEqual((node["operator"], node["partition"], node["runner"]), ("ADD", 0, 16))
-        self.assertEqual([a["taken"] for a in node["answers"]], [True, False])
+        self.assertEqual([a["delegated"] for a in node["support"]], [True, False])
         left = graph["nodes"][0]
-        self.assertEqual([(a["delegate"], a["reason"], a["reason_name"]) for a in left["answers"]],
+        self.assertEqual([(a["delegate"], a["reason"], a["reason_name"]) for a in left["support"]],
                          [(0, 1, "OPERATOR"), (1, 100, "NOT_CLAIMED")])
         self.assertEqual(
             {k: v for k, v in graph["partitions"][0].items() if k != "cost_ns"},
@@ -445,7 +445,7 @@ class ExplainTest(unittest.TestCase):
             pinned = [1 if i in nodes else 0 for i in range(3)]
             self.assertEqual(self.owners(*both, "--pin", selector + "=1"), pinned)
         answer = self.report(*both, "--exclude=#1")["subgraphs"][0]["nodes"]
-        self.assertEqual(next(n for n in answer if n["index"] == 1)["answers"][0]["reason_name"],
+        self.assertEqual(next(n for n in answer if n["index"] == 1)["support"][0]["reason_name"],
                          "EXCLUDED")
 
     def test_selectors_that_fit_no_node_are_refused(self):
@@ -528,7 +528,7 @@ class ExplainTest(unittest.TestCase):
             self.assertEqual(report["policy"], policy)
             self.assertEqual(report["delegates"][0]["applied"], False)
             self.assertNotEqual(report["delegates"][0]["failure"], "")
-            self.assertEqual(report["subgraphs"][0]["nodes"][0]["answers"][0]["reason_name"],
+            self.assertEqual(report["subgraphs"][0]["nodes"][0]["support"][0]["reason_name"],
                              "GRAPH")
             self.assertEqual(report["status"]["delegates_left_out"], 1 if policy == "hot" else 0)
         report = self.report(DIGITS, *plugin("failing"), "--profile", "2")
@@ -603,7 +603,7 @@ class ExplainTest(unittest.TestCase):
         table = re.search(r'<table class="reasons">(.*?)</table>', text, re.DOTALL)[1]
         answers = [(a["reason_name"], a["text"]) for n in
                    self.report(DIGITS, *plugin("described0"))["subgraphs"][0]["nodes"]
-                   for a in n["answers"] if not a["taken"]]
+                   for a in n["support"] if not a["delegated"]]
         rows = re.findall(r'<tr><td class="number">\d+</td><td class="number">(\d+)</td>', table)
         self.assertEqual(len(rows), len(set(answers)))
         self.assertEqual(sum(map(int, rows)), len(answers))

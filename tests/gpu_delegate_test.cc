@@ -211,16 +211,16 @@ TEST_F(GpuDelegateTest, quantised_models_can_be_switched_off) {
   }
 }
 
-struct Answer {
+struct Support {
   bool supported = false;
   int32_t reason = 0;
   std::string text;
   double cost_ns = -1;
 };
 
-// What the delegate says of each node of a model.
-std::vector<Answer> Ask(TfLiteDelegate* gpu, const std::vector<uint8_t>& model) {
-  std::vector<Answer> answers;
+// Returns the support status of each node of a model.
+std::vector<Support> QuerySupport(TfLiteDelegate* gpu, const std::vector<uint8_t>& model) {
+  std::vector<Support> support;
   Programmed asking([&](TfLiteContext* context, TfLiteDelegate*) {
     TfLiteIntArray* plan;
     EXPECT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
@@ -229,23 +229,23 @@ std::vector<Answer> Ask(TfLiteDelegate* gpu, const std::vector<uint8_t>& model) 
     std::vector<int32_t> reasons(count), groups(count, -1);
     std::vector<const char*> texts(count);
     std::vector<double> costs(count, -1);
-    DeputySupportAnswer answer = {sizeof answer,  count,        plan->data,    supported.data(),
+    DeputySupportResult result = {sizeof result,  count,        plan->data,    supported.data(),
                                   reasons.data(), texts.data(), groups.data(), costs.data()};
-    EXPECT_EQ(GetSupport(gpu, context, &answer), kTfLiteOk);
+    EXPECT_EQ(GetSupport(gpu, context, &result), kTfLiteOk);
     for (size_t i = 0; i < count; ++i) {
-      answers.push_back(
+      support.push_back(
           {supported[i] != 0, reasons[i], texts[i] == nullptr ? "" : texts[i], costs[i]});
     }
     return kTfLiteOk;
   });
   TestInterpreter t(model);
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &asking.base), kTfLiteOk) << t.log();
-  return answers;
+  return support;
 }
 
 TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   const TestDelegate gpu(spy_->api(), {{"quantized", "false"}});
-  const std::vector<Answer> divided = Ask(gpu.get(), DividedModel());
+  const std::vector<Support> divided = QuerySupport(gpu.get(), DividedModel());
   ASSERT_EQ(divided.size(), 4u);
   for (const size_t taken : {0, 1, 3}) {
     EXPECT_TRUE(divided[taken].supported);
@@ -255,11 +255,11 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   EXPECT_FALSE(divided[2].supported);
   EXPECT_EQ(divided[2].reason, kDeputyReasonOperator);
   EXPECT_EQ(divided[2].text, "custom operator 'Backwards'");
-  const std::vector<Answer> bytes = Ask(gpu.get(), WholeModel(kTfLiteInt8));
+  const std::vector<Support> bytes = QuerySupport(gpu.get(), WholeModel(kTfLiteInt8));
   EXPECT_EQ(bytes[0].reason, kDeputyReasonQuantization);
   EXPECT_EQ(bytes[0].text, "quantised operators are disabled by the option 'quantized'");
   const TestDelegate all(spy_->api());
-  const std::vector<Answer> shorts = Ask(all.get(), WholeModel(kTfLiteInt16));
+  const std::vector<Support> shorts = QuerySupport(all.get(), WholeModel(kTfLiteInt16));
   EXPECT_EQ(shorts[0].reason, kDeputyReasonType);
   EXPECT_EQ(shorts[0].text, "INT16 is not supported (its sums exceed float32's precision)");
 }
@@ -287,27 +287,27 @@ TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
 
 TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
   const TestDelegate gpu(spy_->api(), {{"min_gain_us", "1000"}});
-  const std::vector<Answer> answers = Ask(gpu.get(), DividedModel());
-  ASSERT_EQ(answers.size(), 4u);
+  const std::vector<Support> support = QuerySupport(gpu.get(), DividedModel());
+  ASSERT_EQ(support.size(), 4u);
   for (const size_t node : {0, 1, 3}) {
-    EXPECT_FALSE(answers[node].supported);
-    EXPECT_EQ(answers[node].reason, kDeputyReasonCost);
-    EXPECT_THAT(answers[node].text,
+    EXPECT_FALSE(support[node].supported);
+    EXPECT_EQ(support[node].reason, kDeputyReasonCost);
+    EXPECT_THAT(support[node].text,
                 testing::MatchesRegex(node == 3 ? "partition of 1 nodes: gain -[0-9.]+ us below "
                                                   "min_gain_us=1000"
                                                 : "partition of 2 nodes: gain -[0-9.]+ us below "
                                                   "min_gain_us=1000"));
   }
-  EXPECT_EQ(answers[2].reason, kDeputyReasonOperator);
+  EXPECT_EQ(support[2].reason, kDeputyReasonOperator);
 }
 
 TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
   const TestDelegate gpu(spy_->api());
-  const std::vector<Answer> answers = Ask(gpu.get(), PictureModel());
-  ASSERT_EQ(answers.size(), 6u);
-  for (const size_t node : {0, 1, 3, 4, 5}) EXPECT_GT(answers[node].cost_ns, 0) << node;
-  EXPECT_EQ(answers[2].cost_ns, 0);  // RESHAPE
-  EXPECT_EQ(Ask(gpu.get(), DividedModel())[2].cost_ns, -1);
+  const std::vector<Support> support = QuerySupport(gpu.get(), PictureModel());
+  ASSERT_EQ(support.size(), 6u);
+  for (const size_t node : {0, 1, 3, 4, 5}) EXPECT_GT(support[node].cost_ns, 0) << node;
+  EXPECT_EQ(support[2].cost_ns, 0);  // RESHAPE
+  EXPECT_EQ(QuerySupport(gpu.get(), DividedModel())[2].cost_ns, -1);
 }
 
 // ---- Life ---------------------------------------------------------------------------------------

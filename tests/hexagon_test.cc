@@ -230,11 +230,11 @@ TEST_F(Hexagon, float_models_are_left_with_a_reason) {
   TestInterpreter t(Network(kTfLiteFloat32));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   EXPECT_EQ(Delegated(&t), 0);
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  ASSERT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, 0, 0, &answer), kTfLiteOk);
-  EXPECT_EQ(answer.reason, kDeputyReasonType);
-  EXPECT_THAT(answer.text, HasSubstr("expected INT8 or UINT8, found FLOAT32"));
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  ASSERT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 0, 0, &support), kTfLiteOk);
+  EXPECT_EQ(support.reason, kDeputyReasonType);
+  EXPECT_THAT(support.text, HasSubstr("expected INT8 or UINT8, found FLOAT32"));
 }
 
 TEST_F(Hexagon, one_node_alone_is_left) {

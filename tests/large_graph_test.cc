@@ -31,11 +31,11 @@ DeputyNodeInfo InfoOf(const TfLiteInterpreter* interpreter, int node) {
   return info;
 }
 
-DeputyNodeAnswer AnswerOf(const TfLiteInterpreter* interpreter, int node) {
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(interpreter, 0, node, 0, &answer), kTfLiteOk);
-  return answer;
+DeputyNodeSupport SupportOf(const TfLiteInterpreter* interpreter, int node) {
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(interpreter, 0, node, 0, &support), kTfLiteOk);
+  return support;
 }
 
 TEST(LargeGraph, of_600000_nodes_is_created) {
@@ -59,7 +59,7 @@ TEST(LargeGraph, is_delegated_in_as_many_parts_as_it_has_nodes) {
     const bool taken = node % 2 == 0;
     ASSERT_EQ(RunOf(t.get(), node).runner, taken ? kNodes + node / 2 : node);
     ASSERT_EQ(InfoOf(t.get(), node).plan_position, taken ? -1 : node);
-    ASSERT_EQ(AnswerOf(t.get(), node).reason, taken ? kDeputyReasonNone : kDeputyReasonNotClaimed);
+    ASSERT_EQ(SupportOf(t.get(), node).reason, taken ? kDeputyReasonNone : kDeputyReasonNotClaimed);
   }
   ASSERT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), kNodes / 2);
   for (int i = 0; i < kNodes / 2; ++i) {
@@ -96,9 +96,9 @@ TEST(LargeGraph, of_nodes_with_many_inputs_is_delegated) {
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
   EXPECT_EQ(half.inits, 1);
-  EXPECT_EQ(AnswerOf(t.get(), 0).reason, kDeputyReasonNone);
-  EXPECT_EQ(AnswerOf(t.get(), 1).reason, kDeputyReasonNotClaimed);
-  EXPECT_STREQ(AnswerOf(t.get(), 1).text,
+  EXPECT_EQ(SupportOf(t.get(), 0).reason, kDeputyReasonNone);
+  EXPECT_EQ(SupportOf(t.get(), 1).reason, kDeputyReasonNotClaimed);
+  EXPECT_STREQ(SupportOf(t.get(), 1).text,
                "not claimed, no reason given; other nodes of this operator were");
 }
 

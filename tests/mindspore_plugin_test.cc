@@ -151,14 +151,14 @@ class Asker {
   TfLiteStatus Ask(TfLiteContext* context) {
     const int32_t nodes[] = {0, 1, 2, 3};
     std::vector<const char*> said(4, nullptr);
-    DeputySupportAnswer answer = {};
-    answer.struct_size = sizeof answer;
-    answer.node_count = 4;
-    answer.nodes = nodes;
-    answer.supported = supported.data();
-    answer.reason_of_node = reasons.data();
-    answer.text_of_node = said.data();
-    status = deputy_plugin()->get_support(delegate_, context, &answer);
+    DeputySupportResult result = {};
+    result.struct_size = sizeof result;
+    result.node_count = 4;
+    result.nodes = nodes;
+    result.supported = supported.data();
+    result.reason_of_node = reasons.data();
+    result.text_of_node = said.data();
+    status = deputy_plugin()->get_support(delegate_, context, &result);
     for (size_t i = 0; i < said.size(); ++i) texts[i] = said[i] == nullptr ? "" : said[i];
     return kTfLiteOk;
   }

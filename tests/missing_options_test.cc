@@ -54,12 +54,12 @@ struct Asked {
   TfLiteType type;
 };
 
-// The words of an answer for each node: "taken", or why not.
-std::vector<std::string> WordsOf(const DeputySupportAnswer& answer) {
+// The words of the result for each node: "supported", or why not.
+std::vector<std::string> WordsOf(const DeputySupportResult& result) {
   std::vector<std::string> words;
-  for (size_t i = 0; i < answer.node_count; ++i) {
-    const char* text = answer.text_of_node[i];
-    words.emplace_back(answer.supported[i] != 0 ? "taken" : text == nullptr ? "" : text);
+  for (size_t i = 0; i < result.node_count; ++i) {
+    const char* text = result.text_of_node[i];
+    words.emplace_back(result.supported[i] != 0 ? "supported" : text == nullptr ? "" : text);
   }
   return words;
 }
@@ -74,16 +74,16 @@ std::vector<std::string> AnswerTo(TfLiteContext* context, void* library, TfLiteD
   std::vector<int32_t> reasons(nodes.size()), groups(nodes.size(), -1);
   std::vector<const char*> texts(nodes.size());
   std::vector<double> costs(nodes.size(), -1);
-  DeputySupportAnswer answer = {
-      sizeof answer,  nodes.size(), nodes.data(),  supported.data(),
+  DeputySupportResult result = {
+      sizeof result,  nodes.size(), nodes.data(),  supported.data(),
       reasons.data(), texts.data(), groups.data(), costs.data(),
   };
-  EXPECT_EQ(plugin->get_support(delegate, context, &answer), kTfLiteOk);
-  return WordsOf(answer);
+  EXPECT_EQ(plugin->get_support(delegate, context, &result), kTfLiteOk);
+  return WordsOf(result);
 }
 
 // What the library says of the model's nodes, which have their options or not.
-std::vector<std::string> Answers(const Asked& asked, bool with_options) {
+std::vector<std::string> SupportTexts(const Asked& asked, bool with_options) {
   void* const library = dlopen(asked.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {dlerror()};
   std::vector<std::string> words;
@@ -141,8 +141,8 @@ class MissingOptions : public QuietTest {};
 TEST_F(MissingOptions, are_a_reason_to_leave_a_node) {
   for (const Asked& asked : Ours()) {
     SCOPED_TRACE(asked.library);
-    EXPECT_THAT(Answers(asked, true), testing::Contains("taken").Times(testing::Ge(4)));
-    const std::vector<std::string> words = Answers(asked, false);
+    EXPECT_THAT(SupportTexts(asked, true), testing::Contains("supported").Times(testing::Ge(4)));
+    const std::vector<std::string> words = SupportTexts(asked, false);
     EXPECT_EQ(words.size(), 5u);
     EXPECT_THAT(words, testing::Each(HasSubstr("expected options, found none")));
   }

@@ -51,11 +51,11 @@ class NpuPlugin : public QuietTest {
   std::unique_ptr<DeputyPlugin, Release> plugin_;
 };
 
-DeputyNodeAnswer AnswerOf(const TestInterpreter& t, int node) {
-  DeputyNodeAnswer answer{};
-  answer.struct_size = sizeof answer;
-  EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, node, 0, &answer), kTfLiteOk);
-  return answer;
+DeputyNodeSupport SupportOf(const TestInterpreter& t, int node) {
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, node, 0, &support), kTfLiteOk);
+  return support;
 }
 
 TEST_F(NpuPlugin, describes_itself) {
@@ -85,14 +85,14 @@ TEST_F(NpuPlugin, says_why_it_leaves_a_node) {
   const Handle npu = Create();
   TestInterpreter t(MixedChain(3, {0, 2}));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
-  EXPECT_NE(AnswerOf(t, 0).taken, 0);
-  EXPECT_EQ(AnswerOf(t, 1).taken, 0);
-  EXPECT_EQ(AnswerOf(t, 1).reason, kDeputyReasonOperator);
-  EXPECT_STREQ(AnswerOf(t, 1).text, "the operator is not supported by the NPU");
+  EXPECT_NE(SupportOf(t, 0).delegated, 0);
+  EXPECT_EQ(SupportOf(t, 1).delegated, 0);
+  EXPECT_EQ(SupportOf(t, 1).reason, kDeputyReasonOperator);
+  EXPECT_STREQ(SupportOf(t, 1).text, "the operator is not supported by the NPU");
   const Handle absent = Create({{"faults", "absent"}});
   TestInterpreter u(MixedChain(1, {0}));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(u.get(), absent.get()), kTfLiteOk);
-  EXPECT_STREQ(AnswerOf(u, 0).text, "there is no NPU (simulated fault)");
+  EXPECT_STREQ(SupportOf(u, 0).text, "there is no NPU (simulated fault)");
 }
 
 TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
@@ -100,7 +100,7 @@ TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
   TestInterpreter t(HalfModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
   // Everything but the DEQUANTIZE is taken: then it goes along, whatever min_nodes says.
-  EXPECT_NE(AnswerOf(t, 1).taken, 0);
+  EXPECT_NE(SupportOf(t, 1).delegated, 0);
 }
 
 // ---- Rules of refusal ---------------------------------------------------------------------------
@@ -163,9 +163,9 @@ TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
     const Handle npu = Create({{"resize", "refuse"}});
     TestInterpreter t(row.model);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk) << row.name;
-    EXPECT_EQ(AnswerOf(t, 0).taken, 0) << row.name;
-    EXPECT_EQ(AnswerOf(t, 0).reason, row.reason) << row.name;
-    EXPECT_EQ(AnswerOf(t, 0).text, row.text) << row.name;
+    EXPECT_EQ(SupportOf(t, 0).delegated, 0) << row.name;
+    EXPECT_EQ(SupportOf(t, 0).reason, row.reason) << row.name;
+    EXPECT_EQ(SupportOf(t, 0).text, row.text) << row.name;
     EXPECT_EQ(t.log(), "") << row.name;
   }
 }
@@ -187,9 +187,9 @@ TEST_F(NpuPlugin, leaves_what_is_behind_a_dynamic_shape) {
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk) << t.log();
-  EXPECT_NE(AnswerOf(t, 0).taken, 0);
-  EXPECT_EQ(AnswerOf(t, 1).reason, kDeputyReasonDynamicShape);
-  EXPECT_EQ(AnswerOf(t, 2).reason, kDeputyReasonDynamicShape);
+  EXPECT_NE(SupportOf(t, 0).delegated, 0);
+  EXPECT_EQ(SupportOf(t, 1).reason, kDeputyReasonDynamicShape);
+  EXPECT_EQ(SupportOf(t, 2).reason, kDeputyReasonDynamicShape);
 }
 
 // ---- The table of operators ---------------------------------------------------------------------

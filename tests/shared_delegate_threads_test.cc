@@ -51,10 +51,11 @@ std::vector<uint8_t> Model(int pairs) {
 std::vector<std::string> ReasonsOf(const TestInterpreter& t, int nodes) {
   std::vector<std::string> reasons;
   for (int node = 0; node < nodes; ++node) {
-    DeputyNodeAnswer answer{};
-    answer.struct_size = sizeof answer;
-    const bool is_known = DeputyInterpreterGetNodeAnswer(t.get(), 0, node, 0, &answer) == kTfLiteOk;
-    reasons.emplace_back(is_known ? answer.text : "no answer");
+    DeputyNodeSupport support{};
+    support.struct_size = sizeof support;
+    const bool is_known =
+        DeputyInterpreterGetNodeSupport(t.get(), 0, node, 0, &support) == kTfLiteOk;
+    reasons.emplace_back(is_known ? support.text : "no support");
   }
   return reasons;
 }
@@ -62,8 +63,8 @@ std::vector<std::string> ReasonsOf(const TestInterpreter& t, int nodes) {
 // The reasons that a delegate gives for the nodes of the model when it is queried alone.
 std::vector<std::string> QueryReasons(TestInterpreter* t, TfLiteDelegate* delegate) {
   std::vector<std::string> reasons;
-  const auto add = [](void* all, int32_t, int32_t, const DeputyNodeAnswer* answer) {
-    static_cast<std::vector<std::string>*>(all)->emplace_back(answer->text);
+  const auto add = [](void* all, int32_t, int32_t, const DeputyNodeSupport* support) {
+    static_cast<std::vector<std::string>*>(all)->emplace_back(support->text);
   };
   EXPECT_EQ(DeputyInterpreterCheckDelegate(t->get(), delegate, add, &reasons), kTfLiteOk)
       << t->log();

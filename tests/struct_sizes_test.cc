@@ -106,9 +106,9 @@ const FilledStruct kFilled[] = {
      [](World* w, ClientMemory* m) {
        return DeputyInterpreterGetDelegateInfo(w->t.get(), 0, m->As<DeputyDelegateInfo>());
      }},
-    {"DeputyNodeAnswer", 48,
+    {"DeputyNodeSupport", 48,
      [](World* w, ClientMemory* m) {
-       return DeputyInterpreterGetNodeAnswer(w->t.get(), 0, 0, 0, m->As<DeputyNodeAnswer>());
+       return DeputyInterpreterGetNodeSupport(w->t.get(), 0, 0, 0, m->As<DeputyNodeSupport>());
      }},
     {"DeputyNodeRun", 40,
      [](World* w, ClientMemory* m) {

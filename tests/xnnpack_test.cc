@@ -73,10 +73,10 @@ class Xnnpack : public testing::Test {
     const Delegate delegate = Create();
     TestInterpreter t(model);
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-    DeputyNodeAnswer answer = {};
-    answer.struct_size = sizeof answer;
-    EXPECT_EQ(DeputyInterpreterGetNodeAnswer(t.get(), 0, index, 0, &answer), kTfLiteOk);
-    return answer.text == nullptr ? "" : answer.text;
+    DeputyNodeSupport support = {};
+    support.struct_size = sizeof support;
+    EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, index, 0, &support), kTfLiteOk);
+    return support.text == nullptr ? "" : support.text;
   }
 
   DeputyPlugin* plugin_ = nullptr;

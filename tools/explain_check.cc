@@ -15,59 +15,59 @@
 namespace deputy::tools {
 namespace {
 
-// The support results of one delegate, filled in by OnAnswer.
-struct Answers {
+// The support results of one delegate, filled in by OnSupport.
+struct QueryResult {
   TfLiteInterpreter* interpreter;
   Json nodes = Json::array();
   size_t supported = 0;
 };
 
-void TakeAnswer(void* user_data, int32_t subgraph, int32_t node, const DeputyNodeAnswer* answer) {
-  auto* answers = static_cast<Answers*>(user_data);
+void OnSupport(void* user_data, int32_t subgraph, int32_t node, const DeputyNodeSupport* support) {
+  auto* result = static_cast<QueryResult*>(user_data);
   DeputyNodeInfo info = {};
   info.struct_size = sizeof info;
-  DeputyInterpreterGetNodeInfo(answers->interpreter, subgraph, node, &info);
-  answers->supported += answer->taken != 0 ? 1 : 0;
-  answers->nodes.push_back(
+  DeputyInterpreterGetNodeInfo(result->interpreter, subgraph, node, &info);
+  result->supported += support->delegated != 0 ? 1 : 0;
+  result->nodes.push_back(
       {{"subgraph", subgraph},
        {"index", node},
        {"operator", info.operator_name == nullptr ? "" : info.operator_name},
        {"version", info.version},
-       {"supported", answer->taken != 0},
-       {"reason", answer->reason},
-       {"reason_name", answer->reason_name},
-       {"text", answer->text},
-       {"group", answer->group},
-       {"cost_ns", answer->cost_ns < 0 ? Json(nullptr) : Json(answer->cost_ns)}});
+       {"supported", support->delegated != 0},
+       {"reason", support->reason},
+       {"reason_name", support->reason_name},
+       {"text", support->text},
+       {"group", support->group},
+       {"cost_ns", support->cost_ns < 0 ? Json(nullptr) : Json(support->cost_ns)}});
 }
 
 // "problem" is "" if the delegate has given a result for every node.
 Json DelegateJson(const Session& session, size_t index) {
   const LoadedDelegate& delegate = session.delegates()[index];
-  Answers answers{session.interpreter()};
+  QueryResult result{session.interpreter()};
   const TfLiteStatus status = DeputyInterpreterCheckDelegate(
-      session.interpreter(), delegate.handle.get(), TakeAnswer, &answers);
+      session.interpreter(), delegate.handle.get(), OnSupport, &result);
   return {{"index", index},
           {"name", delegate.name},
           {"version", delegate.version},
           {"vendor", delegate.vendor},
           {"path", delegate.library},
           {"problem", status == kTfLiteOk ? "" : DeputyLastError()},
-          {"supported", answers.supported},
-          {"nodes", std::move(answers.nodes)}};
+          {"supported", result.supported},
+          {"nodes", std::move(result.nodes)}};
 }
 
 // Prints a row per operator and result: "12  CONV_2D  supported".
 void PrintOperators(const Json& delegate) {
   std::map<std::pair<std::string, std::string>, size_t> rows;
   for (const Json& node : delegate["nodes"]) {
-    std::string answer = "supported";
+    std::string outcome = "supported";
     if (!node["supported"].get<bool>()) {
-      answer = node["reason_name"].get<std::string>();
+      outcome = node["reason_name"].get<std::string>();
       const std::string text = node["text"];
-      if (!text.empty()) answer += ": " + text;
+      if (!text.empty()) outcome += ": " + text;
     }
-    ++rows[{node["operator"], answer}];
+    ++rows[{node["operator"], outcome}];
   }
   for (const auto& [row, count] : rows) {
     PrintWrapped(Format("%6zu  %-20s ", count, Shorten(OneLine(row.first), 20).c_str()),
@@ -75,7 +75,7 @@ void PrintOperators(const Json& delegate) {
   }
 }
 
-void PrintAnswers(const Json& report) {
+void PrintSupport(const Json& report) {
   PrintWrapped("model      ", report["model"]);
   for (const Json& absent : report["absent"]) {
     PrintWrapped("delegate   ", "not available, " + absent["flag"].get<std::string>() + ": " +
@@ -138,7 +138,7 @@ void CheckSupport(const ExplainOptions& options) {
   if (options.json) {
     std::printf("%s\n", JsonText(report, 2).c_str());
   } else {
-    PrintAnswers(report);
+    PrintSupport(report);
   }
   if (!problem.empty()) FailWork("--check: %s", OneLine(problem).c_str());
   RequireSupport(report, options.require);

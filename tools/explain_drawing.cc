@@ -285,10 +285,10 @@ std::string Drawing::Hover(const Json& node) const {
                      RunnerText(report_, node);
   const std::string folded = folding_.FoldedText(node);
   if (!folded.empty()) text += "; with " + folded + " of constants";
-  for (const Json& answer : node["answers"]) {
-    if (answer["taken"].get<bool>()) continue;
-    text += "; [" + JsonText(answer["delegate"]) + "] " + answer["reason_name"].get<std::string>() +
-            " " + answer["text"].get<std::string>();
+  for (const Json& support : node["support"]) {
+    if (support["delegated"].get<bool>()) continue;
+    text += "; [" + JsonText(support["delegate"]) + "] " +
+            support["reason_name"].get<std::string>() + " " + support["text"].get<std::string>();
   }
   return text;
 }

@@ -101,23 +101,23 @@ class Reasons {
   explicit Reasons(const Json& subgraph) : subgraph_(subgraph) {
     std::map<std::string, size_t> places;
     for (const Json& node : subgraph["nodes"]) {
-      for (const Json& answer : node["answers"]) {
-        if (answer["taken"].get<bool>()) continue;
-        const std::string text = TextOf(answer);
+      for (const Json& support : node["support"]) {
+        if (support["delegated"].get<bool>()) continue;
+        const std::string text = TextOf(support);
         const auto [place, fresh] = places.try_emplace(text, reasons_.size());
         if (fresh) reasons_.push_back({text, {}});
         reasons_[place->second].nodes.push_back(&node);
-        of_[{&node, &answer}] = place->second;
+        of_[{&node, &support}] = place->second;
       }
     }
   }
 
   // "[0] TYPE", followed by the number of the reason's row if the table has one.
-  std::string Brief(const Json& node, const Json& answer) const {
-    std::string text = "[" + JsonText(answer["delegate"]) + "] ";
-    if (answer["taken"].get<bool>()) return text + "claims it";
-    text += Escape(answer["reason_name"]);
-    return text + Format(" <span class=\"muted\">reason %zu</span>", of_.at({&node, &answer}) + 1);
+  std::string Brief(const Json& node, const Json& support) const {
+    std::string text = "[" + JsonText(support["delegate"]) + "] ";
+    if (support["delegated"].get<bool>()) return text + "claims it";
+    text += Escape(support["reason_name"]);
+    return text + Format(" <span class=\"muted\">reason %zu</span>", of_.at({&node, &support}) + 1);
   }
 
   std::string TableHtml() const {
@@ -135,9 +135,9 @@ class Reasons {
   }
 
  private:
-  static std::string TextOf(const Json& answer) {
-    std::string text = "[" + JsonText(answer["delegate"]) + "] " + Escape(answer["reason_name"]);
-    if (!answer["text"].get<std::string>().empty()) text += ": " + Escape(answer["text"]);
+  static std::string TextOf(const Json& support) {
+    std::string text = "[" + JsonText(support["delegate"]) + "] " + Escape(support["reason_name"]);
+    if (!support["text"].get<std::string>().empty()) text += ": " + Escape(support["text"]);
     return text;
   }
 
@@ -175,17 +175,17 @@ std::string TensorList(const Json& subgraph, const Json& indices) {
   return html;
 }
 
-std::string AnswerHtml(const Json& answer) {
-  std::string html = "[" + JsonText(answer["delegate"]) + "] ";
-  if (answer["taken"].get<bool>()) {
+std::string SupportHtml(const Json& support) {
+  std::string html = "[" + JsonText(support["delegate"]) + "] ";
+  if (support["delegated"].get<bool>()) {
     html += "claims it";
   } else {
-    html += Escape(answer["reason_name"]);
-    if (!answer["text"].get<std::string>().empty()) html += ": " + Escape(answer["text"]);
+    html += Escape(support["reason_name"]);
+    if (!support["text"].get<std::string>().empty()) html += ": " + Escape(support["text"]);
   }
-  if (answer["group"] != -1) html += ", group " + JsonText(answer["group"]);
-  if (answer["cost_ns"].is_number()) {
-    html += ", expects " + NanosecondsText(answer["cost_ns"].get<double>());
+  if (support["group"] != -1) html += ", group " + JsonText(support["group"]);
+  if (support["cost_ns"].is_number()) {
+    html += ", expects " + NanosecondsText(support["cost_ns"].get<double>());
   }
   return html;
 }
@@ -201,8 +201,8 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
   if (FollowsInStep(node)) {
     html += "<dt>time</dt><dd>fused into node " + JsonText(node["step"]) + "</dd>";
   }
-  if (!node["answers"].empty()) html += "<dt>delegates</dt>";
-  for (const Json& answer : node["answers"]) html += "<dd>" + AnswerHtml(answer) + "</dd>";
+  if (!node["support"].empty()) html += "<dt>delegates</dt>";
+  for (const Json& support : node["support"]) html += "<dd>" + SupportHtml(support) + "</dd>";
   if (const Json* consumer = folding.ConsumerOf(node)) {
     html += "<dt>drawn in</dt><dd>" + JsonText((*consumer)["index"]) + " " +
             Escape((*consumer)["operator"]) + "</dd>";
@@ -217,9 +217,9 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
 std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& reasons,
                     const Folding& folding, const Json& node) {
   const std::string key = KeyOf(subgraph, node);
-  std::string answers;
-  for (const Json& answer : node["answers"]) {
-    answers += (answers.empty() ? "" : "<br>") + reasons.Brief(node, answer);
+  std::string rows;
+  for (const Json& support : node["support"]) {
+    rows += (rows.empty() ? "" : "<br>") + reasons.Brief(node, support);
   }
   const std::string partition = node["partition"].is_number() ? JsonText(node["partition"]) : "";
   const Json* consumer = folding.ConsumerOf(node);
@@ -233,7 +233,7 @@ std::string NodeRow(const Json& report, const Json& subgraph, const Reasons& rea
   if (report["inferences"] != 0) {
     row += "<td class=\"number\">" + TimeText(node) + "</td>";
   }
-  return row + "<td>" + answers + "</td></tr>\n";
+  return row + "<td>" + rows + "</td></tr>\n";
 }
 
 std::string NodeTableHtml(const Json& report, const Json& subgraph, const Reasons& reasons,

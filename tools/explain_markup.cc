@@ -74,8 +74,8 @@ std::string CaptionText(const Json& node) {
     text = "no kernel";
   } else if (node["runner"] == -1) {
     text = "does not run";
-  } else if (!node["answers"].empty()) {
-    text = "CPU, " + node["answers"].back()["reason_name"].get<std::string>();
+  } else if (!node["support"].empty()) {
+    text = "CPU, " + node["support"].back()["reason_name"].get<std::string>();
   }
   if (const std::string time = TimeText(node); !time.empty()) text += ", " + time;
   if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);

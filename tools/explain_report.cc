@@ -64,7 +64,7 @@ class Report {
   Json SubgraphJson(int subgraph);
   Json PartitionsJson(int subgraph);
   Json NodeJson(int subgraph, int node);
-  Json AnswersJson(int subgraph, int node);
+  Json SupportJson(int subgraph, int node);
   Json TensorsJson(int subgraph) const;
   Json CostJson(const DeputyNodeRun& run) const;
   Json ReportedJson(const DeputyNodeRun& run) const;
@@ -187,25 +187,25 @@ Json Report::PartitionsJson(int subgraph) {
   return partitions;
 }
 
-Json Report::AnswersJson(int subgraph, int node) {
-  Json answers = Json::array();
+Json Report::SupportJson(int subgraph, int node) {
+  Json rows = Json::array();
   for (const auto& [own, library] : library_) {
-    DeputyNodeAnswer answer = {};
-    answer.struct_size = sizeof(answer);
-    if (DeputyInterpreterGetNodeAnswer(interpreter_, subgraph, node, library, &answer) !=
+    DeputyNodeSupport support = {};
+    support.struct_size = sizeof(support);
+    if (DeputyInterpreterGetNodeSupport(interpreter_, subgraph, node, library, &support) !=
         kTfLiteOk) {
       continue;
     }
-    if (answer.taken != 0) claims_[{own, subgraph}].push_back(node);
-    answers.push_back({{"delegate", own},
-                       {"taken", answer.taken != 0},
-                       {"reason", answer.reason},
-                       {"reason_name", Text(answer.reason_name)},
-                       {"text", Text(answer.text)},
-                       {"group", answer.group},
-                       {"cost_ns", answer.cost_ns < 0 ? Json(nullptr) : Json(answer.cost_ns)}});
+    if (support.delegated != 0) claims_[{own, subgraph}].push_back(node);
+    rows.push_back({{"delegate", own},
+                    {"delegated", support.delegated != 0},
+                    {"reason", support.reason},
+                    {"reason_name", Text(support.reason_name)},
+                    {"text", Text(support.text)},
+                    {"group", support.group},
+                    {"cost_ns", support.cost_ns < 0 ? Json(nullptr) : Json(support.cost_ns)}});
   }
-  return answers;
+  return rows;
 }
 
 // Returns null for an index that is not a node of the model.
@@ -215,7 +215,7 @@ Json Report::NodeJson(int subgraph, int node) {
   if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph, node, &info) != kTfLiteOk) {
     return nullptr;
   }
-  Json answers = AnswersJson(subgraph, node);
+  Json support = SupportJson(subgraph, node);
   if (info.builtin_code == kTfLiteBuiltinDelegate) return nullptr;
   const DeputyNodeRun run = RunOf(subgraph, node);
   Json json = {{"index", node},
@@ -232,7 +232,7 @@ Json Report::NodeJson(int subgraph, int node) {
                {"outputs", std::vector<int>(info.outputs, info.outputs + info.output_count)},
                {"cost_ns", run.runner == node ? CostJson(run) : Json(nullptr)},
                {"reported_ns", ReportedJson(run)},
-               {"answers", answers}};
+               {"support", support}};
   if (IsMissing(session_.missing(), interpreter_, subgraph, node)) json["missing"] = true;
   return json;
 }
@@ -308,9 +308,9 @@ Json Report::BoundaryJson(const Json& subgraphs) const {
 
 // Returns true for a node that a delegate could gain: the CPU runs it, and no pin or exclusion of
 // the user requires that.
-bool IsLeft(const Json& node, const Json& answer) {
-  const int reason = answer["reason"];
-  return node["owner"] == -1 && node["runner"] != -1 && !answer["taken"].get<bool>() &&
+bool IsLeft(const Json& node, const Json& support) {
+  const int reason = support["reason"];
+  return node["owner"] == -1 && node["runner"] != -1 && !support["delegated"].get<bool>() &&
          reason != kDeputyReasonPinned && reason != kDeputyReasonExcluded;
 }
 
@@ -319,10 +319,10 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
   std::map<std::tuple<int, int, std::string>, WhatIf> whole;
   for (const Json& subgraph : subgraphs) {
     for (const Json& node : subgraph["nodes"]) {
-      for (const Json& answer : node["answers"]) {
-        if (!IsLeft(node, answer)) continue;
+      for (const Json& support : node["support"]) {
+        if (!IsLeft(node, support)) continue;
         WhatIf change;
-        change.delegate = answer["delegate"];
+        change.delegate = support["delegate"];
         change.subgraph = subgraph["index"];
         change.operator_name = node["operator"].get<std::string>();
         change.nodes = {node["index"].get<int>()};

@@ -115,11 +115,11 @@ std::vector<Reason> ReasonsLeft(const Json& report) {
   std::vector<Reason> reasons;
   for (const Json& subgraph : report["subgraphs"]) {
     for (const Json& node : subgraph["nodes"]) {
-      for (const Json& answer : node["answers"]) {
-        if (node["owner"] != -1 || answer["taken"].get<bool>()) continue;
+      for (const Json& support : node["support"]) {
+        if (node["owner"] != -1 || support["delegated"].get<bool>()) continue;
         const std::string heading =
-            "[" + JsonText(answer["delegate"]) + "] " + answer["reason_name"].get<std::string>();
-        const std::string text = answer["text"];
+            "[" + JsonText(support["delegate"]) + "] " + support["reason_name"].get<std::string>();
+        const std::string text = support["text"];
         auto known = std::find_if(reasons.begin(), reasons.end(), [&](const Reason& reason) {
           return reason.heading == heading && reason.text == text;
         });
@@ -156,15 +156,16 @@ void PrintReasons(const Json& report) {
 
 // Returns true for a result that is shown: not the owner's, and not that of a delegate that was
 // never offered the node.
-bool IsShown(const Json& node, const Json& answer) {
-  const int reason = answer["reason"];
-  if (answer["delegate"] == node["owner"] || answer["taken"].get<bool>()) return false;
-  return node["owner"] == -1 || (reason != kDeputyReasonTaken && reason != kDeputyReasonNotAsked);
+bool IsShown(const Json& node, const Json& support) {
+  const int reason = support["reason"];
+  if (support["delegate"] == node["owner"] || support["delegated"].get<bool>()) return false;
+  return node["owner"] == -1 ||
+         (reason != kDeputyReasonClaimedByOther && reason != kDeputyReasonNotQueried);
 }
 
 // Returns "NOT_CLAIMED: no reason given; the delegate took no node of this operator".
-std::string AnswerText(const Json& answer) {
-  const std::string name = answer["reason_name"], text = answer["text"];
+std::string SupportText(const Json& support) {
+  const std::string name = support["reason_name"], text = support["text"];
   // The library's texts repeat the name at their beginning.
   const bool repeats = text.rfind("not claimed", 0) == 0 && text.size() > 13;
   const std::string rest = repeats ? text.substr(13) : text;
@@ -213,10 +214,10 @@ class NodeTable {
     const std::string time = TimeText(node);
     std::vector<std::string> why;
     if (FollowsInStep(node)) why.push_back("fused into node " + JsonText(node["step"]));
-    for (const Json& answer : node["answers"]) {
-      if (!IsShown(node, answer)) continue;
-      const std::string number = numbered_ ? "[" + JsonText(answer["delegate"]) + "] " : "";
-      why.push_back(number + AnswerText(answer));
+    for (const Json& support : node["support"]) {
+      if (!IsShown(node, support)) continue;
+      const std::string number = numbered_ ? "[" + JsonText(support["delegate"]) + "] " : "";
+      why.push_back(number + SupportText(support));
     }
     if (why.empty() && node.contains("missing")) {
       why.push_back("no kernel for version " + JsonText(node["version"]));

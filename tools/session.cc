@@ -224,10 +224,11 @@ std::string Session::ShortfallOf(int index) const {
   size_t failed = 0;
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter); ++s) {
     for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, s); ++n) {
-      DeputyNodeAnswer answer = {};
-      answer.struct_size = sizeof answer;
-      if (DeputyInterpreterGetNodeAnswer(interpreter, s, n, index, &answer) != kTfLiteOk) continue;
-      if (answer.reason == kDeputyReasonFailed || answer.reason == kDeputyReasonRemoved) ++failed;
+      DeputyNodeSupport support = {};
+      support.struct_size = sizeof support;
+      if (DeputyInterpreterGetNodeSupport(interpreter, s, n, index, &support) != kTfLiteOk)
+        continue;
+      if (support.reason == kDeputyReasonFailed || support.reason == kDeputyReasonRemoved) ++failed;
     }
   }
   if (failed > 0) {

@@ -129,18 +129,18 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer) {
+                        DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<NodeChoice> choices;
     choices.clear();
     const TfLiteStatus status =
-        ChooseNodes(context, {answer->nodes, answer->node_count}, Of(delegate).options, &choices);
+        ChooseNodes(context, {result->nodes, result->node_count}, Of(delegate).options, &choices);
     if (status != kTfLiteOk) return status;
     for (size_t i = 0; i < choices.size(); ++i) {
-      answer->supported[i] = choices[i].reason == kDeputyReasonNone ? 1 : 0;
-      answer->reason_of_node[i] = choices[i].reason;
-      if (answer->supported[i] == 0) answer->text_of_node[i] = choices[i].text.c_str();
+      result->supported[i] = choices[i].reason == kDeputyReasonNone ? 1 : 0;
+      result->reason_of_node[i] = choices[i].reason;
+      if (result->supported[i] == 0) result->text_of_node[i] = choices[i].text.c_str();
     }
     return kTfLiteOk;
   });

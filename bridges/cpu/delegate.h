@@ -19,7 +19,7 @@ void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implements DeputyDelegatePlugin.get_support.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer);
+                        DeputySupportResult* result);
 
 }  // namespace deputy::cpu
 

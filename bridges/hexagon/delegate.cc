@@ -166,22 +166,22 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
   if (delegate != nullptr) delete &Of(delegate);
 }
 
-TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportAnswer* answer) {
+TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
-    refusals.assign(answer->node_count, {});
-    for (size_t i = 0; i < answer->node_count; ++i) {
+    refusals.assign(result->node_count, {});
+    for (size_t i = 0; i < result->node_count; ++i) {
       TfLiteNode* node = nullptr;
       TfLiteRegistration* registration = nullptr;
-      if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+      if (context->GetNodeAndRegistration(context, result->nodes[i], &node, &registration) !=
           kTfLiteOk) {
         return kTfLiteError;
       }
       refusals[i] = CheckNode({context, node, registration});
-      answer->supported[i] = refusals[i].reason == 0 ? 1 : 0;
-      answer->reason_of_node[i] = refusals[i].reason;
-      if (answer->supported[i] == 0) answer->text_of_node[i] = refusals[i].text.c_str();
+      result->supported[i] = refusals[i].reason == 0 ? 1 : 0;
+      result->reason_of_node[i] = refusals[i].reason;
+      if (result->supported[i] == 0) result->text_of_node[i] = refusals[i].text.c_str();
     }
     return kTfLiteOk;
   });

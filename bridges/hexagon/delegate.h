@@ -22,7 +22,7 @@ void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implement the members of DeputyDelegatePlugin with these names.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer);
+                        DeputySupportResult* result);
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
                                 void* user_data);
 

@@ -237,18 +237,18 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer) {
+                        DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
     // Per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.clear();
     const TfLiteStatus status =
-        CheckNodes(context, EngineOf(delegate), {answer->nodes, answer->node_count}, &refusals);
+        CheckNodes(context, EngineOf(delegate), {result->nodes, result->node_count}, &refusals);
     if (status != kTfLiteOk) return status;
     for (size_t i = 0; i < refusals.size(); ++i) {
-      answer->supported[i] = refusals[i] ? 0 : 1;
-      answer->reason_of_node[i] = refusals[i].reason;
-      if (refusals[i]) answer->text_of_node[i] = refusals[i].text.c_str();
+      result->supported[i] = refusals[i] ? 0 : 1;
+      result->reason_of_node[i] = refusals[i].reason;
+      if (refusals[i]) result->text_of_node[i] = refusals[i].text.c_str();
     }
     return kTfLiteOk;
   });

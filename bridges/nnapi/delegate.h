@@ -20,7 +20,7 @@ void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implements DeputyDelegatePlugin.get_support.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                        DeputySupportAnswer* answer);
+                        DeputySupportResult* result);
 
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                             DeputyOptionUseCallback callback, void* user_data);

@@ -434,50 +434,51 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterp
                                                               int32_t delegate_index,
                                                               DeputyDelegateInfo* info);
 
-// What one delegate said of one node of the model, and what came of it by now. Strings hold as
-// those of DeputyDelegateInfo.
-typedef struct DeputyNodeAnswer {
-  // sizeof(DeputyNodeAnswer).
+// The support status of one node of the model for one delegate, and whether the delegate runs it
+// now. Strings are valid as long as those of DeputyDelegateInfo.
+typedef struct DeputyNodeSupport {
+  // sizeof(DeputyNodeSupport).
   size_t struct_size;
-  // Not 0: the delegate runs it, or took it before another delegate took that.
-  int32_t taken;
-  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if it is taken.
+  // Not 0: the node runs in the delegate, or in a node of the delegate that a later delegate has
+  // claimed.
+  int32_t delegated;
+  // A DeputyReason (deputy_plugin.h); kDeputyReasonNone if `delegated` is not 0.
   int32_t reason;
-  // The reason's name, as "NOT_CLAIMED". Static string.
+  // The name of the reason, such as "NOT_CLAIMED". Static string.
   const char* reason_name;
-  // The reason in words, "" if there are none.
+  // The explanation that belongs to the reason; "" if there is none.
   const char* text;
   // The atomic group, -1 for none.
   int32_t group;
-  // 0; room for what may come.
+  // 0; reserved.
   int32_t reserved;
   // The delegate's estimate in nanoseconds, negative if it gave none.
   double cost_ns;
-} DeputyNodeAnswer;
+} DeputyNodeSupport;
 
-// Fills `answer`, whose struct_size the caller has set. kTfLiteError if an index is out of range or
-// the delegate was not asked about that node.
-TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
-                                                            int32_t subgraph_index,
-                                                            int32_t node_index,
-                                                            int32_t delegate_index,
-                                                            DeputyNodeAnswer* answer);
+// Fills `support`, whose struct_size the caller has set. kTfLiteError if an index is out of range
+// or the delegate was not queried about that node.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpreter* interpreter,
+                                                             int32_t subgraph_index,
+                                                             int32_t node_index,
+                                                             int32_t delegate_index,
+                                                             DeputyNodeSupport* support);
 
-// Called for one node of the model after the other: `answer` holds during the call. `taken` is
-// whether the delegate would take the node.
+// Called once for each node of the model. `support` is valid during the call; its `delegated` is
+// not 0 if the delegate would run the node.
 typedef void (*DeputySupportCallback)(void* user_data, int32_t subgraph_index, int32_t node_index,
-                                      const DeputyNodeAnswer* answer);
+                                      const DeputyNodeSupport* support);
 
-// Asks a plug-in's delegate which nodes of the plans it would take, and calls `callback` for each,
-// subgraph by subgraph, without applying it: of the delegate get_support (deputy_plugin.h) is
-// called alone, no node is replaced, nothing is compiled, and the graph stays as it is. The CPU's
-// operators are prepared, so that the delegate sees shapes. Placement and partitions count only
-// when a delegate is applied, which may then take fewer nodes.
+// Queries which nodes of the execution plans the delegate of a plug-in would run, and calls
+// `callback` for each node, subgraph by subgraph. The delegate is not applied: only its get_support
+// (deputy_plugin.h) is called, no node is replaced, nothing is compiled, and the graph is
+// unchanged. The CPU kernels are prepared, so that the delegate has shapes. Placement and limits on
+// partitions have no effect here; when the delegate is applied they may leave it fewer nodes.
 //
-// kTfLiteUnresolvedOps, and no call, if the delegate does not say: it comes from no plug-in, or
-// from one without get_support. kTfLiteError if it was asked and failed, if memory is short, or for
-// NULL; the preparation's status if that fails. Each is reported; `callback` may have been called
-// for earlier subgraphs.
+// Returns kTfLiteUnresolvedOps, without a call of `callback`, if the delegate does not come from a
+// plug-in or its plug-in has no get_support; kTfLiteError if get_support failed, memory is short,
+// or an argument is NULL; and the status of the preparation if that failed. Each is reported;
+// `callback` may have been called for earlier subgraphs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
                                                             TfLiteDelegate* delegate,
                                                             DeputySupportCallback callback,

@@ -26,56 +26,56 @@ extern "C" {
 #endif
 
 // The version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in
-// with another major number is refused; any minor number is taken.
+// with another major number is refused; every minor number is accepted.
 #define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
 
-// Why a delegate does not run a node. Numbers below 100 are a delegate's answers, the others are
-// the runtime's findings.
+// The reason why a delegate does not run a node. Delegates return values below 100; the runtime
+// finds the others.
 typedef enum DeputyReason {
-  // There is nothing to explain: the delegate takes the node.
+  // No reason is needed: the delegate runs the node.
   kDeputyReasonNone = 0,
-  // The delegate does not have the operator.
+  // The delegate does not support the operator.
   kDeputyReasonOperator = 1,
-  // It has the operator, but not this version.
+  // The operator is supported, but not in this version.
   kDeputyReasonVersion = 2,
-  // It has the operator, but not for these types.
+  // The operator is supported, but not with these tensor types.
   kDeputyReasonType = 3,
-  // It has the operator, but not for this rank or these extents.
+  // The operator is supported, but not with this rank or these dimensions.
   kDeputyReasonShape = 4,
-  // A shape that is known only after other nodes have run.
+  // A shape is known only after other nodes have run.
   kDeputyReasonDynamicShape = 5,
-  // A parameter of the operator: a stride, a padding, a fused activation.
+  // A parameter of the operator is not supported: a stride, a padding, a fused activation.
   kDeputyReasonParameter = 6,
-  // Scales or zero points.
+  // Scales or zero points are not supported.
   kDeputyReasonQuantization = 7,
-  // An input that would have to be constant.
+  // An input has to be constant and is not.
   kDeputyReasonNotConstant = 8,
-  // The device has not enough memory for it.
+  // The device has too little memory for the node.
   kDeputyReasonMemory = 9,
-  // It could, but expects the CPU to be faster.
+  // The delegate supports the node, but expects the CPU to be faster.
   kDeputyReasonCost = 10,
-  // None of these; the text says.
+  // Another reason, which the text states.
   kDeputyReasonOther = 99,
 
   // The delegate did not claim the node and gave no reason.
   kDeputyReasonNotClaimed = 100,
-  // The delegate never looked at the node.
-  kDeputyReasonNotAsked = 101,
-  // An earlier delegate has it.
-  kDeputyReasonTaken = 102,
+  // The delegate never read the node.
+  kDeputyReasonNotQueried = 101,
+  // The node runs in another delegate, which was applied earlier.
+  kDeputyReasonClaimedByOther = 102,
   // The caller pinned the node to the CPU or to another delegate.
   kDeputyReasonPinned = 103,
   // The caller excluded the node from delegation.
   kDeputyReasonExcluded = 104,
-  // The delegate looked at the partition the node would have been in and let it be.
+  // The delegate previewed the partition that the node would be in and did not claim it.
   kDeputyReasonPartitionTooSmall = 105,
-  // The node belongs to an atomic group of which another node stays behind.
+  // The node belongs to an atomic group, another node of which is not delegated.
   kDeputyReasonGroup = 106,
-  // The delegate refused, or failed on, the graph as a whole.
+  // The delegate rejected the whole graph or failed on it.
   kDeputyReasonGraph = 107,
-  // The delegate took the node and failed; it was taken back.
+  // The delegate claimed the node and failed; the claim was rolled back.
   kDeputyReasonFailed = 108,
-  // The delegate had the node until all were removed, or until a resize; the text says.
+  // The delegate ran the node until its removal or a resize; the text states which.
   kDeputyReasonRemoved = 109,
 } DeputyReason;
 
@@ -115,29 +115,29 @@ typedef enum DeputyLayout {
   kDeputyLayoutNchw = 2,
 } DeputyLayout;
 
-// The question which nodes a delegate would take. The runtime owns all arrays, of node_count
-// entries each, sets them to "not supported, no reason, no group, cost unknown", and gives them to
-// the delegate to fill.
-typedef struct DeputySupportAnswer {
-  // Size of the struct as the runtime made it.
+// The result of a query which nodes a delegate supports. All arrays have node_count entries and
+// belong to the runtime, which initialises them to "not supported, no reason, no group, cost
+// unknown"; the delegate fills them.
+typedef struct DeputySupportResult {
+  // The size of the struct in the runtime's version of this header.
   size_t struct_size;
-  // How many nodes are asked about: all nodes of the plan.
+  // The number of nodes: all nodes of the execution plan.
   size_t node_count;
-  // Their indices, in the order of execution.
+  // Their indices, in order of execution.
   const int32_t* nodes;
-  // Not 0: the delegate would take the node.
+  // Not 0: the delegate supports the node.
   uint8_t* supported;
-  // DeputyReason below 100 for the nodes it would not take.
+  // A DeputyReason below 100 for each node that is not supported.
   int32_t* reason_of_node;
-  // The reason in words, or NULL. The plug-in owns the text; the runtime copies it before it calls
-  // the plug-in again on this thread, and get_support of this delegate on any other thread.
+  // The explanation of the reason, or NULL. The plug-in owns the text; the runtime copies it before
+  // it calls the plug-in again on this thread, or get_support of this delegate on another thread.
   const char** text_of_node;
-  // Nodes with the same number, at least 0, run in this delegate together, in one partition, or not
-  // at all; -1 is no group. The runtime takes back groups that cannot stay whole.
+  // Nodes with the same number, at least 0, run in one partition of this delegate or not at all; -1
+  // is no group. The runtime refuses groups that cannot stay in one partition.
   int32_t* group_of_node;
-  // How long the node would take on the device, in nanoseconds, or a negative number if unknown.
+  // The expected time of the node on the device in nanoseconds, negative if unknown.
   double* cost_ns_of_node;
-} DeputySupportAnswer;
+} DeputySupportResult;
 
 // One device that a plug-in's delegates can work on. The plug-in owns it and its strings, which
 // hold during the callback; strings that it does not know are "".
@@ -309,11 +309,11 @@ typedef struct DeputyDelegatePlugin {
   TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
                             void (*report_error)(const char* text));
   void (*destroy)(TfLiteDelegate* delegate);
-  // Fills `answer` for the plan of `context`, in delegate mode, before the delegate's Prepare; must
+  // Fills `result` for the plan of `context`, in delegate mode, before the delegate's Prepare; must
   // not replace nodes. Called for one interpreter at a time; the delegate's other functions may run
   // on other threads meanwhile. NULL, or a status other than kTfLiteOk: the delegate does not say.
   TfLiteStatus (*get_support)(TfLiteDelegate* delegate, TfLiteContext* context,
-                              DeputySupportAnswer* answer);
+                              DeputySupportResult* result);
   // Bytes that the delegate holds on its device at the moment, for reports. NULL: it does not say.
   size_t (*device_bytes)(TfLiteDelegate* delegate);
   // Since the second release of the struct: calls `callback` for each device that delegates can be

@@ -70,22 +70,22 @@ std::string WhyLeft(Subgraph* subgraph, int node_index) {
   const std::list<AppliedDelegate>& delegates = DelegatesOf(subgraph);
   for (auto delegate = delegates.rbegin(); delegate != delegates.rend(); ++delegate) {
     if (static_cast<size_t>(node_index) >= delegate->record.nodes.size()) continue;
-    const deputy::NodeAnswer& answer = delegate->record.nodes[static_cast<size_t>(node_index)];
-    return delegate->name + ": " + deputy::ReasonName(answer.reason) +
-           (answer.text.empty() ? "" : ", " + answer.text);
+    const deputy::NodeSupport& support = delegate->record.nodes[static_cast<size_t>(node_index)];
+    return delegate->name + ": " + deputy::ReasonName(support.reason) +
+           (support.text.empty() ? "" : ", " + support.text);
   }
   return "no delegate was offered it";
 }
 
-DeputyNodeAnswer AnswerOf(const deputy::NodeAnswer& answer, bool taken) {
-  DeputyNodeAnswer full{};
+DeputyNodeSupport SupportOf(const deputy::NodeSupport& support, bool delegated) {
+  DeputyNodeSupport full{};
   full.struct_size = sizeof full;
-  full.taken = taken ? 1 : 0;
-  full.reason = answer.reason;
-  full.reason_name = deputy::ReasonName(answer.reason);
-  full.text = answer.text.c_str();
-  full.group = answer.group;
-  full.cost_ns = answer.cost_ns;
+  full.delegated = delegated ? 1 : 0;
+  full.reason = support.reason;
+  full.reason_name = deputy::ReasonName(support.reason);
+  full.text = support.text.c_str();
+  full.group = support.group;
+  full.cost_ns = support.cost_ns;
   return full;
 }
 
@@ -171,7 +171,7 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
   if (interpreter == nullptr || delegate == nullptr || callback == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     deputy::Interpreter* const impl = interpreter->impl.get();
-    if (!deputy::AnswersSupport(AppliedDelegate(delegate))) {
+    if (!deputy::CanQuerySupport(AppliedDelegate(delegate))) {
       return deputy::Fail(
           impl->reporter(), kTfLiteUnresolvedOps,
           "The delegate does not say which nodes it would take; it has to be applied");
@@ -180,21 +180,21 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
       Subgraph* subgraph = impl->subgraph(i);
       if (impl->skippable(i) || !subgraph->is_for_delegates()) continue;
       AppliedDelegate asked(delegate);
-      const TfLiteStatus status = deputy::DelegationOf(subgraph).AskSupport(&asked);
+      const TfLiteStatus status = deputy::DelegationOf(subgraph).QuerySupport(&asked);
       if (status != kTfLiteOk) return status;
       for (int node : subgraph->plan()) {
-        const deputy::NodeAnswer& found = asked.record.nodes[static_cast<size_t>(node)];
-        const DeputyNodeAnswer answer = AnswerOf(found, found.reason == kDeputyReasonNone);
-        callback(user_data, i, node, &answer);
+        const deputy::NodeSupport& found = asked.record.nodes[static_cast<size_t>(node)];
+        const DeputyNodeSupport support = SupportOf(found, found.reason == kDeputyReasonNone);
+        callback(user_data, i, node, &support);
       }
     }
     return kTfLiteOk;
   });
 }
 
-TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter,
-                                            int32_t subgraph_index, int32_t node_index,
-                                            int32_t delegate_index, DeputyNodeAnswer* answer) {
+TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index, int32_t node_index,
+                                             int32_t delegate_index, DeputyNodeSupport* support) {
   return Guard(kTfLiteError, [&] {
     Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
     const Delegates delegates = AllDelegates(interpreter);
@@ -208,8 +208,8 @@ TfLiteStatus DeputyInterpreterGetNodeAnswer(const TfLiteInterpreter* interpreter
         static_cast<size_t>(node_index) >= delegate->record.nodes.size()) {
       return kTfLiteError;
     }
-    const deputy::NodeAnswer& found = delegate->record.nodes[static_cast<size_t>(node_index)];
-    return Deliver(AnswerOf(found, found.taken), answer);
+    const deputy::NodeSupport& found = delegate->record.nodes[static_cast<size_t>(node_index)];
+    return Deliver(SupportOf(found, found.delegated), support);
   });
 }
 

@@ -79,11 +79,11 @@ void AppliedDelegates::ConcludeCurrent(const char* failure) {
   Conclude(*graph_, current_->inner, &record);
 }
 
-NodeAnswer* AppliedDelegates::AnswerOf(int node_index) {
+NodeSupport* AppliedDelegates::SupportOf(int node_index) {
   if (current_ == nullptr || node_index < 0) return nullptr;
-  std::vector<NodeAnswer>& answers = current_->record.nodes;
+  std::vector<NodeSupport>& support = current_->record.nodes;
   const size_t index = static_cast<size_t>(node_index);
-  return index < answers.size() ? &answers[index] : nullptr;
+  return index < support.size() ? &support[index] : nullptr;
 }
 
 // ---- When nodes of delegates have come or gone --------------------------------------------------

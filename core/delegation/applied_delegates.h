@@ -87,8 +87,8 @@ class AppliedDelegates {
   void AddCurrent() { applied_.push_back(current_); }
   // Notes what came of it, `failure` if it is not applied.
   void ConcludeCurrent(const char* failure);
-  // The current delegate's answer about a node; null without one, and for nodes that came later.
-  NodeAnswer* AnswerOf(int node_index);
+  // The current delegate's record of a node; null without a current delegate and for later nodes.
+  NodeSupport* SupportOf(int node_index);
 
   // ---- When nodes of delegates have come or gone ------------------------------------------------
   // Compares all records with the plan and with what is applied. `why` is what is said of nodes

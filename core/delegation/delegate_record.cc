@@ -61,16 +61,16 @@ std::vector<int> TypeKey(const Graph& graph, const TfLiteNode& node) {
 }
 
 // What a delegate took, by operator.
-class TakenOperators {
+class DelegatedOperators {
  public:
   struct Variants {
     std::set<int> versions;
     std::set<std::vector<int>> types;
   };
 
-  TakenOperators(const Graph& graph, const DelegateRecord& record) {
+  DelegatedOperators(const Graph& graph, const DelegateRecord& record) {
     for (size_t i = 0; i < record.nodes.size(); ++i) {
-      if (!record.nodes[i].taken) continue;
+      if (!record.nodes[i].delegated) continue;
       const int node = static_cast<int>(i);
       const TfLiteRegistration& registration = *graph.registration(node);
       Variants& variants = operators_[KeyOf(registration)];
@@ -78,7 +78,7 @@ class TakenOperators {
       variants.types.insert(TypeKey(graph, *graph.node(node)));
     }
   }
-  // Null when no node of the operator was taken.
+  // Null when no node of the operator runs in the delegate.
   const Variants* Find(const TfLiteRegistration& registration) const {
     const auto found = operators_.find(KeyOf(registration));
     return found == operators_.end() ? nullptr : &found->second;
@@ -95,54 +95,55 @@ class TakenOperators {
 };
 
 // The delegate gave no reason. What it took of the same operator may tell.
-void Guess(const Graph& graph, int node_index, const TakenOperators& taken, NodeAnswer* answer) {
+void Guess(const Graph& graph, int node_index, const DelegatedOperators& delegated,
+           NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   const TfLiteRegistration& registration = *graph.registration(node_index);
-  answer->reason = kDeputyReasonNotClaimed;
+  support->reason = kDeputyReasonNotClaimed;
   if (HasDynamicTensor(graph, node)) {
-    answer->reason = kDeputyReasonDynamicShape;
-    answer->text = "not claimed; its shapes are known only while the model runs";
+    support->reason = kDeputyReasonDynamicShape;
+    support->text = "not claimed; its shapes are known only while the model runs";
     return;
   }
-  const TakenOperators::Variants* variants = taken.Find(registration);
+  const DelegatedOperators::Variants* variants = delegated.Find(registration);
   if (variants == nullptr) {
-    answer->text = "not claimed, no reason given; the delegate took no node of this operator";
+    support->text = "not claimed, no reason given; the delegate took no node of this operator";
   } else if (!variants->types.contains(TypeKey(graph, node))) {
-    answer->reason = kDeputyReasonType;
-    answer->text =
+    support->reason = kDeputyReasonType;
+    support->text =
         "not claimed; nodes of this operator with other types were: here " + Types(graph, node);
   } else if (!variants->versions.contains(registration.version)) {
-    answer->reason = kDeputyReasonVersion;
-    answer->text = "not claimed; nodes of this operator in other versions were: here version " +
-                   std::to_string(registration.version);
+    support->reason = kDeputyReasonVersion;
+    support->text = "not claimed; nodes of this operator in other versions were: here version " +
+                    std::to_string(registration.version);
   } else {
-    answer->text = "not claimed, no reason given; other nodes of this operator were";
+    support->text = "not claimed, no reason given; other nodes of this operator were";
   }
 }
 
 void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
-             const TakenOperators& taken, NodeAnswer* answer) {
+             const DelegatedOperators& delegated, NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   if (!record.applied) {
     // Keep a reason that was set earlier: pinned, excluded, group.
-    if (answer->reason != kDeputyReasonNotAsked && answer->reason != kDeputyReasonNone) return;
-    answer->reason = answer->claimed ? kDeputyReasonFailed : kDeputyReasonGraph;
-    answer->text = record.failure;
+    if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
+    support->reason = support->claimed ? kDeputyReasonFailed : kDeputyReasonGraph;
+    support->text = record.failure;
     return;
   }
-  if (answer->reason != kDeputyReasonNotAsked && answer->reason != kDeputyReasonNone) return;
+  if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
   if (node.delegate != nullptr) {
-    answer->reason = kDeputyReasonTaken;
-    answer->text = std::string("it is a node of another delegate: ") +
-                   OperatorName(*graph.registration(node_index));
-  } else if (answer->previewed) {
-    answer->reason = kDeputyReasonPartitionTooSmall;
-    answer->text = "the delegate looked at the partition it would be in, and let it be";
-  } else if (!answer->looked_at) {
-    answer->reason = kDeputyReasonNotAsked;
-    answer->text = "the delegate did not look at it";
+    support->reason = kDeputyReasonClaimedByOther;
+    support->text = std::string("it is a node of another delegate: ") +
+                    OperatorName(*graph.registration(node_index));
+  } else if (support->previewed) {
+    support->reason = kDeputyReasonPartitionTooSmall;
+    support->text = "the delegate looked at the partition it would be in, and let it be";
+  } else if (!support->looked_at) {
+    support->reason = kDeputyReasonNotQueried;
+    support->text = "the delegate did not look at it";
   } else {
-    Guess(graph, node_index, taken, answer);
+    Guess(graph, node_index, delegated, support);
   }
 }
 
@@ -176,14 +177,14 @@ void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* r
   const std::vector<bool> runs = NodesRunBy(graph, inner, record->nodes.size());
   for (size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i]) continue;
-    record->nodes[i].taken = true;
+    record->nodes[i].delegated = true;
     record->nodes[i].reason = kDeputyReasonNone;
     record->nodes[i].text.clear();
   }
-  const TakenOperators taken(graph, *record);
+  const DelegatedOperators delegated(graph, *record);
   for (size_t i = 0; i < record->nodes.size(); ++i) {
-    NodeAnswer& answer = record->nodes[i];
-    if (!answer.taken) Explain(graph, static_cast<int>(i), *record, taken, &answer);
+    NodeSupport& support = record->nodes[i];
+    if (!support.delegated) Explain(graph, static_cast<int>(i), *record, delegated, &support);
   }
 }
 
@@ -193,11 +194,11 @@ void ReviseNodes(const Graph& graph, const TfLiteDelegate* inner, const char* wh
   if (record->nodes.size() > node_count) record->nodes.resize(node_count);
   const std::vector<bool> runs = NodesRunBy(graph, inner, record->nodes.size());
   for (size_t i = 0; i < runs.size(); ++i) {
-    NodeAnswer& answer = record->nodes[i];
-    if (answer.taken == runs[i]) continue;
-    answer.taken = runs[i];
-    answer.reason = answer.taken ? kDeputyReasonNone : kDeputyReasonRemoved;
-    answer.text = answer.taken ? "" : why;
+    NodeSupport& support = record->nodes[i];
+    if (support.delegated == runs[i]) continue;
+    support.delegated = runs[i];
+    support.reason = support.delegated ? kDeputyReasonNone : kDeputyReasonRemoved;
+    support.text = support.delegated ? "" : why;
   }
 }
 
@@ -229,10 +230,10 @@ const char* ReasonName(int reason) {
       return "OTHER";
     case kDeputyReasonNotClaimed:
       return "NOT_CLAIMED";
-    case kDeputyReasonNotAsked:
-      return "NOT_ASKED";
-    case kDeputyReasonTaken:
-      return "TAKEN";
+    case kDeputyReasonNotQueried:
+      return "NOT_QUERIED";
+    case kDeputyReasonClaimedByOther:
+      return "CLAIMED_BY_OTHER";
     case kDeputyReasonPinned:
       return "PINNED";
     case kDeputyReasonExcluded:

@@ -15,31 +15,31 @@ namespace deputy {
 
 class Graph;
 
-struct NodeAnswer {
-  bool looked_at = false;                       // the delegate looked at the node
-  bool previewed = false;                       // and at a partition with it
-  bool claimed = false;                         // it wanted to replace it
-  bool taken = false;                           // it runs it
-  DeputyReason reason = kDeputyReasonNotAsked;  // why it does not
+struct NodeSupport {
+  bool looked_at = false;                         // the delegate looked at the node
+  bool previewed = false;                         // and at a partition with it
+  bool claimed = false;                           // it wanted to replace it
+  bool delegated = false;                         // it runs it
+  DeputyReason reason = kDeputyReasonNotQueried;  // why it does not
   std::string text;
   int group = -1;
   double cost_ns = -1;  // the delegate's estimate; negative: none
 };
 
 struct DelegateRecord {
-  bool applied = false;           // or waiting to be applied again
-  std::string failure;            // why it is not
-  std::vector<NodeAnswer> nodes;  // by node index; nodes that came later have none
+  bool applied = false;            // or waiting to be applied again
+  std::string failure;             // why it is not
+  std::vector<NodeSupport> nodes;  // by node index; nodes that came later have none
 };
 
 // The nodes of the delegates that are meant below carry `inner`.
 
-// Once the delegate has been applied, or has failed: sets `taken` and gives every node that it does
-// not run a reason and a text.
+// Once the delegate has been applied, or has failed: sets `delegated` and gives every node that it
+// does not run a reason and a text.
 void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* record);
 
-// When nodes of delegates have come or gone: corrects `taken`. `why` is the text of nodes that the
-// delegate runs no more.
+// When nodes of delegates have come or gone: corrects `delegated`. `why` is the text of nodes that
+// the delegate runs no more.
 void ReviseNodes(const Graph& graph, const TfLiteDelegate* inner, const char* why,
                  DelegateRecord* record);
 

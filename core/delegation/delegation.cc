@@ -194,7 +194,7 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   prepare_problem_.clear();
   CallObserver* const observer = subgraph_->interpreter()->call_observer();
   EnterDelegateMode();
-  QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
+  deputy::QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
                             .delegate = delegate.handle};
@@ -258,7 +258,7 @@ TfLiteStatus Delegation::Restore() {
 
 // ---- Asking -------------------------------------------------------------------------------------
 
-TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
+TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   delegate->record.nodes.resize(static_cast<size_t>(subgraph_->node_count()));
   if (!subgraph_->consistent()) return kTfLiteOk;  // no delegate is shown it
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
@@ -269,8 +269,8 @@ TfLiteStatus Delegation::AskSupport(AppliedDelegate* delegate) {
     PropagateShapesFor(*delegate);
   }
   EnterDelegateMode();
-  const bool said = QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),
-                                 subgraph_->plan(), delegate);
+  const bool said = deputy::QuerySupport(subgraph_->interpreter()->call_observer(),
+                                         subgraph_->context(), subgraph_->plan(), delegate);
   LeaveDelegateMode();
   if (said) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,

@@ -64,10 +64,10 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
                        int* out_count) override;
 
-  // Asks a delegate, which AnswersSupport, what nodes of the plan it would take, and applies
-  // nothing. The answers are in the record of `delegate`, which is the caller's own. An error,
-  // which is reported, if the delegate fails or the shapes that it would see cannot be had.
-  TfLiteStatus AskSupport(AppliedDelegate* delegate);
+  // Queries which nodes of the plan a delegate supports, and does not apply it. Requires
+  // CanQuerySupport. The results are in the record of `delegate`, which belongs to the caller. It is
+  // an error, which is reported, if the delegate fails or the shapes cannot be computed.
+  TfLiteStatus QuerySupport(AppliedDelegate* delegate);
 
   // A delegate is being applied: what its kernels do now decides whether it stays.
   bool applying() const { return delegates_.current() != nullptr; }

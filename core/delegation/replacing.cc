@@ -45,7 +45,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
-  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) answer->looked_at = true;
+  if (NodeSupport* support = delegates_.SupportOf(node_index)) support->looked_at = true;
   subgraph_->ReserveNodes();
   TfLiteNode& node = *subgraph_->node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
@@ -102,10 +102,10 @@ bool Delegation::MayTake(int node_index) {
   const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
   const AppliedDelegate* current = delegates_.current();
   if (current == nullptr || placed.Allows(current->handle)) return true;
-  if (NodeAnswer* answer = delegates_.AnswerOf(node_index)) {
+  if (NodeSupport* support = delegates_.SupportOf(node_index)) {
     const bool excluded = placed.delegate == nullptr;
-    answer->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
-    answer->text =
+    support->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
+    support->text =
         excluded ? "the caller keeps it on the CPU" : "the caller keeps it for another delegate";
   }
   return false;
@@ -119,18 +119,19 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
   std::map<int, int> place;  // group -> number of the partition that has it
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
-      const NodeAnswer* answer = delegates_.AnswerOf(node);
-      if (answer == nullptr || answer->group < 0) continue;
+      const NodeSupport* support = delegates_.SupportOf(node);
+      if (support == nullptr || support->group < 0) continue;
       const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
-      const auto [entry, fresh] = place.try_emplace(answer->group, here);
+      const auto [entry, fresh] = place.try_emplace(support->group, here);
       if (!fresh && entry->second != here) entry->second = kTornApart;
     }
   }
   const auto broken = [&](int node) {
-    NodeAnswer* answer = delegates_.AnswerOf(node);
-    if (answer == nullptr || answer->group < 0 || place[answer->group] != kTornApart) return false;
-    answer->reason = kDeputyReasonGroup;
-    answer->text = "group " + std::to_string(answer->group) + " cannot stay in one partition";
+    NodeSupport* support = delegates_.SupportOf(node);
+    if (support == nullptr || support->group < 0 || place[support->group] != kTornApart)
+      return false;
+    support->reason = kDeputyReasonGroup;
+    support->text = "group " + std::to_string(support->group) + " cannot stay in one partition";
     return true;
   };
   return std::erase_if(*nodes, broken) > 0;
@@ -200,8 +201,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   const TfLiteStatus adopted = AdoptRegistration(replacer, &registration);
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
   for (int i = 0; i < nodes->size; ++i) {
-    NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->looked_at = answer->claimed = true;
+    NodeSupport* support = delegates_.SupportOf(nodes->data[i]);
+    if (support != nullptr) support->looked_at = support->claimed = true;
   }
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
@@ -281,8 +282,8 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < nodes->size; ++i) {
-    NodeAnswer* answer = delegates_.AnswerOf(nodes->data[i]);
-    if (answer != nullptr) answer->looked_at = answer->previewed = true;
+    NodeSupport* support = delegates_.SupportOf(nodes->data[i]);
+    if (support != nullptr) support->looked_at = support->previewed = true;
   }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());

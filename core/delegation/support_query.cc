@@ -18,17 +18,17 @@ struct SupportQuery {
         groups(plan.size(), -1),
         costs(plan.size(), -1) {}
 
-  DeputySupportAnswer answer() {
-    DeputySupportAnswer answer{};
-    answer.struct_size = sizeof answer;
-    answer.node_count = nodes.size();
-    answer.nodes = nodes.data();
-    answer.supported = supported.data();
-    answer.reason_of_node = reasons.data();
-    answer.text_of_node = texts.data();
-    answer.group_of_node = groups.data();
-    answer.cost_ns_of_node = costs.data();
-    return answer;
+  DeputySupportResult result() {
+    DeputySupportResult result{};
+    result.struct_size = sizeof result;
+    result.node_count = nodes.size();
+    result.nodes = nodes.data();
+    result.supported = supported.data();
+    result.reason_of_node = reasons.data();
+    result.text_of_node = texts.data();
+    result.group_of_node = groups.data();
+    result.cost_ns_of_node = costs.data();
+    return result;
   }
 
   std::vector<int32_t> nodes;
@@ -39,8 +39,8 @@ struct SupportQuery {
   std::vector<double> costs;
 };
 
-// Copies the plug-in's answer about one node.
-void NoteAnswer(const SupportQuery& query, size_t i, NodeAnswer* node) {
+// Copies the plug-in's result about one node.
+void RecordSupport(const SupportQuery& query, size_t i, NodeSupport* node) {
   node->looked_at = true;
   node->group = query.groups[i];
   node->cost_ns = query.costs[i];
@@ -56,7 +56,7 @@ void NoteAnswer(const SupportQuery& query, size_t i, NodeAnswer* node) {
 
 }  // namespace
 
-bool AnswersSupport(const AppliedDelegate& delegate) {
+bool CanQuerySupport(const AppliedDelegate& delegate) {
   const DeputyDelegatePlugin* plugin =
       delegate.library == nullptr ? nullptr : delegate.library->plugin();
   return plugin != nullptr && plugin->get_support != nullptr;
@@ -64,20 +64,20 @@ bool AnswersSupport(const AppliedDelegate& delegate) {
 
 bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate) {
-  if (!AnswersSupport(*delegate)) return false;
+  if (!CanQuerySupport(*delegate)) return false;
   const DeputyDelegatePlugin* plugin = delegate->library->plugin();
   SupportQuery query(plan);
-  DeputySupportAnswer answer = query.answer();
+  DeputySupportResult support = query.result();
   const ForeignCall call = {
       .callback = Callback::kSupport, .context = context, .delegate = delegate->handle};
   // The plug-in's texts are valid until its next call, which may come from another thread.
   const auto lock = LockSupport(delegate->handle);
   const CallResult result = CallForeign(observer, call, [&](CallResult* out) {
-    out->status = plugin->get_support(delegate->inner, context, &answer);
+    out->status = plugin->get_support(delegate->inner, context, &support);
   });
   if (result.status != kTfLiteOk) return false;
   for (size_t i = 0; i < query.nodes.size(); ++i) {
-    NoteAnswer(query, i, &delegate->record.nodes[static_cast<size_t>(query.nodes[i])]);
+    RecordSupport(query, i, &delegate->record.nodes[static_cast<size_t>(query.nodes[i])]);
   }
   return true;
 }

@@ -18,8 +18,8 @@ struct AppliedDelegate;
 bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate);
 
-// Whether the delegate can be asked at all.
-bool AnswersSupport(const AppliedDelegate& delegate);
+// Returns true if the delegate comes from a plug-in that has get_support.
+bool CanQuerySupport(const AppliedDelegate& delegate);
 
 }  // namespace deputy
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-struct DeputySupportAnswer;
+struct DeputySupportResult;
 struct TfLiteContext;
 struct TfLiteDelegate;
 struct TfLiteInterpreter;
@@ -275,7 +275,7 @@ MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 // `explain`.
 MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
                                            struct TfLiteContext* context,
-                                           struct DeputySupportAnswer* answer);
+                                           struct DeputySupportResult* result);
 
 // ------------------------------------------------------------------------------------------------
 // Models

@@ -135,8 +135,8 @@ struct PluginExports {
   static void Destroy(TfLiteDelegate* delegate) { DeputyMSDelegateDeleteTfLite(delegate); }
 
   static TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                                 DeputySupportAnswer* answer) {
-    return DeputyMSDelegateGetSupport(delegate, context, answer) == kMSStatusSuccess ? kTfLiteOk
+                                 DeputySupportResult* result) {
+    return DeputyMSDelegateGetSupport(delegate, context, result) == kMSStatusSuccess ? kTfLiteOk
                                                                                      : kTfLiteError;
   }
 

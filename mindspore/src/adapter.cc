@@ -286,7 +286,7 @@ MSStatus Adapter::Build(DeputyMSGraph* graph) {
   return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
 }
 
-MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer) {
+MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportResult* result) {
   const DeputyMSDelegate& delegate = holder_->get();
   if (delegate.explain == nullptr) return kMSStatusLiteNotSupport;
   if (const MSStatus ready = Init(); ready != kMSStatusSuccess) return ready;
@@ -304,14 +304,14 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportAnswer* answer
   texts.clear();
   std::map<int, const DeputyMSKernel*> kernels;
   for (const auto& kernel : graph.originals) kernels[kernel->node] = kernel.get();
-  for (size_t i = 0; i < answer->node_count; ++i) {
-    const auto found = kernels.find(answer->nodes[i]);
+  for (size_t i = 0; i < result->node_count; ++i) {
+    const auto found = kernels.find(result->nodes[i]);
     if (found == kernels.end() || found->second->foreign) continue;
     const DeputyMSKernel& kernel = *found->second;
-    answer->supported[i] = kernel.refusal == 0 ? 1 : 0;
+    result->supported[i] = kernel.refusal == 0 ? 1 : 0;
     if (kernel.refusal == 0) continue;
-    answer->reason_of_node[i] = kernel.refusal;
-    answer->text_of_node[i] = texts.emplace_back(kernel.refusal_text).c_str();
+    result->reason_of_node[i] = kernel.refusal;
+    result->text_of_node[i] = texts.emplace_back(kernel.refusal_text).c_str();
   }
   return kMSStatusSuccess;
 }
@@ -433,13 +433,13 @@ void DeputyMSDelegateDeleteTfLite(TfLiteDelegate* delegate) {
 }
 
 MSStatus DeputyMSDelegateGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
-                                    DeputySupportAnswer* answer) {
+                                    DeputySupportResult* result) {
   Adapter* const adapter = Adapter::Of(delegate);
-  if (adapter == nullptr || context == nullptr || answer == nullptr) {
+  if (adapter == nullptr || context == nullptr || result == nullptr) {
     return Fail(
         kMSStatusLiteParamInvalid,
         "GetSupport: the delegate was not created by DeputyMSDelegateCreateTfLite, or an argument "
         "is NULL");
   }
-  return Guard([&] { return adapter->GetSupport(context, answer); });
+  return Guard([&] { return adapter->GetSupport(context, result); });
 }

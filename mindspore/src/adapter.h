@@ -39,7 +39,7 @@ class Adapter {
 
   // Queries the delegate's support status for the nodes of `context`. Texts are valid until the
   // next call on the same thread.
-  MSStatus GetSupport(TfLiteContext* context, DeputySupportAnswer* answer);
+  MSStatus GetSupport(TfLiteContext* context, DeputySupportResult* result);
 
   // Returns the status of the latest failure of the delegate or its kernels; kMSStatusSuccess if
   // there was none since the last ClearFailure.

@@ -135,13 +135,13 @@ Judgement SaysWhy(Scene* scene) {
   const std::vector<uint8_t> model = NobodysModel();
   Pair pair(scene, model, scene->CreateDelegate());
   pair.Ready();
-  DeputyNodeAnswer answer = {};
-  answer.struct_size = sizeof answer;
-  if (DeputyInterpreterGetNodeAnswer(pair.interpreter(), 0, 0, 0, &answer) != kTfLiteOk ||
-      answer.reason >= kDeputyReasonNotClaimed) {
+  DeputyNodeSupport support = {};
+  support.struct_size = sizeof support;
+  if (DeputyInterpreterGetNodeSupport(pair.interpreter(), 0, 0, 0, &support) != kTfLiteOk ||
+      support.reason >= kDeputyReasonNotClaimed) {
     return Skipped("it does not say why it leaves nodes (get_support of deputy_plugin)");
   }
-  return {Kind::kPasses, answer.text[0] == '\0' ? answer.reason_name : answer.text};
+  return {Kind::kPasses, support.text[0] == '\0' ? support.reason_name : support.text};
 }
 
 // ---- Shapes -------------------------------------------------------------------------------------
@@ -317,14 +317,14 @@ Judgement WorksOnThreads(Scene* scene) {
 // reports none.
 std::string QueryReasons(const Pair& pair) {
   std::string reasons;
-  const auto add = [](void* all, int32_t, int32_t node, const DeputyNodeAnswer* answer) {
+  const auto add = [](void* all, int32_t, int32_t node, const DeputyNodeSupport* support) {
     *static_cast<std::string*>(all) +=
-        "node " + std::to_string(node) + " " + answer->reason_name + " " + answer->text + "; ";
+        "node " + std::to_string(node) + " " + support->reason_name + " " + support->text + "; ";
   };
   const TfLiteStatus status =
       DeputyInterpreterCheckDelegate(pair.interpreter(), pair.delegate(), add, &reasons);
   Demand(status == kTfLiteOk || status == kTfLiteUnresolvedOps,
-         "it does not answer a query: " + pair.log());
+         "it does not support queries: " + pair.log());
   return reasons;
 }
 

@@ -83,13 +83,14 @@ struct Place {
 };
 
 std::string ToldReason(const TfLiteInterpreter* interpreter, Place at) {
-  DeputyNodeAnswer answer = {};
-  answer.struct_size = sizeof answer;
-  if (DeputyInterpreterGetNodeAnswer(interpreter, at.subgraph, at.node, 0, &answer) != kTfLiteOk ||
-      answer.reason == kDeputyReasonNone || answer.reason >= kDeputyReasonNotClaimed) {
+  DeputyNodeSupport support = {};
+  support.struct_size = sizeof support;
+  if (DeputyInterpreterGetNodeSupport(interpreter, at.subgraph, at.node, 0, &support) !=
+          kTfLiteOk ||
+      support.reason == kDeputyReasonNone || support.reason >= kDeputyReasonNotClaimed) {
     return "";  // reasons from 100 on are set by the runtime
   }
-  return answer.text[0] != '\0' ? answer.text : answer.reason_name;
+  return support.text[0] != '\0' ? support.text : support.reason_name;
 }
 
 std::vector<const TfLiteTensor*> TensorsAt(const TfLiteInterpreter* interpreter, int32_t subgraph,
@@ -131,9 +132,10 @@ bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyN
 
 // Returns true if the delegate was offered the node: bodies that are never run are not offered.
 bool WasOffered(const TfLiteInterpreter* interpreter, Place at) {
-  DeputyNodeAnswer answer = {};
-  answer.struct_size = sizeof answer;
-  return DeputyInterpreterGetNodeAnswer(interpreter, at.subgraph, at.node, 0, &answer) == kTfLiteOk;
+  DeputyNodeSupport support = {};
+  support.struct_size = sizeof support;
+  return DeputyInterpreterGetNodeSupport(interpreter, at.subgraph, at.node, 0, &support) ==
+         kTfLiteOk;
 }
 
 void JudgeNode(const TfLiteInterpreter* interpreter, Place at, const Target& target,

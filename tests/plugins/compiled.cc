@@ -148,22 +148,22 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus Support(TfLiteDelegate* delegate, TfLiteContext* context,
-                     DeputySupportAnswer* answer) {
+                     DeputySupportResult* result) {
   auto& texts = static_cast<Compiled*>(delegate->data_)->texts;
-  texts.assign(answer->node_count, "");
-  for (size_t i = 0; i < answer->node_count; ++i) {
+  texts.assign(result->node_count, "");
+  for (size_t i = 0; i < result->node_count; ++i) {
     TfLiteNode* node;
     TfLiteRegistration* registration;
-    const int index = answer->nodes[i];
+    const int index = result->nodes[i];
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
       return kTfLiteError;
     }
     const auto refusal = deputy::compiler::CheckNode(context, index, *node, *registration);
-    answer->supported[i] = refusal ? 0 : 1;
+    result->supported[i] = refusal ? 0 : 1;
     if (!refusal) continue;
-    answer->reason_of_node[i] = refusal->reason;
+    result->reason_of_node[i] = refusal->reason;
     texts[i] = refusal->text;
-    answer->text_of_node[i] = texts[i].c_str();
+    result->text_of_node[i] = texts[i].c_str();
   }
   return kTfLiteOk;
 }

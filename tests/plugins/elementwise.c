@@ -376,23 +376,23 @@ static DeputyReason ReasonOf(const char* why) {
 }
 
 static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
-                               DeputySupportAnswer* answer) {
+                               DeputySupportResult* result) {
   const Delegate* delegate = (const Delegate*)base->data_;
-  for (size_t i = 0; i < answer->node_count; ++i) {
+  for (size_t i = 0; i < result->node_count; ++i) {
     TfLiteNode* node = NULL;
     TfLiteRegistration* registration = NULL;
-    if (context->GetNodeAndRegistration(context, answer->nodes[i], &node, &registration) !=
+    if (context->GetNodeAndRegistration(context, result->nodes[i], &node, &registration) !=
         kTfLiteOk) {
       return kTfLiteError;
     }
     const char* why = WhyNot(delegate, context, node, registration->builtin_code);
-    answer->supported[i] = why == NULL;
-    answer->reason_of_node[i] = why == NULL ? kDeputyReasonNone : ReasonOf(why);
-    answer->text_of_node[i] = why;
-    const size_t index = (size_t)answer->nodes[i];
+    result->supported[i] = why == NULL;
+    result->reason_of_node[i] = why == NULL ? kDeputyReasonNone : ReasonOf(why);
+    result->text_of_node[i] = why;
+    const size_t index = (size_t)result->nodes[i];
     const bool grouped = delegate->groups != NULL && index < strlen(delegate->groups) &&
                          delegate->groups[index] != '-';
-    if (grouped) answer->group_of_node[i] = delegate->groups[index];
+    if (grouped) result->group_of_node[i] = delegate->groups[index];
   }
   return kTfLiteOk;
 }

@@ -33,14 +33,14 @@ TfLiteDelegate* Create(const char* const*, const char* const*, size_t, void (*)(
 
 void Destroy(TfLiteDelegate* delegate) { delete static_cast<Delegate*>(delegate->data_); }
 
-TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context, DeputySupportAnswer* answer) {
+TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context, DeputySupportResult* result) {
   auto& delegate = *static_cast<Delegate*>(base->data_);
   const bool overlaps = delegate.calls.fetch_add(1) != 0;
-  for (size_t i = 0; i < answer->node_count && i < kTexts; ++i) {
+  for (size_t i = 0; i < result->node_count && i < kTexts; ++i) {
     snprintf(delegate.texts[i], kTextBytes, "%s %p", overlaps ? "overlapping" : "alone",
              static_cast<void*>(context));
-    answer->reason_of_node[i] = kDeputyReasonOther;
-    answer->text_of_node[i] = delegate.texts[i];
+    result->reason_of_node[i] = kDeputyReasonOther;
+    result->text_of_node[i] = delegate.texts[i];
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   delegate.calls.fetch_sub(1);

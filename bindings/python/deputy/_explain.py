@@ -37,11 +37,11 @@ def _node(lib, interpreter, subgraph, index, names):
         return None
     reasons = []
     for i, name in enumerate(names):
-        answer = _filled(lib.DeputyInterpreterGetNodeAnswer, _native.NodeAnswer(), interpreter,
+        support = _filled(lib.DeputyInterpreterGetNodeSupport, _native.NodeSupport(), interpreter,
                          subgraph, index, i)
-        if answer is not None and not answer.taken:
-            reasons.append({'delegate': name, 'reason': _text(answer.reason_name),
-                            'text': _text(answer.text)})
+        if support is not None and not support.delegated:
+            reasons.append({'delegate': name, 'reason': _text(support.reason_name),
+                            'text': _text(support.text)})
     delegated = run is not None and run.delegate_index >= 0
     return {'subgraph': subgraph, 'node': index, 'operator': _text(info.operator_name),
             'version': info.version,

@@ -84,8 +84,8 @@ class DelegateInfo(Sized):
                 ('partition_count', INT), ('node_count', INT), ('reserved', INT), ('failure', TEXT)]
 
 
-class NodeAnswer(Sized):
-    _fields_ = [('struct_size', SIZE), ('taken', INT), ('reason', INT), ('reason_name', TEXT),
+class NodeSupport(Sized):
+    _fields_ = [('struct_size', SIZE), ('delegated', INT), ('reason', INT), ('reason_name', TEXT),
                 ('text', TEXT), ('group', INT), ('reserved', INT), ('cost_ns', ctypes.c_double)]
 
 
@@ -171,7 +171,7 @@ _FUNCTIONS = (
     ('DeputyInterpreterGetNodeInfo', INT, [POINTER, INT, INT, ctypes.POINTER(NodeInfo)]),
     ('DeputyInterpreterGetDelegateCount', INT, [POINTER]),
     ('DeputyInterpreterGetDelegateInfo', INT, [POINTER, INT, ctypes.POINTER(DelegateInfo)]),
-    ('DeputyInterpreterGetNodeAnswer', INT, [POINTER, INT, INT, INT, ctypes.POINTER(NodeAnswer)]),
+    ('DeputyInterpreterGetNodeSupport', INT, [POINTER, INT, INT, INT, ctypes.POINTER(NodeSupport)]),
     ('DeputyInterpreterGetNodeRun', INT, [POINTER, INT, INT, ctypes.POINTER(NodeRun)]),
     ('DeputyInterpreterGetDelegationStatus', INT, [POINTER, ctypes.POINTER(DelegationStatus)]),
     ('DeputyInterpreterGetFindingCount', SIZE, [POINTER]),
