@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused activations as a range that results are clamped to. TANH and SIGN_BIT are no ranges; the
-// real kernels ignore them where a range is wanted, and so do ours.
+// Fused activations as a range to which results are clamped. TANH and SIGN_BIT are not ranges; like
+// upstream's kernels, ours ignore them where a range is required.
 #ifndef DEPUTY_KERNELS_COMMON_ACTIVATION_RANGE_H_
 #define DEPUTY_KERNELS_COMMON_ACTIVATION_RANGE_H_
 
@@ -21,14 +21,14 @@ struct Range {
 using FloatRange = Range<float>;
 using IntRange = Range<int32_t>;
 
-// The order of the two matters: NaN passes, and an upside-down range returns `high`.
+// Operand order matters: NaN passes through, and a range with low > high returns `high`.
 template <typename T>
 T Clamp(T value, const Range<T>& range) {
   return std::min(std::max(value, range.low), range.high);
 }
 
-// Bounds of the activation in real numbers. Without an activation the widest finite ones: an
-// infinite sum comes out as the largest number, as in TensorFlow Lite.
+// Returns the real bounds of the activation. Without an activation they are the largest finite
+// values: an infinite sum becomes the largest float, as in TensorFlow Lite.
 inline FloatRange ActivationRange(TfLiteFusedActivation activation) {
   switch (activation) {
     case kTfLiteActRelu:
@@ -42,8 +42,8 @@ inline FloatRange ActivationRange(TfLiteFusedActivation activation) {
   }
 }
 
-// The same in steps of a quantised output, within its type. Refuses a scale so small that a bound
-// cannot be expressed.
+// Returns the bounds as quantised values of the output, within its type. Fails if the scale is so
+// small that a bound is not representable.
 inline TfLiteStatus QuantizedActivationRange(TfLiteContext* context,
                                              TfLiteFusedActivation activation,
                                              const TfLiteTensor* output, IntRange* out_range) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bilinear interpolation of a row of pixels. Always inlined, as what kernels/vector uses has to be.
+// Bilinear interpolation of a row of pixels. Always inlined, because kernels/vector compiles it for
+// several instruction sets.
 #ifndef DEPUTY_KERNELS_COMMON_BLEND_H_
 #define DEPUTY_KERNELS_COMMON_BLEND_H_
 
@@ -9,30 +10,31 @@
 
 namespace deputy {
 
-// Where an output row or column lies between two of the input's.
+// Position of an output row or column between two input rows or columns.
 template <typename Weight>
 struct Between {
   int64_t low, high;    // offsets in elements
-  Weight keep, weight;  // shares of `low` and `high`
+  Weight keep, weight;  // weights of `low` and `high`
 };
 
-// `count` pixels of `depth` channels each, between two rows of the input.
+// A row of `count` output pixels with `depth` channels, interpolated between two input rows.
 template <typename T, typename Weight>
 struct BlendedRow {
-  const T* in;               // what offsets are counted from
-  Between<Weight> y;         // the rows
-  const Between<Weight>* x;  // the columns, one for each pixel
+  const T* in;               // base of the offsets
+  Between<Weight> y;         // input rows
+  const Between<Weight>* x;  // input columns, one element per pixel
   int64_t count, depth;
   T* out;
 };
 
-// The four neighbours of one output element.
+// The four input neighbours of an output element.
 template <typename T>
 struct Corners {
   T low_left, high_left, low_right, high_right;
 };
 
-// Float, and integers through float: the order of the products is upstream's, whose last bits show.
+// Interpolates floats, and integers in float. The order of the products is upstream's, because it
+// affects the last bits.
 template <typename T>
 [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
                                           const Between<float>& x) {
@@ -41,8 +43,8 @@ template <typename T>
          static_cast<float>(in.low_right) * y.keep * x.weight +
          static_cast<float>(in.high_right) * y.weight * x.weight;
 }
-// Signed integers through float: no upstream kernel has their order, and shares of a pixel are the
-// same for all channels.
+// Interpolates signed integers in float. No upstream kernel prescribes the order of the products;
+// this one computes a pixel's weights once for all channels.
 template <typename T>
 requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
@@ -52,7 +54,8 @@ requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
          static_cast<float>(in.low_right) * (y.keep * x.weight) +
          static_cast<float>(in.high_right) * (y.weight * x.weight);
 }
-// Integers are exact in any order. int8 times two weights fits 32 bits, int16 does not.
+// Interpolates in integers, exact in any order. int8 times two weights fits in 32 bits, int16 does
+// not.
 template <typename T>
 [[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Between<int32_t>& y,
                                          const Between<int32_t>& x) {
@@ -67,7 +70,7 @@ template <typename T>
   // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
   *out = static_cast<uint8_t>(sum + 0.5f);
 }
-// To nearest, ties away from zero. A mean is never beyond its values.
+// Rounds to nearest, ties away from zero. An interpolated value is within the range of its inputs.
 template <typename T>
 requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline void RoundBlend(float sum, T* out) {
@@ -79,14 +82,14 @@ requires(std::is_integral_v<Sum>) [[gnu::always_inline]] inline void RoundBlend(
   *out = static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }
 
-// kChannels channels of a pixel, which become a vector.
+// Interpolates kChannels channels of a pixel, vectorised.
 template <int kChannels, typename T, typename Weight>
 [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
                                                  const Between<Weight>& y, const Between<Weight>& x,
                                                  int64_t first, T* out) {
   T values[4][kChannels], blended[kChannels];
   for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
-#if defined(__AVX2__)  // elsewhere -O2 makes vectors of none
+#if defined(__AVX2__)  // elsewhere g++ at -O2 does not vectorise it
 #pragma GCC unroll 16
 #endif
   for (int c = 0; c < kChannels; ++c) {
@@ -96,7 +99,7 @@ template <int kChannels, typename T, typename Weight>
   __builtin_memcpy(out + first, blended, sizeof blended);
 }
 
-// The same of types of which g++ 12 makes faster vectors if the channels stay a loop.
+// For types that g++ 12 vectorises better if the loop over channels is not unrolled.
 template <int kChannels, typename T, typename Weight>
 requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
@@ -113,8 +116,8 @@ requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-// The same of floats, which are vectors from the beginning: of the arrays above g++ 12 makes copies
-// on the stack by halves of a vector, which its load then waits for.
+// For floats, with explicit vectors: g++ 12 copies the arrays above to the stack in halves of a
+// vector, and loads of whole vectors then stall.
 template <int kChannels>
 requires(kChannels % 8 == 0)
     [[gnu::always_inline]] inline void BlendChannels(const float* const corners[4],

@@ -8,17 +8,17 @@
 namespace deputy {
 namespace {
 
-// Extent along an axis counted from the innermost; missing axes are 1.
+// Returns the extent of an axis counted from the innermost; missing axes have extent 1.
 int FromBack(const TfLiteTensor* tensor, int axis) {
   return axis < Rank(tensor) ? Dim(tensor, Rank(tensor) - 1 - axis) : 1;
 }
 
-// Values of b, one for each of a few channels, that are repeated for longer runs: if there are no
-// more than a few, so many bytes of them.
+// Limits for repeating values of b that depend on the channel only, to get longer runs: the maximum
+// number of channels, and the size of the buffer of repeated values.
 constexpr int64_t kMostRepeated = 128;
 constexpr int64_t kRepeatedBytes = 4096;
 
-// `channels` elements `times` times.
+// Writes `channels` elements `times` times.
 template <typename T>
 void RepeatAs(const char* values, int64_t channels, int64_t times, char* out) {
   CopyRuns(times, channels, reinterpret_cast<const T*>(values), 0, reinterpret_cast<T*>(out),
@@ -37,7 +37,8 @@ void Repeat(const char* values, int64_t bytes, int64_t channels, int64_t times, 
   }
 }
 
-// `rows` rows of `count` elements, which are so many elements apart, one behind the other.
+// Copies `rows` rows of `count` elements, `row_step` and `step` elements apart, to contiguous
+// memory.
 template <typename T>
 void GatherAs(const char* values, int64_t rows, int64_t row_step, int64_t count, int64_t step,
               char* out) {
@@ -66,7 +67,7 @@ TfLiteStatus BroadcastPlan::Prepare(TfLiteContext* context, const TfLiteTensor* 
     }
     dims[rank - 1 - back] = extent_a == 1 ? extent_b : extent_a;
   }
-  // Before anything is multiplied: the output's size may be more than fits.
+  // Resized first, because this checks for overflow: the output may be too large.
   DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(rank)}));
   PlanAxes(a, b, {dims, static_cast<size_t>(rank)});
   return kTfLiteOk;
@@ -77,7 +78,7 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   const int rank = static_cast<int>(dims.size());
   rank_ = 0;
   int64_t pitch_a = 1, pitch_b = 1, pitch_out = 1;
-  // Built innermost first and turned round at the end.
+  // Axes are collected innermost first and reversed at the end.
   for (int back = 0; back < rank; ++back) {
     const int extent_a = FromBack(a, back), extent_b = FromBack(b, back);
     const int extent = dims[static_cast<size_t>(rank - 1 - back)];
@@ -103,7 +104,7 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   if (rank_ < 2) return;
   const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
              &inner = axes_[static_cast<size_t>(rank_) - 1];
-  // Blocks worth the trouble, of channels that are few enough to be repeated.
+  // Channels are repeated if they are few and their blocks are large enough to pay for it.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
       inner.extent <= kMostRepeated && again.extent >= kSmallestBlock / inner.extent) {
@@ -119,14 +120,14 @@ void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
                  [&](int64_t first, int64_t last) { RunRange(first, last, runs); });
 }
 
-// A second input that gives few values again and again (biases, slopes) would make for many short
-// runs.
+// An input with a few values that are repeated (bias, slopes) would give many short runs; they are
+// combined into longer ones.
 void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) const {
   const bool gathers = gathers_ && IsGathered(runs.bytes_a) && IsGathered(runs.bytes_b);
   if (!gathers && (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMostRepeated))) {
     return RunOneByOne(first, last, runs);
   }
-  // The two innermost axes are blocks in which b's channels come again and again, or short runs.
+  // The two innermost axes form a block: repeated channels of b, or short runs.
   const int64_t block =
       axes_[static_cast<size_t>(rank_) - 2].extent * axes_[static_cast<size_t>(rank_) - 1].extent;
   while (first < last) {
@@ -153,13 +154,13 @@ void BroadcastPlan::RunBlock(int64_t first, int64_t last, const Runs& runs) cons
               count, true, true);
     first += count;
   };
-  // Up to the next first channel.
+  // Incomplete channels at the beginning of the range.
   if (const int64_t within = first % channels_; within != 0) {
     run(runs.b + within * runs.bytes_b, std::min(last - first, channels_ - within));
   }
   if (first == last) return;
   alignas(std::max_align_t) char repeated[kRepeatedBytes];
-  // Repeating takes time, too.
+  // Repeat no more values than the range is worth.
   const int64_t most =
       std::clamp((last - first) / 8, 2 * kMostRepeated, kRepeatedBytes / runs.bytes_b);
   const int64_t times = std::min(most / channels_, (last - first - 1) / channels_ + 1);
@@ -178,7 +179,7 @@ void BroadcastPlan::RunGathered(int64_t first, int64_t last, const Runs& runs) c
     first += count;
   };
   alignas(std::max_align_t) char left[kRepeatedBytes], right[kRepeatedBytes];
-  // An input's rows, where they lie or gathered.
+  // Returns an input's rows: in place if they are contiguous, else gathered in `out`.
   const auto gather = [&](const char* values, int64_t bytes, int64_t row, int64_t count,
                           int64_t row_step, int64_t step, char* out) -> const char* {
     values += row * row_step * bytes;
@@ -209,7 +210,7 @@ void BroadcastPlan::RunGathered(int64_t first, int64_t last, const Runs& runs) c
 void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) const {
   const int innermost = rank_ - 1;
   int64_t index[kMaxRank];
-  int64_t a = 0, b = 0;  // where the inputs are, in elements
+  int64_t a = 0, b = 0;  // positions in the inputs, in elements
   int64_t rest = first;
   for (int level = innermost; level >= 0; --level) {
     const Axis& axis = axes_[static_cast<size_t>(level)];
@@ -224,7 +225,7 @@ void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) c
     runs.call(runs.function, runs.a + a * runs.bytes_a, runs.b + b * runs.bytes_b,
               runs.out + first * runs.bytes_out, count, inner.step_a != 0, inner.step_b != 0);
     first += count;
-    // On to the next run.
+    // Advance to the next run.
     a -= index[innermost] * inner.step_a;
     b -= index[innermost] * inner.step_b;
     index[innermost] = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two inputs, one output, NumPy's broadcasting. A plan is made in prepare; the walk over it, which
-// is the same code for all types, calls a function per run of elements. Neighbouring axes that move
-// alike are merged, so that runs are long.
+// Broadcasting of two inputs to one output, as in NumPy. Prepare makes a plan; its traversal, which
+// is the same code for all types, calls a function for each run of elements. Adjacent axes with
+// compatible strides are merged, so that runs are long.
 #ifndef DEPUTY_KERNELS_COMMON_BROADCAST_H_
 #define DEPUTY_KERNELS_COMMON_BROADCAST_H_
 
@@ -17,12 +17,12 @@ namespace deputy {
 
 class BroadcastPlan {
  public:
-  // Shapes of the inputs of a node to the shape of its output and the plan for the loop.
+  // Computes the output's shape from the inputs' and makes the plan.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* a, const TfLiteTensor* b,
                        TfLiteTensor* output);
 
-  // out[i] = function(a[..], b[..]) for every element of the output, on all threads, one after the
-  // other: what has to be fast has a loop of vector code for RunByRuns.
+  // Computes out[i] = function(a[..], b[..]) for every output element, on all threads, one by one.
+  // Fast operators use a vector loop with RunByRuns.
   template <typename A, typename B, typename Out, typename Function>
   void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
            const Function& function) const {
@@ -36,30 +36,31 @@ class BroadcastPlan {
               });
   }
 
-  // run(a, b, out, count, a_moves, b_moves) for runs of elements that together are the output, on
-  // all threads: an input that does not move gives its first element to the whole run. One of the
-  // two moves, or count is 1.
+  // Calls run(a, b, out, count, a_moves, b_moves) for runs of elements that together cover the
+  // output, on all threads. An input that does not move provides its first element for the whole
+  // run. At least one of the two moves, or count is 1.
   template <typename A, typename B, typename Out, typename RunFunction>
   void RunByRuns(TfLiteContext* context, const A* a, const B* b, Out* out,
                  const RunFunction& run) const {
     RunAll(context, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
-  // The same for elements [first, last) of the output alone, on this thread; a, b and out are those
-  // of the whole.
+  // Like RunByRuns, for elements [first, last) of the output, on this thread; a, b and out point to
+  // the whole tensors.
   template <typename A, typename B, typename Out, typename RunFunction>
   void RunPart(int64_t first, int64_t last, const A* a, const B* b, Out* out,
                const RunFunction& run) const {
     RunRange(first, last, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
-  // Bit 0 for a, bit 1 for b: it has as many elements as the output, in the same places.
+  // Bit 0 for a, bit 1 for b: set if the input has as many elements as the output, and thus its
+  // shape.
   uint32_t matching_inputs(const TfLiteTensor* a, const TfLiteTensor* b) const {
     return (ElementCount(a) == count_ ? 1u : 0u) | (ElementCount(b) == count_ ? 2u : 0u);
   }
 
  private:
-  // Neighbouring axes that move alike as one; `dims` are the output's.
+  // Merges adjacent axes with compatible strides; `dims` are the output's.
   void PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b, std::span<const int> dims);
 
   struct Axis {
@@ -67,12 +68,12 @@ class BroadcastPlan {
     int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
   };
 
-  // The tensors as bytes, and what is called for runs of them.
+  // The tensors as bytes, and the function that is called for their runs.
   struct Runs {
     const char* a;
     const char* b;
     char* out;
-    int64_t bytes_a, bytes_b, bytes_out;  // of an element
+    int64_t bytes_a, bytes_b, bytes_out;  // element sizes
     const void* function;
     void (*call)(const void* function, const char* a, const char* b, char* out, int64_t count,
                  bool a_moves, bool b_moves);
@@ -97,25 +98,24 @@ class BroadcastPlan {
 
   void RunAll(TfLiteContext* context, const Runs& runs) const;
 
-  // Elements [first, last) of the output.
+  // Processes elements [first, last) of the output.
   void RunRange(int64_t first, int64_t last, const Runs& runs) const;
 
-  // The same of a block of repeated channels, which is all that `runs` has.
+  // Processes elements of one block of repeated channels, to which `runs` points.
   void RunBlock(int64_t first, int64_t last, const Runs& runs) const;
 
-  // The same of a block of short runs, which are gathered to make long ones.
+  // Processes elements of one block of short runs, which are gathered into long ones.
   void RunGathered(int64_t first, int64_t last, const Runs& runs) const;
 
-  // The same, run by run.
+  // Processes elements run by run.
   void RunOneByOne(int64_t first, int64_t last, const Runs& runs) const;
 
   std::array<Axis, kMaxRank> axes_;
   int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
   int64_t count_ = 0;  // elements of the output
-  // Of a plan that gives each of a few channels a value of b, again and again: how many; else 0.
+  // Number of channels of b that are repeated, if the plan repeats channels; else 0.
   int64_t channels_ = 0;
-  // Of other plans: whether runs are so short that a call for each would take longer than it takes
-  // to bring their elements together.
+  // True if runs are so short that a call for each costs more than gathering their elements.
   bool gathers_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CAST of one number. Always inlined, as what kernels/vector uses has to be.
+// CAST of a single value. Always inlined, because kernels/vector compiles it for several
+// instruction sets.
 #ifndef DEPUTY_KERNELS_COMMON_CAST_H_
 #define DEPUTY_KERNELS_COMMON_CAST_H_
 
@@ -11,8 +12,7 @@
 
 namespace deputy {
 
-// Numbers that an integer type does not hold saturate, and NaN becomes the largest; integers of one
-// type to another wrap.
+// Float to integer saturates, and NaN becomes the maximum; integer to integer wraps.
 template <typename To, typename From>
 [[gnu::always_inline]] inline To CastNumber(From value) {
   if constexpr (std::is_same_v<From, To>) {
@@ -22,7 +22,7 @@ template <typename To, typename From>
   } else if constexpr (kIsShortFloat<To>) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // The limits of wide integers round up to numbers that are just too large.
+    // Limits of wide integers round up to values that are just out of range.
     constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
     constexpr From kLow = static_cast<From>(kMin), kHigh = static_cast<From>(kMax);
     if (!(value < kHigh)) return kMax;

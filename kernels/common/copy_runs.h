@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of many short runs, for which calls of memcpy would cost more than the copying.
+// Copies of many short runs, for which memcpy calls would cost more than the copies.
 #ifndef DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
 #define DEPUTY_KERNELS_COMMON_COPY_RUNS_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// `count` elements that lie side by side. The sides may not overlap.
+// Copies `count` contiguous elements. Source and destination must not overlap.
 template <typename T>
 inline void CopyRun(const T* in, int64_t count, T* out) {
   if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 8) {
@@ -30,15 +30,15 @@ inline void CopyRun(const T* in, int64_t count, T* out) {
 
 namespace copy_runs {
 
-// Unrolled, since how fast a loop of a few bytes runs depends on where it lies in the instruction
-// cache.
+// Unrolled, because the speed of a loop over a few bytes depends on its alignment in the
+// instruction cache.
 template <int64_t count, typename T>
 void OfLength(int64_t runs, const T* in, int64_t step_in, T* out, int64_t step_out) {
 #pragma GCC unroll 4
   for (int64_t i = 0; i < runs; ++i) std::copy_n(in + i * step_in, count, out + i * step_out);
 }
 
-// The same of so many bytes.
+// Copies runs of `bytes` bytes; returns false if `count` elements have another size.
 template <int64_t bytes, typename T>
 bool OfBytes(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out, int64_t step_out) {
   if constexpr (std::is_trivially_copyable_v<T> && bytes % sizeof(T) == 0) {
@@ -52,8 +52,8 @@ bool OfBytes(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out, 
 
 }  // namespace copy_runs
 
-// `runs` runs of `count` elements, which begin so many elements apart on either side. Out of line:
-// broadcasting operators, of which there are hundreds, would have a copy each.
+// Copies `runs` runs of `count` elements; they begin `step_in` and `step_out` elements apart. Not
+// inlined: each of the hundreds of broadcasting operators would have a copy of the code.
 template <typename T>
 [[gnu::noinline]] void CopyRuns(int64_t runs, int64_t count, const T* in, int64_t step_in, T* out,
                                 int64_t step_out) {
@@ -77,22 +77,23 @@ template <typename T>
   for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
 }
 
-// In copy_runs.cc: of the copies that several files have the linker might take one that is not
-// compiled to be fast.
+// Instantiated in copy_runs.cc: if several files had instances, the linker could select one that
+// was compiled for size.
 extern template void CopyRuns(int64_t, int64_t, const uint8_t*, int64_t, uint8_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint64_t*, int64_t, uint64_t*, int64_t);
 
-// The runs of `length` elements, 1 or more, that begin at `places` of `count` elements, one behind
-// the other.
+// Concatenates the runs of `length` elements, 1 or more, that begin at `places` in `in`, which has
+// `count` elements.
 template <typename T>
 [[gnu::noinline]] void PickRuns(const T* in, int64_t count, std::span<const int64_t> places,
                                 int64_t length, T* out) {
   constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMostChunks = 4;
   auto place = places.begin();
   if (length <= kMostChunks * kChunk) {
-    // Whole chunks: what they store too much belongs to runs that are still to come.
+    // Copies whole chunks: bytes stored after the end of a run are overwritten by the following
+    // runs.
     const int64_t stored = (length + kChunk - 1) / kChunk * kChunk;
     const auto runs = static_cast<int64_t>(places.size());
     const auto last = place + std::max<int64_t>(0, runs - (stored - 1) / length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the custom operators that ship with us. The loader lets custom operators work in place;
-// ours do not, and refuse it.
+// Operator rows of our custom operators. The loader allows custom operators to work in place; ours
+// do not support that and report an error.
 #ifndef DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
 #define DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
 
@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// What the loader checks for builtin operators: no output is an input.
+// Checks, as the loader does for builtin operators, that no output is an input.
 inline TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
   if (node->inputs == nullptr || node->outputs == nullptr) return kTfLiteOk;
   for (int i = 0; i < node->outputs->size; ++i) {
@@ -31,12 +31,12 @@ TfLiteStatus PrepareApart(TfLiteContext* context, TfLiteNode* node) {
   return prepare(context, node);
 }
 
-// The options of OpDef::init as bytes.
+// Returns the options passed to OpDef::init as bytes.
 inline std::span<const uint8_t> OptionBytes(const char* options, size_t length) {
   return {reinterpret_cast<const uint8_t*>(options), options == nullptr ? 0 : length};
 }
 
-// A custom operator of one version; `init` may be null.
+// A custom operator with one version; `init` may be null.
 template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
           TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)>
 constexpr OpDef CustomRow(const char* name, uint32_t types,

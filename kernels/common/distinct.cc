@@ -7,15 +7,14 @@
 namespace deputy {
 namespace {
 
-// Numbers at the places that the hashes of their keys name, or behind these. At most half of the
-// places are taken.
+// Hash table with open addressing, from keys to their numbers. At most half of the slots are used.
 class NumberTable {
  public:
   static constexpr int32_t kNone = -1;
 
   NumberTable() { places_.assign(size_t{1} << bits_, kNone); }
 
-  // The place of the key's number, or the one where it belongs.
+  // Returns the slot of the key's number, or the slot in which to insert it.
   int32_t* Find(int64_t key) {
     constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
     size_t at = (static_cast<uint64_t>(key) * kGolden) >> (64 - bits_);
@@ -25,7 +24,7 @@ class NumberTable {
     }
     return &places_[at];
   }
-  // Gives the next number to a key at its place. False once all of it took too many steps.
+  // Inserts the key with the next number. Returns false if there were too many probes in total.
   bool Add(int64_t key, int32_t* place) {
     *place = static_cast<int32_t>(keys_.size());
     keys_.push_back(key);
@@ -36,7 +35,7 @@ class NumberTable {
     }
     return !IsSlow(keys_.size());
   }
-  // Whether more steps have been taken than `count` keys should need.
+  // Returns true if there were more probes than `count` keys should need.
   bool IsSlow(size_t count) const { return steps_ > 16 * count + 1024; }
 
  private:
@@ -74,7 +73,7 @@ void NumberBySorting(std::span<const int64_t> keys, int32_t* numbers,
     const int64_t x = keys[static_cast<size_t>(a)], y = keys[static_cast<size_t>(b)];
     return x != y ? x < y : a < b;
   });
-  // The first place of each key, until these are counted below.
+  // Until they are numbered below, numbers[i] is the index of the first occurrence of keys[i].
   int32_t first = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const auto at = static_cast<size_t>(sorted[i]);

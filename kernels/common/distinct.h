@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers for different keys, in the order of their first appearance.
+// Numbers distinct keys in the order of their first occurrence.
 #ifndef DEPUTY_KERNELS_COMMON_DISTINCT_H_
 #define DEPUTY_KERNELS_COMMON_DISTINCT_H_
 
@@ -10,13 +10,13 @@
 
 namespace deputy {
 
-// numbers[i] is that of keys[i], and (*out_firsts)[n] the place of the first key of number n. There
-// are fewer than 2^31 keys.
+// Sets numbers[i] to the number of keys[i], and (*out_firsts)[n] to the index of the first key with
+// number n. There must be fewer than 2^31 keys.
 void NumberDistinct(std::span<const int64_t> keys, int32_t* numbers,
                     std::vector<int32_t>* out_firsts);
 
-// Its two ways. A table of hashes gives up, and returns false, where keys share places of the table
-// so often that finding them would take more than a few steps each: a model may have chosen them.
+// The two implementations. Hashing returns false if collisions would take more than a few probes
+// per key: a hostile model may have chosen the keys. Sorting always succeeds.
 bool NumberByHash(std::span<const int64_t> keys, int32_t* numbers,
                   std::vector<int32_t>* out_firsts);
 void NumberBySorting(std::span<const int64_t> keys, int32_t* numbers,

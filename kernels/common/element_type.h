@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the element type of a tensor, known while running, to a C++ type: kernels are templates over
-// the latter. bool elements are uint8_t in our kernels, because a client may write any byte.
+// Maps a tensor's element type, known at run time, to a C++ type, for kernels that are templates.
+// bool elements are uint8_t in our kernels, because clients may write any byte.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENT_TYPE_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENT_TYPE_H_
 
@@ -18,8 +18,8 @@ struct ElementTag {
   using type = T;
 };
 
-// function(ElementTag<T>()) for the C++ type T of the tensor's elements. Only the types of the mask
-// are compiled; any other is an error.
+// Calls function(ElementTag<T>()) for the C++ type T of the tensor's elements. Only the types in
+// the mask are instantiated; other types are reported as an error.
 template <uint32_t types, typename Function>
 TfLiteStatus DispatchType(TfLiteContext* context, const TfLiteTensor* tensor,
                           const Function& function) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// String tensors (abi.md, appendix A): the number of strings, one offset per string and the end,
-// all int32, then the characters.
+// Format of string tensors (abi.md, appendix A): the number of strings, the offset of each string
+// and the end, all int32, then the characters.
 #include "kernels/common/elements.h"
 #include "kernels/common/rescale.h"
 
@@ -147,7 +147,7 @@ TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLite
   if (to->bytes != from->bytes) {
     return TensorError(context, to, "expected %zu bytes, found %zu", from->bytes, to->bytes);
   }
-  // The two may share their memory.
+  // Source and destination may be the same memory.
   if (from->bytes > 0 && to->data.data != from->data.data) {
     std::memcpy(to->data.data, from->data.data, from->bytes);
   }

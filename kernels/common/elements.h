@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that only move elements do not care what these are. They are written once, as a
-// template on the element, and run on the smallest type of the right size: 1, 2, 4 or 8 bytes, or
-// a view of a string. Around them, ElementAccess hands out the arrays: for strings it reads the
-// tensor (whose bytes anybody may have written) into views and writes views into a tensor. Elements
-// of 2 and 4 bits are unpacked to a byte each and packed again.
+// Access to elements for operators that only move them. Such operators are templates on the element
+// type and are instantiated for the smallest type of the right size: 1, 2, 4 or 8 bytes, or a
+// string view. ElementAccess provides the arrays: for strings it parses the tensor (whose bytes are
+// untrusted) into views, and writes views back to a tensor. 2-bit and 4-bit elements are unpacked
+// to a byte each and packed again.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 
@@ -23,12 +23,11 @@ namespace deputy {
 
 inline constexpr uint32_t kStringBit = TypeBit(kTfLiteString);
 
-// The element types of this library, without and with strings.
+// Element types supported by most kernels, without and with strings.
 inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                         kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
 inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
-// And what more those operators take that do no more than put elements into another order, without
-// and with strings.
+// Element types supported by operators that only move elements, without and with strings.
 inline constexpr uint32_t kMovedNumberBits = kNumberBits | kBFloat16Bit |
                                              TypeBit(kTfLiteComplex64) | TypeBit(kTfLiteFloat64) |
                                              TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteUInt16);
@@ -36,7 +35,8 @@ inline constexpr uint32_t kMovedBits = kMovedNumberBits | kStringBit;
 inline constexpr uint32_t kInt4Bit = TypeBit(kTfLiteInt4);
 inline constexpr uint32_t kPackedBits = TypeBit(kTfLiteInt2) | kInt4Bit | TypeBit(kTfLiteUInt4);
 
-// Bytes of one element of a type that WithElements runs on: numbers of up to 8 bytes. 0 for others.
+// Bytes per element of the types that WithElements supports: numbers of up to 8 bytes. 0 for other
+// types.
 constexpr int ElementBytes(TfLiteType type) {
   switch (type) {
     case kTfLiteInt8:
@@ -62,18 +62,18 @@ constexpr int ElementBytes(TfLiteType type) {
   }
 }
 
-// The strings of a tensor as views into it, as many as its shape has elements. An element count
-// that the bytes do not bear out, or offsets outside them, are an error.
+// Returns the strings of a tensor as views into it, one per element of its shape. Fails if the
+// number of strings is different or if offsets are out of range.
 TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
                          std::vector<std::string_view>* out);
-// The reverse. The views may not point into `tensor`.
+// Writes strings to a tensor. The views must not point into `tensor`.
 TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
                           const std::vector<std::string_view>& strings);
-// Room for `count` views, held against the limits.
+// Reserves space for `count` views after checking the limits.
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out);
 
-// Arrays of one node's tensors while it runs, by the tensors' types.
+// Arrays of one node's tensors while it runs, typed by the tensors' types.
 class ElementArrays {
  public:
   explicit ElementArrays(TfLiteContext* context) : context_(context) {}
@@ -81,23 +81,23 @@ class ElementArrays {
   ElementArrays(const ElementArrays&) = delete;
   ElementArrays& operator=(const ElementArrays&) = delete;
   TfLiteStatus Read(const TfLiteTensor* tensor, const void** out);
-  // What is packed begins with what the tensor holds.
+  // Unpacked arrays are initialised with the tensor's contents.
   TfLiteStatus Write(TfLiteTensor* tensor, void** out);
-  // Puts strings that were written into the tensors, and packs what is packed.
+  // Writes strings and packed elements back to their tensors.
   TfLiteStatus Finish();
 
  private:
   struct Held {
-    TfLiteTensor* written = nullptr;  // null: what was read
+    TfLiteTensor* written = nullptr;  // null: the tensor is only read
     std::vector<std::string_view> strings;
     std::vector<int8_t> unpacked;
   };
 
   TfLiteContext* context_;
-  std::list<Held> held_;  // of strings and packed elements: others are where the tensor has them
+  std::list<Held> held_;  // strings and packed elements; other arrays are the tensors' memory
 };
 
-// The same for tensors whose elements are T.
+// Typed access to tensors whose elements are T.
 template <typename T>
 class ElementAccess {
  public:
@@ -120,7 +120,7 @@ class ElementAccess {
   ElementArrays* arrays_;
 };
 
-// function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
+// Calls function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
 template <typename Function>
 TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Function&& function) {
   ElementArrays arrays(context);
@@ -143,7 +143,7 @@ TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Func
   }
 }
 
-// The usual form: move(in, out) from one tensor to one other, skipped when nothing is written.
+// Common case: calls move(in, out) for one input and one output, unless the output is empty.
 template <typename Function>
 TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to,
                           Function&& move) {
@@ -158,12 +158,12 @@ TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLi
   });
 }
 
-// Exactly one scale and one zero point for both, which some operators insist on (others ignore
-// them), unless values are rescaled (kernels/common/rescale.h).
+// Checks that both tensors have exactly one scale and one zero point. Some operators require this
+// (others ignore the quantisation) unless values are rescaled (kernels/common/rescale.h).
 TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                     const TfLiteTensor* like);
 
-// Copies the whole of a tensor, of any type with a payload of its own size.
+// Copies the contents of a tensor of any type; strings may change its size.
 TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to);
 
 }  // namespace deputy

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators with one input whose output depends on nothing but the same element: loops over whole
-// tensors, and tables for quantised ones. A function of an 8-bit value has 256 results, worked out
-// in prepare, so that its cost at run time is a byte load whatever the function. For 16 bits there
-// is TensorFlow Lite's interpolating table of 513 entries, bit by bit.
+// Operators with one input in which each output element depends only on the same input element:
+// loops over whole tensors, and tables for quantised types. A function of an 8-bit value is
+// tabulated in prepare, so that it costs one byte load at run time. For 16 bits the table is
+// TensorFlow Lite's interpolating table of 513 entries, bit by bit.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENTWISE_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENTWISE_H_
 
@@ -18,14 +18,14 @@
 
 namespace deputy {
 
-// out[i] = function(values[i]). Its arguments are values: a loop that stores bytes loads again for
-// every element what it reaches through references.
+// Computes out[i] = function(values[i]). `function` should hold its data by value: a loop that
+// stores bytes must reload memory that it reaches through references.
 template <typename T, typename Function>
 void MapRange(const T* values, int64_t count, const Function& function, T* out) {
   for (int64_t i = 0; i < count; ++i) out[i] = function(values[i]);
 }
 
-// output[i] = function(input[i]), on all threads. The two may be the same memory.
+// Computes output[i] = function(input[i]) on all threads. The two may be the same memory.
 template <typename T, typename Function>
 TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Function& function) {
@@ -37,7 +37,7 @@ TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLi
   return kTfLiteOk;
 }
 
-// The same on float16 with a function on float.
+// MapElements for float16 with a function on float.
 template <typename Function>
 TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                        const Function& function) {
@@ -46,7 +46,7 @@ TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLite
   });
 }
 
-// The same on bfloat16.
+// MapElements for bfloat16.
 template <typename Function>
 TfLiteStatus MapBFloat16(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Function& function) {
@@ -54,18 +54,18 @@ TfLiteStatus MapBFloat16(TfLiteContext* context, const TfLiteTensor* input, TfLi
                                [&](BFloat16 x) { return BFloat16(function(x)); });
 }
 
-// A real number as a step of T, saturating. Upstream converts to int32 first, where numbers that
-// do not fit become the lowest step whatever their sign. NaN becomes the lowest step.
+// Converts a real number to a quantised value of T, saturating; NaN becomes the minimum. Upstream
+// converts to int32 first, where out-of-range values of either sign become the minimum.
 template <typename T>
 T ClampToStep(float value) {
   constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
   return value >= kLow ? static_cast<T>(std::min(value, kHigh)) : std::numeric_limits<T>::min();
 }
 
-// A function of an 8-bit type.
+// Table of a function of an 8-bit type.
 class ByteTable {
  public:
-  // table[x] = function(x) for all x of T, which is int8_t or uint8_t.
+  // Sets table[x] = function(x) for all x of T, which is int8_t or uint8_t.
   template <typename T, typename Function>
   void Fill(const Function& function) {
     for (int x = std::numeric_limits<T>::min(); x <= std::numeric_limits<T>::max(); ++x) {
@@ -73,7 +73,7 @@ class ByteTable {
     }
   }
 
-  // As above for a function of real numbers, from and to quantised tensors of type T.
+  // Tabulates a function of real numbers for quantised input and output of type T.
   template <typename T, typename Function>
   void FillReal(const TfLiteTensor* input, const TfLiteTensor* output, const Function& function) {
     const float inverse_scale = 1.0f / output->params.scale;
@@ -84,14 +84,14 @@ class ByteTable {
     });
   }
 
-  // By the byte of x.
+  // Indexed by x as an unsigned byte.
   const uint8_t* bytes() const { return bytes_; }
 
  private:
   uint8_t bytes_[256];
 };
 
-// FillReal for whichever of int8 and uint8 the input is; false for other types.
+// Calls FillReal if the input is int8 or uint8; returns false for other types.
 template <typename Function>
 bool FillByteTable(const TfLiteTensor* input, const TfLiteTensor* output, ByteTable* table,
                    const Function& function) {
@@ -100,8 +100,8 @@ bool FillByteTable(const TfLiteTensor* input, const TfLiteTensor* output, ByteTa
   return input->type == kTfLiteInt8 || input->type == kTfLiteUInt8;
 }
 
-// A function of int16: samples at every 128th step, each moved by half of the error that linear
-// interpolation would make in the middle to the next. Real is the type the samples are computed in.
+// Table of a function of int16: samples at every 128th value, each corrected by half of the error
+// of linear interpolation at the midpoint to the next sample. Samples are computed in type Real.
 template <typename Real>
 class ShortTable {
  public:
@@ -130,7 +130,7 @@ class ShortTable {
       const Real sample = std::round(value * to_steps);
       const Real interpolated = std::round((next * to_steps + std::round(value * to_steps)) / 2);
       const Real error = interpolated - std::round(middle * to_steps);
-      // A function that leaves the range of Real has nothing to correct: its sample saturates.
+      // If the function overflows Real there is nothing to correct: the sample saturates.
       const bool is_finite = std::isfinite(sample) && std::isfinite(error);
       samples[i] = clamp(is_finite ? sample - std::round(error / 2) : sample);
     }

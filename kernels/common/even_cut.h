@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How rows, tiles or columns are cut into tasks for threads. Each thread gets a share of the same
-// size, whatever its blocks are: the pool gives tasks to its caller from the front and to its
-// workers from the back (core/base/thread_pool.h), so that blocks of a fixed size would leave one
-// of two threads with a block more than the other. Where they meet, blocks may be small: threads
-// that are late, or that have the slower core, then wait for little.
+// Partition of rows, tiles or columns into tasks for threads. Each thread gets a share of equal
+// size, whatever the block size: the pool gives tasks from the front to its caller and from the
+// back to its workers (core/base/thread_pool.h), so that with fixed-size blocks one of two threads
+// would get one block more than the other. Blocks near the boundary between two threads may be
+// small, which limits the waiting time for a thread that starts late or runs on a slower core.
 #ifndef DEPUTY_KERNELS_COMMON_EVEN_CUT_H_
 #define DEPUTY_KERNELS_COMMON_EVEN_CUT_H_
 
@@ -13,12 +13,12 @@
 
 namespace deputy {
 
-// [0, count) in `shares` shares that differ by one at most, each in blocks of whole units but for
-// the last one, which takes what is left of the share.
+// Divides [0, count) into `shares` shares that differ by at most one, each in blocks of whole units
+// except for the last block, which has the remainder of the share.
 class EvenCut {
  public:
   EvenCut() = default;
-  // Blocks of one size. At least one share and block; no more blocks than units. `unit` is
+  // Blocks of equal size. At least one share and one block; no more blocks than units. `unit` is
   // positive.
   EvenCut(int64_t count, int64_t unit, int64_t shares, int64_t blocks)
       : count_(count),
@@ -27,9 +27,9 @@ class EvenCut {
         blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))),
         units_(UnitsOf(count)) {}
 
-  // Each block half as large as what is left of the share: in the first share from its begin on, in
-  // others from their end on. The smallest has `least` or more, if the share has; no share has more
-  // than four blocks.
+  // Each block is half as large as the remainder of the share, in the first share from its begin
+  // on, in other shares from their end on. The smallest block has at least `least` elements, if the
+  // share has; no share has more than four blocks.
   static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t least) {
     EvenCut cut(count, unit, shares, 1);
     const int64_t smallest = cut.UnitsOf(std::max<int64_t>(least, 1));
@@ -39,8 +39,8 @@ class EvenCut {
     return cut;
   }
 
-  // For `threads`: shares of `least_share` or more, in blocks that halve down to `least_block`.
-  // With one thread there is one part.
+  // For `threads` threads: shares of at least `least_share`, in blocks that halve down to
+  // `least_block`. One thread gets a single part.
   static EvenCut ForThreads(int64_t count, int64_t unit, int64_t least_share, int64_t least_block,
                             int threads) {
     if (threads <= 1) return {count, unit, 1, 1};
@@ -48,9 +48,9 @@ class EvenCut {
   }
 
   int64_t parts() const { return shares_ * blocks_; }
-  // Where a part begins; of parts(): where the last one ends.
+  // Begin of a part; Begin(parts()) is the end of the last one.
   int64_t Begin(int64_t part) const {
-    // One thread's blocks. Divisions count in small tasks.
+    // Fast path for one thread: divisions are noticeable in small tasks.
     if (shares_ == 1 && !halves_) {
       return part == blocks_ ? count_ : part * units_ / blocks_ * unit_;
     }
@@ -62,7 +62,7 @@ class EvenCut {
     return first + (share == 0 ? units - (units >> block) : units >> (blocks_ - block)) * unit_;
   }
   int64_t End(int64_t part) const { return Begin(part + 1); }
-  // What the largest part has at most.
+  // Upper bound on the size of a part.
   int64_t Most() const {
     const int64_t share = (count_ + shares_ - 1) / shares_, units = UnitsOf(share);
     const int64_t parts = halves_ ? std::min<int64_t>(blocks_, 2) : blocks_;
@@ -77,7 +77,7 @@ class EvenCut {
   }
 
   int64_t count_ = 0, unit_ = 1, shares_ = 1, blocks_ = 1;
-  int64_t units_ = 0;  // of the whole count
+  int64_t units_ = 0;  // units in the whole count
   bool halves_ = false;
 };
 

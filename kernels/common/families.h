@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the operator families, one per family file; kernels/registry.cc lists them.
-// Constant data throughout; any thread may read.
+// Tables of the operator families, one per family file, listed in kernels/registry.cc. Constant
+// data: any thread may read it.
 #ifndef DEPUTY_KERNELS_COMMON_FAMILIES_H_
 #define DEPUTY_KERNELS_COMMON_FAMILIES_H_
 

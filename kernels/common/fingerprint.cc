@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Geoff Pike's FarmHash. Its constants and the order of its steps are its definition; there is one
-// recipe for each of four ranges of lengths. Words are read as little-endian ones.
+// algorithm for each of four length ranges. Words are read in little-endian order.
 #include "kernels/common/fingerprint.h"
 
 #include <bit>
@@ -23,7 +23,7 @@ uint64_t Load(const uint8_t* at) {
   return value;
 }
 uint64_t Word(const uint8_t* at) { return Load<uint64_t>(at); }
-// The word that ends `back` bytes in front of the end.
+// Returns the word at `back` bytes before the end.
 uint64_t WordFromEnd(Bytes bytes, size_t back) { return Word(bytes.data() + bytes.size() - back); }
 
 uint64_t Fold(uint64_t value) { return value ^ (value >> 47); }
@@ -50,7 +50,7 @@ uint64_t UpTo16(Bytes bytes) {
   return Fold(y * kThird ^ z * kFirst) * kThird;
 }
 
-// What the recipes for 17 to 32 and 33 to 64 bytes have in common.
+// Common part of the algorithms for 17 to 32 and 33 to 64 bytes.
 struct Ends {
   explicit Ends(Bytes bytes, uint64_t scale)
       : factor(kThird + bytes.size() * 2), a(Word(bytes.data()) * scale) {
@@ -74,7 +74,7 @@ struct Pair {
   uint64_t first = 0, second = 0;
 };
 
-// 32 bytes into a pair.
+// Hashes 32 bytes to a pair.
 Pair Weak(const uint8_t* at, uint64_t a, uint64_t b) {
   a += Word(at);
   const uint64_t last = Word(at + 24);
@@ -84,12 +84,12 @@ Pair Weak(const uint8_t* at, uint64_t a, uint64_t b) {
   return {a + last, b + std::rotr(a, 44) + before};
 }
 
-// What goes from one block of 64 bytes to the next.
+// State carried from one block of 64 bytes to the next.
 struct State {
   uint64_t x, y, z;
   Pair v, w;
 
-  // `weight` and `factor` are others for the last block.
+  // The last block has different `weight` and `factor`.
   void Add(const uint8_t* block, uint64_t weight, uint64_t factor) {
     x = std::rotr(x + y + v.first + Word(block + 8), 37) * factor;
     y = std::rotr(y + v.second + Word(block + 48), 42) * factor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The 64-bit fingerprint of bytes that LSH_PROJECTION is defined by: FarmHash's Fingerprint64.
+// FarmHash's Fingerprint64, a 64-bit fingerprint of bytes, which defines LSH_PROJECTION.
 #ifndef DEPUTY_KERNELS_COMMON_FINGERPRINT_H_
 #define DEPUTY_KERNELS_COMMON_FINGERPRINT_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fixed-point functions of gemmlowp's, for the operators whose integer recipes are built on them.
-// Numbers are 32-bit integers with a stated number of integer bits: Q5 means value = raw / 2^26.
-// Every constant and every rounding is part of the recipe.
+// Fixed-point functions of gemmlowp, for operators whose integer algorithms use them. Numbers are
+// 32-bit integers with a given number of integer bits: Q5 means value = raw / 2^26. Every constant
+// and every rounding is part of the algorithm.
 #ifndef DEPUTY_KERNELS_COMMON_FIXED_POINT_H_
 #define DEPUTY_KERNELS_COMMON_FIXED_POINT_H_
 
@@ -24,11 +24,11 @@ namespace deputy {
 // exp(x) for x <= 0 in Q5, as Q0.
 int32_t ExpOfNegativeQ5(int32_t x);
 
-// 1 / x for x > 0 with `integer_bits`: the mantissa in Q0, and in `out_excess_bits` by how many
-// bits the result is to be shifted right.
+// 1 / x for x > 0 with `integer_bits`: returns the mantissa in Q0, and in `out_excess_bits` the
+// number of bits by which the result is to be shifted right.
 int32_t Reciprocal(int32_t x, int integer_bits, int* out_excess_bits);
 
-// 1 / sqrt(x) as a multiplier for Multiply(). 0 counts as 1.
+// 1 / sqrt(x) as a multiplier for Multiply(). 0 is treated as 1.
 FixedMultiplier InverseSqrt(int32_t x);
 
 // log(x) in Q5 for x >= 1 in Q12.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlexBuffers end with their root: its bytes, its type (type * 4 + log2 of the width of what it
-// refers to) and its width. A map is a vector of values with a byte of type for each behind it; in
-// front of it are an offset to the vector of keys, the width of its offsets, and the number of
-// both.
+// FlexBuffers format: the buffer ends with its root: the root's bytes, its type (type * 4 + log2 of
+// the width of its referent) and its width. A map is a vector of values, followed by a type byte
+// for each; it is preceded by an offset to the vector of keys, the width of the key offsets, and
+// the number of entries.
 #include "kernels/common/flex_map.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers out of a FlexBuffers map, the form in which custom operators have their options. The
-// bytes come from a model: every position is checked, and what does not fit is not found.
+// Reads numbers from a FlexBuffers map, the format of custom operators' options. The bytes come
+// from a model: every position is checked, and invalid entries are treated as missing.
 #ifndef DEPUTY_KERNELS_COMMON_FLEX_MAP_H_
 #define DEPUTY_KERNELS_COMMON_FLEX_MAP_H_
 
@@ -17,16 +17,16 @@ class FlexMap {
   // Borrows the bytes.
   explicit FlexMap(std::span<const uint8_t> bytes);
 
-  // Whether the bytes are a map at all.
+  // Returns true if the bytes are a map.
   bool is_map() const { return is_map_; }
 
-  // The number of that name: a bool counts as 0 or 1. `otherwise` where there is none, or something
-  // that is no number.
+  // Returns the number with that name, with bools as 0 or 1, or `otherwise` if it is missing or not
+  // a number.
   int32_t Int(std::string_view name, int32_t otherwise = 0) const;
   float Float(std::string_view name) const;
   bool Bool(std::string_view name) const { return Float(name) != 0.0f; }
 
-  // The integers of the typed vector of that name; none where there is no such thing.
+  // Returns the integers of the typed vector with that name; empty if it is missing.
   std::vector<int32_t> Ints(std::string_view name) const;
 
  private:
@@ -37,17 +37,18 @@ class FlexMap {
   };
 
   bool Read(uint64_t at, uint64_t width, uint64_t* out) const;
-  // The place that the offset at `at` points back to.
+  // Resolves the offset at `at`, which points backwards.
   bool Follow(uint64_t at, uint64_t width, uint64_t* out) const;
   bool IsKey(uint64_t at, std::string_view name) const;
-  // Where the value of that name is and what type it has; false where there is none.
+  // Finds the position and type of the value with that name; returns false if it is missing.
   bool FindPlace(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const;
   Number Find(std::string_view name) const;
   Number NumberAt(uint64_t at, uint64_t width, uint8_t packed_type) const;
 
   std::span<const uint8_t> bytes_;
   bool is_map_ = false;
-  uint64_t map_ = 0, width_ = 1, count_ = 0;  // the values, bytes of each, and their number
+  // position of the values, bytes per value, number of values
+  uint64_t map_ = 0, width_ = 1, count_ = 0;
   uint64_t keys_ = 0, key_width_ = 1;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementary functions without calls and without branches, so that loops over them become vector
-// code. Errors are a few units in the last place; infinities and NaN come out as they should.
-// Always inlined: files that are compiled for one instruction set must not leave copies behind.
+// Elementary functions without calls and branches, so that compilers vectorise loops over them.
+// Errors are a few units in the last place; infinities and NaN are handled correctly. Always
+// inlined: files compiled for one instruction set must not emit copies that other files could use.
 #ifndef DEPUTY_KERNELS_COMMON_FLOAT_MATH_H_
 #define DEPUTY_KERNELS_COMMON_FLOAT_MATH_H_
 
@@ -12,8 +12,8 @@
 
 namespace deputy {
 
-// x as a multiple of log(2), which goes into an exponent, and a rest in [-log(2)/2, log(2)/2], for
-// which a polynomial serves.
+// Decomposition of x into a multiple of log(2), for the exponent, and a remainder in [-log(2)/2,
+// log(2)/2], for a polynomial.
 struct PartsOfExponent {
   float whole, rest;
 };
@@ -25,7 +25,7 @@ struct PartsOfExponent {
   return {whole, (x - whole * kLog2High) - whole * kLog2Low};
 }
 
-// e^rest - 1. T is float or what the functions below take.
+// e^rest - 1. T is float or a vector type (see below).
 template <typename T>
 [[gnu::always_inline]] inline T ExpSeries(T rest) {
   T series = rest * 1.9875691500e-4f + 1.3981999507e-3f;
@@ -41,7 +41,7 @@ template <typename T>
   const float below = 89.0f < x ? 89.0f : x;
   const PartsOfExponent parts = SplitExponent(-104.0f < below ? below : -104.0f);
   const float series = ExpSeries(parts.rest) + 1.0f;
-  // The exponent in two halves: results may be denormal or infinite.
+  // The exponent is applied in two halves, because results may be denormal or infinite.
   const auto exponent = static_cast<int32_t>(parts.whole);
   const int32_t half = exponent >> 1;
   const float value = series * std::bit_cast<float>((half + 127) << 23) *
@@ -49,7 +49,7 @@ template <typename T>
   return x != x ? x : value;
 }
 
-// x, or e^x - 1 where that is negative.
+// ELU: x, or e^x - 1 if x is negative.
 [[gnu::always_inline]] inline float FastElu(float x) {
   const float below = x < 0.0f ? x : 0.0f;
   const PartsOfExponent parts = SplitExponent(-87.0f < below ? below : -87.0f);
@@ -58,9 +58,9 @@ template <typename T>
   return x < 0.0f ? value : x;
 }
 
-// erfc(x), for negative x 2 - erfc(-x). With t = 2.5 / (2.5 + x) it is e^(-x^2) times t times a
-// polynomial in t, fitted to less than 2^-26 of its value. x^2 is exact in its first part, because
-// an error there would be one of as many units of the result.
+// erfc(x); for negative x, 2 - erfc(-x). With t = 2.5 / (2.5 + x) it is e^(-x^2) * t *
+// polynomial(t), fitted with a relative error below 2^-26. x^2 is split into two parts, the first
+// of which is exact, because an absolute error in x^2 is a relative error of the result.
 [[gnu::always_inline]] inline float FastErfc(float x) {
   constexpr float kZeroBeyond = 12.0f;
   const float size = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7fffffff);
@@ -83,33 +83,35 @@ template <typename T>
   return x < 0.0f ? 2.0f - value : value;
 }
 
-// x times the normal distribution of x. erfc and not 1 + erf: that would cancel for large negative
-// numbers.
+// GELU: x times the cumulative normal distribution at x. Uses erfc, because 1 + erf would cancel
+// for large negative x.
 [[gnu::always_inline]] inline float FastGelu(float x) {
   return 0.5f * x * FastErfc(x * -0.707106781f);
 }
 
-// ---- Of floats, or of a handful of vectors of them --------------------------------------------
+// ---- For floats, and for several vectors of floats --------------------------------------------
 //
-// T is float or what has these operators and four functions (kernels/vector/wide.inc), with the
-// same bits. What does not depend on each other stands side by side: chains are short.
+// T is float, or a type with these operators and the four functions below
+// (kernels/vector/wide.inc), with bit-identical results. Independent operations are placed side by
+// side to keep dependency chains short.
 
-// NaN stays.
+// Maximum and minimum; NaN passes through.
 [[gnu::always_inline]] inline float RaisedTo(float x, float low) { return x < low ? low : x; }
 [[gnu::always_inline]] inline float LoweredTo(float x, float high) { return high < x ? high : x; }
-// Of the two values the first where x is below the bound.
+// Returns `below` if x is below the bound, else `other`.
 [[gnu::always_inline]] inline float ChooseBelow(float x, float bound, float below, float other) {
   return x < bound ? below : other;
 }
 
-// Adding it rounds to a whole number n, which the low bits then hold, plus 127; and 2^n of those.
+// Adding kRoundForPower rounds to an integer n, whose value plus 127 is then in the low bits;
+// PowerOf returns 2^n.
 inline constexpr float kRoundForPower = 12582912.0f + 127.0f;
 [[gnu::always_inline]] inline float PowerOf(float rounded) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) << 23);
 }
 
-// 2^x where x is at most 0; what would be denormal is 0. Relatively it is as precise as x is
-// absolutely, so that what is small has fewer correct digits than what is near 1.
+// 2^x for x <= 0; denormal results become 0. The relative error is as large as the absolute error
+// of x, so small results have fewer correct digits than those near 1.
 template <typename T>
 [[gnu::always_inline]] inline T FastPowerOfNegative(T x) {
   const T bounded = RaisedTo(x, -127.0f);
@@ -122,7 +124,7 @@ template <typename T>
   return (series + 1.0f) * PowerOf(rounded);
 }
 
-// e^x from e^-87 to e^88, and infinity for what is larger.
+// e^x from e^-87 to e^88; infinity for larger x.
 template <typename T>
 [[gnu::always_inline]] inline T FastExpWithin(T x) {
   constexpr float kLog2E = 1.44269504f;
@@ -143,9 +145,9 @@ template <typename T>
   return 1.0f / (FastExpWithin(x * -1.0f) + 1.0f);
 }
 
-// Absolutely, not relatively, precise around zero, unless |x| < 1/8, where a series takes over.
-// Hybrid recurrent layers quantise what becomes of it: its last bit may be many of theirs, and the
-// golden rows hold with these.
+// tanh(x). Accurate in the absolute sense around zero, except for |x| < 1/8, where a series is
+// accurate in the relative sense. Hybrid recurrent layers quantise the result, which amplifies
+// last-bit differences; golden rows pass with these approximations.
 template <typename T>
 [[gnu::always_inline]] inline T FastTanh(T x) {
   constexpr float kRound = 12582912.0f;
@@ -159,7 +161,7 @@ template <typename T>
   return ChooseBelow(square, 0.015625f, x * square * series + x, 1.0f - 2.0f / (power + 1.0f));
 }
 
-// FastGelu as it is approximated by tanh.
+// GELU in its tanh approximation.
 template <typename T>
 [[gnu::always_inline]] inline T FastGeluByTanh(T x) {
   return x * 0.5f * (FastTanh((x * 0.044715f * x * x + x) * 0.797884561f) + 1.0f);

@@ -19,7 +19,7 @@ bool IsFoldableInput(const TfLiteContext* context, int index) {
   return IsKnown(&tensor) && tensor.bytes <= kMaxFoldedBytes && tensor.sparsity == nullptr;
 }
 
-// Memory of the client's is excluded: the client may write it between two inferences.
+// Client memory is excluded: the client may overwrite it between inferences.
 bool IsFoldableOutput(const TfLiteContext* context, int index) {
   const TfLiteTensor& tensor = context->tensors[index];
   return tensor.allocation_type == kTfLiteArenaRw && !tensor.is_variable &&
@@ -35,7 +35,7 @@ bool CanFold(const TfLiteContext* context, const TfLiteNode* node) {
                      [&](int index) { return IsFoldableOutput(context, index); });
 }
 
-// Gives the outputs memory of their own, of the shape that prepare computed.
+// Makes the outputs persistent, with the shapes that prepare computed.
 TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* node) {
   for (const int index : Indices(node->outputs)) {
     TfLiteTensor* output = &context->tensors[index];
@@ -45,7 +45,7 @@ TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* nod
   return kTfLiteOk;
 }
 
-// Turns outputs that the last prepare folded back into tensors of the arena.
+// Returns outputs that the previous prepare folded to the arena.
 void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
   for (const int index : Indices(node->outputs)) {
     if (index == kTfLiteOptionalTensor) continue;
@@ -62,7 +62,7 @@ TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction
                             OpFunction eval) {
   UnfoldOutputs(context, node);
   DEPUTY_TRY(prepare(context, node));
-  // Another runtime plans memory by its own rules.
+  // A foreign runtime manages memory by its own rules.
   if (RuntimeOf(context) == nullptr || !CanFold(context, node)) return kTfLiteOk;
   DEPUTY_TRY(MakeOutputsPersistent(context, node));
   if (eval(context, node) != kTfLiteOk) {

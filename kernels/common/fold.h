@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Constant folding of shape arithmetic. Converters compute shapes with ordinary operators: SHAPE,
-// STRIDED_SLICE, PACK, MUL, REDUCE_PROD. If such an operator reads constants only, its prepare
-// computes the result and makes the outputs constants (PersistentRo), so that the operators that
-// read a shape find it while preparing and keep static outputs. The node stays in the plan; its
-// invoke then does nothing.
+// STRIDED_SLICE, PACK, MUL, REDUCE_PROD. If such an operator reads only constants, its prepare
+// computes the result and makes the outputs constants (PersistentRo), so that operators that read
+// the shape can use it in prepare and keep static outputs. The node stays in the plan; its invoke
+// does nothing.
 //
 // A row of an operator's table names kFoldingPrepare and kFoldedInvoke in place of Guarded.
 #ifndef DEPUTY_KERNELS_COMMON_FOLD_H_
@@ -16,16 +16,16 @@
 
 namespace deputy {
 
-// Largest input and output of a folded node, in bytes: bounds the time and the memory that a model
-// of many constants takes in prepare.
+// Maximum size of inputs and outputs of a folded node, in bytes: bounds the time and memory that a
+// model with many constants takes in prepare.
 inline constexpr size_t kMaxFoldedBytes = 1024;
 
 // Runs `prepare`, then `eval` if all inputs are known constants and all outputs are small integers
-// of the arena. If `eval` fails, the outputs are left to invoke, which reports the error.
+// in the arena. If `eval` fails, invoke computes the outputs and reports the error.
 TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction prepare,
                             OpFunction eval);
 
-// Runs `eval` if the last prepare did not.
+// Runs `eval` unless the last prepare did.
 TfLiteStatus EvalUnlessFolded(TfLiteContext* context, TfLiteNode* node, OpFunction eval);
 
 template <OpFunction prepare, OpFunction eval>

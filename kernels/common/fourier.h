@@ -15,7 +15,7 @@ namespace deputy {
 
 using Complex = std::complex<double>;
 
-// Without the care for infinities that the standard's product takes.
+// Complex product without the standard operator's handling of infinities.
 inline Complex Product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }

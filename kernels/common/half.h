@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IEEE half precision for code that is compiled without F16C, and bfloat16. Both conversions use
-// nothing but normal float numbers, so they are right whether or not the processor flushes
-// denormals. Without branches, so that loops over them become vector code; always inlined, for
-// files that are compiled for one instruction set.
+// Conversions of IEEE half precision, for code compiled without F16C, and of bfloat16. They compute
+// with normal floats only, so they are correct whether or not the processor flushes denormals. They
+// have no branches, so that compilers vectorise loops over them, and are always inlined, for files
+// compiled for one instruction set.
 #ifndef DEPUTY_KERNELS_COMMON_HALF_H_
 #define DEPUTY_KERNELS_COMMON_HALF_H_
 
@@ -25,17 +25,18 @@ namespace deputy {
   return std::bit_cast<float>(bits | sign);
 }
 
-// The first where `condition`, else the second: by bits, of which compilers make no jumps.
+// Returns `first` if `condition`, else `second`, with bit operations, which compilers do not turn
+// into branches.
 [[gnu::always_inline]] inline uint32_t ChooseBits(bool condition, uint32_t first, uint32_t second) {
   const uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (first & mask) | (second & ~mask);
 }
 
-// To nearest, ties to even; what is too large becomes infinity.
+// Rounds to nearest, ties to even; overflow becomes infinity.
 [[gnu::always_inline]] inline uint16_t FloatToHalf(float value) {
   const uint32_t all = std::bit_cast<uint32_t>(value);
   const uint32_t bits = all & 0x7fffffff;
-  // The unit in the last place of 1/2 is the smallest half.
+  // The unit in the last place of 0.5 is the smallest half denormal.
   const uint32_t denormal =
       std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000u;
   uint32_t half = (bits + 0xc8000fffu + (bits >> 13 & 1)) >> 13;
@@ -45,7 +46,7 @@ namespace deputy {
   return static_cast<uint16_t>(half | (all >> 16 & 0x8000));
 }
 
-// An element of a float16 tensor: reads as float, is rounded when written.
+// An element of a float16 tensor: reads convert to float, writes round.
 class Half {
  public:
   Half() = default;
@@ -59,7 +60,8 @@ class Half {
 };
 static_assert(sizeof(Half) == 2);
 
-// The same of a bfloat16 tensor, which is the upper half of a float; ties to even.
+// An element of a bfloat16 tensor, the upper half of a float; writes round to nearest, ties to
+// even.
 class BFloat16 {
  public:
   BFloat16() = default;
@@ -77,7 +79,7 @@ class BFloat16 {
 };
 static_assert(sizeof(BFloat16) == 2);
 
-// Elements that are computed with as float.
+// True for element types that are computed in float.
 template <typename T>
 inline constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks behind kernel.h. Tensor numbers are found by address: a kernel is handed pointers
-// into context->tensors, and a message without the number would not help anybody.
+// Checks declared in kernel.h. Kernels receive pointers into context->tensors; messages need the
+// tensor's index, which is found by address.
 #include "kernels/common/kernel.h"
 
 #include <cmath>
@@ -20,7 +20,8 @@ TfLiteTensor* TensorAt(TfLiteContext* context, const TfLiteIntArray* indices, in
   return &context->tensors[tensor];
 }
 
-// Kernels may hold a tensor in another form; such a one has the name of the tensor it stands for.
+// A kernel may hold a copy of a tensor's struct (e.g. converted weights), which has the name of the
+// original.
 int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
   const TfLiteTensor* first = context->tensors;
   const TfLiteTensor* last = first + context->tensors_size;
@@ -33,8 +34,8 @@ int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
   return -1;
 }
 
-// Whether every product of some of the extents fits. Zero extents must not hide an overflow of the
-// others: kernels multiply parts of shapes.
+// Returns true if the product of every subset of the extents fits: kernels multiply parts of
+// shapes, so zero extents must not hide an overflow of the others.
 bool IsAddressable(std::span<const int> dims) {
   constexpr size_t kMost =
       static_cast<size_t>(std::numeric_limits<int64_t>::max()) / sizeof(double);
@@ -266,7 +267,7 @@ TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<co
   TfLiteIntArray* array = TfLiteIntArrayCreate(static_cast<int>(dims.size()));
   if (array == nullptr) return TensorError(context, tensor, "out of memory for its dimensions");
   for (size_t i = 0; i < dims.size(); ++i) array->data[i] = dims[i];
-  // ResizeTensor owns the array from here on, whatever it returns.
+  // ResizeTensor takes ownership of the array, whatever it returns.
   return context->ResizeTensor(context, tensor, array);
 }
 

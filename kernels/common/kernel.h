@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kernel needs: reading a node, checking what a model claims about its tensors, and
-// setting the shape of an output. All checks report through KernelError with the tensor's number
-// and name, what was expected and what was found, and answer kTfLiteError.
+// Functions used by every kernel: access to a node's tensors, checks of what a model claims about
+// them, and output shapes. All checks report with KernelError the tensor's number and name, what
+// was expected and what was found, and return kTfLiteError.
 //
-// Kernels call these from prepare. Invoke may rely on what prepare has checked, with two
-// exceptions: contents of tensors (shapes, indices), which only invoke sees, and data pointers,
-// which may be null exactly for tensors of zero bytes.
+// Kernels call these from prepare. Invoke may rely on the checks of prepare, except for contents of
+// tensors (shapes, indices), which only invoke can check, and data pointers, which may be null for
+// tensors of zero bytes, and only for those.
 #ifndef DEPUTY_KERNELS_COMMON_KERNEL_H_
 #define DEPUTY_KERNELS_COMMON_KERNEL_H_
 
@@ -23,7 +23,7 @@
 #include "core/kernel_api/op_def.h"
 #include "core/kernel_api/runtime.h"
 
-// Passes on the status of `expression` unless it is Ok.
+// Returns the status of `expression` from the calling function unless it is Ok.
 #define DEPUTY_TRY(expression)                                      \
   do {                                                              \
     const TfLiteStatus deputy_try_status_ = (expression);           \
@@ -32,7 +32,7 @@
 
 namespace deputy {
 
-// The largest rank our kernels take.
+// Maximum rank that our kernels support.
 inline constexpr int kMaxRank = 8;
 
 // Type masks for CheckType and OpDef::types.
@@ -47,25 +47,25 @@ inline constexpr uint32_t kUInt8Bit = TypeBit(kTfLiteUInt8);
 inline constexpr uint32_t kUInt32Bit = TypeBit(kTfLiteUInt32);
 inline constexpr uint32_t kBoolBit = TypeBit(kTfLiteBool);
 
-// ---- Reading a node ---------------------------------------------------------------------------
+// ---- Access to a node -------------------------------------------------------------------------
 
-// The tensor of an input or output; null when the node has none there (too few, or -1).
+// Returns the tensor of an input or output, or null if the node has none (too few, or -1).
 TfLiteTensor* Input(TfLiteContext* context, const TfLiteNode* node, int index);
 TfLiteTensor* Output(TfLiteContext* context, const TfLiteNode* node, int index);
 
-// The operator's parameters. The runtime always makes them for operators that have some.
+// Returns the operator's parameters. The runtime always creates them for operators that have some.
 template <typename Params>
 const Params& ParamsOf(const TfLiteNode* node) {
   return *static_cast<const Params*>(node->builtin_data);
 }
 
-// What the kernel keeps per node, made by NewData.
+// Returns the kernel's data of a node, created by NewData.
 template <typename OpData>
 OpData& DataOf(const TfLiteNode* node) {
   return *static_cast<OpData*>(node->user_data);
 }
 
-// Values of OpDef::init (as GuardedInit<&NewData<X>>) and OpDef::free.
+// Functions for OpDef::init (as GuardedInit<&NewData<X>>) and OpDef::free.
 template <typename OpData>
 void* NewData(TfLiteContext*, const char*, size_t) {
   return new OpData();
@@ -88,7 +88,7 @@ inline int Rank(const TfLiteTensor* tensor) {
   return tensor->dims == nullptr ? 0 : tensor->dims->size;
 }
 inline int Dim(const TfLiteTensor* tensor, int axis) { return tensor->dims->data[axis]; }
-// The extent of the innermost dimension; 1 for a scalar.
+// Returns the extent of the innermost dimension; 1 for a scalar.
 inline int LastDim(const TfLiteTensor* tensor) {
   return Rank(tensor) == 0 ? 1 : tensor->dims->data[Rank(tensor) - 1];
 }
@@ -96,12 +96,12 @@ inline std::span<const int> Dims(const TfLiteTensor* tensor) {
   return {Rank(tensor) == 0 ? nullptr : tensor->dims->data, static_cast<size_t>(Rank(tensor))};
 }
 
-// Number of elements. CheckNode has made sure that it fits.
+// Number of elements. CheckNode has checked that it does not overflow.
 int64_t ElementCount(std::span<const int> dims);
 inline int64_t ElementCount(const TfLiteTensor* tensor) { return ElementCount(Dims(tensor)); }
 
-// True when the contents are those of the model file. MmapRo can be read in prepare; PersistentRo
-// (an unpacked constant) has its contents only after the node that makes it has run.
+// Returns true if the contents are in the model file (MmapRo) and can be read in prepare.
+// PersistentRo tensors (unpacked constants) have their contents only after their producer has run.
 inline bool IsReadableConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo;
 }
@@ -109,8 +109,8 @@ inline bool IsConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
 }
 
-// For `pack` (RequestPacking): whether a constant can be read now. One that another node makes can
-// where that node's `pack` has made it.
+// For `pack` (RequestPacking): returns true if a constant can be read now. A constant produced by
+// another node can be read if that node's `pack` has produced it.
 inline bool IsReadableNow(const TfLiteContext* context, const TfLiteTensor* tensor) {
   if (tensor->allocation_type != kTfLitePersistentRo) return IsReadableConstant(tensor);
   const Runtime* runtime = RuntimeOf(context);
@@ -122,28 +122,29 @@ inline bool IsReadableNow(const TfLiteContext* context, const TfLiteTensor* tens
   return runtime->HasContents(static_cast<int>(tensor - context->tensors));
 }
 
-// Limits of the interpreter, or the defaults under a foreign context.
+// Returns the interpreter's limits, or the defaults for a foreign context.
 inline Limits LimitsOf(const TfLiteContext* context) {
   const Runtime* runtime = RuntimeOf(context);
   return runtime == nullptr ? Limits() : runtime->limits();
 }
 
-// ---- Checking ---------------------------------------------------------------------------------
+// ---- Checks -----------------------------------------------------------------------------------
 
-// A failure about one tensor: "tensor T 'name': " and the formatted text. Returns kTfLiteError.
+// Reports an error about one tensor: "tensor T 'name': " and the formatted text. Returns
+// kTfLiteError.
 TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-// Whether a node may read sparse constants, which hold fewer values than their shape says.
+// Support of sparse constants, which have fewer values than their shape implies.
 enum class Sparse { kRefused, kAllowed };
 
-// The first check of every prepare: numbers of inputs and outputs, the first `min_inputs` inputs
-// and all outputs present, and every input dense and of a shape that kernels can compute with (rank
-// at most kMaxRank, no negative extent, at most 2^31-1 elements along each, a product that fits).
+// First check of every prepare: the number of inputs and outputs; that the first `min_inputs`
+// inputs and all outputs are present; and that every input is dense and has a shape that kernels
+// support (rank at most kMaxRank, extents from 0 to 2^31-1, no overflow of the product).
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
                        int max_inputs, int outputs, Sparse sparse = Sparse::kRefused);
 
-// The tensor's type is one of the mask.
+// Checks that the tensor's type is in the mask.
 TfLiteStatus CheckType(TfLiteContext* context, const TfLiteTensor* tensor, uint32_t types);
 TfLiteStatus CheckSameType(TfLiteContext* context, const TfLiteTensor* tensor,
                            const TfLiteTensor* like);
@@ -151,63 +152,64 @@ TfLiteStatus CheckRank(TfLiteContext* context, const TfLiteTensor* tensor, int r
 TfLiteStatus CheckDim(TfLiteContext* context, const TfLiteTensor* tensor, int axis, int expected);
 TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tensor,
                                int64_t expected);
-// One scale, positive and finite, and a zero point that the type can hold.
+// Checks that there is one scale, positive and finite, and a zero point in the range of the type.
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
-// The latter alone, for operators that take no notice of the scale.
+// Checks only the zero point, for operators that ignore the scale.
 TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
-// The zero point is 0; CheckSymmetric asks that of int16 only.
+// Checks that the zero point is 0; CheckSymmetric does so for int16 only.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
-// As above, and both alike: operators that only move or compare values do not rescale.
+// Checks that both tensors are quantised in the same way: operators that only move or compare
+// values do not rescale.
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
 
-// A container of `count` objects of `bytes` each keeps within the limits. For what is no Block.
+// Checks the size of a container of `count` objects of `bytes` each against the limits. For memory
+// that is not a Block.
 TfLiteStatus CheckRoom(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                        size_t bytes, const char* what);
 
-// Smallest and largest value of a quantised type; false for any other type.
+// Returns the minimum and maximum of a quantised type; false for any other type.
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);
 
-// The element type found by invoke is none that the kernel knows.
+// Reports that invoke found an element type that the kernel does not support.
 TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor);
 
-// ---- Setting outputs --------------------------------------------------------------------------
+// ---- Output shapes ----------------------------------------------------------------------------
 
-// Gives the tensor the shape `dims`. Refuses negative extents and shapes, empty ones too, of which
-// kernels could not multiply any part.
+// Resizes the tensor to `dims`. Fails for negative extents, and for shapes, including empty ones,
+// in which the product of some extents overflows.
 TfLiteStatus ResizeTo(TfLiteContext* context, TfLiteTensor* tensor, std::span<const int> dims);
 inline TfLiteStatus ResizeLike(TfLiteContext* context, TfLiteTensor* tensor,
                                const TfLiteTensor* like) {
   return ResizeTo(context, tensor, Dims(like));
 }
 
-// Turns the tensor into one that keeps its contents, in memory of its own, which ResizeTo allocates
-// at once. What it points to so far is forgotten and never freed unless it is its own; a constant
-// of the model is refused.
+// Makes the tensor persistent, in memory of its own that ResizeTo allocates at once. Its previous
+// data pointer is dropped, and freed only if the tensor owns it. Fails for a constant of the model.
 TfLiteStatus MakePersistent(TfLiteContext* context, TfLiteTensor* tensor);
 
-// Turns the tensor into one whose shape invoke decides: ResizeTo then allocates at once.
+// Makes the tensor's shape dynamic: invoke determines it, and ResizeTo then allocates at once.
 void MakeDynamic(TfLiteTensor* tensor);
 inline bool IsDynamic(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteDynamic;
 }
 
-// Elements of a task of an operator that does little with each: see ParallelRanges.
+// Elements per task of an operator with little work per element; see ParallelRanges.
 inline constexpr int64_t kElementsPerTask = 4096;
 
 // ---- Options ----------------------------------------------------------------------------------
 
-// OpDef::parse for operators whose options are the union member `member`: a model without them, or
-// with another operator's, leaves the zeroed struct, as in TensorFlow Lite.
+// OpDef::parse for operators whose options are the union member `member`. A model without options,
+// or with another operator's, leaves the struct zeroed, as in TensorFlow Lite.
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
 bool ParseOptions(const OpOptions& options, void* params) {
   if (!options.present() || options.kind() != OptionsKind{1, member}) return true;
   return fill(options, static_cast<Params*>(params));
 }
 
-// A row for an operator without options, of version 1 to `max_version`; OpData is what the kernel
-// keeps per node, void where it keeps nothing.
+// Row of an operator without options, versions 1 to `max_version`. OpData is the kernel's data of a
+// node, void if there is none.
 template <typename OpData>
 constexpr OpDef KernelRow(const char* name, TfLiteBuiltinOperator code, int max_version,
                           uint32_t types, TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
@@ -233,7 +235,7 @@ constexpr OpDef KernelRow(const char* name, TfLiteBuiltinOperator code, int max_
   return op;
 }
 
-// The row with options: see ParseOptions.
+// Adds options to a row; see ParseOptions.
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef WithOptions(OpDef op) {
   op.options = {1, member};
@@ -242,8 +244,8 @@ constexpr OpDef WithOptions(OpDef op) {
   return op;
 }
 
-// A row for an operator without a kernel here: its options are read, so that a client or a delegate
-// can bring the kernel. No version of it is found among the builtin kernels.
+// Row of an operator without a kernel here: its options are parsed, so that a client or a delegate
+// can provide the kernel. It is not found among the builtin kernels.
 constexpr OpDef ParserRow(const char* name, TfLiteBuiltinOperator code, OptionsKind options = {},
                           size_t params_size = 0,
                           bool (*parse)(const OpOptions&, void*) = nullptr) {

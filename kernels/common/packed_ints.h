@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of 2 and 4 bits: several to a byte, the lowest bits first. Kernels compute with them as
+// 2-bit and 4-bit integers: several per byte, the lowest bits first. Kernels compute with them as
 // int8.
 #ifndef DEPUTY_KERNELS_COMMON_PACKED_INTS_H_
 #define DEPUTY_KERNELS_COMMON_PACKED_INTS_H_
@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// Bits of an element of a packed type; 0 for any other type.
+// Bits per element of a packed type; 0 for any other type.
 constexpr int PackedBits(TfLiteType type) {
   switch (type) {
     case kTfLiteInt2:
@@ -32,7 +32,7 @@ constexpr PackedRange RangeOf(TfLiteType packed) {
   return packed == kTfLiteInt4 ? PackedRange{-8, 7} : PackedRange{-2, 1};
 }
 
-// Element `index` of packed values.
+// Returns element `index` of packed values.
 inline int8_t UnpackedAt(TfLiteType packed, const uint8_t* values, int64_t index) {
   const int bits = PackedBits(packed);
   const int64_t bit = index * bits;
@@ -44,7 +44,7 @@ inline void Unpack(TfLiteType packed, const uint8_t* values, int64_t count, int8
   for (int64_t i = 0; i < count; ++i) out[i] = UnpackedAt(packed, values, i);
 }
 
-// The bits behind the last element become 0.
+// Unused bits after the last element become 0.
 inline void Pack(TfLiteType packed, const int8_t* values, int64_t count, uint8_t* out) {
   const int bits = PackedBits(packed), per_byte = 8 / bits;
   for (int64_t i = 0; i < count; i += per_byte) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Padding as StableHLO has it: margins, negative ones that crop, and gaps between the elements.
+// Padding as in StableHLO: margins, negative margins, which crop, and gaps between elements.
 #ifndef DEPUTY_KERNELS_COMMON_PADDED_COPY_H_
 #define DEPUTY_KERNELS_COMMON_PADDED_COPY_H_
 
@@ -12,14 +12,14 @@
 
 namespace deputy {
 
-// Along one axis: element number i of the input, for first <= i < last, goes to place
-// margin + i * step of the output.
+// Mapping along one axis: input element i, for first <= i < last, is copied to output position
+// margin + i * step.
 struct PaddedAxis {
   int64_t extent = 0;  // of the output
   int64_t margin = 0, step = 1, first = 0, last = 0;
 };
 
-// False when an extent is beyond all numbers. It may come out negative or 0.
+// Returns false if an extent overflows. The resulting extent may be negative or 0.
 inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
   int64_t steps = 0, sum = 0, room = 0;
   if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
@@ -30,15 +30,15 @@ inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, Padd
   }
   axis->margin = low;
   if (extent <= 1) axis->step = 1;
-  // How far the last element that is copied may be from element 0.
+  // Maximum distance of the last copied element from element 0.
   if (__builtin_sub_overflow(axis->extent - 1, low, &room)) room = INT64_MAX;
   if (room >= 0 && extent > 0) axis->last = std::min(extent - int64_t{1}, room / axis->step) + 1;
   axis->first = low >= 0 ? 0 : std::min(-(low + 1) / axis->step, axis->last - 1) + 1;
   return true;
 }
 
-// Brings the elements of a dense tensor to their places in the padded one, which is not empty and
-// has been filled with the value between them.
+// Copies the elements of a dense tensor to their positions in the padded one, which is not empty
+// and is already filled with the padding value.
 class PaddedCopy {
  public:
   PaddedCopy(std::span<const int> dims_in, std::span<const int> dims_out, const PaddedAxis* axes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the windows of convolutions and poolings lie, along one axis.
+// Windows of convolutions and poolings along one axis.
 #ifndef DEPUTY_KERNELS_COMMON_PADDING_H_
 #define DEPUTY_KERNELS_COMMON_PADDING_H_
 
@@ -12,17 +12,17 @@
 
 namespace deputy {
 
-// One axis of a sliding window. Window `i` looks at input positions
-// i * stride - before + k * dilation for k in [0, filter).
+// One axis of a sliding window. Window `i` covers input positions i * stride - before + k *
+// dilation for k in [0, filter).
 struct WindowAxis {
   int input = 0;
   int filter = 0;
   int stride = 0;
   int dilation = 1;
-  int before = 0;  // padding in front; an odd total puts the extra one behind
+  int before = 0;  // leading padding; if the total is odd, the trailing padding is larger by one
   int output = 0;
 
-  // The taps [first, last) of window `i` that lie inside the input.
+  // Range [first, last) of the taps of window `i` that lie inside the input.
   int FirstTap(int i) const {
     const int64_t start = Start(i);
     return start >= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(-start)));
@@ -31,19 +31,20 @@ struct WindowAxis {
     const int64_t room = input - Start(i);
     return room <= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(room)));
   }
-  // Taps at less than `distance` from the first. Divisions count where it is asked for each window.
+  // Number of taps at a distance below `distance` from the first. The division is avoided if
+  // possible, because this is called for each window.
   int64_t TapsWithin(int64_t distance) const {
     return dilation == 1 ? distance : (distance + dilation - 1) / dilation;
   }
   int64_t Start(int i) const { return int64_t{i} * stride - before; }
 };
 
-// What a VALID window that reaches past the whole input means: the real convolutions refuse it,
-// the real poolings answer with an empty tensor.
+// Behaviour for VALID windows larger than the whole input: upstream's convolutions fail, its
+// poolings return an empty tensor.
 enum class TooSmall { kRefuse, kEmpty };
 
-// Fills `output` and `before` from the rest. Refuses strides, filters and dilations below 1 and
-// unknown paddings. `what` names the axis in the report.
+// Computes `output` and `before`. Fails for strides, filters and dilations below 1 and for unknown
+// paddings. `what` names the axis in the error message.
 inline TfLiteStatus PlaceWindows(TfLiteContext* context, TfLitePadding padding, const char* what,
                                  TooSmall too_small, WindowAxis* axis) {
   if (axis->stride < 1 || axis->filter < 1 || axis->dilation < 1) {
@@ -56,7 +57,8 @@ inline TfLiteStatus PlaceWindows(TfLiteContext* context, TfLitePadding padding, 
   if (padding == kTfLitePaddingSame) {
     output = (int64_t{axis->input} + axis->stride - 1) / axis->stride;
   } else if (padding == kTfLitePaddingValid) {
-    // Truncates towards zero, so that an input a little too small gives no window, not a failure.
+    // Truncates towards zero, so that an input that is slightly too small gives no window instead
+    // of an error.
     output = (int64_t{axis->input} + axis->stride - reach) / axis->stride;
     if (output < 0 && too_small == TooSmall::kRefuse) {
       return KernelError(context, "%s: expected an input of %lld or more for the filter, found %d",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From 32-bit sums back to steps of a quantised output, in the two ways of
-// core/kernel_api/runtime.h's Arithmetic. The exact way is a 31-bit fixed-point multiplication with
-// gemmlowp's two roundings and must not be "improved": its results are compared bit by bit. The
-// float way rounds once, to nearest even.
+// Requantisation of 32-bit sums in the two variants of Arithmetic (core/kernel_api/runtime.h). The
+// exact variant is a 31-bit fixed-point multiplication with gemmlowp's two roundings and must not
+// be "improved": its results are compared bit by bit. The float variant rounds once, to nearest
+// even.
 #ifndef DEPUTY_KERNELS_COMMON_REQUANTIZE_H_
 #define DEPUTY_KERNELS_COMMON_REQUANTIZE_H_
 
@@ -22,8 +22,9 @@ struct FixedMultiplier {
   int shift = 0;
 };
 
-// The closest fixed-point multiplier; zero for numbers too small to matter, and the largest one
-// for those whose shift no 32-bit result survives, and for infinity. `value` must not be negative.
+// Returns the closest fixed-point multiplier; zero for values too small to matter, and the maximum
+// for infinity and for values whose shift would overflow any 32-bit result. `value` must not be
+// negative.
 inline FixedMultiplier ToFixedMultiplier(double value) {
   if (value == 0.0) return {};
   if (!std::isfinite(value)) return {std::numeric_limits<int32_t>::max(), 30};
@@ -39,8 +40,8 @@ inline FixedMultiplier ToFixedMultiplier(double value) {
   return {static_cast<int32_t>(mantissa), shift};
 }
 
-// (a * b) / 2^31, rounded to nearest with ties away from zero; the one overflow saturates. Always
-// inlined, like what else loops do with every element: -Os would make calls of it.
+// (a * b) / 2^31, rounded to nearest with ties away from zero; the only overflow saturates. Always
+// inlined, like the other functions for single elements: -Os would emit calls.
 [[gnu::always_inline]] inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min()) {
     return std::numeric_limits<int32_t>::max();
@@ -56,13 +57,13 @@ inline FixedMultiplier ToFixedMultiplier(double value) {
   return static_cast<int32_t>((x + half - tie_correction) >> exponent);
 }
 
-// Multiplication as two's complement wraps it: what x << shift does where C++ leaves it undefined.
+// x << shift with two's complement wrapping, where C++ leaves the shift undefined.
 inline int32_t WrappingShiftLeft(int32_t x, int shift) {
   return static_cast<int32_t>(static_cast<uint32_t>(x) << shift);
 }
 
-// Sums of products as the vector units make them: a hostile model may overflow 32 bits, and must
-// find two's complement there, not undefined behaviour.
+// Adds with two's complement wrapping, like vector units: a hostile model may overflow 32 bits,
+// which must not be undefined behaviour.
 inline void Accumulate(int32_t* sum, int32_t value) {
   *sum = static_cast<int32_t>(static_cast<uint32_t>(*sum) + static_cast<uint32_t>(value));
 }
@@ -77,22 +78,22 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
   return RoundingShiftRight(DoublingHighMultiply(WrappingShiftLeft(x, left), by.mantissa), right);
 }
 
-// The same with a single rounding, to nearest with ties away from zero. `by` comes from
-// ToFixedMultiplier. The sum may have 63 bits; results that no 32 bits hold saturate somewhere
-// beyond them.
+// Multiplies with a single rounding, to nearest with ties away from zero. `by` comes from
+// ToFixedMultiplier. The sum may have 63 bits; results that do not fit in 32 bits saturate to some
+// value outside of them.
 inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
   const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
-  // What is added to the product is up to 2^61.
+  // The product and the rounding term are below 2^62 each.
   if (x >= -(int64_t{1} << 31) && x <= int64_t{1} << 31) return (x * by.mantissa + half) >> shift;
   if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
-  // In two halves, because the product has up to 94 bits.
+  // Multiplied in two halves, because the product has up to 94 bits.
   const int64_t high = x >> 31, low = x & 0x7fffffff;
   return (high * by.mantissa + ((low * by.mantissa + half) >> 31)) >> (shift - 31);
 }
 
-// The recipe for 64-bit sums (int16 activations): the mantissa is cut to 15 bits first, and a
-// single rounding follows, ties upwards. Sums beyond 2^47 wrap.
+// Algorithm for 64-bit sums (int16 activations): the mantissa is reduced to 15 bits, then the
+// product is rounded once, ties upwards. Sums beyond 2^47 wrap.
 inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
   const int64_t mantissa = by.mantissa < 0x7fff0000 ? (by.mantissa + (1 << 15)) >> 16 : 0x7fff;
   const int shift = 15 - by.shift;
@@ -103,8 +104,8 @@ inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
   return static_cast<int64_t>(product + (uint64_t{1} << (shift - 1))) >> shift;
 }
 
-// Both requantisers: real factor, zero point of the output and the range of its steps. A copyable
-// function object, so that loops are written once for both.
+// Both requantisers have a real factor, the output's zero point and the range of its values. They
+// are copyable function objects, so that loops are written once for both.
 class ExactRequantizer {
  public:
   ExactRequantizer(double factor, int32_t zero_point, const IntRange& range)
@@ -125,8 +126,8 @@ class ExactRequantizer {
   IntRange range_;
 };
 
-// Rounds to nearest even. Exact for |value| < 2^22, and needs no library call: adding 1.5 * 2^23
-// leaves no fraction bits.
+// Rounds to nearest even without a library call. Exact for |value| < 2^22: adding 1.5 * 2^23 leaves
+// no fraction bits.
 inline int32_t RoundToNearestEven(float value) {
   constexpr float kMagic = 12582912.0f;
   return static_cast<int32_t>(value + kMagic - kMagic);
@@ -135,7 +136,7 @@ inline int32_t RoundToNearestEven(float value) {
 class FloatRequantizer {
  public:
   FloatRequantizer(double factor, int32_t zero_point, const IntRange& range)
-      // At least 0. Infinity times a sum of 0 would be no number.
+      // factor >= 0. An infinite factor times a sum of 0 would be NaN.
       : factor_(static_cast<float>(
             std::min(factor, static_cast<double>(std::numeric_limits<float>::max())))),
         zero_point_(zero_point),
@@ -146,8 +147,8 @@ class FloatRequantizer {
   int32_t zero_point() const { return zero_point_; }
   const FloatRange& bounds() const { return bounds_; }
 
-  // Clamps before rounding: the bounds are whole numbers, so the result is the same and no sum is
-  // too large for the rounding.
+  // Clamps before rounding: the bounds are integers, so the result is the same, and no value is too
+  // large to round.
   int32_t operator()(int32_t sum) const {
     return RoundToNearestEven(Clamp(static_cast<float>(sum) * factor_, bounds_)) + zero_point_;
   }

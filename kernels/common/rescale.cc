@@ -30,7 +30,7 @@ void MapSteps(TfLiteContext* context, const void* in, int64_t count, void* out,
   });
 }
 
-// Bytes through a table of all steps.
+// Rescales bytes with a table of all values.
 template <typename T>
 void RescaleBytes(TfLiteContext* context, const Rescaler& rescaler, const void* in, int64_t count,
                   void* out) {
@@ -45,7 +45,7 @@ bool IsRescaledInput(const MoveScales& scales, int input) {
   return scales.inputs == kAllInputs || (input < 32 && (scales.inputs >> input & 1) != 0);
 }
 
-// RAII guard: the kernel finds rescaled copies in place of inputs.
+// RAII guard: replaces the data of a node's inputs by rescaled copies.
 class RescaledInputs {
  public:
   ~RescaledInputs() {
@@ -70,7 +70,7 @@ class RescaledInputs {
     for (int i = 0; i < node->inputs->size; ++i) {
       TfLiteTensor* input = Input(context, node, i);
       if (input == nullptr || !IsRescaledInput(scales, i)) continue;
-      // A tensor that is read twice has the output's scale by now.
+      // An input that is used twice already has the output's scale.
       if (!NeedsRescaling(context, input, output)) continue;
       RescaleSteps(context, input, output, input->data.data, ElementCount(input), room);
       saved_.push_back({input, input->data.data, input->params});
@@ -88,7 +88,7 @@ class RescaledInputs {
     TfLiteQuantizationParams params;
   };
 
-  // Copies lie as far apart as tensors do.
+  // Size of a copy, aligned like a tensor.
   static size_t Room(const TfLiteTensor* tensor) {
     const size_t bytes = static_cast<size_t>(ElementCount(tensor)) *
                          (tensor->type == kTfLiteInt16 ? sizeof(int16_t) : 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes, shapes, sizes and indices that come as tensors. If their contents are known while
-// preparing, the output's shape is computed then; otherwise the output is dynamic and invoke does
-// the same with contents that nobody has checked.
+// Axes, shapes, sizes and indices that are tensors. If their contents are known in prepare, the
+// output's shape is computed there; otherwise the output is dynamic, and invoke computes the shape
+// from contents that must be checked then.
 //
-// Known are constants of the model, and what nodes have computed in their prepare: persistent
-// read-only integers, which SHAPE, RANK, BROADCAST_ARGS and folded nodes (fold.h) make.
+// Known contents are constants of the model, and integers computed in another node's prepare:
+// persistent read-only tensors of SHAPE, RANK, BROADCAST_ARGS and folded nodes (fold.h).
 #ifndef DEPUTY_KERNELS_COMMON_SHAPE_INPUT_H_
 #define DEPUTY_KERNELS_COMMON_SHAPE_INPUT_H_
 
@@ -24,7 +24,7 @@ inline bool IsKnown(const TfLiteTensor* tensor) {
           tensor->type == kTfLiteBool);
 }
 
-// Element `index` of a tensor of int8, int16, int32 or int64.
+// Returns element `index` of an int8, int16, int32 or int64 tensor.
 inline int64_t IntegerAt(const TfLiteTensor* tensor, int64_t index) {
   switch (tensor->type) {
     case kTfLiteInt8:
@@ -38,7 +38,7 @@ inline int64_t IntegerAt(const TfLiteTensor* tensor, int64_t index) {
   }
 }
 
-// An axis of a tensor of `rank` dimensions, negative ones counted from the end.
+// Resolves an axis of a tensor of `rank` dimensions; negative axes count from the end.
 inline TfLiteStatus ResolveAxis(TfLiteContext* context, const TfLiteTensor* tensor, int64_t axis,
                                 int rank, int* out) {
   if (axis < -rank || axis >= rank) {
@@ -49,7 +49,7 @@ inline TfLiteStatus ResolveAxis(TfLiteContext* context, const TfLiteTensor* tens
   return kTfLiteOk;
 }
 
-// A computed extent into a shape.
+// Stores a computed extent in a shape, after checking its range.
 inline TfLiteStatus SetExtent(TfLiteContext* context, const TfLiteTensor* tensor, int axis,
                               int64_t extent, int* out) {
   if (extent < 0 || extent > INT32_MAX) {
@@ -60,7 +60,7 @@ inline TfLiteStatus SetExtent(TfLiteContext* context, const TfLiteTensor* tensor
   return kTfLiteOk;
 }
 
-// Elements before, along and after one axis.
+// Number of elements before, along and after one axis.
 struct AxisSplit {
   int64_t outer = 1, extent = 1, inner = 1;
 };

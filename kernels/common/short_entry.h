@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An entry of the interpolating table of a function of int16: 512 of them, one for every 128 steps.
-// Always inlined, as what kernels/vector uses has to be.
+// Entry of the interpolating table of a function of int16: 512 entries, one for every 128 values.
+// Always inlined, because kernels/vector compiles it for several instruction sets.
 #ifndef DEPUTY_KERNELS_COMMON_SHORT_ENTRY_H_
 #define DEPUTY_KERNELS_COMMON_SHORT_ENTRY_H_
 
@@ -11,8 +11,8 @@ namespace deputy {
 
 inline constexpr int kShortEntries = 512;
 
-// The value at the entry's step and how much more it is at the next one's, in 16 bits each, so that
-// one load brings both. A jump over more than half of the range wraps, as upstream's does.
+// Packs the value at the entry and its difference to the next entry's value, 16 bits each, so that
+// one load reads both. A difference of more than half of the range wraps, as upstream's does.
 [[gnu::always_inline]] inline int32_t ShortEntry(int16_t value, int16_t next) {
   const auto slope = static_cast<uint32_t>(next) - static_cast<uint32_t>(value);
   return static_cast<int32_t>(slope << 16 | (static_cast<uint32_t>(value) & 0xffff));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse constants as dense ones. Their levels, segments and indices come from the model's file,
-// whose loader has checked all of them against the shape and the number of values.
+// Expansion of sparse constants to dense ones. Their levels, segments and indices come from the
+// model file; the loader has checked all of them against the shape and the number of values.
 #ifndef DEPUTY_KERNELS_COMMON_SPARSE_H_
 #define DEPUTY_KERNELS_COMMON_SPARSE_H_
 
@@ -12,10 +12,10 @@
 
 namespace deputy {
 
-// The fields of a sparsity, which its arrays are part of, byte by byte: equal for equal ones.
+// Serialises a sparsity with its arrays: equal sparsities give equal bytes.
 std::string SparsityBytes(const TfLiteSparsity& sparsity);
 
-// One level per dimension in traversal order, the dimensions of the block last.
+// Levels are one per dimension in traversal order; the block's dimensions are last.
 template <typename T>
 class SparseExpansion {
  public:
@@ -23,7 +23,7 @@ class SparseExpansion {
       : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
     const int rank = Rank(tensor);
     const int levels = sparsity_.dim_metadata_size;
-    std::array<int64_t, 2 * kMaxRank> pitch;  // of the dimensions, those of the block last
+    std::array<int64_t, 2 * kMaxRank> pitch;  // by dimension, the block's last
     int64_t elements = 1;
     for (int d = rank - 1; d >= 0; --d) {
       pitch[static_cast<size_t>(d)] = elements;
@@ -45,12 +45,12 @@ class SparseExpansion {
     }
   }
 
-  // Writes the values to their places; the others are zeroes already.
+  // Writes the values to their positions; all other elements are zero already.
   void Write() const { Visit(0, 0, 0); }
 
  private:
-  // Writes what lies below `node`, which is one of the level above `level`; `offset` is where that
-  // begins in the output. Inlined, since it is a value more often than not.
+  // Writes the subtree of `node`, which is in the level above `level`; it begins at `offset` in the
+  // output. Inlined, because most nodes are values.
   [[gnu::always_inline]] void Visit(int level, int64_t node, int64_t offset) const {
     if (level == sparsity_.dim_metadata_size) {
       out_[offset] = values_[node];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of a strided copy, for every size of elements.
+// Loops of a strided copy, for each element size.
 #include "kernels/common/strided_copy.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace deputy {
 
 namespace {
 
-// Elements that lie side by side in 16 bytes.
+// Number of elements in a 16-byte vector.
 template <typename T>
 struct Side {
   static constexpr bool kHas = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
@@ -27,14 +27,14 @@ struct Sixteen {
   typedef T Row __attribute__((vector_size(16)));
   static constexpr int kCount = Side<T>::kCount;
 
-  // The elements of both rows in turns: half of each.
+  // Interleaves the lower or upper halves of both rows.
   template <bool high, int... i>
   static Row Interleave(const Row& a, const Row& b, std::integer_sequence<int, i...>) {
     constexpr int kFirst = high ? kCount / 2 : 0;
     return __builtin_shufflevector(a, b, (kFirst + i / 2 + i % 2 * kCount)...);
   }
-  // In the opposite order, from memory to memory. (g++ 12 takes a vector of less than four bytes
-  // apart.)
+  // Reverses a vector from memory to memory. g++ 12 splits vectors with elements of less than four
+  // bytes, hence the word operations.
   static void Reverse(const T* in, T* out) {
     if constexpr (sizeof(T) == 1) {
       uint64_t low, high;
@@ -55,8 +55,8 @@ struct Sixteen {
     }
   }
 
-  // As many rows of as many elements, whose rows and columns change places: the numbers of row and
-  // column are bits of an element's place, which every pass moves up by one.
+  // Transposes a square of kCount rows. The bits of an element's row and column form its position;
+  // each pass rotates them by one bit.
   static void Transpose(const T* in, int64_t step_in, T* out, int64_t step_out) {
     constexpr auto kAll = std::make_integer_sequence<int, kCount>();
     Row rows[kCount], next[kCount];
@@ -75,8 +75,8 @@ struct Sixteen {
   }
 };
 
-// So many rows of so many, both multiples of Side<T>::kCount. Apart from its caller, which would
-// lose other optimisations.
+// Transposes a block; both counts are multiples of Side<T>::kCount. Not inlined, because its caller
+// would lose other optimisations.
 template <typename T>
 [[gnu::noinline]] void TransposeBlock(const T* in, int64_t step_in, T* out, int64_t step_out,
                                       int64_t rows, int64_t count) {
@@ -88,7 +88,8 @@ template <typename T>
   }
 }
 
-// `runs` runs, which begin so many elements apart on either side, each from its last element on.
+// Copies `runs` runs in reverse order; `in` points to the last element of the first run. Runs begin
+// `step_in` and `step_out` elements apart.
 template <typename T>
 [[gnu::noinline]] void ReverseRuns(int64_t runs, int64_t count, const T* in, int64_t step_in,
                                    T* out, int64_t step_out) {
@@ -96,7 +97,7 @@ template <typename T>
     if constexpr (Side<T>::kHas) {
       constexpr int kCount = Side<T>::kCount;
       if (count >= kCount) {
-        // Some of the last elements are moved twice.
+        // The last vector overlaps the previous one.
         const int64_t last = count - kCount;
         for (int64_t i = 0; i < last; i += kCount) {
           Sixteen<T>::Reverse(in - i - (kCount - 1), out + i);
@@ -179,7 +180,7 @@ void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
       const int64_t count = std::min(kBlock, b.extent - j);
       const T* from = in + i * a.step_in + j * b.step_in;
       T* to = out + i * a.step_out + j * b.step_out;
-      // In squares, what is contiguous along `a` on one side and along `b` on the other.
+      // Transposed in squares if the source is contiguous along `a` and the destination along `b`.
       int64_t square_rows = 0, square_columns = 0;
       if constexpr (Side<T>::kHas) {
         if (a.step_in == 1 && b.step_out == 1) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy in which both sides walk their memory in steps: transposing, slicing, tiling and
-// broadcasting are this with different steps. The axes are given outermost first; steps may be 0
-// (the same element again) or negative on the reading side. Neighbouring axes that move alike are
-// merged, so that most copies end in long runs.
+// Strided copy: transposing, slicing, tiling and broadcasting are this operation with different
+// strides. Axes are given outermost first; source strides may be 0 (the same element again) or
+// negative. Adjacent axes with compatible strides are merged, so that most copies end in long runs.
 //
-// The two sides may not overlap.
+// Source and destination must not overlap.
 #ifndef DEPUTY_KERNELS_COMMON_STRIDED_COPY_H_
 #define DEPUTY_KERNELS_COMMON_STRIDED_COPY_H_
 
@@ -20,9 +19,9 @@ namespace deputy {
 
 class StridedCopy {
  public:
-  // At most 2 * kMaxRank axes with an extent of more than 1. Steps count elements.
+  // Adds an axis; at most 2 * kMaxRank axes may have an extent above 1. Steps count elements.
   void Add(int64_t extent, int64_t step_in, int64_t step_out) {
-    // The other extents of an empty tensor may be anything, their product may not fit.
+    // The product of an empty tensor's other extents may overflow.
     empty_ |= extent == 0;
     if (empty_ || extent == 1) return;
     if (rank_ > 0) {
@@ -37,8 +36,9 @@ class StridedCopy {
     axes_[static_cast<size_t>(rank_++)] = {extent, step_in, step_out};
   }
 
-  // To be called once after the last Add: brings the axis that reads consecutive elements next to
-  // the one that writes them, where these are two, so that both sides stay within few cache lines.
+  // Called once after the last Add. If the axis with contiguous reads differs from the axis with
+  // contiguous writes, moves the former next to the latter, so that both sides access few cache
+  // lines.
   void Finish() {
     if (rank_ < 2 || axes_[static_cast<size_t>(rank_ - 1)].step_in <= 1) return;
     const auto first = axes_.begin(), last = axes_.begin() + rank_ - 1;
@@ -48,10 +48,10 @@ class StridedCopy {
     blocked_ = true;
   }
 
-  // T is what WithElements runs on: of 1, 2, 4 or 8 bytes, or a view of a string.
+  // T is a type of WithElements: 1, 2, 4 or 8 bytes, or a string view.
   template <typename T>
   void Run(const T* in, T* out) const;
-  // The same on the interpreter's threads.
+  // Copies on the interpreter's threads.
   template <typename T>
   void Run(TfLiteContext* context, const T* in, T* out) const;
 
@@ -74,7 +74,7 @@ class StridedCopy {
   bool blocked_ = false;
 };
 
-// Steps of a dense tensor of these extents, in elements.
+// Strides of a dense tensor of these extents, in elements.
 class DenseSteps {
  public:
   explicit DenseSteps(std::span<const int> dims) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts that need not be copied: a kernel offers in prepare that parts and their whole may lie in
-// one memory (ViewOffer), and leaves alone in invoke what lies there already.
+// Views: in prepare a kernel offers that parts of a tensor alias the whole (ViewOffer); in invoke
+// it skips copying parts that do.
 #ifndef DEPUTY_KERNELS_COMMON_VIEWS_H_
 #define DEPUTY_KERNELS_COMMON_VIEWS_H_
 
@@ -9,12 +9,12 @@
 
 namespace deputy {
 
-// For prepare, once shapes are known. Nothing under a foreign context.
+// For prepare, when shapes are known. Has no effect under a foreign context.
 inline void OfferViews(TfLiteContext* context, const TfLiteNode* node, const ViewOffer& offer) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferViews(node, offer);
 }
 
-// Whether elements of that type are whole bytes of a tensor's memory.
+// Returns true if elements of that type are whole bytes of the tensor's memory.
 inline bool HasBytes(const TfLiteTensor* tensor) {
   return tensor->type != kTfLiteString && tensor->type != kTfLiteInt4;
 }
