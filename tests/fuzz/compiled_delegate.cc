@@ -9,7 +9,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// What computes the plain way cannot be cancelled.
+// The compiler's reference code cannot be cancelled, so graphs that take more steps are not
+// compiled.
 constexpr const char* kMostSteps = "200000";
 
 }  // namespace

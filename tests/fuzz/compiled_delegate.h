@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate of tests/plugins/compiled.cc: the compiler's import and passes, for graphs that
-// nobody vouches for.
+// The delegate of tests/plugins/compiled.cc, which applies the compiler's import and passes, for
+// untrusted graphs.
 #ifndef DEPUTY_TESTS_FUZZ_COMPILED_DELEGATE_H_
 #define DEPUTY_TESTS_FUZZ_COMPILED_DELEGATE_H_
 
@@ -16,7 +16,7 @@ struct CompiledDeleter {
 };
 using CompiledDelegate = std::unique_ptr<TfLiteDelegate, CompiledDeleter>;
 
-// With the passes or without. Ends the process where the library is missing.
+// Creates the delegate with or without the passes. Ends the process if the library is missing.
 CompiledDelegate MakeCompiledDelegate(bool passes);
 
 }  // namespace deputy::fuzz

@@ -12,12 +12,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One thread per process for all scopes, because a thread per scope would cost more than most
-// mutants. It is made by the first scope: the parent process forks and must not have it.
+// Uses one thread per process for all scopes, because a thread per scope would cost more than most
+// mutants. The first scope starts it, because the parent process forks and must not have a second
+// thread.
 class Watch {
  public:
   static Watch& Get() {
-    static Watch* watch = new Watch;  // never ends
+    static Watch* watch = new Watch;  // never destroyed
     return *watch;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls a function from another thread if the scope takes too long: what a client does that cancels
-// an endless loop.
+// Calls a function from another thread if the scope takes too long, as a client does to cancel an
+// endless loop.
 #ifndef DEPUTY_TESTS_FUZZ_DEADLINE_H_
 #define DEPUTY_TESTS_FUZZ_DEADLINE_H_
 
@@ -11,8 +11,8 @@ namespace deputy::fuzz {
 
 class Deadline {
  public:
-  // `late` is called again and again, a few milliseconds apart, until the scope ends: Cancel calls
-  // that come before Invoke has begun are forgotten.
+  // `late` is called repeatedly, every few milliseconds, until the scope ends, because Cancel has
+  // no effect before Invoke has begun.
   Deadline(int milliseconds, std::function<void()> late);
   ~Deadline();
   Deadline(const Deadline&) = delete;

@@ -7,7 +7,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// y = RESHAPE(x, PACK(SHAPE(x)[0], -1)) + x in that shape: what converters make of "flatten".
+// y = RESHAPE(x, PACK(SHAPE(x)[0], -1)) + x in that shape: the nodes that converters write for
+// "flatten".
 std::vector<uint8_t> ComputedShape() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
@@ -28,7 +29,8 @@ std::vector<uint8_t> ComputedShape() {
   return m.Finish();
 }
 
-// Everything about the output comes from inputs: TILE, PAD, SLICE and MIRROR_PAD in a row.
+// All properties of the output are computed from inputs: TILE, PAD, SLICE and MIRROR_PAD in
+// sequence.
 std::vector<uint8_t> RunTimeShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");
@@ -47,7 +49,7 @@ std::vector<uint8_t> RunTimeShapes() {
   return m.Finish();
 }
 
-// Subgraph `index` with one node code(x, x) -> y of int32 [1].
+// Adds subgraph `index` with one node code(x, x) -> y of int32 [1].
 void AddTwice(ModelBuilder* m, int index, TfLiteBuiltinOperator code) {
   m->SelectSubgraph(index);
   const int x = m->AddTensor(kTfLiteInt32, {1}, "x"), y = m->AddTensor(kTfLiteInt32, {1}, "y");
@@ -88,7 +90,7 @@ std::vector<uint8_t> IfInsideWhile() {
   return m.Finish();
 }
 
-// A variable that is read, and one that also lies in a called subgraph.
+// A variable that is read, and a second one that a called subgraph also uses.
 std::vector<uint8_t> Variables() {
   ModelBuilder m;
   TensorExtras variable;
@@ -103,7 +105,7 @@ std::vector<uint8_t> Variables() {
   return m.Finish();
 }
 
-// Strings that are tiled, sliced, gathered and packed by indices of the graph's inputs.
+// Strings that are tiled, sliced, gathered and packed by indices from the graph's inputs.
 std::vector<uint8_t> Strings() {
   ModelBuilder m;
   const int texts = m.AddTensor(kTfLiteString, {3}, "texts");
@@ -121,7 +123,7 @@ std::vector<uint8_t> Strings() {
   return m.Finish();
 }
 
-// Half-precision weights and a bias of them, as converters write them.
+// Half-precision weights and a half-precision bias, as converters write them.
 std::vector<uint8_t> HalfWeights() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small graphs of several operators, for what the operator cases do not have: shapes that are
-// computed, subgraphs inside subgraphs, variables, strings, weights that are unpacked.
+// Small graphs of several operators for features that no operator case has: computed shapes, nested
+// subgraphs, variables, strings, weights that are unpacked.
 #ifndef DEPUTY_TESTS_FUZZ_GRAPHS_H_
 #define DEPUTY_TESTS_FUZZ_GRAPHS_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy::fuzz {
 
-// Names and files.
+// Pairs of name and file.
 std::vector<std::pair<std::string, std::vector<uint8_t>>> Graphs();
 
 }  // namespace deputy::fuzz

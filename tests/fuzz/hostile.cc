@@ -17,7 +17,7 @@ constexpr int64_t kFarNumbers[] = {int64_t{kMost} + 1, std::numeric_limits<int64
                                    std::numeric_limits<int64_t>::min()};
 constexpr float kFloats[] = {std::numeric_limits<float>::quiet_NaN(),
                              std::numeric_limits<float>::infinity(), -3e38f, 0.0f};
-// Larger constants are weights: their elements are not tried one by one.
+// Larger constants are weights: their elements are not varied one by one.
 constexpr size_t kSmallBytes = 64;
 
 using objects::TensorType;
@@ -32,7 +32,7 @@ size_t WidthOf(TensorType type) {
   return type == TensorType::INT16 || type == TensorType::UINT16 ? 2 : 4;
 }
 
-// Makes variants of one model.
+// Generates the variants of one model.
 class Variants {
  public:
   Variants(const ModelT& model, const std::vector<std::vector<uint8_t>>& feeds,
@@ -66,7 +66,7 @@ class Variants {
     return data.empty() ? nullptr : &data;
   }
 
-  // A variant in which `change` was made to a copy.
+  // Emits a variant: a copy changed by `change`.
   template <typename Change>
   void With(const std::string& what, const Change& change) {
     ModelT copy(model_);
@@ -74,8 +74,8 @@ class Variants {
     use_({what, PackModel(copy), feeds_});
   }
 
-  // And one in which a constant is known at run time only: its bytes need not fit its shape then,
-  // which would be refused with the file.
+  // Emits a variant and, if the tensor is a constant, a second one in which it is a graph input,
+  // because a file with a constant whose bytes do not fit its shape is refused.
   template <typename Change>
   void WithTensor(size_t i, const std::string& what, const Change& change) {
     With(what, [&](ModelT* copy) { change(graph(*copy).tensors[i].get()); });
@@ -87,7 +87,7 @@ class Variants {
     use_({what + " at run time", PackModel(copy), feeds});
   }
 
-  // Feeds the tensor with `bytes`.
+  // Makes the tensor a graph input, unless it is one, and feeds it with `bytes`.
   static void MakeInput(size_t i, const std::vector<uint8_t>& bytes, ModelT* model,
                         std::vector<std::vector<uint8_t>>* feeds) {
     auto& inputs = graph(*model).inputs;
@@ -151,7 +151,7 @@ class Variants {
     }
   }
 
-  // What is fed to, or stored in, a tensor.
+  // Varies the elements that are fed to, or stored in, a tensor.
   void Numbers(size_t i, const std::string& name) {
     const auto& inputs = graph(model_).inputs;
     const auto input = std::find(inputs.begin(), inputs.end(), static_cast<int32_t>(i));

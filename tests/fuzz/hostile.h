@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hostile variants of a model, one after the other and the same in every run: where mutants draw by
-// chance, these try everything of a kind. Each variant changes one thing.
+// Generates hostile variants of a model in a fixed order. Mutants are random; these cover every
+// change of each kind. Each variant has one change.
 #ifndef DEPUTY_TESTS_FUZZ_HOSTILE_H_
 #define DEPUTY_TESTS_FUZZ_HOSTILE_H_
 
@@ -15,22 +15,22 @@
 namespace deputy::fuzz {
 
 struct Variant {
-  std::string what;            // "tensor 2: element 0 is -1 at run time": readable in a failure
-  std::vector<uint8_t> model;  // the file
-  // Contents of the graph's inputs, by their number: empty where anything will do.
+  std::string what;            // description for failures: "tensor 2: element 0 is -1 at run time"
+  std::vector<uint8_t> model;  // the model file
+  // Contents of the graph's inputs, by index; empty if arbitrary.
   std::vector<std::vector<uint8_t>> feeds;
 };
 
 // Calls `use` with every variant of subgraph 0:
-//   shapes      each tensor without dimensions, with one less and one more, with extents of 0 and
-//               huge ones
-//   types       each tensor of every other type
-//   numbers     small constants and inputs of integers: elements at which code goes wrong, as
-//               constants and at run time; floats: NaN, infinity and huge ones
-//   options     each number of them, and none at all
-//   quantisation  none, scales of 0, below and NaN, zero points outside of the type
-//   edges       each input absent, the last input, all outputs and all intermediates left out
-// `feeds` is what the model's own inputs are fed with.
+//   shapes        each tensor without dimensions, with one dimension less or more, with extents 0
+//                 and huge ones
+//   types         each tensor with every other type
+//   numbers       elements of small integer constants and inputs: values at the limits of types, as
+//                 constants and at run time; floats: NaN, infinity and huge values
+//   options       hostile values of each field, and no options
+//   quantisation  none; scales of 0, negative and NaN; zero points out of range
+//   edges         each input absent; without the last input, all outputs or all intermediates
+// `feeds` are the contents of the model's own inputs.
 void ForEachVariant(const ModelT& model, const std::vector<std::vector<uint8_t>>& feeds,
                     const std::function<void(const Variant&)>& use);
 

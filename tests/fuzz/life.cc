@@ -16,10 +16,10 @@
 namespace deputy::fuzz {
 namespace {
 
-// What a mutant may take: enough for every seed, little enough that hostile sizes are refused
-// rather than computed with.
+// Resource limits of a mutant: sufficient for every seed, and small enough that hostile sizes are
+// refused.
 constexpr size_t kMaxBlockBytes = 4 << 20;
-// Then a loop is taken for an endless one.
+// A mutant that runs longer is treated as an endless loop and cancelled.
 constexpr int kMilliseconds = 100;
 
 void Ignore(void*, const char*, va_list) {}
@@ -78,7 +78,7 @@ void FillStrings(TfLiteTensor* tensor, Random* random) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < count; ++i) texts.emplace_back(random->Below(4), 'a');
   std::vector<uint8_t> bytes = StringTensorBytes(texts);
-  // The bytes of a string tensor are the caller's, right or wrong.
+  // The caller provides the bytes of a string tensor; they may be invalid.
   if (random->OneIn(4)) random->Pick(bytes) = static_cast<uint8_t>(random->Next());
   if (TfLiteTensorRealloc(bytes.size(), tensor) != kTfLiteOk) return;
   memcpy(tensor->data.raw, bytes.data(), bytes.size());
@@ -106,7 +106,7 @@ std::vector<int> RandomDims(int rank, Random* random) {
   return dims;
 }
 
-// ---- Parts of a life ----------------------------------------------------------------------------
+// ---- Stages of a life ---------------------------------------------------------------------------
 
 void ResizeSomeInput(TfLiteInterpreter* interpreter, Random* random) {
   const int count = TfLiteInterpreterGetInputTensorCount(interpreter);
@@ -119,7 +119,7 @@ void ResizeSomeInput(TfLiteInterpreter* interpreter, Random* random) {
                                      static_cast<int32_t>(dims.size()));
 }
 
-// Reads every byte that a client may read.
+// Reads every output byte that a client may read.
 uint64_t ReadOutputs(const TfLiteInterpreter* interpreter) {
   uint64_t sum = 0;
   for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
@@ -186,7 +186,7 @@ Stage Live(const std::vector<uint8_t>& bytes, Random random) {
   if (random.OneIn(8)) ResizeSomeInput(interpreter.get(), &random);
   TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter.get());
   Stage stage = status == kTfLiteOk ? Stage::kFailedInvoke : Stage::kRefusedTensors;
-  // A client may go on after any failure.
+  // A client may continue after any failure.
   if (status != kTfLiteOk && random.OneIn(2)) return stage;
   if (FillAndInvoke(interpreter.get(), &random) == kTfLiteOk) stage = Stage::kInvoked;
   if (delegated && random.OneIn(2)) {

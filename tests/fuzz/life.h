@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of a model that nobody vouches for: loaded, prepared, fed, run, resized, given to a
-// delegate, deleted. Only surviving counts; a status may be anything.
+// Runs an untrusted model through its life cycle: load, prepare, feed, invoke, resize, delegate,
+// delete. Any status is accepted; the test is that the process survives.
 #ifndef DEPUTY_TESTS_FUZZ_LIFE_H_
 #define DEPUTY_TESTS_FUZZ_LIFE_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy::fuzz {
 
-// How far a model came.
+// The last stage that a model reached.
 enum class Stage { kRefusedFile, kRefusedInterpreter, kRefusedTensors, kFailedInvoke, kInvoked };
 inline constexpr int kStages = 5;
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// model_fuzz: lives of mutated models. Exits with 1 if one of them died, hung, leaked or made a
-// sanitizer speak.
+// model_fuzz: runs mutated models through their life cycle. Exits with 1 if one crashed, hung,
+// leaked or caused a sanitizer report.
 //
-//   --runs N     how many mutants (3000)
-//   --seed S     of which sequence (1)
-//   --only N     mutant N alone, in this process: what a failure prints
-//   --write FILE with --only: its model
-//   --from TEXT  of models with TEXT in their names only: "MIRROR_PAD", ".tflite"
-//   --jobs N     processes (one per processor)
-//   --failures N after which nothing new is begun (20)
-//   --sweep N    instead of mutants: every hostile variant of N cases of each operator; with
-//   --only:
-//                of case number N, a line in front of each variant
+//   --runs N     number of mutants (3000)
+//   --seed S     seed of the sequence of mutants (1)
+//   --only N     run mutant N only, in this process; printed for each failure
+//   --write FILE with --only: write the mutant's model
+//   --from TEXT  use only models with TEXT in their names: "MIRROR_PAD", ".tflite"
+//   --jobs N     number of processes (one per processor)
+//   --failures N stop after this number of failures (20)
+//   --sweep N    run every hostile variant of N cases of each operator instead of mutants; with
+//                --only: of case number N, printing a line before each variant
 #include <unistd.h>
 
 #include <charconv>
@@ -114,7 +113,7 @@ int RunMany(const Seeds& seeds, const Arguments& arguments) {
   return report.failures.empty() ? 0 : 1;
 }
 
-// Exit code 1 when a variant was not survived, or refused with too few words.
+// Returns exit code 1 if a variant crashed, or was refused without a sufficient message.
 int RunSweep(const Arguments& arguments) {
   const Sweep sweep(arguments.from, arguments.sweep);
   for (const std::string& name : sweep.missing()) {

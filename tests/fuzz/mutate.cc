@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mutants as a whole: choosing changes, cutting out, splicing, packing.
+// Whole mutants: choosing changes, cutting out nodes, splicing, packing.
 #include "tests/fuzz/mutate.h"
 
 #include <algorithm>
@@ -12,17 +12,17 @@ namespace {
 
 using Change = void (*)(ModelT*, Random*);
 
-// As often as they stand here.
+// Changes by frequency: each entry has the same probability.
 constexpr Change kChanges[] = {
     &MutateNodeTensors, &MutateNodeTensors, &MutateGraphTensors, &MutateOrder, &MutateOperator,
     &MutateOptionsTable, &MutateSignature, &MutateSubgraphs, &MutateShape, &MutateShape,
     &MutateShape, &MutateType, &MutateConstant, &MutateConstant, &MutateConstant, &MutateConstant,
     &MutateKnown, &MutateKnown, &MutateKnown, &MutateBuffer, &MutateQuantization,
     &MutateQuantization, &MutateSparsity, &MutateVariable,
-    // Null: MutateOptionsField.
+    // Null entries stand for MutateOptionsField.
     nullptr, nullptr, nullptr};
 
-// The tensors that a run of nodes reads from outside, makes, and has use for outside.
+// The tensors that a sequence of nodes reads, writes, and that are used outside of it.
 struct RunTensors {
   std::set<int> read, made;
 };
@@ -131,7 +131,7 @@ void Splice(const ModelT& other, ModelT* model, Random* random) {
     to->inputs.push_back(added);
   }
   for (const int tensor : graph.outputs) to->outputs.push_back(copier.Tensor(graph, tensor, to));
-  // The new nodes read what the old ones made.
+  // Connects the new nodes to tensors of the old ones.
   if (own_tensors == 0 || random->OneIn(3)) return;
   for (const int added : graph.inputs) {
     const int from = copier.Tensor(graph, added, to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to a model that keep it a model: the file stays well formed, what it says need not make
-// sense any more. flatc's object API is used on a copy of the schema in its own namespace
-// (`deputy::objects`), so that the library's generated header stays what it is.
+// Mutations that keep a model file well-formed, while its contents may become meaningless. They use
+// flatc's object API on a copy of the schema in its own namespace (`deputy::objects`), so that the
+// library's generated header stays unchanged.
 #ifndef DEPUTY_TESTS_FUZZ_MUTATE_H_
 #define DEPUTY_TESTS_FUZZ_MUTATE_H_
 
@@ -17,46 +17,47 @@ namespace deputy::fuzz {
 
 using objects::ModelT;
 
-// ---- The whole ----------------------------------------------------------------------------------
+// ---- Whole models -------------------------------------------------------------------------------
 
-// The file of the model after 1 to 4 changes. `other` lends nodes and tensors.
+// Returns the file of the model after 1 to 4 changes. `other` provides nodes and tensors.
 std::vector<uint8_t> Mutant(const ModelT& model, const ModelT& other, Random* random);
 
 std::vector<uint8_t> PackModel(const ModelT& model);
 
-// A run of up to 12 neighbouring nodes of some subgraph as a model of its own: what goes in and
-// comes out of the run are the graph's inputs and outputs.
+// Makes a model of up to 12 consecutive nodes of a subgraph. Its inputs and outputs are those of
+// the sequence.
 std::unique_ptr<ModelT> CutOut(const ModelT& model, Random* random);
 
 // Appends the tensors and nodes of a subgraph of `other` to one of `model`.
 void Splice(const ModelT& other, ModelT* model, Random* random);
 
 // ---- Single changes -----------------------------------------------------------------------------
-// Each makes one change, or none where the model has nothing of the kind.
+// Each function makes one change, or none if the model has no suitable part.
 
-void MutateNodeTensors(ModelT* model, Random* random);   // which tensors a node reads and makes
+void MutateNodeTensors(ModelT* model, Random* random);   // tensors that a node reads and writes
 void MutateGraphTensors(ModelT* model, Random* random);  // inputs and outputs of subgraphs
-void MutateOrder(ModelT* model, Random* random);         // nodes moved, copied and left out
+void MutateOrder(ModelT* model, Random* random);         // nodes moved, copied and removed
 void MutateOperator(ModelT* model, Random* random);      // codes, versions, custom names
-void MutateOptionsTable(ModelT* model, Random* random);  // another operator's options, or none
+void MutateOptionsTable(ModelT* model, Random* random);  // the options of another operator, or none
 void MutateSignature(ModelT* model, Random* random);
-void MutateSubgraphs(ModelT* model, Random* random);  // their order and number
+void MutateSubgraphs(ModelT* model, Random* random);  // order and number of subgraphs
 
 void MutateShape(ModelT* model, Random* random);
 void MutateType(ModelT* model, Random* random);
 void MutateConstant(ModelT* model, Random* random);  // values of constants
-void MutateKnown(ModelT* model, Random* random);     // what is constant is computed instead
-void MutateBuffer(ModelT* model, Random* random);    // which buffer, and how long it is
+void MutateKnown(ModelT* model, Random* random);     // a constant is computed instead
+void MutateBuffer(ModelT* model, Random* random);    // index and size of buffers
 void MutateQuantization(ModelT* model, Random* random);
 void MutateSparsity(ModelT* model, Random* random);
-void MutateVariable(ModelT* model, Random* random);  // tensors become variables, or cease to be
+// tensors become variables, or stop being variables
+void MutateVariable(ModelT* model, Random* random);
 
-// One number in the options of an operator of a packed model, in place. Every field is there if
-// PackModel made the file.
+// Changes one number in the options of an operator of a packed model, in place. Every field is
+// present if PackModel wrote the file.
 void MutateOptionsField(std::vector<uint8_t>* file, Random* random);
 
-// The numbers in the options of all operators of subgraph 0 of such a model, in their order. A
-// number that is a float becomes the nearest one to `number`, 1e30 for those beyond 2^31 - 2.
+// The numbers in the options of all operators of subgraph 0 of such a model, in order. A float
+// field is set to the nearest float, and to 1e30 for numbers greater than 2^31 - 2.
 size_t CountOptionsFields(std::vector<uint8_t> file);
 void SetOptionsField(std::vector<uint8_t>* file, size_t field, int64_t number);
 

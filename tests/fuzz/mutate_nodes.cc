@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to the graph: what is connected to what, in which order, by which operators.
+// Changes to the graph: edges, order, operators.
 #include <algorithm>
 
 #include "tests/fuzz/mutate.h"

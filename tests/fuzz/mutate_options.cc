@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers in options, found by flatc's description of the types, so that no operator is named here.
+// Changes numbers in options. Fields are found through flatc's type tables, so that no operator is
+// named here.
 #include <flatbuffers/minireflect.h>
 
 #include <cstring>
@@ -10,7 +11,7 @@
 namespace deputy::fuzz {
 namespace {
 
-// A number somewhere in the file.
+// A number in the file.
 struct Field {
   uint8_t* at;
   flatbuffers::ElementaryType type;
@@ -39,7 +40,7 @@ void AddFields(uint8_t* table_bytes, const flatbuffers::TypeTable& types,
   }
 }
 
-// `number` is an enumerator of a union of options, `types` that union.
+// Returns the type table of member `number` of a union of options, `types`.
 template <typename Enum>
 const flatbuffers::TypeTable* MemberOf(const flatbuffers::TypeTable& types, Enum number) {
   const auto member = static_cast<size_t>(number);
@@ -72,7 +73,7 @@ void Change(const Field& field, Random* random) {
   }
 }
 
-// Those of all nodes of subgraph 0.
+// Returns the fields of all nodes of subgraph 0.
 std::vector<Field> FieldsOfGraph(std::vector<uint8_t>* file) {
   std::vector<Field> fields;
   const objects::Model* model = objects::GetModel(file->data());

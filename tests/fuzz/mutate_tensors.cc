@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to tensors. A constant whose bytes do not fit its shape is refused with the file, so that
-// most changes to a shape or a type take the constant's bytes along.
+// Changes to tensors. A file with a constant whose bytes do not fit its shape is refused, so most
+// changes of a shape or type also resize the constant's bytes.
 #include <algorithm>
 #include <cstring>
 
@@ -25,7 +25,7 @@ objects::BufferT* BufferOf(ModelT* model, const objects::TensorT& tensor) {
   return buffer->data.empty() ? nullptr : buffer;
 }
 
-// Some constant's tensor, preferably a small one: these are the shapes, axes and sizes.
+// Selects a constant tensor, preferably a small one: small ones are shapes, axes and sizes.
 objects::TensorT* SomeConstant(ModelT* model, Random* random) {
   objects::TensorT* found = nullptr;
   for (int tries = 0; tries < 12; ++tries) {
@@ -57,7 +57,7 @@ size_t BytesOf(objects::TensorType type) {
   }
 }
 
-// Makes a constant's bytes as many as its shape asks for, in a buffer of its own.
+// Resizes a constant's bytes to fit its shape, in a buffer of its own.
 void FitBytes(ModelT* model, objects::TensorT* tensor) {
   const objects::BufferT* old = BufferOf(model, *tensor);
   if (old == nullptr) return;
@@ -74,7 +74,8 @@ void FitBytes(ModelT* model, objects::TensorT* tensor) {
   model->buffers.push_back(std::move(buffer));
 }
 
-// A well-formed sparse constant: what is there are the first elements of a larger shape.
+// Makes a well-formed sparse constant: the existing elements are the first elements of a larger
+// shape.
 void MakeSparse(objects::TensorT* tensor, Random* random) {
   if (tensor == nullptr || tensor->shape.empty()) return;
   tensor->sparsity = std::make_unique<objects::SparsityParametersT>();
@@ -200,7 +201,7 @@ void MutateKnown(ModelT* model, Random* random) {
       constants.push_back(static_cast<int32_t>(i));
   }
   if (constants.empty()) return;
-  // The greater one of the constant and itself.
+  // Computes the tensor as the maximum of the constant and itself.
   const int32_t constant = random->Pick(constants);
   auto copy = std::make_unique<objects::TensorT>(*graph->tensors[static_cast<size_t>(constant)]);
   copy->buffer = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers that are the same everywhere: the standard specifies engines, but not
+// Random numbers that are the same on all platforms: the standard specifies engines, but not
 // distributions.
 #ifndef DEPUTY_TESTS_FUZZ_RANDOM_H_
 #define DEPUTY_TESTS_FUZZ_RANDOM_H_
@@ -15,7 +15,7 @@ namespace deputy::fuzz {
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  // A stream of its own for each number.
+  // Each number has an independent stream.
   Random(uint64_t seed, uint64_t number) : state_(seed * 0x9e3779b97f4a7c15 + number) {
     state_ = Next();
   }
@@ -28,9 +28,9 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // 0 to count - 1; 0 for a count of 0.
+  // Returns a number from 0 to count - 1; 0 if `count` is 0.
   size_t Below(size_t count) { return count == 0 ? 0 : static_cast<size_t>(Next() % count); }
-  // Inclusive.
+  // Both bounds are inclusive.
   int Between(int low, int high) {
     return low + static_cast<int>(Below(static_cast<size_t>(int64_t{high} - low) + 1));
   }
@@ -41,7 +41,8 @@ class Random {
     return from[Below(std::size(from))];
   }
 
-  // Numbers at which code goes wrong: around 0, around the limits of types, and small ones.
+  // Returns a number at which code is likely to fail: around 0, around the limits of types, or
+  // small.
   int64_t Hostile() {
     constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
     static constexpr int64_t kNumbers[] = {0,
@@ -84,7 +85,7 @@ class Random {
                                            std::numeric_limits<int64_t>::min()};
     return kNumbers[Below(sizeof kNumbers / sizeof kNumbers[0])];
   }
-  // Mostly a small number, sometimes a hostile one.
+  // Returns mostly a small number, sometimes a hostile one.
   int32_t Int() { return OneIn(3) ? static_cast<int32_t>(Hostile()) : Between(-4, 12); }
   float Float() {
     static constexpr float kNumbers[] = {0.0f,

@@ -16,7 +16,7 @@
 namespace deputy::fuzz {
 namespace {
 
-// More nodes or bytes than this would cost most of a run's time.
+// Models with more nodes or bytes would take most of the running time.
 constexpr size_t kLargeNodes = 16;
 constexpr size_t kLargeBytes = 1 << 16;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models that mutants are made from: every operator case, the models that ship with the
-// examples, the shared ones where they are, and a few graphs of this file's own.
+// The models from which mutants are made: every operator case, the models of the examples, the
+// shared models if present, and the graphs of graphs.h.
 #ifndef DEPUTY_TESTS_FUZZ_SEEDS_H_
 #define DEPUTY_TESTS_FUZZ_SEEDS_H_
 
@@ -17,19 +17,19 @@ namespace deputy::fuzz {
 struct Seed {
   std::string name;
   std::unique_ptr<ModelT> model;
-  bool large = false;  // mutants are made from parts of it
+  bool large = false;  // mutants use parts of the model only
 };
 
 class Seeds {
  public:
-  // Only models whose names contain `filter`.
+  // Uses only models whose names contain `filter`.
   explicit Seeds(const std::string& filter);
 
   size_t size() const { return seeds_.size(); }
-  // Names of operators with a kernel that are in no seed.
+  // Returns the names of operators that have a kernel but occur in no seed.
   std::vector<std::string> MissingOperators() const;
-  // Mutant `number` of a run; the same in every process and on every machine that has the same
-  // models. `name` is that of the model it was made from.
+  // Returns a mutant; it is the same in every process and on every machine that has the same
+  // models. `name` receives the name of the original model.
   std::vector<uint8_t> Mutant(Random* random, std::string* name) const;
 
  private:
@@ -39,8 +39,8 @@ class Seeds {
 
   const std::string filter_;
   std::vector<Seed> seeds_;
-  // Seeds by the first word of their names, which is the operator for operator cases: each group
-  // has the same chance, however many seeds it has.
+  // Seeds by the first word of their names, which is the operator for operator cases. All groups
+  // have the same probability, independent of their size.
   std::vector<std::vector<size_t>> groups_;
   std::map<std::string, size_t> group_numbers_;
 };

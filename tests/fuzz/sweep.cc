@@ -19,16 +19,17 @@
 namespace deputy::fuzz {
 namespace {
 
-constexpr size_t kLargestCase = 1 << 13;  // bytes of the file
+constexpr size_t kLargestCase = 1 << 13;  // maximum size of the file, in bytes
 constexpr size_t kMaxBlockBytes = 4 << 20;
-constexpr int kMilliseconds = 200;  // then a loop is taken for an endless one
-constexpr int kMostFindings = 5;    // told of one model
+// a variant that runs longer is treated as an endless loop and cancelled
+constexpr int kMilliseconds = 200;
+constexpr int kMostFindings = 5;  // maximum number of findings printed for one model
 
-// What is wrong with the graph as a whole, and with no operator of it.
+// Messages about the graph as a whole, which name no operator.
 constexpr const char* kOfTheGraph[] = {"no memory for the tensor arena",
                                        "expected calls of subgraphs at most"};
 
-// ---- Which cases --------------------------------------------------------------------------------
+// ---- Selection of cases -------------------------------------------------------------------------
 
 bool Runs(const OpDef& op, const objects::OperatorCodeT& code) {
   if (op.code == kTfLiteBuiltinCustom) return code.custom_code == op.name;
@@ -36,7 +37,7 @@ bool Runs(const OpDef& op, const objects::OperatorCodeT& code) {
          (static_cast<int>(code.builtin_code) == 0 && code.deprecated_builtin_code == op.code);
 }
 
-// The types of what the operator reads; empty where subgraph 0 does not run it.
+// Types of the operator's inputs; empty if subgraph 0 does not run it.
 std::vector<int> TypesOf(const OpDef& op, const ModelT& model) {
   const objects::SubGraphT& graph = *model.subgraphs[0];
   for (const auto& node : graph.operators) {
@@ -71,7 +72,7 @@ void FillStrings(TfLiteTensor* tensor) {
   }
 }
 
-// With `bytes` where they are as many as the tensor has, else with zeros.
+// Fills the tensor with `bytes` if the size fits, otherwise with zeros.
 void Fill(TfLiteTensor* tensor, const std::vector<uint8_t>& bytes) {
   if (tensor == nullptr || tensor->allocation_type == kTfLiteMmapRo) return;
   if (TfLiteTensorType(tensor) == kTfLiteString) return FillStrings(tensor);
@@ -114,7 +115,7 @@ TfLiteStatus AllocateAndInvoke(TfLiteInterpreter* interpreter, const Variant& va
   return TfLiteInterpreterInvoke(interpreter);
 }
 
-// Empty, or what is wrong with how the variant was refused.
+// Returns "" or the problem of the refusal.
 std::string Try(const Variant& variant, const std::vector<std::string>& names, bool reference) {
   std::string log;
   const std::unique_ptr<TfLiteModel, Deleter> model(
@@ -132,7 +133,7 @@ std::string Try(const Variant& variant, const std::vector<std::string>& names, b
   }
   for (const std::string& name : names) {
     const size_t at = log.find(name);
-    // The reason comes behind the name.
+    // The reason follows the name.
     if (at != std::string::npos && log.size() > at + name.size() + 4) return "";
   }
   return "refused without a name: " + log;
@@ -145,7 +146,7 @@ Sweep::Sweep(const std::string& filter, size_t cases) {
   for (OpCase& one : AllCases()) {
     if (one.model.size() <= kLargestCase) all.push_back(std::move(one));
   }
-  // Refused cases are for operators that have no others.
+  // Cases that are refused are used only for operators without others.
   std::stable_sort(all.begin(), all.end(), [](const OpCase& a, const OpCase& b) {
     if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
     return a.model.size() < b.model.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operator against every hostile variant (hostile.h) of a few of its cases: whoever refuses
-// one says so, and names an operator.
+// Runs every operator with every hostile variant (hostile.h) of a few of its cases. A refusal must
+// have a message that names an operator.
 #ifndef DEPUTY_TESTS_FUZZ_SWEEP_H_
 #define DEPUTY_TESTS_FUZZ_SWEEP_H_
 
@@ -15,16 +15,17 @@ namespace deputy::fuzz {
 
 class Sweep {
  public:
-  // Up to `cases` small ones of each operator that has a kernel, of different types where there
-  // are such, with `filter` in their names.
+  // Selects up to `cases` small cases of each operator that has a kernel and whose name contains
+  // `filter`, of different types if possible.
   Sweep(const std::string& filter, size_t cases);
 
   size_t size() const { return models_.size(); }
   const std::string& name(size_t number) const { return models_[number].name; }
   // Names of operators without a case.
   const std::vector<std::string>& missing() const { return missing_; }
-  // All variants of a model. False, after lines that say which, when a refusal says too little.
-  // `verbose`: a line in front of each, so that the last one before a death is known.
+  // Runs all variants of a model. Returns false, after printing the variants, if a refusal has no
+  // sufficient message. `verbose` prints a line before each variant, which identifies the last one
+  // before a crash.
   bool Run(size_t number, bool verbose) const;
 
  private:

@@ -23,10 +23,10 @@ double Seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// What a child tells its parent, in memory that both have.
+// State of a child that its parent reads, in shared memory.
 struct Progress {
-  std::atomic<uint64_t> job;  // in work
-  std::atomic<bool> done;     // all of the batch's
+  std::atomic<uint64_t> job;  // the job in progress
+  std::atomic<bool> done;     // all jobs of the batch are done
   std::atomic<double> cpu_began, wall_began;
   std::atomic<uint64_t> slowest_job;
   std::atomic<double> slowest_seconds;
@@ -34,12 +34,12 @@ struct Progress {
 };
 
 struct Child {
-  pid_t pid = 0;  // 0: none
+  pid_t pid = 0;  // 0: no process
   uint64_t first = 0, last = 0;
   Progress* progress = nullptr;
 };
 
-// Returns from main, so to speak: leaks are looked for on the way out.
+// Calls exit, so that the leak check runs at the end.
 [[noreturn]] void RunBatch(const Jobs& jobs, const Child& child) {
   Progress& progress = *child.progress;
   for (uint64_t job = child.first; job < child.last; ++job) {
@@ -89,7 +89,7 @@ class Pool {
   }
 
  private:
-  // True while something is running.
+  // Returns true while a child is running.
   bool Step() {
     bool running = false;
     for (Child& child : children_) {
@@ -124,7 +124,8 @@ class Pool {
     const Progress& progress = *child->progress;
     clockid_t cpu;
     if (clock_getcpuclockid(child->pid, &cpu) != 0) return;
-    // A job that is just beginning may be taken for the one before: look at its number twice.
+    // At the transition between jobs `cpu_began` may belong to the previous one: the job number is
+    // read twice.
     const uint64_t job = progress.job;
     const bool late = Seconds(cpu) - progress.cpu_began > jobs_.cpu_seconds ||
                       Seconds(CLOCK_MONOTONIC) - progress.wall_began > jobs_.wall_seconds;
@@ -134,7 +135,7 @@ class Pool {
     Ended(child, status, "takes too long");
   }
 
-  // Notes how the child ended and lets another do what it has not done.
+  // Reports the exit of a child and restarts the remaining jobs of its batch.
   void Ended(Child* child, int status, std::string what) {
     child->pid = 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;

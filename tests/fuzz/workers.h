@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbered jobs in child processes, in batches, so that a job that dies or hangs is reported with
-// its number and the others go on.
+// Runs numbered jobs in child processes, in batches. A job that crashes or hangs is reported with
+// its number and the others continue.
 #ifndef DEPUTY_TESTS_FUZZ_WORKERS_H_
 #define DEPUTY_TESTS_FUZZ_WORKERS_H_
 
@@ -13,30 +13,31 @@
 namespace deputy::fuzz {
 
 struct Jobs {
-  uint64_t first = 0, last = 0;  // [first, last)
+  uint64_t first = 0, last = 0;  // the range [first, last)
   uint64_t batch = 250;
   int processes = 1;
-  int cpu_seconds = 5;    // what a job may take of processor time
-  int wall_seconds = 60;  // and by the clock, for one that waits for ever
-  int max_failures = 20;  // then no more batches are begun
-  // Returns a number below `outcomes`.
+  int cpu_seconds = 5;    // limit of processor time per job
+  int wall_seconds = 60;  // limit of elapsed time per job, for one that waits forever
+  int max_failures = 20;  // no new batches after this number of failures
+  // Runs a job; returns a number below `outcomes`.
   std::function<int(uint64_t)> run;
   int outcomes = 1;
 };
 
 struct Failure {
-  uint64_t first, last;  // of the jobs it may be, [first, last): more than one for leaks
+  // the range of jobs that may have caused it, [first, last); more than one for leaks
+  uint64_t first, last;
   std::string what;
 };
 
 struct Report {
   std::vector<Failure> failures;
-  std::vector<uint64_t> outcomes;  // how many jobs returned each number
+  std::vector<uint64_t> outcomes;  // number of jobs by result
   uint64_t slowest_job = 0;
-  double slowest_seconds = 0;  // of processor time
+  double slowest_seconds = 0;  // processor time, in seconds
 };
 
-// The calling process must have no other threads.
+// The calling process must be single-threaded.
 Report RunJobs(const Jobs& jobs);
 
 }  // namespace deputy::fuzz

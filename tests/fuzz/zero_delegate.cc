@@ -6,7 +6,7 @@
 namespace deputy::fuzz {
 namespace {
 
-// Strings, resources and variants have contents that zeros are none of.
+// Zero bytes are no valid contents of strings, resources and variants.
 bool CanBeZeroed(const TfLiteContext* context, int tensor) {
   if (tensor < 0 || static_cast<size_t>(tensor) >= context->tensors_size) return false;
   const TfLiteType type = context->tensors[tensor].type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate for graphs that nobody vouches for: it takes nodes by chance, whatever they are, and
-// fills their outputs with zeros. Its callbacks look at nothing that they were not promised.
+// A delegate for untrusted graphs: it claims random nodes and fills their outputs with zeros. Its
+// callbacks access only data that the interface guarantees.
 #ifndef DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
 #define DEPUTY_TESTS_FUZZ_ZERO_DELEGATE_H_
 
@@ -30,8 +30,8 @@ class ZeroDelegate {
   TfLiteDelegate base_ = {};
   Random random_;
   size_t takes_one_in_;
-  bool on_device_;  // outputs lie behind buffer handles
-  bool may_fail_;   // callbacks fail now and then
+  bool on_device_;  // outputs have buffer handles
+  bool may_fail_;   // callbacks fail occasionally
 };
 
 }  // namespace deputy::fuzz

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the real TFLite what single operators answer, and stores or compares it.
+"""Records the results of the real TFLite for single operators, or compares them with Deputy's.
 
     python tests/golden make [OPERATOR…]             writes tests/data/golden/<operator>.golden
-    python tests/golden list [OPERATOR…]             names the cases and what TFLite says to each
+    python tests/golden list [OPERATOR…]             names the cases and TFLite's outcomes
     python tests/golden show OPERATOR NAME [MODEL]   one case in full; MODEL: write its .tflite
-    python tests/golden versions OPERATOR…           which versions each resolver knows
+    python tests/golden versions OPERATOR…           versions that each resolver supports
     python tests/golden files LIBRARY FILE…          whole .tflite files on both, random inputs
     python tests/golden --check LIBRARY [--draws N] [--graphs N] [--programs N] [--seed S] [OPERATOR…]
-                                                     freshly drawn cases against our library
+                                                     newly drawn cases with Deputy's library
 
-Needs tools/requirements-golden.txt in a virtual environment, and --check a build with the tests;
-see docs/golden.md.
+Needs tools/requirements-golden.txt in a virtual environment; --check also needs a build with the tests.
+See docs/golden.md.
 """
 import argparse
 import collections
@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing: see tools/requirements-golden.txt")
 
-DRAWN = 24  # random cases per operator's file
+DRAWN = 24  # number of random cases in an operator's file
 FOLDER = HERE.parent.parent / "tests" / "data" / "golden"
 
 
@@ -37,7 +37,7 @@ def answers_of(case):
 
 
 def drawn(operator):
-    """Random cases of a fixed seed that are small enough to be stored."""
+    """Returns random cases of a fixed seed that are small enough to be stored."""
     random, family, number = np.random.default_rng(1), ops.family_of(operator), 0
     while number < DRAWN:
         case = family.draw(operator, random)
@@ -156,7 +156,7 @@ def check(arguments):
 
 
 def _kind(case, answers, mine):
-    """What became of a run that is not bad, for the counts."""
+    """Classifies a run that passed, for the summary."""
     if not any(a.outputs for a in answers):
         undefined = [a for a in answers if a.outcome == tflite.UNDEFINED]
         return f"{case.op}: {undefined[0].message}" if undefined else "refused by both"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agreement rule (docs/design/agreement.md) between Deputy's result and TFLite's two results.
 
-The rule is tests/conformance/agreement.h's; this calls it, in libagreement.so of a build.
+Calls the implementation in tests/conformance/agreement.h, through libagreement.so of a build.
 """
 import ctypes
 import pathlib
@@ -15,7 +15,7 @@ _library = None
 
 
 def load(library):
-    """Uses the libagreement.so of the build that `library` is of, else that of any build here."""
+    """Loads libagreement.so of the build that contains `library`, or else of any build in this tree."""
     global _library
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     folders = list(pathlib.Path(library).resolve().parents)[:2] + [root / "build" / "release"]
@@ -42,9 +42,9 @@ def _compare(case, rule, golden, ours):
 
 
 def compare(case, answers, outputs, reference_mode):
-    """Empty text when `outputs` agree with either of TFLite's answers, else what differs."""
+    """Returns "" if `outputs` agree with one of TFLite's two results, otherwise the difference."""
     given = [a for a in answers if a.outputs]
-    reference_mode = reference_mode and bool(answers[0].outputs)  # what it means to be exact
+    reference_mode = reference_mode and bool(answers[0].outputs)  # the reference result must exist
     if len(outputs) != len(given[0].outputs):
         return f"{len(outputs)} outputs, expected {len(given[0].outputs)}"
     for number, ours in enumerate(outputs):
@@ -54,7 +54,7 @@ def compare(case, answers, outputs, reference_mode):
             return (f"output {number}: {ours.dtype}{ours.shape}, "
                     f"expected {golden[0].dtype}{golden[0].shape}")
         if rule == STEPS and reference_mode:
-            golden, rule = golden[:1], EQUAL  # reference mode means the reference kernel
+            golden, rule = golden[:1], EQUAL  # reference mode compares with the reference kernel
         difference = _compare(case, rule, golden, ours)
         if difference:
             return f"output {number} {difference}"

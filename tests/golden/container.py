@@ -2,7 +2,7 @@
 """Writes tests/data/golden/*.golden; tests/conformance/golden_reader.h describes the format and reads it.
 
 The rows of a file are packed with a small LZ77 of our own (unlimited window), because rows of one
-operator are near copies of one another and the tests have no decompressor to lean on.
+operator are near copies of one another and the tests have no decompressor.
 """
 import struct
 
@@ -59,7 +59,7 @@ def compress(data):
 
 
 def _common(data, a, b, end):
-    """How many bytes from a equal those from b."""
+    """Returns the number of equal bytes from a and from b."""
     n, step = 0, 64
     while step:
         while b + n + step <= end and data[a + n:a + n + step] == data[b + n:b + n + step]:
@@ -83,7 +83,7 @@ def _fill(fill):
 
 
 def row(case, answers):
-    """The bytes of one row. `answers`: {"reference": Answer, "optimised": Answer}."""
+    """Returns the bytes of one row. `answers`: {"reference": Answer, "optimised": Answer}."""
     blank = bytearray(case.model)
     for patch in case.patches:
         size = patch.count * np.dtype(model.TYPES[patch.type][2]).itemsize
@@ -132,7 +132,7 @@ def _outputs(case, reference, optimised):
 
 
 def _contents(type, values):
-    """Strings tell their size first."""
+    """Strings are preceded by their size."""
     data = model.to_bytes(type, values)
     return struct.pack("<I", len(data)) + data if type == "str" else data
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole .tflite files on our library and on the real TFLite: `golden files LIBRARY FILE…`.
+"""Runs whole .tflite files on our library and on the real TFLite: `golden files LIBRARY FILE…`.
 
-Each file is fed with random numbers three times. Told is the greatest difference of an output from
-TFLite's optimised kernels (without delegates), in parts of the output's greatest number.
+Each file is fed with random numbers three times. The report is the greatest difference of an output
+from TFLite's optimised kernels (without delegates), as a fraction of the output's greatest magnitude.
 """
 import pathlib
 
@@ -55,12 +55,12 @@ def _compare(library, path):
 
 
 def check(library, paths):
-    """Returns how many files TFLite answers and our library does not, or not alike."""
+    """Returns the number of files that TFLite computes and our library refuses or computes differently."""
     bad = 0
     for path in map(pathlib.Path, paths):
         try:
             text, fine = _compare(library, path)
-        except RuntimeError as error:  # what it says of operators that it does not know
+        except RuntimeError as error:  # raised for unsupported operators
             text, fine = f"TFLite refuses it: {str(error).strip().splitlines()[-1][:120]}", True
         bad += not fine
         print(f"{path.name}: {text}", flush=True)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that need not be stored: splitmix64, here and in tests/conformance/golden_reader.cc alike.
+"""Values that need not be stored: splitmix64, implemented identically in
+tests/conformance/golden_reader.cc.
 
-Everything is exact in double precision (a 24-bit fraction times a span of at most 29 bits), so no
+All arithmetic is exact in double precision (a 24-bit fraction times a span of at most 29 bits), so no
 compiler's fused multiply-add can make the two sides differ.
 """
 import dataclasses

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators that random graphs are made of: a table of small functions.
+"""A table of functions that add operators to random graphs.
 
-Each takes the graph so far and one of its values, and adds one operator or a few that belong
-together, or refuses by returning False. Operators that jump (FLOOR, comparisons, ARG_MAX) take
-only values that both sides know bit by bit: inputs that were merely moved.
+Each function receives the graph and one of its values, and adds one operator or a group that belongs
+together, or refuses by returning False. Discontinuous operators (FLOOR, comparisons, ARG_MAX) use only
+values that are bit-identical on both sides: inputs that were merely moved.
 
-`is_registered` narrows the table to what the library under test has.
+`is_registered` restricts the table to the operators of the library under test.
 """
 import dataclasses
 import math
@@ -14,11 +14,11 @@ import numpy as np
 
 from .model import NONE, RELU, RELU6, SAME, VALID, Model
 
-# What a value has been through: FLAT graph input, MOVED only moved, REAL computed.
+# History of a value: FLAT graph input, MOVED only moved, REAL computed.
 FLAT, MOVED, REAL = range(3)
 _LARGEST = 20000
 
-is_registered = None       # says of an operator's name whether it may be drawn; None: all may
+is_registered = None       # predicate on operator names; None: all may be drawn
 
 
 @dataclasses.dataclass
@@ -34,7 +34,7 @@ class Constant:
     data: np.ndarray
     type: str = "f32"
     role: str = "plain"    # plain, weight, bias, or raw: never quantised
-    axis: int = 0          # of the scales of a weight
+    axis: int = 0          # axis of the scales of a weight
 
 
 @dataclasses.dataclass
@@ -80,10 +80,10 @@ class Graph:
         return choices[int(self.random.integers(len(choices)))]
 
     def grow(self, most):
-        """Tries one function of the table on one value; leaves no trace if it does not fit."""
+        """Tries one function of the table on one value; leaves the graph unchanged if it is refused."""
         makers = TABLE if self.random.random() < 0.7 else HEAVY
         maker = makers[int(self.random.integers(len(makers)))]
-        # Late values first, so that graphs get deep as well as wide.
+        # Later values are more probable, so that graphs become deep as well as wide.
         ages = np.arange(1, len(self.values) + 1) ** 1.5
         x = int(self.random.choice(len(self.values), p=ages / ages.sum()))
         before = len(self.values), len(self.nodes)
@@ -117,7 +117,7 @@ class Graph:
         return self.values[x].shape
 
     def sharp(self, x):
-        """Whether both sides know this value bit by bit."""
+        """Returns whether the value is bit-identical on both sides."""
         value = self.values[x]
         return value.history <= MOVED and not value.sums and not (
             self.int8 and value.history > FLAT)
@@ -140,7 +140,7 @@ class Graph:
 
 
 def probe(code, version):
-    """A model that shows whether an operator is registered at all."""
+    """A model that tests whether an operator is registered at all."""
     m = Model()
     m.op(code, [m.input("f32", (1,))], [m.output("f32", (1,))], version)
     return m.case("probe", "f32")
@@ -150,14 +150,15 @@ def probe(code, version):
 
 
 def _weight_gain(constant):
-    """How far independent steps of the inputs add up, for the worst output channel."""
+    """Returns the factor by which independent one-step errors of the inputs add up, for the worst output
+    channel."""
     rows = np.moveaxis(constant.data, constant.axis, 0).reshape(constant.data.shape[constant.axis],
                                                                 -1)
     return float(np.sqrt((rows ** 2).sum(axis=1)).max())
 
 
 def _window(g, x, kernel):
-    """(padding, stride, output height and width) of a window over value x, or None."""
+    """Returns (padding, stride, output height and width) of a window over value x, or None."""
     padding, stride = g.pick(SAME, VALID), (g.integer(1, 2), g.integer(1, 2))
     _, height, width, _ = g.shape(x)
     if padding == SAME:
@@ -275,7 +276,7 @@ def l2_normalize(g, x):
 
 
 def _partner(g, x, low=-2.0, high=2.0):
-    """Another operand for x, of a shape that broadcasts to x's."""
+    """Returns another operand for x, with a shape that broadcasts to x's."""
     shape = g.shape(x)
     alike = [i for i, v in enumerate(g.values) if v.shape == shape and v.type == "f32" and i != x]
     if alike and g.random.random() < 0.7:
@@ -365,7 +366,7 @@ def steps_of_floats(g, x):
 
 
 def choose(g, x):
-    """A comparison of two values known bit by bit, and a SELECT_V2 between two others."""
+    """Adds a comparison of two bit-identical values, and a SELECT_V2 between two others."""
     if g.int8 or not g.sharp(x):
         return False
     code = g.pick("LESS", "GREATER", "LESS_EQUAL", "GREATER_EQUAL")
@@ -378,7 +379,7 @@ def choose(g, x):
 
 def arg_max(g, x):
     if not g.sharp(x) or len(g.shape(x)) < 2 or g.int8:
-        return False  # among 256 steps there are ties; float values have none
+        return False  # ties are probable among 256 steps; float values have none
     axis = g.integer(0, len(g.shape(x)) - 1)
     left = [n for d, n in enumerate(g.shape(x)) if d != axis]
     code = g.pick("ARG_MAX", "ARG_MIN")
@@ -590,7 +591,7 @@ def depth_and_space(g, x):
 
 
 def batch_and_space(g, x):
-    """There and back again, as dilated convolutions are written."""
+    """Adds both directions, as in a dilated convolution."""
     if len(g.shape(x)) != 4 or g.shape(x)[1] % 2 or g.shape(x)[2] % 2:
         return False
     batch, height, width, depth = g.shape(x)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random graphs of 3 to 12 operators for `golden --check LIBRARY --graphs N`.
 
-Half of them are float32; the others are int8, made as a converter makes them: the float graph is
-drawn first, TFLite says which range each tensor has, and the same graph is written again with
-scales from those ranges. graph_nodes.py holds the operators that may occur.
+Half of them are float32. The others are int8 and made as by a converter: the float graph is drawn
+first, TFLite computes the range of each tensor, and the graph is written again with scales from those
+ranges. graph_nodes.py holds the operators.
 
-The bounds are those for random graphs in docs/design/agreement.md: ten times the float bounds,
-3 + nodes / 2 steps for quantised tensors in default mode, and equality with the reference kernels in
+The bounds are those for random graphs in docs/design/agreement.md: ten times the float bounds, 3 +
+nodes / 2 steps for quantised tensors in default mode, and equality with the reference kernels in
 reference mode.
 
-What would surprise: a bound on the answer means nothing where the graph itself magnifies rounding
-(a TANH of a coarse scale, a difference of large numbers). Such graphs are drawn again and
-counted: int8 ones when the steps that each operator may be off add up to more than is allowed,
-float ones when TFLite's own two resolvers are farther apart than the bound.
+A bound is meaningless if the graph itself magnifies rounding (a TANH of a coarse scale, a difference of
+large numbers). Such graphs are discarded and counted: int8 graphs if the possible error, in steps, over
+all operators exceeds the bound, float graphs if TFLite's own two resolvers differ by more than the
+bound.
 """
 import dataclasses
 import pathlib
@@ -25,7 +25,8 @@ from .model import ELEMENT, EQUAL, SUM, Model, q
 
 LEAST, MOST = 3, 12
 _TRIES = 50
-# What TFLite's converter writes for int8; 2 where nothing is said. Float: 1 where nothing is said.
+# Versions that TFLite's converter writes for int8; 2 for operators not listed. Float: 1 for operators
+# not listed.
 _INT8_VERSION = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "TRANSPOSE_CONV": 3,
                  "RESHAPE": 1, "SQUEEZE": 1, "EXPAND_DIMS": 1, "HARD_SWISH": 1, "PRELU": 1,
                  "ELU": 1, "REDUCE_MIN": 2, "MIRROR_PAD": 2, "DEPTH_TO_SPACE": 1, "ARG_MAX": 2,
@@ -34,15 +35,15 @@ _FLOAT_VERSION = {"TRANSPOSE_CONV": 3, "BROADCAST_TO": 2}
 
 
 class IllConditioned(Exception):
-    """This graph magnifies rounding beyond what can be told from a mistake."""
+    """The graph magnifies rounding so much that an error could not be recognised."""
 
 
 @dataclasses.dataclass
 class Drawn:
     case: object
     nodes: int
-    scales: dict           # output number: the scale behind a DEQUANTIZE
-    text: str              # one line that says what is in it
+    scales: dict           # output index: the scale after a DEQUANTIZE
+    text: str              # one line that lists the contents
 
 
 def _describe(graph):
@@ -62,7 +63,7 @@ def _float_rule(value):
 
 
 def write_float(graph, outputs, name, seed):
-    """A Case of the graph as drawn; `outputs` are the values that are looked at."""
+    """Returns a Case of the graph as drawn; `outputs` are the values that are compared."""
     m, place = Model(seed), {}
     for i in graph.inputs:
         place[i] = m.input("f32", graph.values[i].shape)
@@ -80,7 +81,7 @@ def write_float(graph, outputs, name, seed):
 
 
 def _ranges(graph, name, seed):
-    """{value: (least, greatest)} as the reference kernels answer the float graph."""
+    """Returns {value: (minimum, maximum)} from the reference kernels' results for the float graph."""
     everything = [o for node in graph.nodes for o in node.outputs]
     case = write_float(graph, everything, name, seed)
     answer = tflite.ask(case, "reference")
@@ -102,7 +103,7 @@ def _from_range(low, high):
 
 
 class _Int8Writer:
-    """Writes a drawn graph with quantised tensors; `off` are the steps a value may be off."""
+    """Writes a drawn graph with quantised tensors; `off` is the possible error of each value, in steps."""
 
     def __init__(self, graph, ranges, random, seed):
         self.graph, self.ranges, self.random = graph, ranges, random
@@ -126,7 +127,7 @@ class _Int8Writer:
             self._op("QUANTIZE", [outside], [self.place[i]])
 
     def _requantised(self, i, quant):
-        """The tensor of value i with another scale: through a QUANTIZE if it is another one."""
+        """Returns the tensor of value i with the given scale, adding a QUANTIZE if it differs."""
         if self.quant[i] == quant:
             return self.place[i]
         tensor = self.m.tensor("i8", self.graph.values[i].shape, quant)
@@ -143,7 +144,7 @@ class _Int8Writer:
         return _from_range(min(low for low, _ in spans), max(high for _, high in spans))
 
     def _constant(self, node, constant, weight):
-        """(tensor, its Quantization) of a constant operand."""
+        """Returns (tensor, its Quantization) of a constant operand."""
         if constant.role == "raw":
             return self.m.const(constant.type, constant.data.shape, data=constant.data), None
         data = constant.data
@@ -162,7 +163,7 @@ class _Int8Writer:
         return self.m.const("i8", data.shape, quant, steps.astype(np.int8)), quant
 
     def _steps_off(self, node, quant, inputs_quant):
-        """One step of its own and what the operator makes of its inputs' steps."""
+        """Returns one step plus the operator's effect on its inputs' errors."""
         steps = 0.0 if node.quant == "same" else 1.0
         for number, i in enumerate(node.inputs):
             if isinstance(i, int):
@@ -205,7 +206,7 @@ class _Int8Writer:
         number = {tensor: k for k, tensor in enumerate(self.m.outputs)}
         for o in outputs:
             if o in self.quant and self.random.random() < 0.3 and graph_nodes.has("DEQUANTIZE"):
-                # In the place of the quantised output, so that the order stays.
+                # Replaces the quantised output at its position, so that the order is kept.
                 shape, k = self.graph.values[o].shape, number[self.place[o]]
                 outside = self.m.tensor("f32", shape)
                 self._op("DEQUANTIZE", [self.place[o]], [outside])
@@ -237,7 +238,7 @@ def _draw_once(random, int8, name):
 
 
 def _as_steps(answer, scales):
-    """Dequantised outputs back in steps, so that they are compared as quantised ones."""
+    """Converts dequantised outputs to steps, so that they are compared as quantised ones."""
     for number, scale in scales.items():
         if answer.outputs:
             answer.outputs[number] = np.rint(answer.outputs[number] / scale).astype(np.int32)
@@ -245,7 +246,7 @@ def _as_steps(answer, scales):
 
 
 def draw(seed, number):
-    """(Drawn, TFLite's two answers, how many graphs were thrown away before it)."""
+    """Returns (Drawn, TFLite's two results, the number of graphs discarded before it)."""
     for attempt in range(_TRIES):
         random = np.random.default_rng([seed, number, attempt])
         try:
@@ -262,7 +263,7 @@ def draw(seed, number):
 
 
 def check(library, count, seed, judge, keep=None):
-    """Compares `count` graphs, prints what was found and returns how many runs were bad."""
+    """Compares `count` graphs, prints the findings and returns the number of failed runs."""
     known = {}
 
     def is_registered(code):

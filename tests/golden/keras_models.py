@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small Keras models as TensorFlow's converter makes them: recurrent layers and a detector, in
-float32, with weights of int8 ("dynamic range") and quantised throughout. The converter leaves
-constants of fewer than 1024 elements as they are, so the layers are no smaller.
+"""Small Keras models converted by TensorFlow's converter: recurrent layers and a detector, in float32,
+with int8 weights ("dynamic range") and fully quantised. The converter does not quantise constants of
+fewer than 1024 elements, so the layers are at least that large.
 
     python tests/golden/keras_models.py FOLDER      writes keras_*.tflite there
 
-Needs tensorflow-cpu (2.21 made the files in tests/data/streams) and tf_keras, whose LSTM the
-converter makes one operator of, where that of Keras 3 becomes a loop; nothing else of tests/golden;
-`python tests/golden streams` then records what TFLite answers to them.
+Needs tensorflow-cpu (2.21 made the files in tests/data/streams) and tf_keras, whose LSTM the converter
+fuses into one operator (that of Keras 3 becomes a loop); nothing else of tests/golden. `python
+tests/golden streams` then records TFLite's results.
 """
 import atexit
 import multiprocessing
@@ -27,7 +27,7 @@ STEPS, FEATURES, PICTURE = 5, 32, 32
 
 
 def recurrent(layer):
-    """A sequence in, a few classes out."""
+    """A model from a sequence to a few classes."""
     x = tf.keras.Input((STEPS, FEATURES), batch_size=1)
     return tf.keras.Model(x, tf.keras.layers.Dense(4, activation="softmax")(layer(x)))
 
@@ -47,7 +47,7 @@ def bidirectional():
 
 
 def unrolled():
-    """A loop cannot be calibrated (the converter dies of a signal)."""
+    """Unrolls the loop, because the converter crashes when it calibrates one."""
     return recurrent(tf.keras.layers.LSTM(16, unroll=True))
 
 
@@ -56,8 +56,8 @@ def unrolled_gru():
 
 
 class Detector(tf.Module):
-    """A backbone of depthwise convolutions, boxes around anchors, scores, and what non-maximum
-    suppression leaves of them; without it the centres of the boxes and the best scores."""
+    """A backbone of depthwise convolutions, boxes around anchors, scores, and optionally non-maximum
+    suppression; without it the centres of the boxes and the best scores."""
 
     def __init__(self, suppress=True):
         super().__init__()
@@ -109,7 +109,7 @@ def convert(converter, shape, how):
 
 
 def of_keras(model, shape):
-    """With weights as constants."""
+    """Converts a model with its weights as constants."""
     function = tf.function(model, input_signature=[tf.TensorSpec(shape, tf.float32)])
     return tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()])
 
@@ -120,7 +120,7 @@ def of_module(module, shape):
 
 
 def of_saved(model, shape):
-    """By way of a file, in which tf_keras says what is an LSTM."""
+    """Converts by way of a saved model, in which tf_keras marks LSTMs."""
     function = tf.function(model, input_signature=[tf.TensorSpec(shape, tf.float32)])
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder)  # convert() reads it
@@ -147,7 +147,7 @@ def write(path, name, how):
 
 
 def main(folder):
-    """Each model in a process of its own: the converter may end it."""
+    """Converts each model in a process of its own, because the converter may crash."""
     for name, (make, _, _, forms) in MODELS.items():
         os.environ["TF_USE_LEGACY_KERAS"] = "1" if make is of_saved else "0"
         for how in forms:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes small .tflite models with the schema module inside ai_edge_litert, and describes cases.
 
-A `Model` collects tensors and operators; `Model.case` turns it into a `Case`: the bytes, where
-generated constants lie in them, what to feed, and how the answer is compared.
+A `Model` collects tensors and operators; `Model.case` turns it into a `Case`: the bytes, the positions
+of generated constants, the contents of inputs, and the rules of comparison.
 """
 import dataclasses
 
@@ -22,17 +22,16 @@ TYPES = {
     "i4": (17, 18, np.int8), "bf16": (18, 19, np.uint16), "i2": (19, 20, np.int8),
     "u4": (20, 21, np.uint8),
 }
-# Types that numpy does not have: ranges of those that are packed, several to a byte.
+# Types without a numpy type: ranges of the packed ones, several elements per byte.
 PACKED = {"i4": (4, -8, 7), "u4": (4, 0, 15), "i2": (2, -2, 1)}
-# Python cannot feed such tensors: inputs and outputs of graphs are float32, with a CAST behind them
-# and in front.
+# Python cannot feed such tensors: the graph's inputs and outputs are float32, converted by CAST.
 CASTED = (*PACKED, "bf16")
 TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()
                  if name != "resource" and name not in CASTED}
 
 
 def brain(values):
-    """float32 rounded to bfloat16, as its bits."""
+    """Rounds float32 to bfloat16; returns the bits."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = (bits + np.uint32(0x7fff) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
     return np.where(np.isnan(values), 0x7fc0, rounded).astype(np.uint16)
@@ -46,7 +45,7 @@ def _packed(type, values):
 
 
 def to_bytes(type, values):
-    """The bytes of a tensor's contents; strings as abi.md appendix A lays them out."""
+    """Returns the bytes of a tensor's contents; strings as specified in abi.md appendix A."""
     if type in PACKED:
         return _packed(type, values)
     if type != "str":
@@ -74,12 +73,13 @@ SAME, VALID = 0, 1
 # Rules for comparing an output (docs/design/agreement.md).
 EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
 
-# What a case shows; every claimed (operator, version, type) needs one of each of the first four.
+# Properties that a case covers; every claimed (operator, version, type) needs one of each of the first
+# four.
 ORDINARY, ODD, ZERO_POINT, SMALL = 1, 2, 4, 8
 
 
 def strings(shape, seed=1):
-    """A flat list of different short texts, empty ones among them."""
+    """Returns a flat list of different short texts, including empty ones."""
     count = int(np.prod(shape, dtype=np.int64))
     return [b"" if i % 7 == 3 else b"s%d" % ((seed * 31 + i * i) % 997) + b"x" * (i % 5)
             for i in range(count)]
@@ -90,24 +90,24 @@ class Quantization:
     scale: object
     zero: object = 0
     axis: int = 0
-    block: int = 0         # blockwise: how many; `scale` is the tensor of the scales
+    block: int = 0         # blockwise: size of a block; `scale` is the tensor of the scales
 
 
 def blocks(scale, size):
-    """Blockwise: the number of a tensor of scales, and the size of a block."""
+    """Blockwise quantisation: the index of a tensor of scales, and the size of a block."""
     return Quantization(scale, block=size)
 
 
 def q(scale, zero=0, axis=0):
-    """Per tensor with a number, per channel with a list of scales."""
+    """Quantisation: per tensor with a number, per channel with a list of scales."""
     return Quantization(scale, zero, axis)
 
 
 @dataclasses.dataclass
 class Feed:
     type: str
-    shape: tuple           # what is fed
-    resize: bool           # whether ResizeInputTensor is called with that shape first
+    shape: tuple           # shape of the contents
+    resize: bool           # ResizeInputTensor is called with that shape first
     data: object           # Fill or numpy array
 
     def values(self):
@@ -134,21 +134,21 @@ class Case:
     version: int
     type: str
     tags: int
-    model: bytes           # complete: constants are in it
+    model: bytes           # the complete model, with constants
     patches: list
     feeds: list
     rules: list            # one per output
     steps: int = 1         # quantised steps allowed in default mode
     factor: float = 1.0    # widens the float bounds (only as docs/design/agreement.md says)
-    invokes: int = 1       # whose outputs are compared one after the other; the same inputs each time
-    exact: bool = False    # big: store hashes of the reference answer only
-    lenient: bool = False  # TFLite answers what nobody needs: ours may refuse, or must agree
-    undefined: str = ""    # why TFLite's answer counts for nothing: ours may do all but crash
-    undefined_in: tuple = ("reference", "optimised")  # the resolvers `undefined` is about
+    invokes: int = 1       # number of inferences with the same inputs; the outputs of all are compared
+    exact: bool = False    # large: store only hashes of the reference result
+    lenient: bool = False  # TFLite computes a case that is of no use: ours may refuse, or must agree
+    undefined: str = ""    # reason why TFLite's result is meaningless: ours may do anything but crash
+    undefined_in: tuple = ("reference", "optimised")  # the resolvers to which `undefined` applies
 
 
 class _AlignedBuffer(schema.BufferT):
-    """The schema asks for 16-byte aligned buffers; the generated Python code forgets it."""
+    """The schema requires 16-byte aligned buffers; the generated Python code does not align them."""
 
     def Pack(self, builder):
         vector = None
@@ -164,11 +164,10 @@ class _AlignedBuffer(schema.BufferT):
 
 
 class Model:
-    """A model. Tensors are numbered in the order in which they are made, per subgraph.
+    """A model. Tensors are numbered in the order of creation, per subgraph.
 
-    Everything goes to subgraph 0 until `next_subgraph`; only its inputs are fed and its outputs
-    compared.
-    """
+    Everything is added to subgraph 0 until `next_subgraph`; only its inputs are fed and its outputs
+    compared."""
 
     def __init__(self, seed=1):
         self.seed = seed
@@ -179,10 +178,10 @@ class Model:
         self.feeds = []
         self.rules = []
         self.finished = []             # subgraphs before the current one
-        self.casts = []                # of outputs, behind all operators
+        self.casts = []                # casts of outputs, after all operators
 
     def next_subgraph(self):
-        """Starts another subgraph; returns its number."""
+        """Starts another subgraph; returns its index."""
         self.finished.append(self._subgraph())
         self.tensors, self.inputs, self.outputs, self.operators = [], [], [], []
         self.casts = []
@@ -199,7 +198,7 @@ class Model:
         return self.seed * 4096 + self.made
 
     def fill(self, type, low=None, high=None):
-        """A generator for `type`: floats in [-2, 2), quantised and others over a full range."""
+        """Returns a generator for `type`: floats in [-2, 2), quantised and others over a full range."""
         if type in ("f32", "f16", "f64", "c64", "c128"):
             return generator.uniform(self.next_seed(), -2 if low is None else low,
                                      2 if high is None else high)
@@ -222,7 +221,7 @@ class Model:
                               most if high is None else min(most, high), 1.0)
 
     def tensor(self, type, shape, quant=None, data=None, signature=None, variable=False):
-        """`data` None: no buffer of its own. Returns the tensor's index."""
+        """Adds a tensor and returns its index. `data` None: no buffer of its own."""
         number = 0
         if data is not None:
             number = len(self.buffers)
@@ -247,7 +246,7 @@ class Model:
         return len(self.tensors) - 1
 
     def input(self, type, shape, quant=None, data=None, low=None, high=None, resize=None):
-        """A graph input. `resize` is a shape to resize it to before allocating."""
+        """Adds a graph input. `resize` is a shape to resize it to before allocating."""
         if type in CASTED:
             if data is None:
                 data = self._fill_casted(type, low, high)
@@ -274,7 +273,7 @@ class Model:
         return self.tensor(type, shape, quant, self._stored(type, shape, data))
 
     def _stored(self, type, shape, data):
-        """Numbers of types that the generator does not make, as they are stored."""
+        """Converts contents that the generator cannot make to their stored form."""
         if type in CASTED:
             values = (data.values(shape, np.float32) if isinstance(data, generator.Fill)
                       else np.asarray(data).reshape(shape))
@@ -290,7 +289,7 @@ class Model:
     def output(self, type, shape, quant=None, rule=ELEMENT):
         index = self.tensor(type, shape, quant)
         if type in CASTED:
-            # Either as it is, or but for numbers that the processor takes for 0.
+            # Casts are exact, except that the processor may flush denormals of bfloat16 to 0.
             rule = ELEMENT if type == "bf16" and rule != EQUAL else EQUAL
             self.casts.append(self._cast(index, self.output("f32", shape, rule=rule)))
             return index
@@ -303,8 +302,8 @@ class Model:
         return index
 
     def op(self, code, inputs, outputs, version=1, intermediates=None, **options):
-        """`options`: at most one, named after the schema's table, e.g. AddOptions=dict(...); of a
-        custom operator custom=bytes."""
+        """Adds an operator. `options`: at most one, named after the schema's table, e.g.
+        AddOptions=dict(...); for a custom operator custom=bytes."""
         custom = options.pop("custom", None)
         operator = self._operator(code, inputs, outputs, version)
         if intermediates is not None:
@@ -367,7 +366,7 @@ class Model:
             type, shape, fill = stored
             count = int(np.prod(shape, dtype=np.int64))
             if count * np.dtype(TYPES[type][2]).itemsize < 32:
-                continue  # a patch costs more than the bytes
+                continue  # a patch would be larger than the bytes
             table = packed.Buffers(number)._tab
             patches.append(Patch(table.Vector(table.Offset(4)), count, type, fill))
         return patches

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a case on our own library through ctypes: any library with the TFLite C API will do."""
+"""Runs a case on our own library through ctypes; works with any library that has the TFLite C API."""
 import ctypes
 import os
 
@@ -76,7 +76,7 @@ class Library:
         return Answer(ANSWERED, outputs)
 
     def _set_strings(self, tensor, data):
-        """Gives a string tensor memory of its own (abi.md: allocation_type at 32, data at 8)."""
+        """Allocates memory for a string tensor (abi.md: allocation_type at 32, data at 8)."""
         self.TensorDataFree(tensor)
         ctypes.c_int.from_address(tensor + 32).value = 4
         self.TensorRealloc(len(data), tensor)

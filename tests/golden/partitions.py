@@ -4,9 +4,9 @@
 
     venv/bin/python tests/golden/partitions.py BUILD_FOLDER
 
-Each line is a model that ships here, the nodes that a delegate (tests/plugins/mask.c) claims in their
-order, the plan before and after, and each partition's nodes, inputs and outputs, in the order in
-which the kernels were made. tests/partitions_golden_test.cc compares.
+Each line holds a model of this repository, the nodes that a delegate (tests/plugins/mask.c) claims in
+their order, the plan before and after, and each partition's nodes, inputs and outputs, in the order in
+which the kernels were created. tests/partitions_golden_test.cc compares them.
 """
 import json
 import pathlib

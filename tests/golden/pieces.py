@@ -7,7 +7,7 @@ from .model import ELEMENT, Model
 
 @dataclasses.dataclass
 class In:
-    """An input of the node: of the graph, or a constant."""
+    """An input of the node: a graph input or a constant."""
     type: str
     shape: tuple
     data: object = None
@@ -36,7 +36,7 @@ class Out:
 
 
 def node(op, inputs, outputs, version=1, table=None, seed=1, type=None, **case):
-    """One operator; None among the inputs is a tensor left out. `table` is {options: fields}."""
+    """One operator; None among the inputs is an absent tensor. `table` is {options: fields}."""
     m = Model(seed)
     numbers = [-1 if one is None else one.add(m) for one in inputs]
     m.op(op, numbers, [one.add(m) for one in outputs], version, **(table or {}))
@@ -44,7 +44,7 @@ def node(op, inputs, outputs, version=1, table=None, seed=1, type=None, **case):
 
 
 def counts(op, numbers, table=None):
-    """Numbers of inputs and outputs that the operator does not take."""
+    """Yields cases with numbers of inputs and outputs that the operator does not accept."""
     for inputs, outputs in numbers:
         yield node(op, [In("f32", (2,)) for _ in range(inputs)],
                    [Out("f32", (2,)) for _ in range(outputs)], table=table, type="f32",

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs for `golden --check LIBRARY --programs N`: models of several subgraphs in which WHILE,
-IF, CALL_ONCE and STABLEHLO_COMPOSITE call each other up to three deep, and variables are read and
-assigned on the way, in calls as well. Each is invoked several times, so that what variables keep
-counts. (STABLEHLO_CASE is not among them: TFLite refuses it unless its branches are the first
+"""Random programs for `golden --check LIBRARY --programs N`: models with several subgraphs in which WHILE,
+IF, CALL_ONCE and STABLEHLO_COMPOSITE call each other up to three levels deep, and variables are read
+and assigned between and within calls. Each is invoked several times, so that errors in kept values of
+variables are found. (STABLEHLO_CASE is not used: TFLite refuses it unless its branches are the first
 subgraphs.)
 
-All floats have one shape and stay small: what jumps (which branch, how often) hangs on integers, which
-both sides know bit by bit. Handles of variables are made in each subgraph, or carried into it.
+All floats have one shape and stay small; control flow (branches, iterations) depends only on integers,
+which are bit-identical on both sides. Handles of variables are created in each subgraph, or passed to
+it.
 """
 import collections
 import dataclasses
@@ -37,18 +38,19 @@ class Variable:
 
 
 class Subgraph:
-    """A list of nodes. Values are numbers; `types[v]` is f32 (of the program's shape), i32 (one number),
+    """A list of nodes. Values are indices; `types[v]` is f32 (of the program's shape), i32 (one number),
     bool or resource."""
 
     def __init__(self, inputs):
         self.types = list(inputs)
         self.inputs = list(range(len(inputs)))
-        self.nodes = []        # (code, operands, results, function of the numbers of subgraphs)
+        self.nodes = []        # (code, operands, results, function from subgraph indices to options)
         self.outputs = []
-        self.handles = {}      # name of a variable: its value here
+        self.handles = {}      # name of a variable: the value of its handle in this subgraph
 
     def node(self, code, operands, types, options=None, calls=()):
-        """`operands` are values or arrays; `options(numbers)` gets those of the subgraphs called."""
+        """Adds a node. `operands` are values or arrays; `options(numbers)` receives the indices of the
+        called subgraphs."""
         first = len(self.types)
         self.types += types
         results = list(range(first, len(self.types)))
@@ -80,7 +82,7 @@ class Program:
         return choices[int(self.random.integers(len(choices)))]
 
     def value(self, sub, type):
-        """Late ones first."""
+        """Later values are preferred."""
         values = sub.of(type)
         return values[max(self.integer(0, len(values) - 1), self.integer(0, len(values) - 1))]
 
@@ -154,7 +156,7 @@ class Program:
     # ---- Calls ------------------------------------------------------------------------------------
 
     def carried(self, sub):
-        """Values that a call takes: an integer, floats, and perhaps a handle."""
+        """Returns the values that a call passes: an integer, floats, and perhaps a handle."""
         operands = [self.value(sub, "i32")] + [self.value(sub, "f32")
                                                for _ in range(self.integer(1, 2))]
         variable = self.pick(self.variables) if self.integer(0, 3) == 0 else None
@@ -163,7 +165,8 @@ class Program:
         return operands, [sub.types[v] for v in operands], variable
 
     def body(self, types, variable, depth, passes_handle=False):
-        """A subgraph of these inputs and outputs; outputs of handles are the inputs themselves."""
+        """Returns a subgraph with these inputs and outputs; outputs that are handles are the inputs
+        themselves."""
         sub = Subgraph(types)
         if variable is not None:
             sub.handles[variable.name] = len(types) - 1
@@ -174,7 +177,7 @@ class Program:
         return sub
 
     def finish(self, sub, types):
-        """Outputs of their own, so that none is an input or the same as another."""
+        """Creates outputs that are no inputs and differ from each other."""
         for type in types:
             x = self.value(sub, type)
             other = self.floats() if type == "f32" else np.int32([self.integer(0, 1)])
@@ -209,13 +212,13 @@ class Program:
                                            compositeAttributes=list(flexbuffers.Dumps({})))), [part])
 
     def loop(self, sub, depth):
-        """The first value counts from 0; the others are what it carries."""
+        """Adds a WHILE. The first value counts from 0; the others are carried through the iterations."""
         operands, types, variable = self.carried(sub)
         zero, = sub.node("SUB", [operands[0], operands[0]], ["i32"], lambda _: BINARY["SUB"])
         types = ["i32", *types]
         condition = Subgraph(types)
         limit = np.int32([self.integer(0, LARGEST_LOOP)])
-        if self.integer(0, 2) == 0:   # also as the integer that it carries says
+        if self.integer(0, 2) == 0:   # also limited by the carried integer
             limit, = condition.node("MINIMUM", [1, limit], ["i32"], lambda _: BINARY["MINIMUM"])
         condition.outputs = condition.node("LESS", [0, limit], ["bool"], lambda _: COMPARED["LESS"])
         body = self.body(types, variable, depth, passes_handle=True)
@@ -272,7 +275,7 @@ class Program:
             rule = SUM if type == "f32" else EQUAL
             place[v] = (m.output(type, shapes[type], rule=rule) if v in sub.outputs
                         else m.tensor(type, shapes[type]))
-        # As the program has them: m.output has put them in the order of the values.
+        # Restores the program's order: m.output has added the outputs in the order of the values.
         rules = {m.outputs[i]: rule for i, rule in enumerate(m.rules)} if not m.finished else {}
         m.outputs = [place[v] for v in sub.outputs]
         if rules:
@@ -287,7 +290,7 @@ class Program:
 
 
 def draw(seed, number):
-    """(Program, its Case, TFLite's two answers, how many were thrown away before it)."""
+    """Returns (Program, its Case, TFLite's two results, the number of programs discarded before it)."""
     for attempt in range(_TRIES):
         random = np.random.default_rng([seed, number, attempt])
         program = Program(random)
@@ -301,7 +304,7 @@ def draw(seed, number):
 
 
 def check(library, count, seed, judge, keep=None):
-    """Compares `count` programs, prints what was found and returns how many runs were bad."""
+    """Compares `count` programs, prints the findings and returns the number of failed runs."""
     runs = bad = again = nodes = subgraphs = 0
     codes, refused = collections.Counter(), collections.Counter()
     for number in range(count):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming models: a step of a sequence per inference, the rest in variables. Written with what the
-real TFLite answered to a hundred inferences, with a reset of the variables in between, for
-tests/streaming_test.cc. So are the answers to the models that keras_models.py has made.
+"""Streaming models: one step of a sequence per inference, with the state in variables. Writes the models
+with the real TFLite's results of a hundred inferences, including a reset of the variables, for
+tests/streaming_test.cc; likewise the results for the models of keras_models.py.
 
-An .answers file holds four int32 (inferences, the number of the first one after the reset, bytes of
-an input, bytes of all outputs) and then each inference's input and outputs. For models of the
-converter, whose inputs are larger, the outputs alone: `drawn` tells the inputs.
+An .answers file holds four int32 (number of inferences, index of the first one after the reset, bytes
+of an input, bytes of all outputs) and then each inference's input and outputs. For the converter's
+models, whose inputs are larger, it holds the outputs only: `drawn` generates the inputs.
 """
 import pathlib
 import struct
@@ -21,7 +21,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "data" / "streams"
 
 
 def cell(m, x, inputs, cells, weights):
-    """A layer as Keras has it: its LSTM for one sequence, one step at a time."""
+    """An LSTM layer as Keras has it, for one sequence and one step per inference."""
     places = [-1] * 24
     made = lstm.tensors(inputs, cells, cells, weights, False, False, False, False, False)
     for number, content in sorted(made.items()):
@@ -70,7 +70,7 @@ def models():
 
 
 def drawn(count, state):
-    """Numbers from -1 to 1 that the test makes as well, and the state behind them."""
+    """Returns numbers from -1 to 1, which the test generates as well, and the generator's new state."""
     values = np.empty(count, np.float32)
     for i in range(count):
         state = (state * 1664525 + 1013904223) % 2**32

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the real TFLite, in a forked child, because it may die of a signal.
+"""Runs the real TFLite in a forked child, because it may crash.
 
-Every answer is taken twice in the child, with the heap filled with other bytes, so that memory
-nobody wrote does not pass for an answer.
+Every result is computed twice in the child, with the heap filled with different bytes, to detect
+results that depend on uninitialised memory.
 """
 import ctypes
 import dataclasses
@@ -20,7 +20,7 @@ RESOLVERS = {
     "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
 }
 
-# Outcomes as stored. REFUSED_* name the step that refused.
+# Outcomes as stored. REFUSED_* name the stage that refused.
 ANSWERED, REFUSED_CREATE, REFUSED_RESIZE, REFUSED_ALLOCATE, REFUSED_INVOKE, UNDEFINED = range(6)
 OUTCOME_NAMES = ["answered", "refused at create", "refused at resize", "refused at allocate",
                  "refused at invoke", "undefined"]
@@ -36,7 +36,7 @@ class Answer:
 
 
 def in_child(function, *arguments):
-    """function(*arguments) in a forked child; (True, result) or (False, how it died)."""
+    """Runs function(*arguments) in a forked child; returns (True, result) or (False, how it died)."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -47,7 +47,7 @@ def in_child(function, *arguments):
             os.dup2(quiet, 2)
             try:
                 data = pickle.dumps((True, function(*arguments)))
-            except Exception:  # a mistake of ours, not an answer
+            except Exception:  # an error in this script, not a result
                 data = pickle.dumps((False, traceback.format_exc()))
             with os.fdopen(write_end, "wb") as pipe:
                 pipe.write(data)
@@ -81,7 +81,7 @@ def _outputs(native):
     for index in native.OutputIndices():
         shape = tuple(native.TensorSize(index, 0))
         type = np.dtype(native.TensorType(index, 0))
-        if type.kind == "S":  # strings of any length, whatever numpy makes of them
+        if type.kind == "S":  # strings of any length, independent of numpy's conversion
             type = np.dtype(np.object_)
         if 0 in shape:
             outputs.append(np.zeros(shape, type))
@@ -120,7 +120,7 @@ def _once(case, resolver):
 
 
 def same_array(a, b):
-    """Same shape and same bits."""
+    """Returns whether shape and bits are equal."""
     if a.dtype == np.object_:
         return a.shape == b.shape and bool((a == b).all())
     return a.shape == b.shape and a.tobytes() == b.tobytes()
@@ -140,7 +140,7 @@ def _twice(case, resolver):
 
 
 def ask(case, resolver):
-    """The Answer of one resolver to a case; UNDEFINED where TFLite dies or answers by chance."""
+    """Returns the Answer of one resolver to a case; UNDEFINED if TFLite crashes or its results are random."""
     if case.undefined and resolver in case.undefined_in:
         return Answer(UNDEFINED, [], case.undefined)
     fine, result = in_child(_twice, case, resolver)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what TensorFlow Lite computes for the models that ship here, for tests/models_golden_test.cc.
+"""Writes TensorFlow Lite's results for the models of this repository, for tests/models_golden_test.cc.
 
     venv/bin/python tests/golden/whole.py
 
 tests/data/whole/index.json lists the cases: model, set of inputs, and for each output its greatest
-magnitude and how far the optimised kernels and XNNPACK are from the reference kernels. Beside it
-are <model>/<set>/in<i>.npy and out<i>.npy, the latter from the reference kernels.
+magnitude and the differences of the optimised kernels and XNNPACK from the reference kernels. The files
+<model>/<set>/in<i>.npy and out<i>.npy hold the inputs and the reference kernels' outputs.
 """
 import json
 import pathlib
@@ -33,7 +33,7 @@ def interpreter_of(path, kind):
 
 
 def inputs_of(details, draws):
-    """Floats in [-1, 1], the whole range of int8."""
+    """Returns floats in [-1, 1], the whole range of int8."""
     for detail in details:
         shape, dtype = detail['shape'], detail['dtype']
         if dtype == numpy.int8:

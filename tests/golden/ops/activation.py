@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Activations as operators of their own, in float, half, and quantised with tables."""
+"""Activation operators, in float, half, and quantised with tables."""
 import numpy as np
 
 from .. import generator
@@ -15,13 +15,13 @@ _SMOOTH = ("f32", "f16", "i8", "u8", "i16")
 TYPES = {"RELU": _WIDE, "RELU6": _WIDE, "RELU_N1_TO_1": _NARROW, "RELU_0_TO_1": _NARROW,
          "PRELU": _WIDE, "LEAKY_RELU": _WIDE, "ELU": ("f32", "i8"), "HARD_SWISH": _NARROW,
          "LOGISTIC": (*_SMOOTH, "bf16"), "TANH": (*_SMOOTH, "bf16"), "GELU": _SMOOTH}
-# What the kernel wants of the output, by type; others are free.
+# Quantisation that the kernel requires for the output, by type; others are free.
 OUTPUT = {"LOGISTIC": {"i8": q(1 / 256, -128), "u8": q(1 / 256), "i16": q(1 / 32768)},
           "TANH": {"i8": q(1 / 128), "u8": q(1 / 128, 128), "i16": q(1 / 32768)}}
 
 
 def quantisations(op, type):
-    """(input, output) for an ordinary case."""
+    """Returns the quantisation of (input, output) for an ordinary case."""
     qx = {"i8": q(0.06), "u8": q(0.06, 128), "i16": q(2.0**-12)}.get(type)
     qo = {"i8": q(0.05), "u8": q(0.05, 128), "i16": q(0.0003)}.get(type)
     return qx, OUTPUT.get(op, {}).get(type, qo)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ADD, SUB, MUL and DIV: element by element with broadcasting and fused activations. ADD_N: any
-number of tensors of one shape."""
+"""ADD, SUB, MUL and DIV: element-wise with broadcasting and fused activations. ADD_N: any number of
+tensors of one shape."""
 import numpy as np
 
 from ..model import (ELEMENT, EQUAL, HALF, NONE, ODD, ORDINARY, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT,
@@ -15,8 +15,8 @@ TYPES = {"ADD": ["f32", "f16", "i8", "u8", "i16", "i32", "i64"],
          "MUL": ["f32", "f16", "i8", "u8", "i16", "i32", "i64", "u32"],
          "DIV": ["f32", "i8", "u8", "i16", "i32"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0}
-# Upstream's quantised DIV shifts by more than 31 bits, and answers anything, unless the scales make
-# its quotients large; rows that count keep to such scales.
+# Upstream's quantised DIV shifts by more than 31 bits, with arbitrary results, unless the scales make
+# its quotients large; defined rows use such scales.
 SCALES = {"ADD": (0.02, 0.03, 0.05), "SUB": (0.02, 0.03, 0.05), "MUL": (0.02, 0.03, 0.04),
           "DIV": (1, 1, 1 / 100)}
 SHIFTS = "quantised DIV shifts by more than 31 bits"
@@ -32,10 +32,9 @@ def broadcast(a, b):
 def binary(op, type="f32", a=(2, 3, 4), b=None, act=NONE, qa=None, qb=None, qo=None, version=1,
            const_b=False, out_type=None, b_type=None, options=True, seed=1, data_a=None,
            data_b=None, plain=False, pot=None, **case):
-    """One operator on two operands; case's name, tags and so on go through.
+    """One operator on two operands; **case holds the case's name, tags etc.
 
-    `plain`: without scales. `pot`: the option pot_scale_int16.
-    """
+    `plain`: without scales. `pot`: the option pot_scale_int16."""
     b = a if b is None else b
     if type in MIDDLE and not plain:
         middle = [q(scale, MIDDLE[type]) for scale in SCALES[op]]
@@ -58,7 +57,7 @@ def binary(op, type="f32", a=(2, 3, 4), b=None, act=NONE, qa=None, qb=None, qo=N
 
 
 def add_n(type="f32", shapes=((2, 3),) * 3, seed=1, data=None, out=None, others=None, **case):
-    """`shapes` of the inputs; `others` is the type of all but the first."""
+    """`shapes` of the inputs; `others` is the type of all inputs except the first."""
     inputs = [In(type if i == 0 else others or type, shape, None if data is None else data[i])
               for i, shape in enumerate(shapes)]
     return node("ADD_N", inputs, [Out(out or type, shapes[0], EQUAL if type == "i32" else SUM)],
@@ -126,7 +125,7 @@ def _complex():
 
 
 def _zeros(op, type):
-    """Scales and zero points that differ everywhere."""
+    """Cases with different scales and zero points everywhere."""
     middle = MIDDLE[type]
     zeros = (0, 0, 0) if type == "i16" and op != "DIV" else (middle - 5, middle + 17, middle + 9)
     return dict(zip(("qa", "qb", "qo"), (q(scale * 1.03, zero) for scale, zero in
@@ -197,7 +196,7 @@ def _resized(op, type):
 
 
 def _floats(op):
-    # No denormals here: flushed to zero or not, they decide what becomes of infinity times them.
+    # No denormals: infinity times a denormal depends on whether it is flushed to zero.
     special = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38, 1.0])
     a, b = np.repeat(special, 10), np.tile(special, 10)
     yield binary(op, "f32", (100,), data_a=a, data_b=b, name="f32_special_values")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AudioSpectrogram and Mfcc, custom operators that TensorFlow Lite itself has."""
+"""AudioSpectrogram and Mfcc, custom operators that TensorFlow Lite includes."""
 import numpy as np
 from flatbuffers import flexbuffers
 

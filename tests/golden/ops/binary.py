@@ -46,7 +46,7 @@ def pair(op, type, a=(2, 3, 4), b=None, qa=None, qb=None, qo=None, version=1, b_
 
 
 def _settings(op, type):
-    """What the operands of an operator look like and how its answer is compared."""
+    """Returns the operands' contents and the rule of comparison for an operator."""
     more = dict(rule=HALF if type == "f16" else ELEMENT)
     if op in ("MAXIMUM", "MINIMUM") or type[0] in "iu":
         more["rule"] = EQUAL
@@ -209,7 +209,7 @@ def draw(op, random):
 
 
 def draw_shapes(random):
-    """Two shapes that broadcast."""
+    """Returns two shapes that broadcast."""
     rank = random.integers(0, 6)
     full = [int(n) for n in random.integers(1, 8, rank)]
     a = tuple(1 if random.random() < 0.25 else n for n in full)

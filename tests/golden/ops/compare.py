@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons, LOGICAL_AND, LOGICAL_OR, LOGICAL_NOT, SELECT and SELECT_V2: all answers are equal."""
+"""Comparisons, LOGICAL_AND, LOGICAL_OR, LOGICAL_NOT, SELECT and SELECT_V2: all results must be equal."""
 import numpy as np
 
 from ..model import EQUAL, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q
@@ -27,7 +27,7 @@ def types_of(op):
 
 
 def compare(op, type, a, b=None, **more):
-    """Operands from a few values, so that many are equal."""
+    """Operands have few different values, so that many are equal."""
     if type in ("i8", "u8") or (type == "i16" and op == "NOT_EQUAL"):
         for which in ("qa", "qb"):
             more.setdefault(which, q(0.1, 0 if type != "u8" else 128))

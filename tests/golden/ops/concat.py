@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors put together (CONCATENATION, PACK) and taken apart (SPLIT, SPLIT_V, UNPACK)."""
+"""Tensors concatenated (CONCATENATION, PACK) and split (SPLIT, SPLIT_V, UNPACK)."""
 import numpy as np
 
 from .. import movement
@@ -115,7 +115,7 @@ def _join_cases(op):
 
 
 def _rescaled():
-    """uint8 parts may have scales of their own."""
+    """uint8 parts may have different scales."""
     for number, scales in enumerate((((0.1, 3), (0.2, 250)), ((1.0, 0), (0.004, 128)),
                                      ((0.02, 128), (0.02, 128)))):
         yield join("CONCATENATION", "u8", xs=((3, 40), (3, 50)), quants=[q(*s) for s in scales],

@@ -52,7 +52,7 @@ def loop(limit, shape, type="f32", body="ADD", grow=False, condition_index=1, bo
 
 
 def once(shape, calls=1, index=1, outputs=0, inputs=0, nested=False, **case):
-    """Subgraph 1 sets v to 3, once however many calls there are; v = v + x; y = v."""
+    """Subgraph 1 sets v to 3, once for any number of calls; v = v + x; y = v."""
     m = Model()
     x = m.input("f32", shape)
 
@@ -88,7 +88,7 @@ def cases(op):
 
 
 def composite(shape, resize=None, index=1, inputs=2, nested=False, outputs=1, **case):
-    """y = a + b, or a + b + a + b, by a decomposition."""
+    """y = a + b, or a + b + a + b, computed by a decomposition."""
     m = Model()
     args = [m.input("f32", shape, resize=resize) for _ in range(inputs)]
     options = lambda index: dict(StableHLOCompositeOptions=dict(
@@ -119,7 +119,7 @@ def _composite():
 
 
 def case_of(number, shape, branches=2, type="i32", inputs=2, first=1, **case):
-    """y = a + b, a * b or a + b again, as a number says."""
+    """y = a + b, a * b or a + b again, selected by an index."""
     m = Model()
     c = m.input(type, (1,), data=[number])
     args = [m.input("f32", shape) for _ in range(inputs)]

@@ -16,8 +16,8 @@ def channel_scales(count, base):
     return (base * (0.5 + (np.arange(count) * 7 % 11) / 8)).astype(np.float32)
 
 
-# Of data, weights and bias, and of the case: what an operator with weights is said to be of. With
-# "_i4" or "_i2" behind: weights of 4 or 2 bits instead of int8.
+# Types of data, weights and bias by form, the type of a case with weights. The suffix "_i4" or "_i2":
+# weights of 4 or 2 bits instead of int8.
 FORMS = {"f32": ("f32", "f32", "f32"), "i8": ("i8", "i8", "i32"), "u8": ("u8", "u8", "i32"),
          "i16": ("i16", "i8", "i64"), "hybrid": ("f32", "i8", "f32")}
 FORMS.update({f"{form}_{packed}": (FORMS[form][0], packed, FORMS[form][2])
@@ -28,12 +28,13 @@ DATA_SCALE = {"i8": q(0.03), "u8": q(0.03, 128), "i16": q(1.1e-4)}
 
 
 def form_of(type):
-    """Types of data, weights and bias; other types are plain types."""
+    """Returns the types of data, weights and bias; other names are plain types."""
     return FORMS.get(type, (type, type, type))
 
 
 def quantisation(type, channels, terms, per_channel, axis, qx, qw, qo):
-    """Defaults for those of data, weights and output that are not given; `terms` are summed."""
+    """Returns defaults for missing quantisation of data, weights and output; `terms` is the number of
+    summed products."""
     base = WEIGHT_SCALES.get(form_of(type)[1], 0.01)
     type, weights = type.split("_")[0], form_of(type)[1]
     if type == "hybrid":
@@ -60,8 +61,8 @@ def bias_quant(qx, qw):
 
 
 def ties(rows, count):
-    """Runs of floats many of which lie half way between two steps when they are quantised, with
-    and without a zero point."""
+    """Sequences of floats of which many lie halfway between two steps when they are quantised, with and
+    without a zero point."""
     random = np.random.default_rng(3)
     for kind, scale, low, high in (("symmetric", 1.0, -127, 127), ("shifted", 0.375, -50, 205),
                                    ("scaled", 0.0123, -50, 205), ("positive", 0.5, 0, 255)):
@@ -78,9 +79,8 @@ def conv(op, type="f32", x=(1, 6, 7, 3), kernel=(3, 3), channels=4, stride=(1, 1
          table_multiplier=None, quantized_bias_type=None, **case):
     """`channels` is the output's; a depthwise operator takes `multiplier` instead.
 
-    bias: "const", "input", "omitted" (two inputs) or "minus_one". fp16: weights and bias are
-    float16 constants behind DEQUANTIZE.
-    """
+    bias: "const", "input", "omitted" (two inputs) or "minus_one". fp16: weights and bias are float16
+    constants followed by DEQUANTIZE."""
     deep = op == "DEPTHWISE_CONV_2D"
     depth = x[3] if len(x) > 3 else 1
     if deep:
@@ -126,7 +126,7 @@ def _dequantized(m, half, shape):
 
 
 def add_bias(m, type, how, shape, other_type, qx, qw, fp16=False, data=None):
-    """The inputs that a bias adds: none, -1, or a tensor."""
+    """Returns the inputs for a bias: none, -1, or a tensor."""
     if how == "omitted":
         return []
     if how == "minus_one":
@@ -167,7 +167,7 @@ def cases(op):
 
 
 def _packed(op):
-    """Filters of 4 and 2 bits."""
+    """Cases with filters of 4 and 2 bits."""
     deep = op == "DEPTHWISE_CONV_2D"
     for form in ("i8_i4", "i16_i4", "hybrid_i4"):
         wrong = "TFLite reads weights of 4 bits as int8, past their end"
@@ -222,7 +222,7 @@ def _claim(op, type, version):
 
 
 def _windows(op, type):
-    """Kernel sizes, strides, dilations and paddings against one another."""
+    """Combinations of kernel sizes, strides, dilations and paddings."""
     quant = dict(qx=q(0.03, 21), per_channel=True) if type == "i8" else {}
     number = 0
     for kernel in ((1, 1), (3, 3), (2, 4), (5, 5), (1, 7)):
@@ -272,7 +272,7 @@ def _forms(op, type):
 
 
 def _other_form(op, type):
-    """uint8, int16 and hybrid: fewer rows, the windows are everybody's."""
+    """uint8, int16 and hybrid: fewer rows, because the code of the windows is shared by all types."""
     deep = op == "DEPTHWISE_CONV_2D"
     quant = dict(per_channel=type != "u8", qx=q(0.03, 77) if type == "u8" else None)
     number = 0

@@ -17,7 +17,7 @@ def transpose(type="f32", x=(1, 4, 5, 3), w=(4, 3, 3), stride=(2, 2), padding=SA
               shape="const", shape_values=None, shape_type="i32", weights_type=None,
               bias_type=None, bias_shape=None, quantized_bias_type=None, channels=None,
               options=True, data_x=None, out_type=None, weights_input=False, seed=1, **case):
-    """`w` is (channels, height, width); `out` the output's shape, by default the natural one."""
+    """`w` is (channels, height, width); `out` the output's shape, by default the size without remainder."""
     terms = x[3] * w[1] * w[2] // max(1, stride[0] * stride[1])
     qx, qw, qo = quantisation(type, w[0], terms, per_channel, 0, qx, qw, qo)
     data, weights, _ = form_of(type)
@@ -92,7 +92,7 @@ def _windows(type):
     for number, (depth, channels) in enumerate([(1, 1), (7, 9), (16, 1), (17, 70), (33, 16)]):
         yield transpose(type, (2, 3, 3, depth), (channels, 2, 2), bias="const",
                         **_per_channel(type), name=f"{type}_depths_{number}")
-    # The remainder of a division by the stride is free.
+    # Any remainder of the division by the stride is valid.
     for number, out in enumerate([(1, 7, 9, 4), (1, 8, 9, 4), (1, 7, 10, 4)]):
         yield transpose(type, out=out, **_per_channel(type), name=f"{type}_remainder_{number}")
     yield transpose(type, padding=VALID, out=(1, 10, 12, 4), **_per_channel(type),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: shapes from contents, constant and not.
+"""FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: shapes from contents, constant and at run time.
 MATRIX_DIAG and MATRIX_SET_DIAG."""
 import numpy as np
 

@@ -85,7 +85,7 @@ def _scatter_forms():
     for how in ("const", "input"):
         for number, (at, updates, shape) in enumerate(forms):
             at = np.asarray(at)
-            # No TFLite tensor may have a scalar update; nine dimensions cannot be looked at.
+            # No TFLite tensor may have a scalar update; nine dimensions are not supported.
             yield scatter("f32", at, updates, shape, how, at_shape=at.shape, lenient=number == 0,
                           name=f"forms_{how}_{number}")
         for number, (at, updates, shape) in enumerate(bad):
@@ -177,7 +177,7 @@ def _gathers(build):
     yield from movement.claims(build, range(1, 9), ("str",), strings,
                                dict(x=(5,), at=((4, 1), (0, 2))),
                                [dict(x=(1,), at=(0,)), dict(x=(3,), at=np.zeros((0,)), dims=(0,))])
-    # Slices of 4 bits are right in TFLite where they are whole bytes.
+    # TFLite is correct for slices of 4-bit elements if they are whole bytes.
     yield from movement.claims(
         build, range(1, 9), ("i4",), dict(x=(4, 6)), dict(x=(3, 1, 4), at=((2, 0), (1, 1))),
         [dict(x=(1, 2), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))])
@@ -202,7 +202,7 @@ def _gathers(build):
     for how in ("const", "input"):
         for index in ("i16", "i32", "i64"):
             for number, (x, at, axis, batch) in enumerate(forms):
-                # The last form makes nine dimensions, more than ours take.
+                # The last form has an output of nine dimensions, more than Deputy supports.
                 yield build("f32", x=x, at=at, axis=axis, batch=batch, how=how, index=index,
                             lenient=number == 16, name=f"forms_{how}_{index}_{number}")
         for number, (x, at, axis, batch) in enumerate(bad):
@@ -249,7 +249,7 @@ def _lookups(build):
     odd = dict(x=(5, 1, 3), at=(4, 4, 0))
     small = [dict(x=(1, 1), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))]
     yield from movement.claims(build, range(1, 6), LOOKED_UP, {}, odd, small)
-    # Rows of less than a byte each are right in TFLite where they are whole bytes.
+    # TFLite is correct for rows of packed elements if they are whole bytes.
     yield from movement.claims(build, range(1, 6), PACKED, dict(x=(4, 4)),
                                dict(x=(5, 1, 8), at=(4, 4, 0)),
                                [dict(x=(1, 4), at=(0,)),
@@ -317,7 +317,7 @@ def draw(op, random):
     type, rank = str(random.choice(types)), number(1 if op != "EMBEDDING_LOOKUP" else 2, 5)
     x = tuple(number(1, 6) for _ in range(rank))
     more = dict(quant=quant_of(type), seed=number(1, 2**30))
-    if type in PACKED:  # whole bytes, which is all that is right in TFLite
+    if type in PACKED:  # whole bytes, the only sizes for which TFLite is correct
         x = (*x, 4)
         rank += 1
     if op == "EMBEDDING_LOOKUP":

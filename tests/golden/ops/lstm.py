@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """LSTM and its two sequence forms: float32, hybrid, int8, and the basic kernel.
 
-States are variables, which are zero at the start. So that they count, a model has several nodes on
-the same states: the second begins where the first has ended.
+States are variables, which are zero at the start. To test non-zero states, a model has several nodes
+with the same states: the second begins with the final state of the first.
 """
 import numpy as np
 
@@ -20,12 +20,12 @@ OPTIONS = {"LSTM": "LSTMOptions",
            "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions"}
 HYBRID_SCALES = [0.004, 0.006, 0.003, 0.005]
 
-# Numbers of inputs, as kernels/rnn/lstm_cell.h has them.
+# Indices of inputs, as in kernels/rnn/lstm_cell.h.
 INPUT, RECURRENT, PEEPHOLE, BIAS, PROJECTION, STATE, CELL, NORM = 1, 5, 9, 12, 16, 18, 19, 20
 
 
 def tensors(inputs, cells, outputs, weights, cifg, peephole, norm, projection, diagonal):
-    """{number: (type, shape, quantisation, low, high)} of a full cell's constants."""
+    """Returns {index: (type, shape, quantisation, low, high)} of a full cell's constants."""
     made = {}
     small = weights == "f32"
 
@@ -59,9 +59,9 @@ def full(op="UNIDIRECTIONAL_SEQUENCE_LSTM", batch=2, time=3, inputs=5, cells=4, 
          version=1, nodes=2, count=24, change=None, without=(), variable=True, states=None,
          rank=None, low=-2, high=2, data=None, options=True, resize=None, seed=1,
          out_type="f32", live=(), sparse=(), block=16, **case):
-    """`change`: {number of an input: (type, shape, ...)} instead of what it would be; `without`:
-    inputs that are left out; `states`: their shapes; `live`: inputs that are none of the file's;
-    `sparse`: matrices of which a part is there, in blocks of 1 by `block`."""
+    """`change`: {index of an input: (type, shape, ...)} to replace; `without`: absent inputs; `states`:
+    their shapes; `live`: inputs that are graph inputs instead of constants; `sparse`: matrices stored
+    as sparse, in blocks of 1 by `block`."""
     outputs = cells if outputs is None else outputs
     m = Model(seed)
     shape = {2: (batch, inputs), 3: (time, batch, inputs) if time_major else (batch, time, inputs)}
@@ -205,8 +205,8 @@ def _integer_cases(op):
 def basic(type="f32", batch=2, inputs=5, cells=4, version=1, nodes=2, change=None, live=False,
           variable=True, constant_state=False, count=5, outs=4, state_scale=2.0**-11, bias_scale=1e-4,
           weights=q(0.01, 121), types=None, seed=1, **case):
-    """The basic kernel: `change` are shapes of other inputs; `live`: the states are fed; `types` are
-    those of the inputs from the first on where they differ."""
+    """The basic kernel: `change` are replaced shapes of inputs; `live`: the states are fed; `types` are
+    those of the inputs from the first one, if they differ."""
     bytes = type == "u8"
     m = Model(seed)
     shapes = [(batch, inputs), (batch, cells), (4 * cells, inputs + cells), (4 * cells,),
@@ -274,7 +274,7 @@ def _basic_cases():
     yield basic("i8", types=["i8", "i8", "i8", "i32", "i16"], name="refused_basic_i8")
 
 
-# Where the second cell's tensors begin less where the first's do, by group.
+# Offsets between the indices of the second cell's tensors and the first's, by group.
 BACKWARD = {INPUT: 18, RECURRENT: 22, PEEPHOLE: 26, BIAS: 29, PROJECTION: 33}
 AUXILIARY, AUXILIARY_WEIGHTS = 39, (40, 44)
 
@@ -284,8 +284,8 @@ def both(batch=2, time=3, inputs=5, cells=4, outputs=None, auxiliary=None, weigh
          time_major=True, merge=False, asymmetric=False, version=1, nodes=2, change=None,
          without=(), backward_cells=None, other_shape=None, outs=None, options=True, seed=1,
          **case):
-    """`auxiliary`: values of the auxiliary input with weights; "input": without, in place of the
-    input of the second cell."""
+    """`auxiliary`: values of the auxiliary input with weights; "input": without weights, as the input of
+    the second cell."""
     outputs = cells if outputs is None else outputs
     m = Model(seed)
     lead = (time, batch) if time_major else (batch, time)
@@ -326,7 +326,7 @@ def both(batch=2, time=3, inputs=5, cells=4, outputs=None, auxiliary=None, weigh
 def constant(m, kind, dims, quant, least, most):
     if kind != "u8":
         return m.const(kind, dims, quant, low=least, high=most)
-    # Bytes of an int8: -128, which TFLite multiplies wrongly, is none.
+    # Contents of an int8 without -128, which TFLite multiplies wrongly.
     values = generator.integers(m.next_seed(), -127, 127).values(dims, np.int8)
     return m.const(kind, dims, quant, data=values.view(np.uint8))
 
@@ -417,7 +417,7 @@ def cases(op):
 
 
 def _forms(op, name, weights, **more):
-    """Every combination of what may be left out, on odd sizes."""
+    """Every combination of optional parts, on odd sizes."""
     number = 0
     for cifg in (False, True):
         for peephole in (False, True):
@@ -465,8 +465,8 @@ def _sizes(op):
 
 
 def _sparse(op):
-    """The kernel of LSTM takes hybrid matrices as rows of blocks of 16, all of them, and has to have
-    a projection. Those of the others read them as dense ones, past their end."""
+    """The kernel of LSTM reads hybrid matrices as rows of complete blocks of 16, and requires a
+    projection. The kernels of the other operators read them as dense ones, beyond their end."""
     gates = (*range(INPUT, INPUT + 4), *range(RECURRENT, RECURRENT + 4))
     common = dict(op=op, batch=3, inputs=32, cells=16, weights="i8", sparse=gates)
     if op != "LSTM":
@@ -559,9 +559,9 @@ def _refused(op):
 
 
 def draw(op, random):
-    """No activation but TANH: with others the cell's state grows, which magnifies rounding. (SIGMOID
-    is none in the schema, and TFLite computes without any.) No more outputs than cells: TFLite then
-    writes behind its scratch."""
+    """TANH is the only activation: with others the cell's state grows, which magnifies rounding.
+    (SIGMOID is not in the schema, and TFLite computes without any.) Outputs do not outnumber cells:
+    otherwise TFLite writes beyond the end of its scratch tensor."""
     some = lambda: bool(random.integers(2))
     cells = int(random.integers(1, 40))
     projection = [False, True, "bias"][int(random.integers(3))]

@@ -17,8 +17,8 @@ def full(type="f32", x=(2, 8), w=(5, 8), act=NONE, keep=False, per_channel=False
          bias_shape=None, bias_type=None, out_type=None, weights_format=0, asymmetric=False,
          seed=1, data_x=None, data_w=None, data_b=None, resize=None, options=True, out_shape=None,
          low_x=None, quantized_bias_type=None, block=0, scales=None, sparse=None, **case):
-    """`sparse`: what sparse weights say of themselves.
-    `block`: weights of 4 bits with a scale per block of so many; `scales`: (type, shape)."""
+    """`sparse`: the sparsity parameters of the weights. `block`: weights of 4 bits with one scale per
+    `block` elements; `scales`: (type, shape)."""
     qx, qw, qo = quantisation(type, w[0], w[1] if len(w) > 1 else 1, per_channel, 0, qx, qw, qo)
     data, weights, _ = form_of(type)
     weights = weights_type or weights
@@ -82,7 +82,7 @@ def _full_cases():
 
 
 def _packed():
-    """Weights of 4 and 2 bits."""
+    """Cases with weights of 4 and 2 bits."""
     for bits in ("i4", "i2"):
         for form in (f"i8_{bits}", f"i16_{bits}", f"hybrid_{bits}"):
             quant = dict(qx=q(0.03, 11)) if form.startswith("i8") else {}
@@ -116,8 +116,9 @@ def _packed():
 
 
 def _blocks():
-    """A scale per block. Only the optimised kernel has them, for constant weights of at least 4
-    units and rows of an even number of 32 or more; elsewhere TFLite takes the scale for 0."""
+    """Cases with a scale per block. Only the optimised kernel supports them, for constant weights of at
+    least 4 units and rows of an even number of 32 or more elements; otherwise TFLite reads the scale
+    as 0."""
     reference = dict(undefined="TFLite takes the scales of blocks for 0",
                      undefined_in=("reference",))
     for number, (x, w, block) in enumerate([((1, 32), (4, 32), 32), ((3, 64), (5, 64), 32),
@@ -132,7 +133,7 @@ def _blocks():
     yield full("hybrid_i4", keep=True, x=(2, 3, 64), w=(6, 64), block=32, **reference,
                name="blocks_keep_dims")
     yield full("hybrid_i4", asymmetric=True, **common, **reference, name="blocks_asymmetric")
-    # The kernel passes over the activation (XNNPACK's does not).
+    # The kernel ignores the activation (XNNPACK's does not).
     for act in (RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT):
         yield full("hybrid_i4", act=act, **common, **reference, name=f"blocks_act_{act}")
     small = "TFLite takes the scales of blocks for 0"
@@ -149,7 +150,7 @@ def _blocks():
 
 
 def sparse_rows(units, depth, block, part=0.4, seed=1):
-    """Rows of blocks of 1 by `block`, a part of which is there."""
+    """Returns rows of blocks of 1 by `block`, of which the fraction `part` is stored."""
     random = np.random.default_rng(seed)
     segments, indices = [0], []
     for _ in range(units):
@@ -183,7 +184,7 @@ def _sparse():
         yield rows("f32", (3, 64), 1, f"sparse_f32_bias_{bias}", units=5, bias=bias)
         yield rows("i8", (3, 64), 16, f"sparse_i8_bias_{bias}", units=5, bias=bias,
                    per_channel=True)
-    # What only the reference kernel takes, and only of float32.
+    # Forms that only the reference kernel supports, and only for float32.
     wrong = dict(undefined="TFLite takes any sparse weights for rows of blocks",
                  undefined_in=("optimised",))
     for form in ("columns", "both", "dense", "both_blocks", "turned_blocks"):
@@ -394,10 +395,10 @@ def batch(type="f32", x=(2, 3, 4), y=(2, 4, 5), adj_x=False, adj_y=False, right=
 
 
 def _misscaled(x, y, adj_x, asymmetric):
-    """Why the hybrid answer of TFLite to batches of these stored shapes is wrong, or "": it finds
-    the scales of batch (i, j) at i + j, the sums of the weights likewise, and has none of them for
-    the outermost of three batch axes of the weights. One axis of the batches is folded into the
-    rows before that where the weights have 1 there. Tried on 2 000 pairs of shapes."""
+    """Returns the reason why TFLite's hybrid result for batches of these stored shapes is wrong, or "".
+    It reads the scales of batch (i, j) at i + j, likewise the sums of the weights, and has none of
+    them for the outermost of three batch axes of the weights. One batch axis is folded into the rows
+    before that if it is 1 in the weights. Verified with 2 000 pairs of shapes."""
     rank = max(len(x), len(y)) - 2
     left = [1] * (rank + 2 - len(x)) + list(x[:-2])
     right = [1] * (rank + 2 - len(y)) + list(y[:-2])

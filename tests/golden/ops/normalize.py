@@ -27,7 +27,7 @@ def local(shape=(1, 2, 3, 7), radius=2, bias=1.0, alpha=0.5, beta=0.75, type="f3
                 [Out(out or type, shape, SUM)], table=table if options else {}, seed=seed, **case)
 
 
-# The reference kernel leaves out the window's upper end; the optimised one is the measure.
+# The reference kernel omits the window's upper end, so the optimised kernel is the reference here.
 LOCAL = dict(undefined="its window has no upper end", undefined_in=("reference",))
 
 

@@ -17,13 +17,13 @@ def types_of(op):
 def pool(op, type="f32", x=(1, 6, 6, 3), filter=(2, 2), stride=(2, 2), padding=VALID, act=NONE,
          qx=None, qo=None, version=1, data=None, out_type=None, seed=1, resize=None, options=True,
          **case):
-    """`filter` and `stride` are (height, width). The output's shape is left to prepare."""
+    """`filter` and `stride` are (height, width). Prepare computes the output's shape."""
     if type in QUANTISED:
         qx = qx or QUANTISED[type]
         qo = qo or qx
     m = Model(seed)
     source = m.input(type, x, qx, data=data, resize=resize)
-    # A maximum of int8 values is one of them: no rounding to be within a step of.
+    # A maximum of int8 values is one of them: there is no rounding, so no tolerance.
     rule = EQUAL if op == "MAX_POOL_2D" and type != "f32" else ELEMENT
     out = m.output(out_type or type, (1, 1, 1, 1), qo, rule=rule)
     table = dict(padding=padding, strideH=stride[0], strideW=stride[1], filterHeight=filter[0],

@@ -11,7 +11,7 @@ from ..pieces import In, Out, counts, node
 OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST", "BITCAST", "FAKE_QUANT"]
 VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 1,
             "FAKE_QUANT": 2}
-# What QUANTIZE makes of what, and the middle of each type's range.
+# Output types of QUANTIZE by input type, and the middle of each type's range.
 TARGETS = {"f32": ["i8", "u8", "i16", "i4", "u4"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0, "i4": 0, "i2": 0, "u4": 8}
@@ -48,7 +48,7 @@ def _quantize():
 
 
 def _some(type, scale, shift=0):
-    """A scale for a type, the zero point `shift` off its middle where there may be one."""
+    """A scale for a type; the zero point is `shift` off the middle if the type allows one."""
     if type in ("f32", "f16"):
         return None
     return q(scale, MIDDLE[type] + (shift if type in ("i8", "u8") else 0))
@@ -283,7 +283,7 @@ def _dequantize_refused():
 
 
 class Sparse:
-    """A small sparse tensor: what its levels say, its values, and the type they have."""
+    """A small sparse tensor: its levels, values and type."""
 
     def __init__(self, shape, order, blocks, levels, count):
         self.shape, self.order, self.blocks, self.levels, self.count = (
@@ -392,7 +392,7 @@ def _cast():
             yield cast(source, "f32", (3, 1, 5), version, name=f"{name}_odd", tags=ODD)
             yield cast(source, "i32", (1,), version, name=f"{name}_one", tags=SMALL)
             yield cast(source, "i8", (0, 2), version, name=f"{name}_empty", tags=SMALL)
-            if source in ("i8", "u8"):  # no scale counts, but the tag is wanted of every such type
+            if source in ("i8", "u8"):  # the scale has no effect, but every such type needs the tag
                 yield cast(source, "i64", (7,), version, name=f"{name}_zero_point",
                            tags=ZERO_POINT)
     special = [0, -0.0, 0.5, -0.5, 1.7, -1.7, 126.99, 255.9, 256, -129, 70000, 3e9, -3e9, 1e20,
@@ -431,7 +431,7 @@ def _cast():
 
 
 def _cast_packed(type, special):
-    """Their inputs and outputs are casts themselves."""
+    """The inputs and outputs of packed types are casts themselves."""
     _, low, high = PACKED[type]
     for version in range(1, VERSIONS["CAST"] + 1):
         for name, shape, tags in (("plain", (2, 3), ORDINARY), ("odd", (3, 1, 5), ODD),
@@ -489,12 +489,12 @@ BITS = ["f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64
 
 
 def bitcast(source, target, shape, seed=1, quant=None, **case):
-    """Random bits; where `target` is bool or a float, of values that have one form only."""
+    """Random bits; if `target` is bool or a float, only values with a unique representation."""
     low = high = None
     if target == "bool":
         low, high = 0, 1
     elif source[0] in "iu" and (target[0] in "fc" or target == "bf16"):
-        low, high = 0, 50   # no NaN, which may lose bits on their way
+        low, high = 0, 50   # no NaN, which may lose bits when copied
     return node("BITCAST", [In(source, shape, low=low, high=high, quant=quant)],
                 [Out(target, shape, EQUAL)], seed=seed, **case)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TRANSPOSE, TILE, BROADCAST_TO, blocks moved between space, depth and batch, REVERSE_V2 and
-REVERSE_SEQUENCE."""
+"""TRANSPOSE, TILE, BROADCAST_TO, space-depth and space-batch conversions, REVERSE_V2 and REVERSE_SEQUENCE."""
 import numpy as np
 
 from .. import movement
@@ -185,7 +184,7 @@ def _shaped_cases(op):
         yield build("i8", **ODD[op], how=how, quant=q(0.1, 5), name=f"i8_{how}")
         for name, (x, to) in REFUSED[op].items():
             undefined = "numbers that overflow" if name == "overflow" else ""
-            # A rank beyond ours is upstream's own business.
+            # Upstream may support ranks beyond ours.
             yield build("f32", x=x, to=list(to), how=how, undefined=undefined,
                         lenient=name.startswith("rank"), name=f"refused_{how}_{name}")
         yield build("f32", **ODD[op], how=how, index="i64", name=f"index_i64_{how}",
@@ -210,7 +209,7 @@ def _shaped_cases(op):
         op, (2, 60, 33, 20)), quant=q(0.1, 2), exact=True, name="exact_i8")
 
 
-# ---- Blocks and depth ---------------------------------------------------------------------------
+# ---- Space and depth ----------------------------------------------------------------------------
 
 
 def depth(op, type="f32", x=(1, 2, 2, 4), block=2, version=1, quant=None, options=True, seed=1,
@@ -251,7 +250,7 @@ def _depth_cases(op):
     yield build("i8", x=(2, 32, 32, 32), quant=q(0.1, 2), block=4, exact=True, name="exact_i8")
 
 
-# ---- Blocks and batch ---------------------------------------------------------------------------
+# ---- Space and batch ----------------------------------------------------------------------------
 
 
 def batch(op, type="f32", x=(1, 2, 2, 3), block=(2, 2), margins=((0, 0), (0, 0)), how="const",
@@ -313,7 +312,7 @@ def _batch_cases(op):
     yield build("i8", x=(8, 24, 24, 16), quant=q(0.1, 2), exact=True, name="exact_i8")
 
 
-# ---- Drawn --------------------------------------------------------------------------------------
+# ---- Random cases -------------------------------------------------------------------------------
 
 
 def draw(op, random):

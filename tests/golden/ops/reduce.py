@@ -25,7 +25,7 @@ def rule_of(op, type):
 
 
 def quantisations(op, type):
-    """(input, output) for an ordinary case, or (None, None)."""
+    """Returns (input, output) for an ordinary case, or (None, None)."""
     if type not in ("i8", "u8", "i16"):
         return None, None
     zx, zo = {"i8": (3, -7), "u8": (120, 99), "i16": (0, 0)}[type]

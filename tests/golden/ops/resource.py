@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables, which the interpreter keeps by name, and hash tables, which it keeps by number."""
+"""Variables, which the interpreter stores by name, and hash tables, which it stores by number."""
 import numpy as np
 
 from ..model import EQUAL, ODD, ORDINARY, SMALL, TYPES, ZERO_POINT, Model, q
@@ -51,11 +51,10 @@ def sum_of_values(op, shape, **case):
 
 def table(op, key="i64", value="str", entries=5, lookups=(4,), table_id=7, other_id=None,
           types=None, imports=1, default=None, filled=True, keys=None, **case):
-    """A table of `entries` entries, filled `imports` times with other values; y = table[x].
+    """A table of `entries` entries, filled `imports` times with different values; y = table[x].
 
-    Keys are 0, 3, 6, … as numbers or as text, lookups 0, 2, 4, …; `types` are those the table is
-    created with where they differ.
-    """
+    Keys are 0, 3, 6, … as numbers or as text, lookups 0, 2, 4, …; `types` are those with which the
+    table is created, if they differ."""
     m = Model()
     as_key = lambda n: n if key == "i64" else b"k%d" % n
     as_value = lambda n: n * 5 - 7 if value == "i64" else b"v" * (n % 4) + b"%d" % n

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RNN, its two sequence forms, and SVDF: float32 and hybrid, SVDF int8, too.
+"""RNN, its two sequence forms, and SVDF: float32 and hybrid, SVDF also int8.
 
-States are variables, which are zero at the start. So that they count, a model has several nodes on
-the same states: the second begins where the first has ended.
+States are variables, which are zero at the start. To test non-zero states, a model has several nodes
+with the same states: the second begins with the final state of the first.
 """
 import numpy as np
 
@@ -20,8 +20,8 @@ FORMS = [("f32", "f32", False), ("hybrid_i8", "i8", False), ("hybrid_i8_asymmetr
 
 
 def matrix(shape, weights, scale=0.004):
-    """Weights so small that TANH stays away from 1: between -1 and 1 the zero point is -0.5, where
-    the last bit of a state decides how all of it is rounded."""
+    """Small weights keep TANH away from 1: for states between -1 and 1 the zero point is -0.5, where the
+    last bit of a state decides how all of it is rounded."""
     scale = float(scale * min(1, 3 / np.sqrt(shape[-1] + 1)))
     if weights == "f32":
         return "f32", shape, None, -150 * scale, 150 * scale
@@ -29,7 +29,7 @@ def matrix(shape, weights, scale=0.004):
 
 
 def cell(inputs, units, weights, batch, auxiliary=None):
-    """(type, shape, quantisation, low, high) of a cell's weights, bias and (variable) state."""
+    """Returns (type, shape, quantisation, low, high) of a cell's weights, bias and (variable) state."""
     return [matrix((units, inputs), weights), matrix((units, units), weights, 0.003),
             ("f32", (units,), None, -0.4, 0.4), ("variable", (batch, units))]
 
@@ -38,8 +38,8 @@ def recurrent(op, batch=2, time=3, inputs=5, units=4, weights="f32", act=TANH, t
               merge=False, auxiliary=None, asymmetric=False, version=1, nodes=2, change=None,
               without=(), backward_units=None, other_shape=None, outs=None, variable=True, rank=None,
               options=True, data=None, resize=None, count=None, seed=1, **case):
-    """`auxiliary`: values of the auxiliary input with weights; "input": without, in place of the
-    input of the second cell. `change` and `without` are as in lstm.full."""
+    """`auxiliary`: values of the auxiliary input with weights; "input": without weights, as the input of
+    the second cell. `change` and `without` are as in lstm.full."""
     m = Model(seed)
     made = cell(inputs, units, weights, batch)
     if op == BOTH:
@@ -76,7 +76,7 @@ def svdf(type="f32", batch=2, inputs=5, units=4, rank=1, memory=6, weights=None,
          asymmetric=False, version=1, nodes=3, qx=q(0.03, 4), qo=q(0.05, -3), change=None, without=(),
          variable=True, count=5, options=True, data=None, resize=None, state=None, seed=1,
          out_type=None, scales=(0.005, 0.001, 0.0005), **case):
-    """`scales`: of the features' weights, the weights over time and the state, for int8."""
+    """`scales`: for int8, those of the features' weights, the weights over time and the state."""
     integer = type == "i8"
     weights = weights or ("i8" if integer else "f32")
     filters = units * abs(rank)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE. Everything they answer is compared for
-equality."""
+"""ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE. All their results are compared for equality."""
 import numpy as np
 
 from .. import generator

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE, RANK and BROADCAST_ARGS, with shapes and axes known early
-and late."""
+"""RESHAPE, SQUEEZE, EXPAND_DIMS, SHAPE, RANK and BROADCAST_ARGS, with shapes and axes known before or at
+run time."""
 import numpy as np
 
 from .. import generator, movement
@@ -99,7 +99,7 @@ def _sources():
 
 
 def _chain():
-    """Two run-time reshapes after one another: the second one's input is dynamic."""
+    """Two consecutive run-time reshapes: the second one's input is dynamic."""
     m = Model()
     x = m.input("f32", (3, 4))
     first, second = m.input("i32", (1,), data=np.int32([-1])), m.const("i32", (2,),
@@ -142,7 +142,7 @@ def _refused():
 def other(op, type="f32", x=(2, 1, 3), dims=(), axis=1, how="const", index="i32", version=1,
           quant=None, qo=None, out=None, out_type=None, options=True, resize=None, const_x=False,
           axis_dims=(), seed=1, **case):
-    """`dims` for SQUEEZE, `axis` for EXPAND_DIMS, `out` for the type that SHAPE answers in."""
+    """`dims` for SQUEEZE, `axis` for EXPAND_DIMS, `out` for the output type of SHAPE."""
     m = Model(seed)
     inputs = [m.const(type, x, quant) if const_x else m.input(type, x, quant, resize=resize)]
     table = {}
@@ -175,7 +175,7 @@ def _others(op):
                                COPIED, {},
                                ODD_ONES[op], small)
     for number, x in enumerate(((), (5,), (1, 1, 1), (2, 0, 1), (1, 2) * 3, (1,) * 7, (1, 2) * 4)):
-        # EXPAND_DIMS of the last form makes nine dimensions, more than ours take.
+        # EXPAND_DIMS of the last form has an output of nine dimensions, more than Deputy supports.
         yield build("f32", x=x, axis=0, name=f"forms_{number}",
                     lenient=op == "EXPAND_DIMS" and len(x) == 8)
     if op != "RANK":
@@ -216,7 +216,7 @@ def _others(op):
 
 
 def _followed(op):
-    """What comes out decides a shape: RESHAPE of a resized input to what SHAPE says, and so on."""
+    """The result is used as a shape: RESHAPE of a resized input to the result of SHAPE, and so on."""
     if op != "SHAPE":
         return
     for how in ("const", "input"):
@@ -225,7 +225,7 @@ def _followed(op):
         shape = m.tensor("i32", (2,))
         m.op("SHAPE", [y], [shape], ShapeOptions=dict(outType=2))
         if how == "input":
-            # Through a run-time RESHAPE the shape is not known while preparing.
+            # A run-time RESHAPE makes the shape unknown during prepare.
             flat = m.tensor("i32", (2,))
             m.op("RESHAPE", [shape, m.input("i32", (1,), data=np.int32([2]))], [flat],
                  ReshapeOptions={})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators with one data input and one output of the same shape: how their cases are built."""
+"""Builds the cases of operators with one data input and one output of the same shape."""
 import numpy as np
 
 from ..model import (ELEMENT, HALF, ODD, ORDINARY, SMALL, ZERO_POINT, Model, q)
@@ -11,7 +11,7 @@ QUANTISED = ("i8", "u8", "i16")
 def single(op, type="f32", shape=(2, 3), qx=None, qo=None, version=1, options=None, data=None,
            low=None, high=None, out_type=None, seed=1, resize=None, rule=ELEMENT, const=False,
            **case):
-    """`options` is {table: fields}; case's name, tags and so on go through."""
+    """`options` is {table: fields}; **case holds the case's name, tags etc."""
     m = Model(seed)
     if const:
         x = m.const(type, shape, qx, data=data, low=low, high=high)
@@ -24,8 +24,8 @@ def single(op, type="f32", shape=(2, 3), qx=None, qo=None, version=1, options=No
 
 
 def claims(make, versions, types, zero_points):
-    """The rows every claim needs. `make(type=…, …)` builds a case with fitting quantisation;
-    `zero_points(type)` are (qx, qo) away from the middle."""
+    """Yields the rows that every claim needs. `make(type=…, …)` builds a case with suitable
+    quantisation; `zero_points(type)` are (qx, qo) away from the middle."""
     for version in range(1, versions + 1):
         for type in types:
             name = f"v{version}_{type}"
@@ -52,7 +52,7 @@ def shapes(make, types):
 
 
 def all_steps(type):
-    """Every value of an 8-bit type, a spread of the others."""
+    """Returns every value of an 8-bit type, a selection of the others."""
     if type == "i8":
         return np.arange(-128, 128)
     if type == "u8":
@@ -66,12 +66,12 @@ SPECIAL = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38
                       -20.0, 9.0, -9.0, 3.0, -3.0, 1e-7, 1e7, 4e9, -4e9, 0.49999997])
 
 
-# Numbers of bfloat16 over its whole range.
+# bfloat16 numbers over the whole range.
 BRAINS = (np.arange(0, 65536, 37, np.uint32) << 16).view(np.float32)
 
 
 def counts(op, options=None):
-    """Numbers of inputs and outputs that no such operator takes."""
+    """Yields cases with numbers of inputs and outputs that no such operator accepts."""
     for inputs, outputs in ((0, 1), (2, 1), (1, 2)):
         m = Model()
         xs = [m.input("f32", (2,)) for _ in range(inputs)]
@@ -91,7 +91,7 @@ def refused_types(make, types):
 
 
 def some(random, type, low=-3, high=0.3):
-    """A drawn scale and zero point."""
+    """Draws a scale and zero point."""
     scale = float(10 ** random.uniform(low, high))
     if type == "i16":
         return q(scale)

@@ -16,7 +16,7 @@ def cut(type="f32", x=(4, 5), begin=(1, 2), size=(2, 2), how="const", index="i32
     m = Model(seed)
     source = m.const(type, x, quant) if const_x else m.input(type, x, quant, resize=resize)
     inputs = [source, indices(m, index, begin, how), indices(m, size_index or index, size, how)]
-    # Unlike others, the kernel holds the output's shape in the file against its own.
+    # Unlike others, this kernel compares the output's shape in the file with its own.
     shape = ([n - b if s == -1 else s for n, b, s in zip(x, begin, size)]
              if np.shape(begin) == (len(x),) else x)
     m.op("SLICE", inputs, [out_shape(m, out_type or type, shape, qo or quant)], version)
@@ -219,7 +219,7 @@ def draw(op, random):
     steps = [int(random.choice([1, 1, 1, 2, 3, -1, -2])) for _ in range(entries)]
     masks = [number(0, 2**entries) if random.random() < 0.5 else 0 for _ in range(2)]
     masks += [2 ** number(0, entries) if random.random() < 0.2 else 0 for _ in range(3)]
-    # Upstream reads whatever lies there when an index of a shrunk axis is outside.
+    # Upstream reads arbitrary memory if an index of a shrunk axis is out of range.
     begin = [b if masks[4] >> i & 1 == 0 else number(-1, 1) for i, b in enumerate(begin)]
     return stride(type, x, begin, end, steps, masks, **more,
                   name=f"draw_{type}_{x}_{begin}_{end}_{steps}_{masks}")

@@ -58,7 +58,7 @@ def _betas():
 
 
 def _wide_outputs():
-    """8-bit inputs with an int16 output: the reference kernel takes 1/65536 and -32768."""
+    """8-bit inputs with an int16 output: the reference kernel requires 1/65536 and -32768."""
     for type in ("i8", "u8"):
         yield softmax(type=type, shape=(4, 21), out_type="i16", qo=q(1 / 65536, -32768),
                       name=f"{type}_to_i16")

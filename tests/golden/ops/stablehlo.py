@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The StableHLO operators that TensorFlow Lite computes, but for those that call subgraphs."""
+"""The StableHLO operators that TensorFlow Lite computes, except those that call subgraphs."""
 import zlib
 
 import numpy as np
@@ -19,7 +19,7 @@ TYPES_OF = {op: (*NUMBERS, "bool") for op in OPERATORS} | {
 
 
 def values(type, shape, seed, low=None, high=None):
-    """Numbers of the type, the same for the same seed."""
+    """Returns random numbers of the type, the same for the same seed."""
     random = np.random.default_rng(seed)
     dtype = TYPES[type][2]
     if type in ("f32", "f16", "f64"):
@@ -45,7 +45,8 @@ def rule(type):
 
 
 def not_numbers(type):
-    """Two tensors in which NaN, infinities and zeros of both signs meet each other and numbers."""
+    """Returns two tensors that combine NaN, infinities and zeros of both signs with each other and with
+    numbers."""
     special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5], TYPES[type][2])
     return np.repeat(special, len(special)), np.tile(special, len(special))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mathematical functions of one value."""
+"""Unary mathematical functions."""
 import numpy as np
 
 from .. import generator
@@ -15,7 +15,7 @@ TYPES = {"ABS": ("f32", "i8", "i16", "i32"), "NEG": ("f32", "f16", "bf16", "i8",
          "ROUND": ("f32", "f16", "bf16"), "EXP": _Q, "LOG": _Q,
          "SQRT": _Q, "RSQRT": _Q, "SQUARE": ("f32",), "SIN": ("f32", "f16"),
          "COS": ("f32", "f16"), "SIGN": ("f32", "i32", "f64")}
-POSITIVE = ("LOG", "SQRT", "RSQRT")   # where numbers below 0 have no answer
+POSITIVE = ("LOG", "SQRT", "RSQRT")   # undefined for negative numbers
 
 
 def quantisations(op, type):
@@ -36,8 +36,8 @@ def zero_points(op):
 
 
 def _overflow(type, qx, qo):
-    """Why TFLite's table of EXP is not to be asked, or "": its steps are cast to int32 (int8), or
-    its samples are infinite (int16)."""
+    """Returns the reason why TFLite's table of EXP is invalid, or "": its steps are cast to int32
+    (int8), or its samples are infinite (int16)."""
     highest, limit = (127, 2.0**31) if type == "i8" else (32768, 3e38)
     if np.exp(np.float64(qx.scale) * (highest - int(qx.zero))) < limit * float(qo.scale):
         return ""

@@ -87,7 +87,7 @@ BOOLEAN_BODIES = ["LOGICAL_AND", "LOGICAL_OR"]
 
 
 def bodies(type):
-    """Bodies never run, but a delegate has them prepared: StableHLO's take every type."""
+    """Bodies are never run, but a delegate makes the runtime prepare them: StableHLO's support every type."""
     if type == "bool":
         return BOOLEAN_BODIES
     return BODIES[4:] if type in ("f64", "i8", "u8") else BODIES
@@ -99,7 +99,7 @@ OPTIONS_OF = {"ADD": "AddOptions", "MUL": "MulOptions"}
 def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), base=(), padding=(),
               body="ADD", init=0, init_type=None, init_shape=(), out=None, quant=None, seed=1,
               data=None, resize=None, subgraph=1, options=True, length=1, inputs=2, outs=1, **case):
-    """Lists left empty stay out of the options."""
+    """Empty lists are omitted from the options."""
     m = Model(seed)
     few = {} if type in ("f32", "f64", "bool") else dict(low=0, high=5)
     if type == "f64":
