@@ -12,7 +12,8 @@ bool Renames(const RowPlan& plan, int node) {
   return plan.IsTranspose(node) || plan.IsReshape(node);
 }
 
-// TRANSPOSEs and RESHAPEs from the tensor backwards, which only the product needs.
+// Returns the TRANSPOSEs and RESHAPEs that compute the tensor, last one first, as long as the
+// product is the only consumer of their results.
 std::vector<int> ChainBefore(const RowPlan& plan, int product, int tensor) {
   std::vector<int> chain;
   while (tensor >= 0 && plan.TensorAt(tensor).readers == 1) {
@@ -25,7 +26,7 @@ std::vector<int> ChainBefore(const RowPlan& plan, int product, int tensor) {
   return chain;
 }
 
-// How the output of a chain, whose last node comes first, lies in its input.
+// Returns the layout of a chain's output in its input; the last node of the chain comes first.
 std::optional<StridedShape> LayoutThrough(const RowPlan& plan, std::span<const int> chain) {
   const int from = plan.InputOf(chain.back());
   std::optional<StridedShape> layout = StridedShape::Dense(plan.TensorAt(from).dims);
@@ -37,7 +38,7 @@ std::optional<StridedShape> LayoutThrough(const RowPlan& plan, std::span<const i
   return layout;
 }
 
-// As many nodes as elements in steps can stand for, those next to the product.
+// Absorbs as many nodes before the product as one set of strides can express.
 StridedOperand OperandOf(const RowPlan& plan, int product, int tensor) {
   std::vector<int> chain = ChainBefore(plan, product, tensor);
   for (; !chain.empty(); chain.pop_back()) {

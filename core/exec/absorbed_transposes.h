@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TRANSPOSEs around a matrix product that need not run: the product reads an operand in steps from
-// where it was before them, or stores its rows where they would put them. Pure functions, part of
-// the pass for steps by rows (core/exec/row_steps.h).
+// Finds TRANSPOSEs around a matrix product that need not run: the product reads an operand with the
+// strides of the tensor before them, or stores its rows at the positions to which they would move
+// them. Pure functions, part of the pass for row-wise fusion groups (core/exec/row_steps.h).
 #ifndef DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
 #define DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
 
@@ -17,22 +17,24 @@
 
 namespace deputy {
 
-// An operand of a product, and the TRANSPOSEs and RESHAPEs that the product undoes as it reads.
+// An operand of a product, with the TRANSPOSEs and RESHAPEs that the product absorbs as it reads
+// it.
 struct StridedOperand {
-  StridedInput input;      // no tensor: the operand is read as it is
-  std::vector<int> nodes;  // the last one first
+  StridedInput input;      // no tensor: the operand is read unchanged
+  std::vector<int> nodes;  // in reverse order of execution
 };
 
-// By product, which has some; by input.
+// Strided operands by product and by input; products without any are not listed.
 using StridedOperands = std::map<int, std::array<StridedOperand, kMaxMadeInputs>>;
 
-// Finds the TRANSPOSEs that make operands of products, and takes them.
+// Finds the TRANSPOSEs that compute only an operand of a product, and takes them in the plan.
 StridedOperands AbsorbTransposes(RowPlan* plan);
 
-// The product that can store its rows where the TRANSPOSE, the last of a step's `nodes`, would put
-// them; -1: none.
+// Returns the product that can store its rows as the TRANSPOSE at the end of `nodes`, a group's
+// nodes, would; -1: none.
 int ProductThatScatters(const RowPlan& plan, std::span<const int> nodes);
-// Where such a product's elements go in that TRANSPOSE's output. None if rows do not stay together.
+// Returns the layout of this product's elements in the TRANSPOSE's output; none if the columns of a
+// row would not be contiguous.
 std::optional<StridedShape> ScatteredRows(const RowPlan& plan, int product, int transpose);
 
 }  // namespace deputy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prepare. Nodes are prepared in plan order up to the first one whose output shape is known only
-// after it has run; everything prepared so far is then laid out (lay_out.cc), and the rest follows
-// during Invoke, behind that node.
+// after it has run. Memory is then planned for these nodes (lay_out.cc); the remaining nodes follow
+// during Invoke, after that node has run.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// Part of the model, or made once by a node.
+// Returns true for contents of the model, and for tensors that a node computes once.
 bool IsConstant(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteMmapRo || tensor.allocation_type == kTfLitePersistentRo;
 }
@@ -35,7 +35,7 @@ TfLiteStatus Subgraph::CheckConsistent() {
 TfLiteStatus Subgraph::AllocateTensors() {
   if (CheckConsistent() != kTfLiteOk) return kTfLiteError;
   {
-    // Cancelled in the middle, delegates would be lost.
+    // A cancellation during Redo would lose the delegates.
     const CancelScope uninterrupted(interpreter_, nullptr);
     if (const TfLiteStatus status = delegation().Redo(); status != kTfLiteOk) return status;
   }
@@ -89,7 +89,8 @@ TfLiteStatus Subgraph::PrepareAll(const std::vector<int>& plan, bool* out_dynami
   return kTfLiteOk;
 }
 
-// Operators that only a delegate has do not compute shapes.
+// Stops at an unresolved custom operator: without the delegate that implements it its output shapes
+// are unknown.
 TfLiteStatus Subgraph::PropagateShapes(const std::vector<int>& plan) {
   const auto unresolved = std::find_if(plan.begin(), plan.end(), [this](int node_index) {
     return IsUnresolvedCustomOp(*graph_.registration(node_index));
@@ -98,7 +99,7 @@ TfLiteStatus Subgraph::PropagateShapes(const std::vector<int>& plan) {
   return PrepareAll({plan.begin(), unresolved}, &ignored);
 }
 
-// Nodes that a delegate has taken keep their temporaries in the table, but not their memory.
+// Nodes that a delegate has claimed keep their temporaries in the table, but not their memory.
 void Subgraph::DropIdleTemporaries() {
   if (!delegation().any_applied() && delegation().original_plan().empty()) return;
   std::vector<bool> planned(static_cast<size_t>(graph_.node_count()), false);
@@ -123,7 +124,7 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
   AnnounceSteps();
-  // Where memory is short, the kernel that needs it will say so.
+  // If this fails for lack of memory, the kernel that needs the scratch reports it.
   interpreter_->scratch().Grow(limits(), &pool());
   return PackConstants();
 }
@@ -135,7 +136,7 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
     TfLiteStatus status = OwnDelegateOutputs(graph_.plan()[position]);
     if (status == kTfLiteOk) status = PrepareNode(graph_.plan()[position], &dynamic);
     if (status != kTfLiteOk) return status;
-    // Under Hot, nodes that a delegate has taken are prepared, too; they need not run.
+    // Under Hot, nodes that a delegate has claimed are prepared, too, but need no packed constants.
     if (graph_.node(graph_.plan()[position])->delegate != nullptr) pack_requests_.resize(requests);
     *out_last_prepared = position;
     if (dynamic) break;
@@ -143,8 +144,8 @@ TfLiteStatus Subgraph::PrepareFrom(int position, int* out_last_prepared) {
   return kTfLiteOk;
 }
 
-// A constant that a builtin kernel has computed is shared by interpreters. A delegate that computes
-// it instead writes to it.
+// Interpreters share constants that a builtin kernel has computed. A delegate that computes such a
+// constant instead writes to it, so it gets its own copy.
 TfLiteStatus Subgraph::OwnDelegateOutputs(int node_index) {
   const TfLiteNode& node = *graph_.node(node_index);
   if (node.delegate == nullptr) return kTfLiteOk;
@@ -179,8 +180,8 @@ TfLiteStatus Subgraph::PackConstants() {
   });
   PackedConstants& own = interpreter_->node_constants();
   PackedConstants& shared = interpreter_->packed_constants();
-  // Nodes may share a constant, of which there are no more than the file has, in float16 twice as
-  // large. Those that nodes compute are kept as they are, and packed.
+  // Upper bound on the packed bytes. Several nodes may use one constant, so the total is limited by
+  // the file's size, doubled for float16. Computed constants are stored both plain and packed.
   const size_t file_bytes = model.bytes().size();
   shared.Expect(std::min(bytes, file_bytes) + 2 * std::min(computed_bytes, 2 * file_bytes));
   const size_t own_before = own.bytes();
@@ -195,7 +196,7 @@ TfLiteStatus Subgraph::PackConstants() {
   if (own.bytes() != own_before) own.ReleaseUnused();
   if (shared.bytes() != packed_before) {
     shared.ReleaseUnused();
-    // What is small, as a bias, lies beside what inferences read.
+    // Small constants, such as biases, share pages with data that inferences read.
     constexpr size_t kLarge = 64 << 10;
     ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
       if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
@@ -230,7 +231,7 @@ TfLiteStatus Subgraph::PrepareNode(int node_index, bool* out_dynamic) {
   return kTfLiteOk;
 }
 
-// The nodes behind it may read a shape that the replaced nodes compute in their prepare.
+// Returns true if nodes after it may read a shape that the replaced nodes compute in their prepare.
 bool Subgraph::HasComputedShape(int node_index) const {
   const std::span<const int> outputs = IndicesOf(graph_.node(node_index)->outputs);
   return std::any_of(outputs.begin(), outputs.end(), [&](int index) {
@@ -250,7 +251,7 @@ bool Subgraph::KeepShapes(const std::vector<SharedShape>& shared) {
       NoteFailure(text);
     }
     kept = false;
-    // Back to what it was, or the graph could never be prepared again.
+    // Restores the shape; otherwise no later allocation could succeed.
     if (now.allocation_type != before.allocation_type) TfLiteTensorDataFree(&now);
     now.allocation_type = before.allocation_type;
     now.type = before.type;
@@ -303,7 +304,7 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
 }
 
 void Subgraph::NoteReaders() {
-  // Nodes that a delegate has taken may have to run after all.
+  // Nodes that a delegate has claimed may have to run on the CPU.
   const bool any = interpreter_->keeps_replaced_nodes() && !delegation().original_plan().empty();
   read_.assign(graph_.tensors().size(), any);
   for (int index : graph_.outputs()) {

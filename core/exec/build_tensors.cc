@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a model says of its tensors to the ABI's structs.
+// Converts the model's tensor descriptions to the structs of the ABI.
 #include <cstdlib>
 
 #include "core/base/type_size.h"
@@ -17,8 +17,8 @@ T* AllocateZeroed() {
   return value;
 }
 
-// The tensor owns the result; each part is attached before the next is allocated, so that a
-// refused allocation leaks nothing.
+// Each part is attached to the tensor before the next is allocated, so that a failed allocation
+// leaks nothing.
 void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
   if (desc.type == kTfLiteBlockwiseQuantization) {
     auto* params = AllocateZeroed<TfLiteBlockwiseQuantization>();
@@ -78,14 +78,14 @@ void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
 }  // namespace
 
 TfLiteStatus Subgraph::BuildTensors() {
-  // Callers keep pointers to tensors from before they are prepared, too.
+  // Callers may keep pointers to tensors obtained before tensors are prepared.
   graph_.ReserveTensors(desc_->tensors.size() + Graph::kTensorsToSpare);
   graph_.ReserveNodes(desc_->operators.size());
   graph_.ReservePlan(desc_->operators.size());
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
-  // As upstream: a list with an index out of range counts as empty. The subgraph is inconsistent
-  // then and never runs, but callers may query its inputs.
+  // As upstream: a list with an index out of range counts as empty. The subgraph is then
+  // inconsistent and never runs, but callers may query its inputs.
   if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
   if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
   for (size_t i = 0; i < desc_->tensors.size(); ++i) {
@@ -111,7 +111,7 @@ TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor)
   }
   tensor->dims_signature = MakeArray(desc.signature).release();
   if (!HasFixedSize(desc.type)) {
-    // The payload's size is known only once somebody writes it.
+    // The size is unknown until the contents are written.
     tensor->allocation_type = desc.type == kTfLiteNoType ? kTfLiteArenaRw : kTfLiteDynamic;
     return kTfLiteOk;
   }

@@ -24,15 +24,16 @@ void ReportRefusedOptions(const OpDef& def, const OpOptions& options, int subgra
                    subgraph, node, BuiltinOperatorName(def.code));
 }
 
-// The options struct of a builtin, null for operators that carry none. False after one report.
+// Creates the options struct of a builtin, null for operators without options. Returns false after
+// one report.
 bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size_t node,
                   ErrorReporter* reporter, void** out_data) {
   *out_data = nullptr;
   if (def.params_size == 0) return true;
   std::unique_ptr<void, decltype(&free)> params(calloc(1, def.params_size), &free);
   if (params == nullptr) throw std::bad_alloc();
-  // Options of another operator are not read as this one's: they count as absent, and the struct
-  // then stays at its defaults, or the parser refuses the model.
+  // Options of another operator's type count as absent. The struct then keeps its defaults, or the
+  // parser rejects the model.
   const OpOptions options = desc.options.As(def.options);
   if (def.parse != nullptr && !def.parse(options, params.get())) {
     ReportRefusedOptions(def, options, subgraph, node, reporter);
@@ -42,7 +43,8 @@ bool ParseOptions(const OpDef& def, const OperatorDesc& desc, int subgraph, size
   return true;
 }
 
-// Upstream's two reports, letter by letter; the newest has to say why for those who ask for it.
+// Makes upstream's two reports, letter by letter. Both carry the reason as detail, since clients
+// may query the newest report.
 TfLiteStatus RefuseBuiltin(const OperatorCodeDesc& code, const char* why, ErrorReporter* reporter) {
   const char* name = BuiltinOperatorName(code.code);
   reporter->ReportWithDetail(why,
@@ -90,7 +92,7 @@ TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, Erro
         found != nullptr ? *found : UnresolvedCustomOp(code.custom_name, code.version);
     registration.version = code.version;
     if (custom) {
-      // Older clients leave these unset in what their callbacks return.
+      // Older clients leave these fields unset in the registration that their callbacks return.
       registration.builtin_code = kTfLiteBuiltinCustom;
       if (registration.custom_name == nullptr) registration.custom_name = code.custom_name;
     }
@@ -106,7 +108,7 @@ TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
   ErrorReporter* reporter = subgraph->interpreter()->reporter();
   for (size_t i = 0; i < desc.operators.size(); ++i) {
     const OperatorDesc& op = desc.operators[i];
-    // An unsound node is left out; the subgraph carries the reason and will never run.
+    // Skips an invalid node. The subgraph has recorded the reason and is never run.
     if (!subgraph->graph().IndicesExist(op.inputs) || !subgraph->graph().IndicesExist(op.outputs) ||
         !subgraph->graph().IndicesExist(op.intermediates)) {
       continue;

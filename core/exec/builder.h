@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Model description → nodes with kernels. Split from the interpreter because it is the only place
-// that resolves operators and parses their options.
+// Builds nodes with kernels from the model description. Separate from the interpreter because no
+// other code resolves operators and parses their options.
 #ifndef DEPUTY_CORE_EXEC_BUILDER_H_
 #define DEPUTY_CORE_EXEC_BUILDER_H_
 
@@ -10,13 +10,13 @@
 
 namespace deputy {
 
-// The registrations of a model's operator codes, in their order. Error after one report when the
-// schema version is not 3, a builtin is unknown to the resolver, or has no option parser. An
-// unknown custom operator becomes a placeholder that fails in prepare.
+// Collects the registrations of a model's operator codes, in their order. Fails after one report if
+// the schema version is not 3, or if a builtin is unknown to the resolver or has no option parser.
+// An unknown custom operator becomes a placeholder that fails in prepare.
 TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
                               std::vector<TfLiteRegistration>* out_registrations);
 
-// Tensors and nodes of one subgraph; kernels' init runs here, in node order.
+// Creates the tensors and nodes of one subgraph; calls the kernels' init in node order.
 TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
                            const std::vector<TfLiteRegistration>& registrations,
                            OpResolver* resolver, Subgraph* subgraph);

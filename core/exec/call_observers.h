@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All observers of an interpreter's calls of foreign code, as one observer.
+// Combines all observers of an interpreter's calls of foreign code into one.
 #ifndef DEPUTY_CORE_EXEC_CALL_OBSERVERS_H_
 #define DEPUTY_CORE_EXEC_CALL_OBSERVERS_H_
 
@@ -18,10 +18,10 @@ class CallObservers final : public CallObserver {
 
   bool wants_each_node() const { return timer_.wants_each_node(); }
   TileObserver* tile_observer() { return timer_.wants_tiles() ? &timer_ : nullptr; }
-  // Itself, or null while there is no observer.
+  // Returns this object, or null if it has no observer and no listener.
   CallObserver* active() { return observer_ != nullptr || timer_.has_listener() ? this : nullptr; }
 
-  // The timer is the innermost: it measures the call and no other observer.
+  // The timer is called innermost, so that it measures the call without the other observer.
   void Begin(const ForeignCall& call) override {
     if (observer_ != nullptr) observer_->Begin(call);
     timer_.Begin(call);

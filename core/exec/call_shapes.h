@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls of one subgraph return, remembered for one allocation pass: a walk that prepares nodes
-// and, through IF and WHILE, the subgraphs they call. Where several nodes call one subgraph with
-// different shapes, each of them needs to know what comes back; without a memory the subgraph would
-// be prepared anew for each of them, and subgraphs that call each other twice would be prepared
-// 2^depth times.
+// Caches the output shapes of calls of one subgraph during one allocation pass. A pass prepares
+// nodes and, through IF and WHILE, the subgraphs that they call. Several nodes may call one
+// subgraph with different shapes, and each needs the shapes of its results. Without the cache the
+// subgraph would be prepared again for each call, and nested calls would prepare it 2^depth times.
 #ifndef DEPUTY_CORE_EXEC_CALL_SHAPES_H_
 #define DEPUTY_CORE_EXEC_CALL_SHAPES_H_
 
@@ -20,12 +19,12 @@ namespace deputy {
 
 class CallShapes {
  public:
-  // As many different shapes of inputs are looked into per pass. Models have one or two; what lies
-  // beyond is left open until it is called, so that a pass stays linear in the model.
+  // Maximum number of different input shapes per pass. Models have one or two. Outputs of calls
+  // with further shapes are treated as dynamic, so that a pass stays linear in the model.
   static constexpr size_t kMostShapes = 32;
 
-  // What a call with such inputs returns, null when it is not known. Another pass than that of the
-  // last call drops what is known.
+  // Returns the outputs of a call with these inputs, or null if they are not cached. A new pass
+  // discards the entries of the previous one.
   const std::vector<CallOutput>* Find(int64_t pass, std::span<const CallInput> inputs) {
     if (pass != pass_) entries_.clear();
     pass_ = pass;
@@ -38,7 +37,7 @@ class CallShapes {
     return nullptr;
   }
 
-  // No more shapes are to be looked into in this pass.
+  // Returns true if no further shapes may be inferred in this pass.
   bool full() const { return entries_.size() >= kMostShapes; }
 
   void Add(std::span<const CallInput> inputs, std::vector<CallOutput> outputs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every callback finds its subgraph, calls one method, and turns an exception into a status. The
-// functions for delegates are separate stubs, so that calling one from a kernel says so.
+// Every callback finds its subgraph, calls one method, and converts an exception to a status. In
+// kernel mode the functions for delegates are separate stubs that report the wrong call.
 #include "core/exec/context.h"
 
 #include "core/base/guard.h"
@@ -24,7 +24,8 @@ TfLiteStatus CallSubgraph(const TfLiteContext* context, Method&& method) {
   return Guard(out_of_memory, [&] { return method(subgraph); });
 }
 
-// The observer, if there is one and if the call of the function is right as such.
+// Notifies the observer of the call; returns it if there is one and the call itself is valid, else
+// null.
 Observer* NotifyObserver(const TfLiteContext* context, const char* function) {
   Subgraph* subgraph = SubgraphOf(context);
   Observer* const observer = subgraph->interpreter()->observer();
@@ -75,7 +76,7 @@ TfLiteStatus GetModelMetadata(const TfLiteContext* context, const char* name, co
   return kTfLiteOk;
 }
 
-// ---- Functions of delegate mode, as kernels meet them -------------------------------------------
+// ---- Functions of delegate mode: stubs for kernels ----------------------------------------------
 
 TfLiteStatus Forbidden(const TfLiteContext* context, const char* function) {
   if (Observer* observer = SubgraphOf(context)->interpreter()->observer()) {
@@ -107,7 +108,7 @@ TfLiteStatus ForbiddenReleaseSubgraphContext(TfLiteContext* context, int) {
   return Forbidden(context, "ReleaseSubgraphContext");
 }
 
-// ---- Functions of delegate mode, as delegates meet them -----------------------------------------
+// ---- Functions of delegate mode: implementations for delegates ----------------------------------
 
 TfLiteStatus GetExecutionPlan(TfLiteContext* context, TfLiteIntArray** out_plan) {
   NotifyObserver(context, "GetExecutionPlan");

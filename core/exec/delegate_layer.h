@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subgraph and its interpreter need of the layer that applies delegates. It stands above
-// them (core/delegation) and is handed in when an interpreter is made.
+// Interface of the layer that applies delegates, as subgraph and interpreter use it. The layer is
+// above them (core/delegation) and is injected when an interpreter is created.
 #ifndef DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 #define DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 
@@ -17,55 +17,55 @@ namespace deputy {
 
 class Subgraph;
 
-// The operators of a delegate's partition as the delegate timed them; see DeputyNodeEvent.
+// Events of a partition's operators, measured by the delegate; see DeputyNodeEvent.
 struct PartitionEvents {
   struct Event {
     int node = -1;
     std::string name;
     int64_t begin_ns = 0, duration_ns = 0;
   };
-  std::string delegate;       // its name
+  std::string delegate;       // the delegate's name
   std::vector<Event> events;  // empty: the delegate reports none
 };
 
-// The delegates of one subgraph, and what they see while their Prepare runs.
+// The delegates of one subgraph, and the functions that they may call during their Prepare.
 class DelegateLayer {
  public:
   virtual ~DelegateLayer() = default;
 
   // ---- Whole delegates (abi.md 5) --------------------------------------------------------------
-  // After kTfLiteDelegateError no delegate is left on this subgraph. Under the policy Hot every
-  // failure leaves the subgraph as it was, and what succeeded can be taken back until Commit.
+  // After kTfLiteDelegateError this subgraph has no delegates. Under the policy Hot every failure
+  // leaves the subgraph unchanged, and a successful Apply can be rolled back until Commit.
   virtual TfLiteStatus Apply(TfLiteDelegate* delegate) = 0;
   virtual void TakeBack() = 0;
   virtual void Commit() = 0;
-  // Puts the original plan back and remembers the delegates. `why` is what reports say of the nodes
-  // that are the CPU's again.
+  // Restores the original plan and remembers the delegates. `why` is the reason that reports give
+  // for the nodes that run on the CPU again.
   virtual void Undo(const char* why) = 0;
-  // Applies what was undone; nothing if nothing was. Returns the first failure; the delegates
-  // behind it are forgotten. Under the policy Hot a delegate that fails is left out, the others are
+  // Applies the delegates that were undone, if any. Returns the first failure; the delegates after
+  // it are forgotten. Under the policy Hot a delegate that fails is skipped, the others are
   // applied, and the result is Ok.
   virtual TfLiteStatus Redo() = 0;
-  // Undoes, forgets, and allocates for the CPU.
+  // Undoes and forgets all delegates, and allocates tensors for the CPU.
   virtual TfLiteStatus Remove(const char* why) = 0;
 
   virtual bool any_applied() const = 0;
-  // The plan before the first delegate; empty while no delegate's node runs in others' place.
+  // The plan before the first delegate; empty while no delegate node is in the plan.
   virtual const std::vector<int>& original_plan() const = 0;
-  // Prepares the original plan where an applied delegate requires propagated shapes.
+  // Prepares the original plan if an applied delegate requires propagated shapes.
   virtual TfLiteStatus PropagateShapes() = 0;
 
-  // A node's kernel has been prepared; tensors from `first_added` on are what it added.
+  // Called after a node's kernel was prepared; it added the tensors from `first_added` on.
   virtual void NotePrepared(int node_index, size_t first_added) = 0;
-  // Returns the events of the newest run of a delegate's node. Does not throw.
+  // Returns the events of the newest run of a delegate node. Does not throw.
   virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
 
-  // ---- Delegate mode: counted, the outermost pair swaps the context's functions ---------------
+  // ---- Delegate mode: nested; the outermost pair switches the context's functions --------------
   virtual void EnterDelegateMode() = 0;
   virtual void LeaveDelegateMode() = 0;
 
-  // The context's functions in delegate mode. Arrays belong to this object until the next call of
-  // the same function, previews until the mode ends.
+  // Implementations of the context's functions in delegate mode. Arrays belong to this object until
+  // the next call of the same function, previews until the mode ends.
   virtual TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) = 0;
   virtual TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
                                               TfLiteRegistration** out_registration) = 0;
@@ -75,41 +75,41 @@ class DelegateLayer {
                                int* out_count) = 0;
 };
 
-// What computes a delegate's nodes when it fails, under the policy Hot, or to verify its results.
-// Used for these only.
+// Computes a delegate's nodes on the CPU: when it fails under the policy Hot, or to verify its
+// results. Unused otherwise.
 class NodeFallback {
  public:
   virtual ~NodeFallback() = default;
 
   // ---- While tensors are allocated -------------------------------------------------------------
-  // Before a delegate's node is prepared: prepares the nodes it replaced and notes the shapes they
-  // give to its outputs, if these can be known. Ok whether they can or not; or cancelled.
+  // Called before a delegate node is prepared. Prepares the nodes that it replaced and records the
+  // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled.
   virtual TfLiteStatus InferReplacedShapes(int node_index) = 0;
-  // Checks a delegate's node by what its prepare returned and by the shapes of its outputs. Ok also
-  // when it failed but its nodes can stand in for it.
+  // Validates a delegate node by the result of its prepare and the shapes of its outputs. Returns
+  // Ok after a failure, too, if its nodes can run on the CPU.
   virtual TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status) = 0;
   // Plans the memory of the replaced nodes.
   virtual TfLiteStatus Reserve() = 0;
 
   // ---- While the model runs --------------------------------------------------------------------
-  // A run of the subgraph begins; true if it may start over, and then EndRun must follow.
+  // Begins a run of the subgraph. Returns true if it may restart; EndRun must then follow.
   virtual bool BeginRun() = 0;
   virtual void EndRun() = 0;
-  // Keeps a called subgraph's variables for the case that this run starts over.
+  // Saves a called subgraph's variables in case this run restarts.
   virtual void SaveVariablesOf(Subgraph* subgraph) = 0;
-  // Runs a delegate's node, or what it replaced.
+  // Runs a delegate node, or the nodes that it replaced.
   virtual TfLiteStatus InvokeNode(int node_index) = 0;
-  // To be called when a tensor could not be copied from its delegate. RestartInference then leaves
-  // that delegate's nodes to the CPU for a while; false when nothing was lost, or nothing is left
-  // to do without it.
+  // Called when a tensor could not be copied from its delegate. RestartInference then runs that
+  // delegate's nodes on the CPU for some inferences; it returns false if no tensor was lost, or if
+  // no nodes of the delegate are left to replace.
   virtual void NoteLostTensor(const TfLiteDelegate* delegate) = 0;
   virtual bool RestartInference() = 0;
 
-  // The graph has changed: what was known about its nodes no longer holds.
+  // Called when the graph has changed: discards cached facts about its nodes.
   virtual void Invalidate() = 0;
 };
 
-// RAII guard: one run of a subgraph that may start over.
+// RAII guard: one run of a subgraph that may restart.
 class RestartableRun {
  public:
   explicit RestartableRun(NodeFallback* fallback)

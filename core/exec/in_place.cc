@@ -21,7 +21,7 @@ class InPlacePass {
     }
   }
 
-  // Gives one output the memory of the first input that it can take over.
+  // Assigns one output the memory of the first input that it can reuse.
   void ShareOutput(const InPlaceNode& node, int output) {
     const int to = node.outputs[static_cast<size_t>(output)];
     if (to < 0) return;
@@ -35,13 +35,13 @@ class InPlacePass {
     }
   }
 
-  // Parts that are read from where they lie in the whole.
+  // Places outputs inside the whole, an input.
   void ViewOutputs(const InPlaceNode& node) {
     const int from = At(node.inputs, node.views.whole);
     if (from < 0 || unshared_[static_cast<size_t>(from)]) return;
     size_t place = node.views.offset;
     for (const int to : node.outputs) {
-      // Of a part that is no tensor of the arena the size is not known.
+      // The size of a part outside the arena is unknown.
       const size_t bytes = to < 0 ? 0 : SlotOf(to).bytes;
       if (bytes == 0 || !Fits(place, bytes, SlotOf(from).bytes)) return;
       const int block = BlockOf(from);
@@ -50,7 +50,7 @@ class InPlacePass {
     }
   }
 
-  // Parts that are made where they will lie in the whole.
+  // Places inputs inside the whole, an output.
   void ViewInputs(const InPlaceNode& node) {
     const int to = At(node.outputs, node.views.whole);
     if (to < 0 || unshared_[static_cast<size_t>(to)] || SlotOf(to).owner >= 0) return;
@@ -64,7 +64,7 @@ class InPlacePass {
     }
   }
 
-  // Owners have none themselves, for all tensors.
+  // Makes every owner a tensor that has no owner itself.
   void Finish() {
     for (size_t tensor = 0; tensor < slots_.size(); ++tensor) BlockOf(static_cast<int>(tensor));
   }
@@ -92,7 +92,7 @@ class InPlacePass {
            memory.lifetime.last != kForever;
   }
 
-  // Whether a tensor is the owner of memory that can lie elsewhere.
+  // Returns true if the tensor owns its memory and may be moved into another one.
   bool CanMove(int from, int to, size_t place) {
     if (unshared_[static_cast<size_t>(from)] || place % kTensorAlignment != 0) return false;
     const int block = BlockOf(from);
@@ -103,7 +103,7 @@ class InPlacePass {
            memory.lifetime.last != kForever;
   }
 
-  // With all that lie in its memory.
+  // Moves the tensor, with all tensors in its memory, into `to`.
   void Move(int from, int to, size_t place) {
     const int block = BlockOf(from);
     SlotOf(to).lifetime.Include(SlotOf(block).lifetime.first);
@@ -112,8 +112,8 @@ class InPlacePass {
 
   Arena::Slot& SlotOf(int tensor) { return slots_[static_cast<size_t>(tensor)]; }
 
-  // The tensor whose memory a tensor uses. A memory may have become a part of another one since it
-  // got its tensors: the way there is shortened, so that long chains take no longer than others.
+  // Returns the tensor whose memory a tensor uses. Since memory may become part of other memory,
+  // owners form chains; path compression keeps the search short.
   int BlockOf(int tensor) {
     int block = tensor;
     size_t place = 0;
@@ -130,14 +130,15 @@ class InPlacePass {
     return block;
   }
 
-  // `block`: the tensor whose memory `from` uses.
+  // `block` is the tensor whose memory `from` uses.
   bool CanTakeOver(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
     const Arena::Slot &input = SlotOf(from), &memory = SlotOf(block), &output = SlotOf(to);
     if (output.owner >= 0 || owns_[static_cast<size_t>(to)]) return false;
     if (input.bytes == 0 || input.bytes != output.bytes) return false;
     if (memory.bytes < output.bytes) return false;
-    // Made here, and not kept for the caller.
+    // Requires that the output is first written here, and that the memory is not kept for the
+    // caller.
     if (output.lifetime.first != node.first || memory.lifetime.last == kForever) return false;
     for (int kept : node.kept) {
       if (kept >= 0 && BlockOf(kept) == block) return false;
@@ -147,8 +148,8 @@ class InPlacePass {
     return memory.lifetime.last == node.position && !ReadsPartsOf(node, from, block);
   }
 
-  // Whether the node reads some of the input's bytes as another input, too, in which they are not
-  // in the same place: it would find what it has written.
+  // Returns true if another input overlaps the input at a different offset: the node would then
+  // read bytes that it has already overwritten.
   bool ReadsPartsOf(const InPlaceNode& node, int from, int block) {
     const Arena::Slot& input = SlotOf(from);
     const auto overlaps = [&](int other) {
@@ -164,7 +165,7 @@ class InPlacePass {
   const std::vector<bool>& unshared_;
   const int first_new_;
   std::vector<Arena::Slot>& slots_;
-  std::vector<bool> owns_;  // others lie in its memory
+  std::vector<bool> owns_;  // other tensors use its memory
 };
 
 }  // namespace

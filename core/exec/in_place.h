@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which outputs take over the memory of an input, and which parts lie in the memory of their whole:
-// a pure pass over the plan, before memory is laid out. A kernel says in its TfLiteInPlaceOp mask
-// and its ViewOffer what it can do; here is decided what may be done.
+// Decides which outputs reuse the memory of an input, and which parts alias their whole. Kernels
+// declare what they support (TfLiteInPlaceOp mask, ViewOffer); this pure pass over the plan
+// decides, before memory is planned, where it is legal.
 #ifndef DEPUTY_CORE_EXEC_IN_PLACE_H_
 #define DEPUTY_CORE_EXEC_IN_PLACE_H_
 
@@ -15,32 +15,34 @@
 
 namespace deputy {
 
-// A node of the plan at `position`; indices of tensors, negative where one is absent.
+// A node of the plan at `position`; tensor indices, negative if absent.
 struct InPlaceNode {
   int position = 0;
   std::span<const int> inputs, outputs;
   uint64_t mask = 0;  // TfLiteInPlaceOp
   ViewOffer views = {};
-  // When its outputs come to life: before `position` in a step (core/kernel_api/step.h).
+  // Position at which its outputs are first written: may be before `position` in a fusion group
+  // (core/kernel_api/step.h).
   int first = position;
-  // What other nodes of the step may read while or after this one writes.
+  // Tensors that other nodes of the group may still read while or after this node writes.
   std::vector<int> kept = {};
 };
 
-// Whether output number `output` of a node may use the memory of input number `input`, which ends
-// its life there, as far as the mask goes.
+// Returns true if the mask permits the node's output `output` to use the memory of its input
+// `input`, which must not be used after the node.
 bool MaskAllows(uint64_t mask, int input, int output);
 
-// Sets the owner of outputs that take over an input's memory. An owner has none itself, and its
-// lifetime becomes that of all who use its memory. Owners set before are kept; `unshared` tensors,
-// and those without bytes, neither get one nor become one.
+// Sets the owner of outputs that reuse an input's memory. An owner has no owner itself; its
+// lifetime is extended to cover all tensors in its memory. Owners set before are kept. `unshared`
+// tensors, and those without bytes, neither get an owner nor become one.
 //
-// An output takes over an input of the same size if the input's memory is used by nobody after the
-// node, and by no other input of the node that begins or ends elsewhere in it. Where the node
-// leaves the bytes as they are (kTfLiteInplaceOpDataUnmodified), the input may live on.
+// An output reuses an input of the same size if the input's memory is not used after the node, and
+// if no other input of the node overlaps it at a different offset. If the node leaves the bytes
+// unchanged (kTfLiteInplaceOpDataUnmodified), the input may be used later.
 //
-// Parts of an output that are made at `first_new` or later are made where the output will be; parts
-// of an input stay where they are. Either only where they are aligned as tensors are.
+// Parts of an output that are computed at `first_new` or later are written directly into the
+// output; parts of an input are read inside it. Both only where the parts have the alignment of
+// tensors.
 void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& unshared,
                   int first_new, std::vector<Arena::Slot>* slots);
 

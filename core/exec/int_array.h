@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ABI's arrays of integers, owned.
+// Owning pointer for the ABI's arrays of integers.
 #ifndef DEPUTY_CORE_EXEC_INT_ARRAY_H_
 #define DEPUTY_CORE_EXEC_INT_ARRAY_H_
 
@@ -19,7 +19,7 @@ struct FreeIntArray {
 };
 using IntArray = std::unique_ptr<TfLiteIntArray, FreeIntArray>;
 
-// Throws bad_alloc where memory is short.
+// Throws bad_alloc if out of memory.
 inline IntArray MakeArray(std::span<const int32_t> values) {
   IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
   if (array == nullptr) throw std::bad_alloc();

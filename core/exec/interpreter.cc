@@ -16,7 +16,8 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterCo
   call_observers_.SetObserver(observer());
 }
 
-// Subgraphs report through the reporter while they go, so they go first; runners refer to them.
+// Subgraphs use the reporter and runners refer to subgraphs, so the order of destruction is
+// runners, subgraphs, base class.
 Interpreter::~Interpreter() {
   signature_runners_.clear();
   for (size_t i = 0; i < subgraphs_.size(); ++i) {
@@ -34,7 +35,7 @@ std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> mo
 
 TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* resolver) {
   const ModelDesc& desc = model().desc();
-  // The model was loaded under limits of its own.
+  // The model was loaded under limits that may differ from the interpreter's.
   const std::string exceeded = FindExceededLimit(desc.counts, config.limits);
   if (!exceeded.empty()) {
     return Fail(reporter(), kTfLiteError, "The model exceeds the limits of the interpreter; %s",
@@ -44,7 +45,7 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
   if (ResolveOperators(desc, resolver, reporter(), &registrations) != kTfLiteOk) {
     return kTfLiteError;
   }
-  // All subgraphs exist before any kernel's init runs, since an init may look at another one.
+  // All subgraphs must exist before any kernel's init runs, since an init may access another one.
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
     subgraphs_.push_back(std::make_unique<Subgraph>(this, static_cast<int>(i), &desc.subgraphs[i],
                                                     config.make_delegate_parts));
@@ -149,8 +150,8 @@ TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {
 
 TfLiteStatus Interpreter::FallBackToCpu() {
   Subgraph& graph = primary();
-  // Removing delegates lays the memory out anew; what the caller wrote must come along. Inputs that
-  // lie on a device are read back as their delegate is removed.
+  // Removing delegates plans the memory again, so the caller's inputs are saved and restored.
+  // Inputs on a device are read back when their delegate is removed.
   SavedContents inputs;
   for (int index : graph.inputs()) {
     const TfLiteTensor* tensor = graph.tensor(index);
@@ -169,14 +170,15 @@ bool Interpreter::HasDelegates() const {
                      [](const auto& subgraph) { return subgraph->delegation().any_applied(); });
 }
 
-// Of signatures with one key it is the first.
+// Returns the first signature with this key.
 const SignatureDesc* Interpreter::FindSignature(const char* key) {
   if (signatures_by_key_.empty()) {
     std::vector<const SignatureDesc*> sorted;
     for (const SignatureDesc& signature : model().desc().signatures) sorted.push_back(&signature);
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const SignatureDesc* x, const SignatureDesc* y) {
-                       // One long string in the file may be many keys.
+                       // Several keys may be one long string in the file: the pointers are compared
+                       // first.
                        return x->key != y->key && strcmp(x->key, y->key) < 0;
                      });
     signatures_by_key_ = std::move(sorted);

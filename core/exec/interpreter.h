@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model that runs: its subgraphs, delegates over all of them, and signatures. One thread at a
-// time may use it, except for Cancel.
+// A model ready to run: its subgraphs, delegates over all of them, and signatures. Must be used by
+// one thread at a time, except for Cancel.
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_H_
 
@@ -19,38 +19,41 @@ namespace deputy {
 
 class Interpreter final : public InterpreterState {
  public:
-  // Null after one report: limits, schema version, unknown builtin, init failure, memory. Kernels'
-  // init runs here. The model is shared; the resolver is used only during the call.
+  // Returns null after one report if a limit, the schema version, an unknown builtin, an init
+  // failure or memory prevents it. Kernels' init runs here. The model is shared; the resolver is
+  // used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
   ~Interpreter();
 
-  // The subgraph that a tensor is in, null when it is none of this interpreter's; any pointer may
-  // be asked about.
+  // Returns the subgraph that contains the tensor, null if it belongs to another interpreter.
+  // Accepts any pointer.
   Subgraph* FindOwner(const TfLiteTensor* tensor) const;
 
-  // Subgraph 0, as the C API's interpreter calls.
+  // Operations on subgraph 0, as called through the C API's interpreter.
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override;
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
   TfLiteStatus ResetVariableTensors();  // of all subgraphs
 
-  // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no delegate is
-  // left anywhere; under Hot any failure leaves everything as it was.
+  // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no subgraph has
+  // delegates; under Hot any failure leaves everything unchanged.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
-  // `why` is what reports say of their nodes.
+  // `why` is the reason that reports give for the nodes of the removed delegates.
   TfLiteStatus RemoveAllDelegates(const char* why);
   bool HasDelegates() const;
-  // After a failed Invoke of subgraph 0: removes every delegate and runs on the CPU from the same
-  // inputs. Success is kTfLiteDelegateError, since the result is right but not what was requested.
+  // Called after a failed Invoke of subgraph 0: removes every delegate and runs on the CPU with the
+  // same inputs. Returns kTfLiteDelegateError on success, because the result is right but was not
+  // computed as requested.
   TfLiteStatus FallBackToCpu();
 
-  // Null for an unknown key. A null key means the signature over subgraph 0, or a placeholder
-  // with tensor names when the model has no signatures. Owned by the interpreter, one per key.
+  // Returns null for an unknown key. A null key selects the signature over subgraph 0, or a
+  // placeholder with tensor names if the model has no signatures. Owned by the interpreter, one per
+  // key.
   SignatureRunner* GetSignatureRunner(const char* key);
 
-  // Null ends it. The listener must outlive the interpreter or its own end.
+  // Null removes the listener. The listener must outlive the interpreter or be removed before.
   void SetOpListener(OpListener* listener) { call_observers_.timer()->SetListener(listener); }
   CallObserver* call_observer() override { return call_observers_.active(); }
   TileObserver* tile_observer() override { return call_observers_.tile_observer(); }
@@ -65,8 +68,8 @@ class Interpreter final : public InterpreterState {
 
   CallObservers call_observers_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
-  std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; empty until one is looked for
-  // By their signature, null for the placeholder.
+  std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; filled by the first look-up
+  // By signature; null for the placeholder.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
 };
 

@@ -42,14 +42,14 @@ ThreadPool& InterpreterState::pool() {
     pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
   }
   if (caller_alone_ == nullptr) caller_alone_ = std::make_unique<ThreadPool>(1);
-  // Nodes that are prepared announce memory for all threads, whatever runs them next.
+  // Prepare announces memory for all threads, whichever pool later runs the nodes.
   return runs_alone_ && allocation_depth_ == 0 ? *caller_alone_ : *pool_;
 }
 
 InterpreterState::TimedInference::TimedInference(InterpreterState* interpreter)
     : interpreter_(interpreter) {
   const bool shares = interpreter->caller_alone_ != nullptr && interpreter->pool_->threads() > 1;
-  // Who observes wants to see the threads that were asked for.
+  // An observer must see the number of threads that was requested.
   if (!shares || interpreter->observer_ != nullptr || interpreter->timed_) {
     interpreter_ = nullptr;
     return;
@@ -104,7 +104,7 @@ void InterpreterState::SaveVariablesOf(Subgraph* subgraph) {
 }
 
 bool InterpreterState::EnterSubgraph() {
-  // The first one runs without having been called.
+  // The outermost subgraph does not count as a call.
   if (call_depth_ > limits_.max_call_depth) {
     reporter_.Report("Subgraphs call each other too deeply: expected at most %d calls",
                      limits_.max_call_depth);

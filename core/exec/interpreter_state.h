@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the subgraphs of one interpreter share: the model, settings, reporter, threads,
-// cancellation, external contexts, and what is under way. One thread at a time may use it, except
-// for Cancel.
+// State that the subgraphs of one interpreter share: the model, settings, reporter, threads,
+// cancellation, external contexts, and the call in progress. Must be used by one thread at a time,
+// except for Cancel.
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 
@@ -32,24 +32,26 @@ class InterpreterState;
 
 struct InterpreterConfig {
   ErrorReporter reporter;
-  int num_threads = -1;              // -1: not set, works like 1
-  std::shared_ptr<ThreadPool> pool;  // shared between interpreters; null: one of our own
+  int num_threads = -1;  // -1: not set, same as 1
+  // Shared between interpreters; null: the interpreter creates its own.
+  std::shared_ptr<ThreadPool> pool;
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
   Limits limits;
-  // Whether nodes may run as steps (core/exec/steps.h).
+  // Enables fusion groups (core/exec/steps.h).
   bool steps = false;
-  // True under the policy Hot: the CPU computes for a delegate that fails
+  // True under the policy Hot: the CPU computes the nodes of a delegate that fails
   // (docs/design/delegate-policy.md).
   bool hot = false;
-  // Under Hot: for how many inferences a node that failed backs off; -1: for good.
+  // Under Hot: number of inferences for which a failed node backs off; -1: permanently.
   int delegate_retry = 0;
-  // Whether delegates' results are compared with the CPU's.
+  // Settings for the comparison of delegates' results with the CPU's.
   Verification verification;
-  // Makes the layer that applies delegates, for each subgraph. Required.
+  // Factory of the layer that applies delegates, called for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;
-  // Makes the observer of the interpreter; empty: there is none. Called before it is built.
+  // Factory of the interpreter's observer, called before the interpreter is built; empty: no
+  // observer.
   std::function<std::unique_ptr<Observer>(InterpreterState*)> make_observer;
 };
 
@@ -64,79 +66,80 @@ class InterpreterState {
   Subgraph* subgraph(int index) const { return subgraphs_[static_cast<size_t>(index)]; }
   Subgraph& primary() const { return *subgraphs_[0]; }
 
-  // The client's calls on any subgraph, which Cancel can end. Invoke is one inference, whatever
-  // subgraphs it calls and however often.
+  // The client's calls on any subgraph, which Cancel can end. Invoke counts as one inference,
+  // regardless of the subgraphs that it calls.
   virtual TfLiteStatus AllocateTensors(Subgraph* subgraph) = 0;
   virtual TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) = 0;
-  // The number of the newest inference that was not refused; 0 before the first.
+  // Index of the newest inference that was started; 0 before the first.
   int64_t inference() const { return inference_; }
 
-  // Under Hot: how often a delegate could not be applied and was left out.
+  // Under Hot: number of times a delegate could not be applied and was skipped.
   int64_t delegates_left_out() const { return delegates_left_out_; }
   void NoteDelegateLeftOut() { ++delegates_left_out_; }
 
-  // Subgraphs that a delegate has absorbed with their caller: no delegate is offered them. The
-  // marks are kept in the order in which they were made, so that the newest can be taken back.
+  // Subgraphs that a delegate has absorbed with their caller: they are not offered to delegates.
+  // The marks are kept in order, so that the newest can be undone.
   void MarkSkippable(int subgraph);
   bool skippable(int subgraph) const;
   size_t skippable_count() const { return skippable_.size(); }
-  // Takes back all marks but the first `count`.
+  // Undoes all marks except the first `count`.
   void KeepSkippable(size_t count);
 
-  // The edges of a subgraph in the model's metadata; null when there are none, or malformed ones.
+  // Returns the control edges of a subgraph from the model's metadata; null if there are none or
+  // they are malformed.
   const std::vector<PartitionGraph::ControlEdge>* ControlEdges(int subgraph) const;
 
-  // May be called from another thread. Error when cancellation was not enabled.
+  // Thread-safe. Returns an error if cancellation was not enabled.
   TfLiteStatus Cancel();
-  // True once per request, while the client waits for a call that can be cancelled.
+  // Returns true once per request, during a call of the client that can be cancelled.
   bool TakeCancellation() {
     return cancellation_ && cancellable_call_ != nullptr &&
            cancel_requested_.exchange(false, std::memory_order_acq_rel);
   }
-  // kTfLiteCancelled, after a report, once per request.
+  // Returns kTfLiteCancelled after a report, once per request.
   TfLiteStatus CheckCancellation();
 
-  // The number of the walk that prepares nodes now; see AllocationPass.
+  // Index of the current allocation pass; see AllocationPass.
   int64_t allocation_pass() const { return allocation_pass_; }
 
-  // Under Hot: a subgraph is about to be called, so that inferences under way that may start over
-  // have to keep its variables.
+  // Under Hot: called before a subgraph is called, so that runs that may restart save its
+  // variables.
   void SaveVariablesOf(Subgraph* subgraph);
-  // A run that may start over begins, and ends; they nest.
+  // Marks the begin and end of a run that may restart; they nest.
   void BeginRestartable(NodeFallback* fallback) { restartable_.push_back(fallback); }
   void EndRestartable() { restartable_.pop_back(); }
 
-  // One subgraph's work inside another's. False, after a report, when the calls go deeper than the
-  // limits allow; every true is paired with LeaveSubgraph.
+  // Marks a nested call of a subgraph. Returns false, after a report, if the nesting exceeds the
+  // limit; every true needs a LeaveSubgraph.
   bool EnterSubgraph();
   void LeaveSubgraph() { --call_depth_; }
 
-  // Model metadata by name, null when there is none. Null also while the model's kernels are
-  // initialised: upstream attaches metadata afterwards, and no kernel should rely on more.
+  // Returns model metadata by name, or null. Always null while the model's kernels are initialised,
+  // as upstream attaches metadata afterwards: kernels that use it in init would fail there.
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
-  // While nodes are prepared that of all threads; while they run one without workers, where these
-  // cost more than they save.
+  // Returns the pool of all threads while nodes are prepared. During an inference it may return a
+  // pool without workers, if the workers cost more than they save.
   ThreadPool& pool();
-  // For the kernels of all subgraphs.
+  // Scratch memory and resources for the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
-  // Shared by the interpreters of the model.
+  // Packed constants that all interpreters of the model share.
   PackedConstants& packed_constants() const { return *packed_constants_; }
-  // What nodes pack for themselves.
+  // Constants that nodes pack for themselves.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return arithmetic_; }
-  // That of the config; full where results are held against others: in reference arithmetic and
-  // where every call is observed.
+  // Returns the configured precision, but float32 if results must be exact: in reference
+  // arithmetic, and while calls are observed.
   Precision precision() const {
     const bool exact = arithmetic_ == Arithmetic::kReference || observer_ != nullptr;
     return exact ? Precision::kFloat32 : precision_;
   }
   bool hot() const { return hot_; }
   const Verification& verification() const { return verification_; }
-  // The nodes that delegates replaced stay ready to run.
+  // True if the nodes that delegates replaced must stay ready to run.
   bool keeps_replaced_nodes() const { return hot_ || verification_.enabled(); }
-  // Whether nodes may run as steps: not in reference arithmetic, nor where every call is observed.
+  // True if nodes may be fused: never in reference arithmetic or while every call is observed.
   bool steps() const {
     return steps_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
   }
@@ -145,38 +148,39 @@ class InterpreterState {
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 
-  // What the builtin kernel that runs now says about its failure.
+  // Receives the failure message of the builtin kernel that is running.
   FailureNote& failure_note() { return failure_note_; }
 
-  // What the config has made, null where it made nothing.
+  // The observer that the config's factory created, or null.
   Observer* observer() const { return observer_.get(); }
-  // packed_constants(), if `data` is part of the model's file or lies in them; else null.
+  // Returns packed_constants() if `data` is part of the model's file or of packed_constants(); else
+  // null.
   virtual PackedConstants* PackedConstantsOf(const void* data);
 
-  // For calls of foreign code; null while there is no observer.
+  // Observer for calls of foreign code; null if there is none.
   virtual CallObserver* call_observer() = 0;
-  // For what the pool's threads do; null while there is no observer.
+  // Observer for the pool's tiles; null if there is none.
   virtual TileObserver* tile_observer() = 0;
-  // Somebody follows the nodes one by one: none may run in a step now.
+  // True if a profiler or debugger needs every node to run by itself: disables fusion.
   virtual bool wants_each_node() const = 0;
 
  protected:
   InterpreterState(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   ~InterpreterState();
 
-  // A request made before a call is forgotten.
+  // Discards a request made before the call.
   void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
   void CountInference() { ++inference_; }
   void AddSubgraph(Subgraph* subgraph) { subgraphs_.push_back(subgraph); }
-  // Nothing for one that was not added.
+  // No effect if the subgraph was not added.
   void ForgetSubgraph(int index) {
     if (index < subgraph_count()) subgraphs_[static_cast<size_t>(index)] = nullptr;
   }
-  // The model's kernels are initialised: its metadata can be read, control edges count.
+  // Called when the model's kernels are initialised: makes metadata and control edges available.
   void AttachMetadata();
   void SetPoolThreads(int num_threads) { num_threads_ = num_threads; }
 
-  // RAII guard: an inference, whose time says whether the pool's workers are worth having.
+  // RAII guard: measures an inference, to decide whether the pool's workers make it faster.
   class TimedInference {
    public:
     explicit TimedInference(InterpreterState* interpreter);
@@ -185,7 +189,7 @@ class InterpreterState {
     TimedInference& operator=(const TimedInference&) = delete;
 
    private:
-    InterpreterState* interpreter_;  // null: it is not timed
+    InterpreterState* interpreter_;  // null: not timed
     HelpTrial::Time began_{0};
   };
 
@@ -205,33 +209,34 @@ class InterpreterState {
   const Limits limits_;
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
-  // Used in inferences that run without workers; made with the pool.
+  // Pool without workers, created together with pool_.
   std::unique_ptr<ThreadPool> caller_alone_;
   HelpTrial help_trial_;
-  bool timed_ = false, runs_alone_ = false;  // the inference under way
+  bool timed_ = false, runs_alone_ = false;  // state of the current inference
   ScratchArena scratch_;
   Resources resources_;
   const std::shared_ptr<PackedConstants> packed_constants_;
   PackedConstants node_constants_;
   std::atomic<bool> cancel_requested_{false};
-  const char* cancellable_call_ = nullptr;  // its name; null while nothing can be cancelled
+  const char* cancellable_call_ = nullptr;  // name of the call; null: cancellation is deferred
   int call_depth_ = 0;
   int64_t inference_ = 0;
   int64_t allocation_pass_ = 0;
   int allocation_depth_ = 0;
-  std::vector<NodeFallback*> restartable_;  // running now; the innermost last
+  std::vector<NodeFallback*> restartable_;  // stack of runs in progress, the innermost last
   int64_t delegates_left_out_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
-  std::vector<int> skippable_;          // in the order of their marks
-  std::vector<bool> marked_skippable_;  // the same by subgraph; empty as long as none was
+  std::vector<int> skippable_;          // in the order of marking
+  std::vector<bool> marked_skippable_;  // by subgraph; empty until the first mark
   bool metadata_attached_ = false;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Observer> observer_;
   std::vector<Subgraph*> subgraphs_;
 };
 
-// RAII guard: counts one nested call of a subgraph; not allowed() past Limits::max_call_depth.
+// RAII guard: counts one nested call of a subgraph; allowed() is false beyond
+// Limits::max_call_depth.
 class CallDepth {
  public:
   explicit CallDepth(InterpreterState* interpreter)
@@ -249,7 +254,8 @@ class CallDepth {
   const bool allowed_;
 };
 
-// RAII guard: a call that Cancel can end. With null for its name, requests wait until it is gone.
+// RAII guard: a call that Cancel can end. If `call` is null, requests are deferred until the
+// guard's end.
 class CancelScope {
  public:
   CancelScope(InterpreterState* interpreter, const char* call)
@@ -265,8 +271,8 @@ class CancelScope {
   const char* const outer_;
 };
 
-// RAII guard: a walk that prepares nodes, with all walks over called subgraphs that it contains.
-// Together they are one pass, in which no shape is inferred twice.
+// RAII guard: preparing nodes, including those of called subgraphs. All nested guards form one
+// pass, in which each shape is inferred once.
 class AllocationPass {
  public:
   explicit AllocationPass(InterpreterState* interpreter) : interpreter_(interpreter) {

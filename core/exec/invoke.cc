@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk over the plan.
+// Execution of the plan.
 #include <algorithm>
 #include <cstdint>
 
@@ -15,7 +15,7 @@
 namespace deputy {
 namespace {
 
-// The shape input of RESHAPE is ignored, and may lack data, when it is not a vector.
+// The shape input of RESHAPE is ignored, and may lack data, if it is not a vector.
 bool MayLackData(const TfLiteRegistration& registration, int input, const TfLiteTensor& tensor) {
   return registration.builtin_code == kTfLiteBuiltinReshape && input == 1 &&
          tensor.dims != nullptr && tensor.dims->size != 1;
@@ -71,7 +71,7 @@ TfLiteStatus Subgraph::ReadOutputs() {
 }
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
-  // Computed with its step, or going to be.
+  // The node was or will be computed with its group.
   if (steps_.StateOf(position) == PlanSteps::State::kDone || WaitsForStep(position)) {
     return kTfLiteOk;
   }
@@ -91,7 +91,7 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   }
   if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
   if (tensor_resized_ && graph_.HasDynamicTensor(IndicesOf(graph_.node(node_index)->outputs))) {
-    // Whatever follows was prepared for other shapes.
+    // The nodes that follow were prepared for other shapes.
     next_to_prepare_ = position + 1;
     arena_.ForgetFrom(next_to_prepare_);
   }
@@ -115,7 +115,7 @@ NodeCost* Subgraph::CostOf(int node_index) noexcept {
   return index < costs_.size() ? &costs_[index] : nullptr;
 }
 
-// A cost that there is no memory for is lost.
+// The cost is dropped if there is no memory for it.
 void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept {
   NodeCost* cost = CostOf(node_index);
   if (cost == nullptr) return;
@@ -123,14 +123,14 @@ void Subgraph::NoteCost(int node_index, int64_t taken_ns) noexcept {
   cost->total_ns += taken_ns;
 }
 
-// Delegates' numbers are not trusted: the sum stops at the largest one.
+// Delegates' numbers are untrusted: the sum saturates.
 void Subgraph::NoteReported(int node_index, int64_t taken_ns) noexcept {
   NodeCost* cost = CostOf(node_index);
   if (cost != nullptr) cost->reported_ns += std::min(taken_ns, INT64_MAX - cost->reported_ns);
 }
 
-// A kernel that gives an arena tensor another shape while it runs takes its memory away. Upstream
-// lets the next reader find a null pointer; ours says so and prepares again.
+// A kernel that resizes an arena tensor while it runs loses the tensor's memory. Upstream lets the
+// next consumer read a null pointer; this reports the error and prepares again.
 bool Subgraph::LostOutput(int position) {
   const int node_index = graph_.plan()[position];
   const TfLiteIntArray* outputs = graph_.node(node_index)->outputs;
@@ -214,7 +214,7 @@ TfLiteStatus Subgraph::CopyFromDelegate(int tensor_index) {
                             .tensor = tensor_index};
   const TfLiteStatus status =
       CallCopyFromBufferHandle(interpreter_->call_observer(), call, stale).status;
-  // The bit stays when the copy failed: the CPU bytes are still not the delegate's.
+  // If the copy fails, the bit stays: the CPU's bytes are still older than the delegate's.
   if (status == kTfLiteOk) {
     stale->data_is_stale = false;
     return kTfLiteOk;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the tensors of a subgraph lie: how long each is needed, which share memory in the arena,
-// which lie in memory of the client's.
+// Memory of a subgraph's tensors: lifetimes, sharing in the arena, and memory that the client
+// provides.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -32,8 +32,8 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
       if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
     }
   };
-  // Reading keeps a tensor alive, but does not bring it to life: what has no producer has no
-  // memory, and invoke refuses its reader.
+  // A read extends a lifetime but does not begin one: a tensor without a producer has no memory,
+  // and Invoke rejects its consumer.
   const auto keep_alive = [&](const TfLiteIntArray* inputs, int position) {
     for (int i = 0; i < inputs->size; ++i) {
       const int index = inputs->data[i];
@@ -43,12 +43,12 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   for (int position = 0; position < static_cast<int>(graph_.plan().size()); ++position) {
     const TfLiteNode& node = *graph_.node(graph_.plan()[position]);
     keep_alive(node.inputs, position);
-    // Nodes that wait for a shape make nothing yet.
+    // Nodes that are not prepared yet write nothing.
     if (position > last_prepared) continue;
     bring_to_life(node.outputs, position);
     bring_to_life(node.temporaries, position);
-    // In a step inputs are read and outputs written in its turn. Nothing dies earlier for
-    // that: a step can still run node by node.
+    // A group reads its inputs and writes its outputs at its own position. No lifetime is shortened
+    // for that, since the group's nodes may still run one by one.
     const PlannedStep* const step = steps_.At(position);
     if (step == nullptr) continue;
     for (const TfLiteIntArray* tensors : {node.inputs, node.outputs}) {
@@ -58,7 +58,7 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
       }
     }
   }
-  // What the caller writes or reads, and what survives an inference, never shares memory.
+  // Memory that the caller reads or writes, and variables, are never shared.
   for (int index : graph_.inputs()) {
     if (index >= 0) lifetimes[index] = {0, kForever};
   }
@@ -72,7 +72,7 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   return lifetimes;
 }
 
-// Owners of an earlier layout stay, unless they have left the arena or become too small.
+// Keeps owners of the previous layout, unless they have left the arena or become too small.
 void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
                           std::vector<Arena::Slot>* slots) const {
   const std::vector<Arena::Slot>& placed = arena_.slots();
@@ -80,7 +80,7 @@ void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
     const int owner = placed[i].owner;
     if (owner < 0 || !IsArena(graph_.tensors()[i])) continue;
     Arena::Slot* const block = &(*slots)[static_cast<size_t>(owner)];
-    // None for one that has left the arena.
+    // The slot of a tensor that has left the arena has 0 bytes.
     const size_t place = placed[i].place, bytes = graph_.tensors()[i].bytes;
     if (place > block->bytes || bytes > block->bytes - place) continue;
     (*slots)[i].owner = owner;
@@ -91,8 +91,8 @@ void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
   }
 }
 
-// A delegate may keep the address of what it reads or writes, and compute it again; what several
-// nodes write is no node's last word.
+// Excluded are inputs and outputs of delegates, which may keep their addresses and compute them
+// again, and tensors with several producers.
 std::vector<bool> Subgraph::UnsharedTensors() const {
   std::vector<bool> unshared(graph_.tensors().size()), made(graph_.tensors().size());
   for (int node_index : graph_.plan()) {
@@ -113,7 +113,7 @@ std::vector<bool> Subgraph::UnsharedTensors() const {
 
 std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared) const {
   std::vector<InPlaceNode> nodes;
-  // Under validation every tensor stands between guards of its own.
+  // Under validation every tensor has its own guard bytes, so memory is not shared.
   if (arena_.guard_bytes() > 0) return nodes;
   for (int position = first_new; position <= last_prepared; ++position) {
     const int node_index = graph_.plan()[static_cast<size_t>(position)];
@@ -147,7 +147,7 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
   return slots;
 }
 
-// What steps do not write is touched only where their nodes run one by one.
+// Tensors that groups do not write are touched only if their nodes run one by one.
 void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const {
   for (int position = first_new; position <= last_prepared; ++position) {
     const PlannedStep* const step = steps_.WithTurn(position);
@@ -199,7 +199,7 @@ TensorMemory Subgraph::placed_tensor(size_t entry) const {
   return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime, owner};
 }
 
-// What steps make in any case are the graph's outputs.
+// Groups always write the graph's outputs.
 bool Subgraph::IsInside(int tensor_index) const {
   const auto has = [tensor_index](const std::vector<int>& indices) {
     return std::find(indices.begin(), indices.end(), tensor_index) != indices.end();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observes an interpreter while it works: every call of foreign code, which functions of its
-// contexts are called meanwhile and with what, and what becomes of nodes and buffer handles. An
-// observer changes no status and no result. Its functions are called on the thread of the call that
-// they are about, and throw nothing.
+// Interface of an observer of an interpreter: of every call of foreign code, of the context
+// functions called meanwhile and their arguments, and of the lifetimes of nodes and buffer handles.
+// An observer changes no status and no result. Its functions are called on the thread of the
+// observed call and must not throw.
 #ifndef DEPUTY_CORE_EXEC_OBSERVER_H_
 #define DEPUTY_CORE_EXEC_OBSERVER_H_
 
@@ -19,13 +19,12 @@ class Observer : public CallObserver {
  public:
   virtual ~Observer() = default;
 
-  // How many bytes before and behind every tensor of the arenas belong to none, see
-  // Arena::SetGuard.
+  // Number of unused bytes before and after every arena tensor; see Arena::SetGuard.
   virtual size_t guard_bytes() const = 0;
 
   // ---- The functions of the context ------------------------------------------------------------
-  // Some context function is called. False when the call itself is wrong, so that nothing else can
-  // be said about it: the functions below are then left out.
+  // Called at the begin of every context function. Returns false if the call itself is invalid; the
+  // functions below are then not called for it.
   virtual bool EnterFunction(Subgraph* subgraph, const char* function) = 0;
   virtual void ForbiddenFunction(Subgraph* subgraph, const char* function) = 0;
   virtual void BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
@@ -43,14 +42,14 @@ class Observer : public CallObserver {
 
   // ---- Other events ----------------------------------------------------------------------------
   virtual void ReleasedTooOften(Subgraph* subgraph) = 0;
-  // A function of the interpreter is called; wrong while foreign code runs.
+  // A function of the interpreter is called; an error while foreign code runs.
   virtual void EnterInterpreter(const char* function) = 0;
-  // A node is gone; its kernel's free has been called if it has one.
+  // A node was removed; its kernel's free, if any, has been called.
   virtual void NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistration& registration,
                          const void* user_data) = 0;
-  // A handle has no function that could free it.
+  // The handle's delegate has no function to free it.
   virtual void HandleNotFreed(Subgraph* subgraph, int tensor) = 0;
-  // A handle is in use from here on.
+  // A handle is in use from now on.
   virtual void HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) = 0;
 };
 

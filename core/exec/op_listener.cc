@@ -28,7 +28,7 @@ void OpTimer::Begin(const ForeignCall& call) {
   call.begin_ns = Now();
 }
 
-// The listener may come and go while an operator runs.
+// The listener may be set or removed while an operator runs.
 void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   if (call.begin_ns < 0) return;
   running_ = call.outer;
@@ -53,7 +53,7 @@ void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   listener_->EndOp(event);
 }
 
-// A job outside of any operator, or of one that began before there was a listener, is nobody's.
+// Ignores a job outside of operators, or of an operator that began before the listener was set.
 void OpTimer::TilesDone(std::span<const TileWork> work) {
   if (listener_ == nullptr || running_ == nullptr) return;
   listener_->TilesDone(Subgraph::Of(running_->context)->index(), running_->node, work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Begin and end events of operators, and what each took.
+// Begin and end events of operators, with their durations.
 #ifndef DEPUTY_CORE_EXEC_OP_LISTENER_H_
 #define DEPUTY_CORE_EXEC_OP_LISTENER_H_
 
@@ -13,25 +13,27 @@
 
 namespace deputy {
 
-// An operator that has run. Pointers are valid during the call.
+// An executed operator. Pointers are valid during the call.
 struct OpEvent {
   int subgraph = 0;
   int node = 0;
   const char* op_name = "";
   int64_t begin_ns = 0, end_ns = 0;  // steady clock
   TfLiteStatus status = kTfLiteOk;
-  const PartitionEvents* parts = nullptr;  // its operators, if a delegate has reported any
+  // The partition's operators, if the delegate reported any.
+  const PartitionEvents* parts = nullptr;
 };
 
-// Called on the invoking thread. Operators nest: what runs in the body of a control flow operator
-// begins and ends before that one does. Neither function may throw or use the interpreter.
+// Called on the invoking thread. Operators nest: those in the body of a control flow operator begin
+// and end within it. The functions must not throw or use the interpreter.
 class OpListener {
  public:
   virtual void BeginOp(int subgraph, int node, const char* op_name) = 0;
   virtual void EndOp(const OpEvent& event) = 0;
-  // True: nodes shall run one by one, not in steps.
+  // Returns true if nodes must run one by one, without fusion.
   virtual bool wants_each_node() const { return false; }
-  // True: TilesDone is called for every job of the thread pool, before the EndOp of its operator.
+  // Returns true if TilesDone shall be called for every job of the thread pool, before the EndOp of
+  // its operator.
   virtual bool wants_tiles() const { return false; }
   virtual void TilesDone(int subgraph, int node, std::span<const TileWork> work);
 
@@ -39,13 +41,12 @@ class OpListener {
   ~OpListener() = default;
 };
 
-// Times the operators and their tiles for a listener and adds their times to the costs of their
-// nodes.
+// Times operators and their tiles for a listener, and adds the times to the costs of the nodes.
 class OpTimer final : public CallObserver, public TileObserver {
  public:
   ~OpTimer() = default;
 
-  // Null ends it. The listener must outlive the interpreter or its own end.
+  // Null removes the listener. The listener must outlive the interpreter or be removed before.
   void SetListener(OpListener* listener) { listener_ = listener; }
   bool has_listener() const { return listener_ != nullptr; }
   bool wants_each_node() const { return listener_ != nullptr && listener_->wants_each_node(); }
@@ -57,7 +58,7 @@ class OpTimer final : public CallObserver, public TileObserver {
 
  private:
   OpListener* listener_ = nullptr;
-  const ForeignCall* running_ = nullptr;  // the innermost that is timed
+  const ForeignCall* running_ = nullptr;  // innermost call that is timed
 };
 
 }  // namespace deputy

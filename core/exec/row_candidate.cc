@@ -11,12 +11,13 @@
 namespace deputy {
 namespace {
 
-// Rows that are not those of a product are to be worth a function's call.
+// Minimum row length, so that the work outweighs a function call per row; does not apply to
+// products.
 constexpr int64_t kFewestColumns = 8;
-// Rows that are gathered element by element are to be short.
+// Maximum row length for a gather of single elements.
 constexpr int64_t kMostTurnedColumns = 192;
 
-// Adds nodes to a candidate that has its first one, and remembers the longest that can be a step.
+// Grows a candidate from its first node, and keeps the longest prefix that can be a group.
 class Growth {
  public:
   Growth(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout,
@@ -69,7 +70,8 @@ class Growth {
     transposes_ += plan_.IsTranspose(node) ? 1 : 0;
   }
 
-  // The product to join beside the node, one of whose two inputs the step makes; or -1.
+  // Returns the side product to join for the node, one of whose two inputs the group computes; or
+  // -1.
   int SideProductOf(int node) const {
     const std::span<const int> inputs = plan_.InputsOf(node);
     const bool may_have = side_products_ == SideProducts::kJoin && inputs.size() == 2 &&
@@ -82,7 +84,8 @@ class Growth {
     return -1;
   }
 
-  // The product that makes the node's i-th input, the rows of the step, for nobody else.
+  // Returns the product that computes the node's i-th input, with the rows of the group and no
+  // other consumer; or -1.
   int SideProductFor(int node, size_t i) const {
     const int tensor = plan_.InputsOf(node)[i];
     const bool may_be_made = (plan_.OfferOf(node).made_inputs >> i & 1) != 0;
@@ -93,7 +96,7 @@ class Growth {
     const StepTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
     const bool are_the_steps = rows.readers == 1 && rows.elements == output.elements &&
                                plan_.RowsOf(tensor) == longest_.rows;
-    // With what it meets it has to be in the cache.
+    // Both rows must fit the cache together.
     const bool fits = 2 * rows.channels * int64_t{sizeof(float)} <= kMaxRowBytes;
     return is_free && are_the_steps && fits ? product : -1;
   }
@@ -115,7 +118,7 @@ class Growth {
     if (tensor >= 0) last_needed_ = std::max(last_needed_, plan_.ProducerOf(tensor));
   }
 
-  // Keeps the nodes so far if they can be a step: its output lies as its tensor does.
+  // Records the nodes so far if they can be a group: its output must have the layout of its tensor.
   void ConsiderEnd(const StridedShape& layout) {
     if (head_ < 0 || last_needed_ >= head_ || !OnlyNewestIsRead()) return;
     int scatters = -1;
@@ -143,14 +146,14 @@ class Growth {
   std::vector<int> nodes_;
   int head_;
   bool has_side_products_ = false;
-  int transposes_;        // that leave elements where they are
-  int last_needed_ = -1;  // of the nodes outside that make what these read; the head waits for it
+  int transposes_;        // number of TRANSPOSEs that leave elements in place
+  int last_needed_ = -1;  // last external producer; it must precede the head
   MadeValues made_;
   RowCandidate longest_;
 };
 
-// Whether so many rows of a TRANSPOSE's output are whole axes, whose elements lie in its input side
-// by side: along rows, or along several that are gathered together.
+// Returns true if a TRANSPOSE's output can be gathered as `rows` rows: each row consists of whole
+// axes, and its elements are contiguous in the input or few enough to be gathered one by one.
 bool GathersRows(const RowPlan& plan, int transpose, int64_t rows) {
   const int output = plan.OutputOf(transpose);
   const int64_t columns = plan.TensorAt(output).elements / rows;
@@ -161,7 +164,8 @@ bool GathersRows(const RowPlan& plan, int transpose, int64_t rows) {
   return last < 0 || lies.steps[last] == 1 || columns <= kMostTurnedColumns;
 }
 
-// The rows of what RESHAPEs make of a TRANSPOSE's output, if they are rows of that, too; else 0.
+// Follows RESHAPEs after a TRANSPOSE and returns the rows of the result if the TRANSPOSE can gather
+// them; else 0.
 int64_t RowsBehindTranspose(const RowPlan& plan, int transpose) {
   int tensor = plan.OutputOf(transpose);
   for (int hops = 0; hops < kMaxStepSpan && plan.TensorAt(tensor).readers == 1; ++hops) {
@@ -174,7 +178,7 @@ int64_t RowsBehindTranspose(const RowPlan& plan, int transpose) {
   return GathersRows(plan, transpose, rows) ? rows : 0;
 }
 
-// The rows of a step that begins with the node; 0 if none does.
+// Returns the number of rows of a group that begins with the node; 0 if it cannot begin one.
 int64_t RowsFrom(const RowPlan& plan, int node) {
   switch (plan.OfferOf(node).kind) {
     case RowKind::kFold:

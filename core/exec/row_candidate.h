@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that can be computed together by rows, as far as a node of the plan leads: which step they
-// could make. Pure functions, part of the pass for steps by rows (core/exec/row_steps.h), which
-// decides whether they do.
+// Builds candidates for row-wise fusion groups, each of which begins at a given node of the plan.
+// Pure functions, part of the pass for row-wise groups (core/exec/row_steps.h), which decides which
+// candidates become groups.
 #ifndef DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
 #define DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
 
@@ -15,30 +15,31 @@ namespace deputy {
 
 struct RowCandidate {
   int64_t rows = 0;
-  // A TRANSPOSE moves nothing and a later one undoes it: rows are those of memory. Otherwise rows
-  // are those of the first node's output; a TRANSPOSE that comes first gathers them.
+  // True: a TRANSPOSE leaves elements in place and a later one undoes it; rows are those of the
+  // memory. False: rows are those of the first node's output; a TRANSPOSE at the begin gathers
+  // them.
   bool undoes_transpose = false;
-  // In the order in which they compute; the last one makes the step's output. Empty: no step.
+  // In execution order; the last node computes the group's output. Empty: no group.
   std::vector<int> nodes;
-  int head = -1;      // runs them, when all that they read is there
-  int scatters = -1;  // the product that stores rows where the last TRANSPOSE puts them
+  int head = -1;      // the node that runs the group, once all external inputs are computed
+  int scatters = -1;  // the product that stores its rows as the last TRANSPOSE would
   bool has_side_products = false;
 };
 
-// A product beside those that lead from the first node to the last: its factors are no step's, and
-// its rows meet those of the step in a node that computes elements ("gated" layers are of that
-// kind).
+// Policy for side products: products outside the chain from the first node to the last, whose
+// factors the group does not compute. A side product's rows meet the group's rows in an
+// element-wise node, as in "gated" layers.
 enum class SideProducts { kNone, kJoin };
 
-// From a node that computes elements, or a TRANSPOSE, to a TRANSPOSE that brings elements back to
-// where they were.
+// Builds a candidate from an element-wise node, or a TRANSPOSE, to a TRANSPOSE that restores the
+// order of elements.
 RowCandidate CandidateAroundTransposes(const RowPlan& plan, int first);
 
-// From a product, a MEAN of rows, or a TRANSPOSE that gathers rows; the node alone where no other
-// one joins it.
+// Builds a candidate from a product, a MEAN of rows, or a TRANSPOSE that gathers rows; it contains
+// only `first` if no other node can join.
 RowCandidate CandidateFromRows(const RowPlan& plan, int first, SideProducts side_products);
 
-// The node alone, of those that CandidateFromRows begins with.
+// Builds a candidate of this node only, which must be one that CandidateFromRows can begin with.
 RowCandidate CandidateAlone(const RowPlan& plan, int node);
 
 }  // namespace deputy

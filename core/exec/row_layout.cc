@@ -6,19 +6,20 @@ namespace {
 
 bool Has(uint32_t bits, size_t i) { return (bits >> i & 1) != 0; }
 
-// Whether the layout's axes are the tensor's.
+// Returns true if the layout's axes are those of the tensor.
 bool HasAxesOf(const StepTensor& tensor, const StridedShape& layout) {
   return static_cast<size_t>(layout.rank) == tensor.dims.size();
 }
 
-// Of a SLICE of the same columns of each row: of rows of the one axis that it cuts.
+// Returns the layout after a SLICE of the same columns of each row; a row is the one sliced axis.
 std::optional<StridedShape> LayoutOfPart(const RowOffer& offer, int64_t columns, int out_columns,
                                          const StridedShape& layout) {
   if (layout.dims[offer.part_axis] != columns) return std::nullopt;
   return layout.WithPartOfRows(offer.part_axis, out_columns);
 }
 
-// Whether rows of a dense input are those that the node needs for the same rows of its output.
+// Returns true if rows of a dense input are the rows that the node needs for the same rows of its
+// output.
 bool ComputesRows(const RowPlan& plan, int node, size_t i, int64_t columns, int64_t out_columns) {
   const RowOffer& offer = plan.OfferOf(node);
   const StepTensor& input = plan.TensorAt(plan.InputsOf(node)[i]);
@@ -35,8 +36,8 @@ bool ComputesRows(const RowPlan& plan, int node, size_t i, int64_t columns, int6
   }
 }
 
-// From the step's rows of the node's i-th input: of one that is dense, or if the node does not
-// look at what the elements are.
+// Returns the output's layout if the node can be computed from rows of its i-th input. The input
+// must be dense, unless the node only moves elements.
 std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t i, int64_t rows,
                                            const StridedShape& layout) {
   const RowOffer& offer = plan.OfferOf(node);
@@ -55,8 +56,8 @@ std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t
   return DenseLayout(plan, output);
 }
 
-// From an input that is not dense: if the node computes each element from those in the same
-// places, wherever they are.
+// Returns the output's layout for an input that is not dense: the node must be element-wise, with
+// all its inputs in the same layout.
 std::optional<StridedShape> LayoutFromElements(const RowPlan& plan, int node,
                                                const StridedShape& layout, const MadeValues& made) {
   const RowOffer& offer = plan.OfferOf(node);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the elements of a tensor lie in the rows that a step by rows computes. Nobody moves them
-// there: behind a TRANSPOSE they lie in steps (core/kernel_api/strided_shape.h), and nodes that
-// work element by element compute them where they are. Pure functions.
+// Layout of a tensor's elements in the rows of a row-wise group. TRANSPOSEs do not move elements:
+// after one they are strided (core/kernel_api/strided_shape.h), and element-wise nodes compute them
+// in place. Pure functions.
 #ifndef DEPUTY_CORE_EXEC_ROW_LAYOUT_H_
 #define DEPUTY_CORE_EXEC_ROW_LAYOUT_H_
 
@@ -15,23 +15,23 @@
 
 namespace deputy {
 
-// A tensor that a step makes.
+// A tensor that the group computes.
 struct MadeValue {
-  int readers_left = 0;  // outside the step
-  StridedShape layout;   // of its elements in the step's rows
+  int readers_left = 0;  // number of consumers that are not in the group yet
+  StridedShape layout;   // layout of its elements in the group's rows
 };
 using MadeValues = std::map<int, MadeValue>;  // by tensor
 
-// The tensor's elements one behind the other. Without a rank where it has too many dimensions.
+// Returns the contiguous layout of a tensor; its rank is 0 if the tensor has too many dimensions.
 StridedShape DenseLayout(const RowPlan& plan, int tensor);
 
-// Where a TRANSPOSE's output elements, in their order, come from in its input.
+// Returns the layout, in a TRANSPOSE's input, of its output elements in order.
 StridedShape GatheredBy(const RowPlan& plan, int transpose);
-// Where a TRANSPOSE's input elements, in their order, go in its output.
+// Returns the layout, in a TRANSPOSE's output, of its input elements in order.
 StridedShape ScatteredBy(const RowPlan& plan, int transpose);
 
-// How the node's output lies if the node computes it from the step's rows, of which `made` are
-// there. None: the node cannot.
+// Returns the layout of the node's output if the node can be computed from the group's rows, where
+// `made` are the values computed so far; none otherwise.
 std::optional<StridedShape> LayoutBehind(const RowPlan& plan, int node, int64_t rows,
                                          const MadeValues& made);
 

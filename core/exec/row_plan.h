@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan as the pass for steps by rows (core/exec/row_steps.h) looks at it: what a node can
-// compute by rows, whether it is still free to join a step, who produces and who reads a tensor.
+// The plan as the pass for row-wise groups (core/exec/row_steps.h) uses it: which nodes can be
+// computed by rows and are still free, and the producers and consumers of tensors.
 #ifndef DEPUTY_CORE_EXEC_ROW_PLAN_H_
 #define DEPUTY_CORE_EXEC_ROW_PLAN_H_
 
@@ -13,21 +13,21 @@
 
 namespace deputy {
 
-// What a row of all values of a step takes at most: a block of them is to stay in the second-level
-// cache.
+// Upper bound on the bytes per row of all values of a group, so that a block of rows stays in the
+// second-level cache.
 inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 
-// Nodes by their place in the plan, tensors by their index. Nodes and tensors are borrowed.
+// Nodes by their position in the plan, tensors by their index. Nodes and tensors are borrowed.
 class RowPlan {
  public:
-  // Nodes of `steps` are taken.
+  // Nodes of `steps` are not free.
   RowPlan(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
           std::span<const Step> steps);
 
   // ---- Nodes -----------------------------------------------------------------------------------
   int node_count() const { return static_cast<int>(nodes_.size()); }
-  // Whether it can be computed by rows, and is in no step yet. It has one output and an input 0
-  // then; the functions below are for nodes that are free, or were before they were taken.
+  // Returns true if the node can be computed by rows and is in no group yet. It then has one output
+  // and an input 0. The functions below require nodes that are or were free.
   bool IsFree(int node) const;
   void Take(std::span<const int> nodes);
 
@@ -38,17 +38,17 @@ class RowPlan {
 
   bool IsProduct(int node) const { return OfferOf(node).kind == RowKind::kProduct; }
   bool IsTranspose(int node) const { return OfferOf(node).kind == RowKind::kTranspose; }
-  // Its rows are those of its input: there is nothing to compute.
+  // The output has the rows of the input: nothing is computed.
   bool IsReshape(int node) const { return OfferOf(node).kernel->rows == nullptr; }
 
   // ---- Tensors ---------------------------------------------------------------------------------
   const StepTensor& TensorAt(int tensor) const { return tensors_[static_cast<size_t>(tensor)]; }
-  // The last node that makes or reads it, or -1.
+  // Return the last node that writes or reads the tensor, or -1.
   int ProducerOf(int tensor) const { return producer_[static_cast<size_t>(tensor)]; }
   int LastConsumerOf(int tensor) const { return last_consumer_[static_cast<size_t>(tensor)]; }
-  // How many rows it has where a row is its last dimension; 0: none.
+  // Number of rows if a row is the last dimension; 0: none.
   int64_t RowsOf(int tensor) const;
-  // How many elements each of so many rows has; 0: it has no such rows.
+  // Number of elements per row if the tensor has `rows` rows; 0: it cannot be divided so.
   int64_t ColumnsOf(int tensor, int64_t rows) const;
 
  private:

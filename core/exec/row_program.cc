@@ -14,8 +14,8 @@
 namespace deputy {
 namespace {
 
-// The slots of a block. One is as wide as the rows in it: rows of others do not fit, as some of a
-// value may be made while some of an earlier one are still to come.
+// Allocator for the slots of a block. A slot holds rows of one width only: rows of a value may be
+// written while a value of another width is still read from the same slot.
 class Slots {
  public:
   int Take(int columns) {
@@ -58,7 +58,8 @@ class Builder {
       }
       i += std::max<size_t>(chain.size(), 1);
     }
-    // The last that computes makes the output, unless nobody reads what it makes.
+    // The last computing node writes the output; if its value has a slot instead, there is no
+    // program.
     const size_t output = value_of_.at(plan_.OutputOf(nodes.back()));
     if (values_[output].slot >= 0) return {};
     program_.rows = candidate_.rows;
@@ -67,14 +68,15 @@ class Builder {
   }
 
  private:
-  // What the step makes, under the names of all tensors that have these rows.
+  // A value that the group computes, shared by all tensors that have the same rows.
   struct Value {
-    int slot = -1;  // -1: in the step's output
+    int slot = -1;  // -1: the group's output
     int columns = 0;
     int readers_left = 0;
   };
 
-  // Rows stay rows, or elements where they are. The first node, of the candidate, brings them.
+  // Returns true for nodes that compute nothing: RESHAPEs, and TRANSPOSEs except one at the begin
+  // of the group, which gathers.
   bool IsRenaming(int node) const {
     return plan_.IsTranspose(node) ? node != candidate_.nodes.front() : plan_.IsReshape(node);
   }
@@ -94,7 +96,7 @@ class Builder {
     op.out_columns = static_cast<int>(plan_.ColumnsOf(output, candidate_.rows));
     DescribeStrides(&op);
     const std::vector<int> freed = ReadValues(&op);
-    // The output may be where an input was, but not that of a product.
+    // The output may reuse an input's slot, unless the node is a product.
     if (!op.is_product) slots_.Free(freed);
     if (!is_last) op.out = slots_.Take(op.out_columns);
     if (op.is_product) slots_.Free(freed);
@@ -105,7 +107,8 @@ class Builder {
 
   // ---- Chains ----------------------------------------------------------------------------------
 
-  // From the i-th node of the candidate on, which reads `first`, a value of the step.
+  // Returns the chain of element-wise nodes from the candidate's i-th node on. It begins with a
+  // value of the group.
   std::vector<ChainedNode> ChainFrom(size_t i) const {
     std::vector<ChainedNode> chain;
     const std::vector<int>& nodes = candidate_.nodes;
@@ -128,7 +131,8 @@ class Builder {
     return -1;
   }
 
-  // The node as one that takes elements of `newest`, which the node before it makes.
+  // Returns the node as a link of the chain, if it is element-wise over `newest`, the result of the
+  // node before it.
   std::optional<ChainedNode> NextInChain(int node, int first, int newest) const {
     const std::span<const int> inputs = plan_.InputsOf(node);
     const RowOffer& offer = plan_.OfferOf(node);
@@ -171,7 +175,7 @@ class Builder {
     program_.ops.push_back(std::move(op));
   }
 
-  // The slots that nobody needs behind the operation.
+  // Returns the slots that are free after the operation.
   std::vector<int> ReadValues(RowOp* op) {
     std::vector<int> freed;
     const std::span<const int> inputs = plan_.InputsOf(op->node);
@@ -186,7 +190,7 @@ class Builder {
     return freed;
   }
 
-  // What the operation does in place of TRANSPOSEs.
+  // Sets the strides by which the operation replaces TRANSPOSEs.
   void DescribeStrides(RowOp* op) const {
     const int node = op->node;
     const auto operands = operands_.find(node);

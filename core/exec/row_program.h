@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step by rows computes, in which order, and where its values are meanwhile: slots of a
-// block's memory, which values share one after the other. Pure functions, part of the pass for
-// steps by rows (core/exec/row_steps.h).
+// Generates the program of a row-wise group: its operations in order, and the slots of block memory
+// that hold their values. Values with disjoint lifetimes share a slot. Pure functions, part of the
+// pass for row-wise groups (core/exec/row_steps.h).
 #ifndef DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
 #define DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
 
@@ -15,11 +15,12 @@
 
 namespace deputy {
 
-// The program of a candidate with nodes. Without operations where none makes the output.
+// Returns the program of a candidate that has nodes; without operations if none of them computes
+// the group's output.
 RowProgram ProgramOf(const RowPlan& plan, const RowCandidate& candidate,
                      const StridedOperands& operands);
 
-// What one row of all slots takes.
+// Returns the size of one row of all slots.
 int64_t RowBytes(const RowProgram& program);
 
 }  // namespace deputy

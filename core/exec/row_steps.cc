@@ -13,7 +13,7 @@
 namespace deputy {
 namespace {
 
-// Walks over the plan and makes a step of the first candidate of a node that is worth it.
+// Builds candidates for each node of the plan, and makes a group of the first one that pays off.
 class RowPass {
  public:
   RowPass(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
@@ -29,20 +29,21 @@ class RowPass {
       if (!plan_.IsFree(n)) continue;
       if (HasTransposesNear(n) && AddStep(CandidateAroundTransposes(plan_, n))) continue;
       if (AddStepFromRows(n)) continue;
-      // TRANSPOSEs that it absorbs do not run: it needs a step, if only by itself.
+      // The TRANSPOSEs that the product absorbs do not run, so it needs a group even if it is
+      // alone.
       if (operands_.count(n) != 0) AddStep(CandidateAlone(plan_, n));
     }
   }
 
  private:
-  // Whether two of them, the node itself perhaps, could be in a step that begins with it. Most
-  // nodes of most plans have none.
+  // Returns true if a group that begins with the node could contain two TRANSPOSEs (possibly the
+  // node itself). Skips most nodes of most plans quickly.
   bool HasTransposesNear(int node) const {
     const auto next = std::lower_bound(transposes_.begin(), transposes_.end(), node);
     return transposes_.end() - next >= 2 && next[1] - node < kMaxStepSpan;
   }
 
-  // Rows of products beside it may make a step's blocks too large for the cache.
+  // Side products may make a block of the group too large for the cache; then tries without them.
   bool AddStepFromRows(int node) {
     const RowCandidate all = CandidateFromRows(plan_, node, SideProducts::kJoin);
     return AddStep(all) ||
@@ -60,7 +61,8 @@ class RowPass {
     return true;
   }
 
-  // With the TRANSPOSEs that its products absorb, without a program.
+  // Returns the group, including the TRANSPOSEs that its products absorb; its program is still
+  // empty.
   Step StepOf(const RowCandidate& candidate) const {
     Step step = {.head = candidate.head, .nodes = candidate.nodes, .run = {}};
     step.run.output = plan_.OutputOf(candidate.nodes.back());
@@ -75,8 +77,8 @@ class RowPass {
     return step;
   }
 
-  // A block of its rows stays in the cache, and there is something that need not be written: what
-  // passes between operations, or what a TRANSPOSE would move.
+  // Requires that a block of rows fits the cache, and that fusion avoids a write: of an
+  // intermediate value or of a TRANSPOSE's output.
   bool IsWorthIt(const Step& step) const {
     const size_t ops = step.run.rows.ops.size();
     if (ops == 0 || RowBytes(step.run.rows) > kMaxRowBytes) return false;

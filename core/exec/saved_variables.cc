@@ -43,7 +43,8 @@ TfLiteStatus SavedVariables::PutBack() {
     }
     if (status != kTfLiteOk) return status;
   }
-  // Only now: allocating a subgraph may allocate those that it calls, which are saved before.
+  // Contents are restored last, because allocating a subgraph may allocate, and so reset, subgraphs
+  // that it calls.
   for (const auto& [index, entry] : entries_) {
     if (entry.round == round_ && entry.ready) entry.subgraph->PutBack(entry.variables);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables of subgraphs, kept so that an inference can start over.
+// Saves the variables of subgraphs, so that an inference can restart.
 #ifndef DEPUTY_CORE_EXEC_SAVED_VARIABLES_H_
 #define DEPUTY_CORE_EXEC_SAVED_VARIABLES_H_
 
@@ -19,12 +19,12 @@ class SavedVariables {
  public:
   void Clear() { ++round_; }
 
-  // Keeps the subgraph's variables as they are now, unless they were kept since Clear.
+  // Saves the subgraph's variables unless they were saved since Clear.
   void Save(Subgraph* subgraph);
 
-  // Every subgraph's variables are what they were when they were saved. A call with other shapes
-  // allocates a subgraph anew, which resets its variables; so its inputs get their former shapes,
-  // too. A failure has been reported.
+  // Restores every saved variable. A call with other shapes reallocates a subgraph, which resets
+  // its variables; so the former input shapes are restored, too. A failure is reported before it is
+  // returned.
   TfLiteStatus PutBack();
 
  private:
@@ -33,14 +33,14 @@ class SavedVariables {
     std::vector<int> dims;
   };
   struct Entry {
-    int64_t round = 0;  // what was saved in an earlier one is void; its memory is used again
+    int64_t round = 0;  // entries of an earlier round are invalid; their memory is reused
     Subgraph* subgraph = nullptr;
-    bool ready = false;  // false: its variables had no memory yet
+    bool ready = false;  // false: the variables had no memory yet
     std::vector<Shape> inputs;
     SavedContents variables;
   };
 
-  std::map<int, Entry> entries_;  // by index of the subgraph
+  std::map<int, Entry> entries_;  // by subgraph index
   int64_t round_ = 1;
 };
 

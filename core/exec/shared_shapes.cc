@@ -47,7 +47,7 @@ void SharedShapes::BeginPlan(const Graph& graph, const std::vector<int>& plan) {
 }
 
 bool SharedShapes::UsedBefore(int tensor, int node_index) const {
-  // Tensors that kernels have added since are their own.
+  // Tensors that kernels have added since are used by one node only.
   if (tensor < 0 || static_cast<size_t>(tensor) >= first_user_.size()) return false;
   const int first = first_user_[static_cast<size_t>(tensor)];
   return first != kNobody && first != node_index;
@@ -62,7 +62,7 @@ std::vector<SharedShape> SharedShapes::Of(const Graph& graph, int node_index) co
       if (!UsedBefore(index, node_index) || static_cast<size_t>(index) >= graph.tensors().size())
         continue;
       const TfLiteTensor& tensor = graph.tensors()[static_cast<size_t>(index)];
-      // An ordinary input has its shape from its maker, and no kernel of ours touches it.
+      // The shape of an ordinary input is set by its producer, and our kernels never change it.
       if (indices == node.inputs && !tensor.is_variable) continue;
       const std::span<const int> dims = Dims(tensor);
       shared.push_back({index, tensor.type, tensor.allocation_type, {dims.begin(), dims.end()}});

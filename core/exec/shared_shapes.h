@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Some tensors are written by a node although an earlier one works with them, too: variables, which
-// are read before they are made, and what a custom operator works on in place. Each node is
-// prepared for the type and shape it finds; this checks that no later node's prepare takes them
-// back. (For all other tensors core/model/tensor_makers.h has made sure of it when the model was
-// loaded.)
+// Detects nodes whose prepare changes a tensor that an earlier node uses. Such tensors are
+// variables, which are read before they are written, and those on which a custom operator works in
+// place. Each node is prepared for the type and shape of its tensors at that time, so a later
+// node's prepare must not change them. (For all other tensors core/model/tensor_makers.h checks
+// this when the model is loaded.)
 #ifndef DEPUTY_CORE_EXEC_SHARED_SHAPES_H_
 #define DEPUTY_CORE_EXEC_SHARED_SHAPES_H_
 
@@ -15,7 +15,7 @@
 
 namespace deputy {
 
-// What a tensor was like before a node was prepared.
+// Type, shape and allocation type of a tensor before a node is prepared.
 struct SharedShape {
   int tensor = 0;
   TfLiteType type = kTfLiteNoType;
@@ -23,22 +23,24 @@ struct SharedShape {
   std::vector<int> dims;
 
   bool Holds(const TfLiteTensor& now) const;
-  // "expected FLOAT32 [4], for which earlier nodes were prepared, found FLOAT32 [2]".
+  // Returns the text "expected FLOAT32 [4], for which earlier nodes were prepared, found FLOAT32
+  // [2]".
   std::string Difference(const TfLiteTensor& now) const;
 };
 
 class SharedShapes {
  public:
-  // The nodes of `plan` are about to be prepared from the first on, in this order.
+  // Called before the nodes of `plan` are prepared in this order, from the first on.
   void BeginPlan(const Graph& graph, const std::vector<int>& plan);
 
-  // What the node's prepare must leave as it is, for nodes before it: empty for almost any node.
+  // Returns the shapes that the node's prepare must preserve for nodes before it; empty for most
+  // nodes.
   std::vector<SharedShape> Of(const Graph& graph, int node_index) const;
 
  private:
   bool UsedBefore(int tensor, int node_index) const;
 
-  std::vector<int> first_user_;  // per tensor: the first node of the plan that reads or makes it
+  std::vector<int> first_user_;  // per tensor: the first node of the plan that reads or writes it
 };
 
 }  // namespace deputy

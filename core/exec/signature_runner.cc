@@ -46,7 +46,7 @@ SignatureRunner::Names SignatureRunner::TensorNames(const std::vector<int>& indi
   return names;
 }
 
-// Byte by byte; equal names by their tensors. One string in the file may be the name of many.
+// Sorts bytewise; equal names by their tensors. Several names may be one string in the file.
 void SignatureRunner::Sort(Names* names) {
   std::sort(names->begin(), names->end(),
             [](const SignatureTensorDesc& a, const SignatureTensorDesc& b) {

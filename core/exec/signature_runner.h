@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subgraph addressed by the names of a signature instead of tensor indices. Names are the model's
-// own strings, which live as long as the interpreter: a hostile file may say one long name very
-// often.
+// A subgraph whose tensors are addressed by the names of a signature. Names are the model's own
+// strings, which live as long as the interpreter; they are not copied, since a malicious file can
+// refer to one long name many times.
 #ifndef DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
 #define DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
 
@@ -17,9 +17,9 @@ namespace deputy {
 
 class SignatureRunner {
  public:
-  // Names are sorted byte by byte, which is the order clients see.
+  // Names are sorted bytewise, the order in which clients enumerate them.
   SignatureRunner(Subgraph* subgraph, const SignatureDesc& signature);
-  // The placeholder for a model without signatures: subgraph 0 under its tensors' names, or
+  // Creates the placeholder for a model without signatures: subgraph 0 with its tensors' names, or
   // input0, output0, ... for unnamed ones. Its key is empty.
   explicit SignatureRunner(Subgraph* subgraph);
 
@@ -28,14 +28,14 @@ class SignatureRunner {
 
   size_t input_count() const { return subgraph_->inputs().size(); }
   size_t output_count() const { return subgraph_->outputs().size(); }
-  // Null when out of range.
+  // Return null if the index is out of range.
   const char* InputName(int index) const;
   const char* OutputName(int index) const;
-  // Null after a report for an unknown name.
+  // Return null after a report for an unknown name.
   TfLiteTensor* InputTensor(const char* name);
   const TfLiteTensor* OutputTensor(const char* name);
 
-  // `strict`: only dimensions that the model leaves open may change.
+  // `strict`: only dimensions that the model declares as unknown may change.
   TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims, bool strict);
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke();
@@ -44,13 +44,13 @@ class SignatureRunner {
   using Names = std::vector<SignatureTensorDesc>;  // sorted
 
   static void Sort(Names* names);
-  // Null for an unknown name, or none.
+  // Returns null for an unknown or null name.
   static const int* Find(const Names& names, const char* name);
   Names TensorNames(const std::vector<int>& indices, const char* fallback);
 
   Subgraph* subgraph_;
   const char* key_;
-  std::deque<std::string> made_up_names_;  // of unnamed tensors; they do not move
+  std::deque<std::string> made_up_names_;  // for unnamed tensors; elements must not move
   Names inputs_, outputs_;
 };
 

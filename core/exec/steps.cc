@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-// One clamp behind another is a clamp.
+// Composes two clamps into one.
 void ClampAlso(float low, float high, float* out_low, float* out_high) {
   *out_low = std::min(std::max(*out_low, low), high);
   *out_high = std::min(std::max(*out_high, low), high);
@@ -40,7 +40,7 @@ class Pass {
   }
 
  private:
-  // Those of heads that are in none yet.
+  // Adds the groups of heads that are in none yet.
   void AddSteps(std::vector<Step>* steps) {
     for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
       if (RoleOf(n) != StepRole::kHead) continue;
@@ -55,7 +55,7 @@ class Pass {
   const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
-  // What a node can be: nothing without one output of its own to write.
+  // Returns the node's role; kNone unless it has exactly one output that a group may write.
   StepRole RoleOf(int n) const {
     if (n < 0 || taken_[static_cast<size_t>(n)]) return StepRole::kNone;
     const StepNode& node = NodeAt(n);
@@ -67,7 +67,7 @@ class Pass {
     return node.offer->role;
   }
 
-  // Nobody but the next node of the step needs it.
+  // Only the next node of the group reads it, so it need not be stored.
   bool CanVanish(int tensor) const {
     return tensor >= 0 && !TensorAt(tensor).fixed && TensorAt(tensor).readers == 1;
   }
@@ -77,7 +77,7 @@ class Pass {
     return TensorAt(tensor).lasting || maker_[static_cast<size_t>(tensor)] < turn;
   }
 
-  // The PAD that makes what only one node reads, or -1.
+  // Returns the PAD that computes the tensor, if that has a single consumer; or -1.
   int PadBehind(int tensor, int turn) const {
     if (!CanVanish(tensor)) return -1;
     const int pad = maker_[static_cast<size_t>(tensor)];
@@ -106,7 +106,7 @@ class Pass {
     step->nodes.push_back(pad);
   }
 
-  // Those of a product that only the head reads.
+  // Absorbs a MUL by factors whose only consumer is the head.
   void TakeFactors(Step* step) const {
     const StepNode& head = NodeAt(step->head);
     if (!head.offer->takes_factors || !CanVanish(head.inputs[0])) return;
@@ -128,7 +128,7 @@ class Pass {
     }
   }
 
-  // The node that reads what the step makes so far, if it can be computed with it.
+  // Adds the consumer of the group's output, if the group can compute it.
   bool TakeFollower(Step* step) {
     const int made = step->run.output;
     if (!CanVanish(made)) return false;
@@ -205,9 +205,9 @@ class Pass {
 
   std::span<const StepNode> nodes_;
   std::span<const StepTensor> tensors_;
-  std::vector<int> maker_, reader_;  // by tensor: the last node that makes or reads it
-  std::vector<bool> taken_;          // by node: in a step
-  bool late_ = false;                // steps may wait
+  std::vector<int> maker_, reader_;  // by tensor: the last node that writes or reads it
+  std::vector<bool> taken_;          // by node: already in a group
+  bool late_ = false;                // groups may be delayed
 };
 
 bool Overlap(const StepMemory& a, const StepMemory& b) {
@@ -265,7 +265,7 @@ void PlanSteps::ForgetFrom(int position) {
   for (size_t i = 0; i < steps_.size(); ++i) MarkPlaces(i);
 }
 
-// Throws before anything that counts has changed.
+// Strong exception guarantee: resizing comes first.
 void PlanSteps::Add(PlannedStep step, size_t plan_size) {
   if (places_.size() < plan_size) places_.resize(plan_size);
   steps_.push_back(std::move(step));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes run as one step (core/kernel_api/step.h): a pure pass over the plan, before memory is
-// laid out. Delegates, tools and clients see the same nodes in the same order.
+// Forms fusion groups (core/kernel_api/step.h): a pure pass over the plan, before memory is
+// planned. Delegates, tools and clients still see the individual nodes in the original order.
 #ifndef DEPUTY_CORE_EXEC_STEPS_H_
 #define DEPUTY_CORE_EXEC_STEPS_H_
 
@@ -15,51 +15,54 @@
 
 namespace deputy {
 
-// A node of the plan; indices of tensors, negative where one is absent.
+// A node of the plan; tensor indices, negative if absent.
 struct StepNode {
   std::span<const int> inputs, outputs;
-  const StepOffer* offer = nullptr;  // null: it takes part in no step
+  const StepOffer* offer = nullptr;  // null: cannot be fused
 };
 
 struct StepTensor {
   int64_t elements = 0;
   int channels = 0;  // the last dimension
-  // How many read it: inputs of nodes, outputs of the graph, a client whose memory it is in.
+  // Number of uses: inputs of nodes, outputs of the graph, and the client whose memory it uses.
   int readers = 0;
-  // No step reads or makes it: a variable, written by several nodes, of a shape that is not known.
+  // Must not be read or written by a group: a variable, a tensor with several producers, or one
+  // whose shape is unknown.
   bool fixed = false;
-  // Made by a node, but once for all inferences.
+  // Computed by a node, but once for all inferences.
   bool lasting = false;
   std::span<const int> dims = {};
 };
 
-// What a step costs to look through is bounded: how far its nodes may be apart.
+// Upper bound on the distance, in plan positions, between the first and last node of a group; keeps
+// the search linear.
 inline constexpr int kMaxStepSpan = 64;
 
 struct Step {
   int head = -1;
-  // It runs so many nodes behind its head, in the turn of one of its own: what an ADD adds may be
-  // made after what the head reads.
+  // Number of plan positions by which the group runs after its head, so that a later operand of ADD
+  // is already computed. The position head + wait is that of one of its nodes.
   int wait = 0;
-  std::vector<int> nodes;  // ascending, with the head
+  std::vector<int> nodes;  // ascending plan positions, including the head
   StepRun run;
 
   int turn() const { return head + wait; }
 };
 
-// By tensor, of which there are so many: the last node that makes it, or -1.
+// Returns the last node that writes each of `tensors` tensors, or -1.
 std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors);
 
-// The steps of a plan, by ascending heads; nodes by their place in it.
+// Returns the fusion groups of a plan, sorted by head; nodes are plan positions.
 //
-// A node follows a head, or another follower, if it alone reads what that one makes, and if all
-// else that it reads is complete before the step runs (in an earlier inference, where it lasts).
-// A head that would have no followers otherwise waits for the summand of an ADD.
-// A PAD joins the step of its only reader: the head, or an ADD whose other summand gets channels.
+// A node joins a group if it is the only consumer of the group's output, and if its other inputs
+// are computed before the group runs (for constants computed by nodes: in an earlier inference). A
+// group that would otherwise consist of its head may be delayed for the second operand of an ADD. A
+// PAD joins the group of its only consumer: the head, or an ADD whose other operand gets padded
+// channels.
 std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors);
 
-// What a step reads while it writes its output. `in_place`: element n is read before element n of
-// the output is written, and not again.
+// A tensor that a group reads while it writes its output. `in_place`: element n is read before
+// element n of the output is written, and not again.
 struct StepRead {
   int tensor;
   bool in_place;
@@ -67,49 +70,51 @@ struct StepRead {
 std::vector<StepRead> ReadsOf(const StepRun& run, const StepNode& head,
                               std::span<const StepTensor> tensors);
 
-// Where a tensor lies.
+// Address and size of a tensor.
 struct StepMemory {
   const void* data = nullptr;
   size_t bytes = 0;
 };
 
-// Whether the output does not lie where the step still reads. Clients may put tensors anywhere.
-// memory(tensor) returns a StepMemory.
+// Returns true if the output does not overlap tensors that the group still reads when it writes.
+// Clients may place tensors anywhere. memory(tensor) returns a StepMemory.
 bool StepFits(std::span<const StepRead> reads, int output,
               const std::function<StepMemory(int tensor)>& memory);
 
-// A step in a plan, whose nodes are positions of it.
+// A group in a plan; its nodes are plan positions.
 struct PlannedStep : Step {
   std::vector<StepRead> reads;
-  // What its nodes make and it does not write, in steps with layers (core/exec/strips.h).
+  // Intermediate tensors that are not written, for groups with layers (core/exec/strips.h).
   std::vector<int> unwritten;
-  // The same in steps by rows. Their memory lasts as if nodes ran one by one.
+  // Intermediate tensors of row-wise groups. Their memory has the lifetime that it has without
+  // fusion.
   std::vector<int> passing;
-  // A constant that it reads is unpacked behind its turn, by a node that runs in the first
-  // inference: then nodes run one by one.
+  // Reads a constant that is computed by a later node during the first inference; until then the
+  // nodes run unfused.
   bool reads_ahead = false;
-  // What was found when it was last looked at: it holds while its tensors are where they were.
-  std::vector<const void*> places;  // of the output and of what is read; empty: not yet
+  // Cached result of the aliasing check; valid while the tensors' addresses are unchanged.
+  std::vector<const void*> places;  // addresses of the output and the inputs; empty: not checked
   bool fits = false;
 };
 
-// The steps of a plan.
+// The fusion groups of a plan.
 class PlanSteps {
  public:
-  // Forgets the steps that have a node at `position` or behind it.
+  // Removes the groups that have a node at `position` or later.
   void ForgetFrom(int position);
   void Add(PlannedStep step, size_t plan_size);
 
-  // The step whose turn is there, or null.
+  // Returns the group that runs at the position, or null.
   PlannedStep* WithTurn(int position);
   const PlannedStep* WithTurn(int position) const {
     const PlannedStep* const step = At(position);
     return step != nullptr && step->turn() == position ? step : nullptr;
   }
-  // The step of which a node is there, or null.
+  // Returns the group of the node at the position, or null.
   const PlannedStep* At(int position) const;
 
-  // In a walk over the plan: nodes before its turn wait for it, those behind it are done with it.
+  // State of a node while the plan is executed. kWaiting: before the group's position, deferred
+  // until the group runs. kDone: after it, already computed by the group.
   enum class State : uint8_t { kOpen, kWaiting, kDone };
   State StateOf(int position) const {
     return static_cast<size_t>(position) < places_.size()
@@ -125,7 +130,7 @@ class PlanSteps {
   };
   void MarkPlaces(size_t number);
 
-  std::vector<Place> places_;  // by position; empty as long as there are no steps
+  std::vector<Place> places_;  // by position; empty if there are no groups
   std::vector<PlannedStep> steps_;
 };
 

@@ -10,14 +10,14 @@
 namespace deputy {
 namespace {
 
-// Rows that the last layer makes at a time: more gain nothing.
+// Maximum number of rows that the last layer computes per strip; more do not make it faster.
 constexpr int kMostRows = 4;
-// Bytes of what the layers hand on, and of the rows that the last makes meanwhile.
+// Returns the size of the layers' intermediate rows and of the last layer's rows in one strip.
 size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
   int64_t count = std::min(rows, layers.back()->rows);
   size_t bytes = 0;
   for (size_t n = layers.size(); n-- > 0;) {
-    // No more than the whole tensor has.
+    // Rows are limited to those of the whole tensor.
     if (!AddSizes(bytes, static_cast<size_t>(count) * layers[n]->row_bytes, &bytes))
       return SIZE_MAX;
     if (n > 0) count = std::min<int64_t>(layers[n]->InputRows(count), layers[n - 1]->rows);
@@ -59,7 +59,7 @@ class Joiner {
   }
 
  private:
-  // Every layer that could be in a strip, with its step, in the order of the plan.
+  // Collects every layer that can be computed in strips, with its group, in plan order.
   void FindLayers(std::vector<Step>* steps) {
     std::vector<int> step_of(nodes_.size(), -1);
     for (size_t s = 0; s < steps->size(); ++s) {
@@ -105,7 +105,7 @@ class Joiner {
     return chain;
   }
 
-  // The layer that goes on behind the last of a chain, or -1.
+  // Returns the layer that follows the last one of the chain, or -1.
   int NextOf(const std::vector<size_t>& chain) const {
     const Step &last = layers_[chain.back()], &first = layers_[chain.front()];
     const StepTensor& made = TensorAt(last.run.output);
@@ -115,7 +115,7 @@ class Joiner {
     const StripOffer& offer = OfferOf(chain.back());
     const size_t bytes =
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
-    // What fits the cache comes back from it.
+    // A tensor that fits the cache is read from there, so strips gain nothing.
     if (bytes < cache_bytes_ || next <= chain.back() || !IsWhole(last) || !IsWhole(layers_[next]) ||
         !AgreesWith(chain.back(), next) || layers_[next].nodes.back() - first.head > kMaxStepSpan ||
         !HasAllElse(layers_[next], first.head)) {
@@ -126,12 +126,12 @@ class Joiner {
     return Fits(longer, 1) ? number : -1;
   }
 
-  // It reads all of its input as it is, and makes all of its output.
+  // Returns true if the layer reads all of its input unscaled and writes all of its output.
   static bool IsWhole(const Step& layer) {
     return !layer.run.input_stride.any() && !layer.run.output_stride.any() && layer.run.factors < 0;
   }
 
-  // One kernel has to run both.
+  // Both layers must have the same kernel, which runs the strips.
   bool AgreesWith(size_t last, size_t next) const {
     return OfferOf(last).batches == OfferOf(next).batches &&
            NodeAt(layers_[last].head).offer->invoke == NodeAt(layers_[next].head).offer->invoke;
@@ -176,7 +176,7 @@ class Joiner {
   std::span<const StepNode> nodes_;
   std::span<const StepTensor> tensors_;
   const size_t cache_bytes_;
-  std::vector<int> maker_, reader_;  // by tensor: the node that makes it, the layer that reads it
+  std::vector<int> maker_, reader_;  // by tensor: the node that writes it, the layer that reads it
   std::vector<Step> layers_, done_;
 };
 
@@ -195,9 +195,9 @@ std::vector<StepRead> ReadsOfLayers(const StepRun& run, std::span<const StepNode
   for (const StripLayer& layer : run.layers) {
     std::vector<StepRead> own =
         ReadsOf(layer.run, nodes[static_cast<size_t>(layer.position)], tensors);
-    // What the layer before makes is not read from memory.
+    // The previous layer's output is not read from memory.
     if (&layer != &run.layers.front()) own.erase(own.begin());
-    // A row is read when others of the output have been written.
+    // Not in place: a row is read after other rows of the output were written.
     for (const StepRead& read : own) reads.push_back({read.tensor, false});
   }
   return reads;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip: chains of layers (an expanding CONV_2D, the
-// DEPTHWISE_CONV_2D behind it, the CONV_2D behind that) of which each makes the few rows that the
-// next one reads, so that what lies between them stays in the cache. A pure pass over the plan and
-// its steps, with the same results.
+// Layers that are computed strip by strip: chains of layers (an expanding CONV_2D, a
+// DEPTHWISE_CONV_2D, a CONV_2D), each of which computes the few rows that the next one reads, so
+// that intermediate tensors stay in the cache. A pure pass over the plan and its fusion groups;
+// results do not change.
 #ifndef DEPUTY_CORE_EXEC_STRIPS_H_
 #define DEPUTY_CORE_EXEC_STRIPS_H_
 
@@ -15,20 +15,20 @@
 
 namespace deputy {
 
-// Joins steps, as FindSteps and SubsampleSteps returned them for the same plan, and layers that run
-// alone, to steps that have layers. `cache_bytes`: of the second-level cache. Steps stay by
-// ascending heads.
+// Joins groups, as returned by FindSteps and SubsampleSteps for the same plan, and single layers
+// into groups with layers. `cache_bytes` is the size of the second-level cache. Groups stay sorted
+// by head.
 //
-// A layer goes on with the next one if that alone reads what it makes, and if all else that the
-// next one reads is complete before the first layer runs.
+// A layer is joined with the next one if that is the only consumer of its output, and if all other
+// inputs of the next one are computed before the first layer runs.
 void JoinStrips(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
                 size_t cache_bytes, std::vector<Step>* steps);
 
-// What a step with layers reads while it writes its output.
+// Returns the tensors that a group with layers reads while it writes its output.
 std::vector<StepRead> ReadsOfLayers(const StepRun& run, std::span<const StepNode> nodes,
                                     std::span<const StepTensor> tensors);
 
-// The tensors that a step with layers, or one by rows, does not write.
+// Returns the intermediate tensors that a group with layers, or a row-wise one, does not write.
 std::vector<int> UnwrittenBy(const Step& step, std::span<const StepNode> nodes);
 
 }  // namespace deputy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors and nodes: how they come to be, change shape and go.
+// Creation, resizing and removal of tensors and nodes.
 #include "core/exec/subgraph.h"
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 namespace deputy {
 namespace {
 
-// Upstream reserves as many nodes, so that delegates which keep node pointers over a few
-// replacements work. In a small graph no delegate makes that many: a model may have a million
-// small graphs.
+// Upstream reserves this many nodes, so that delegates can keep node pointers over a few
+// replacements. In a small graph no delegate adds that many; the smaller bound matters because a
+// model may have a million small graphs.
 constexpr size_t kNodesToReserve = 128;
 constexpr size_t kNodesToReservePerNode = 2;
 
-// What reports say of a delegate's nodes then.
+// Reason in reports for the nodes of delegates that a resize has undone.
 constexpr const char* kUndoneByResize = "undone by a resize until tensors are allocated";
 
 bool HasSideEffect(const TfLiteContext& context, const TfLiteNode& node, int builtin_code) {
@@ -124,7 +124,7 @@ TfLiteStatus Subgraph::CheckNodeIndices(int node_index) {
       status = Fail(interpreter_->reporter(), kTfLiteError,
                     "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
                     what, index_, node_index, tensor_count());
-      index = kTfLiteOptionalTensor;  // it can no longer be followed
+      index = kTfLiteOptionalTensor;  // no longer a valid index
     }
   }
   return status;
@@ -145,7 +145,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   IntArray outputs = MakeArray(new_node.outputs);
   IntArray intermediates = MakeArray(new_node.intermediates);
   IntArray temporaries = MakeArray({});
-  // The plan must take the node's number below without a throw.
+  // The plan must accept the node's index below without an exception.
   graph_.ReservePlan(graph_.plan().size() + 1);
   TfLiteNode node{};
   node.inputs = inputs.get();
@@ -155,7 +155,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   node.builtin_data = builtin_data.get();
   node.might_have_side_effect = HasSideEffect(context_, node, new_node.registration.builtin_code);
   const int index = graph_.AddNode(node, new_node.registration);
-  // From here on nothing throws: the node owns its arrays and FreeNode frees them.
+  // Nothing throws from here on: the node owns its arrays and FreeNode frees them.
   for (IntArray* array : {&inputs, &outputs, &intermediates, &temporaries}) {
     static_cast<void>(array->release());
   }
@@ -178,7 +178,7 @@ ForeignCall Subgraph::CallOf(Callback callback, int node_index) {
 }
 
 TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_options) {
-  // A delegate's init may be the first to look at a node, which moves the array.
+  // A delegate's init may be the first call that accesses nodes, which reallocates the array.
   const TfLiteRegistration registration = *graph_.registration(node_index);
   TfLiteNode& node = *graph_.node(node_index);
   const char* buffer = static_cast<const char*>(node.builtin_data);
@@ -205,7 +205,7 @@ TfLiteStatus Subgraph::InitNode(int node_index, std::span<const uint8_t> custom_
 }
 
 void Subgraph::RemoveNodesFrom(int count) noexcept {
-  // In the order of the plan, as upstream frees them; then those that a later delegate has taken.
+  // In plan order, as upstream frees them; then those that a later delegate has claimed.
   for (const int node : graph_.plan()) {
     if (node >= count) FreeNode(node);
   }
@@ -217,7 +217,7 @@ void Subgraph::RemoveNodesFrom(int count) noexcept {
 void Subgraph::FreeNode(int node_index) {
   TfLiteNode& node = *graph_.node(node_index);
   const TfLiteRegistration& registration = *graph_.registration(node_index);
-  // The kernel's free comes last; by contract it sees neither arrays nor builtin data.
+  // The kernel's free is called last; by contract neither arrays nor builtin data exist then.
   TfLiteIntArrayFree(node.inputs);
   TfLiteIntArrayFree(node.outputs);
   TfLiteIntArrayFree(node.intermediates);
@@ -250,7 +250,7 @@ TfLiteStatus Subgraph::ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntA
 }
 
 TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
-  // Until the tensor owns the array it is freed on every path, unless it is the tensor's own.
+  // Unless it is the tensor's own array, it is freed on every path until the tensor owns it.
   IntArray owned(tensor->dims == new_dims ? nullptr : new_dims);
   if (new_dims == nullptr) {
     return Fail(interpreter_->reporter(), kTfLiteError, "subgraph %d: resize without a shape",
@@ -267,7 +267,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
 
   const bool same_shape = TfLiteIntArrayEqual(tensor->dims, new_dims) != 0;
   if (tensor->data.raw != nullptr && same_shape && bytes == tensor->bytes) {
-    // Callers go on reading the array they passed.
+    // Callers continue to read the array that they passed.
     adopt();
     return kTfLiteOk;
   }
@@ -294,7 +294,7 @@ TfLiteStatus Subgraph::ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_di
                   tensor->name == nullptr ? "" : tensor->name, bytes);
     }
     tensor->bytes = bytes;
-    // Arena tensors get their address when the arena is laid out again.
+    // Arena tensors get their address when memory is planned again.
     if (tensor->allocation_type == kTfLiteArenaRw ||
         tensor->allocation_type == kTfLiteArenaRwPersistent) {
       tensor->data.raw = nullptr;
@@ -358,8 +358,8 @@ TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const
 // ---- Control edges ------------------------------------------------------------------------------
 
 std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
-  // The model's own edges count positions of its first plan, which are node numbers. A node that a
-  // delegate has taken runs where the delegate's node does.
+  // The model's edges count positions of its first plan, which are node indices. A claimed node
+  // runs at the position of its delegate node.
   std::vector<int> position_of(static_cast<size_t>(node_count()), -1);
   const std::function<void(int, int)> place = [&](int node_index, int position) {
     position_of[node_index] = position;
@@ -373,7 +373,7 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   }
   std::vector<PartitionGraph::ControlEdge> edges;
   if (const auto* model_edges = interpreter_->ControlEdges(index_)) {
-    // Unsound nodes are not in the table.
+    // Invalid nodes are not in the table.
     const int count = static_cast<int>(std::min(desc_->operators.size(), position_of.size()));
     for (const auto& [from, to] : *model_edges) {
       if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later

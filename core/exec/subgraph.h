@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One subgraph of a model that runs: its tensors, its nodes, the plan that Invoke walks, and the
-// memory under them. The C context that kernels and delegates see is part of it;
-// core/exec/context.cc is the only bridge from that context's callbacks to these methods.
+// A runnable subgraph of a model: its tensors, its nodes, the plan that Invoke executes, and their
+// memory. It contains the C context of kernels and delegates; the context's callbacks call these
+// methods only through core/exec/context.cc.
 //
-// The implementation is in eight files: subgraph.cc (tensors and nodes), build_tensors.cc (those of
-// the model), allocate.cc (prepare), lay_out.cc (memory), invoke.cc, subgraph_steps.cc (nodes that
-// run together), subgraph_runtime.cc (what kernels may use), and subgraph_call.cc (as other
-// subgraphs call it).
+// The implementation is in eight files: subgraph.cc (tensors and nodes), build_tensors.cc (tensors
+// of the model), allocate.cc (prepare), lay_out.cc (memory), invoke.cc, subgraph_steps.cc (fusion
+// groups), subgraph_runtime.cc (services for kernels), and subgraph_call.cc (calls by other
+// subgraphs).
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_H_
 
@@ -36,21 +36,21 @@ namespace deputy {
 
 class InterpreterState;
 
-// Where one tensor lies, for tools.
+// Memory of one tensor, for tools.
 struct TensorMemory {
   int tensor = 0;
-  bool persistent = false;  // in the block whose contents survive between inferences
+  bool persistent = false;  // in the block that persists between inferences
   size_t offset = 0;
   size_t bytes = 0;
   Lifetime lifetime;
-  int owner = 0;  // the tensor whose place it takes; itself
+  int owner = 0;  // the tensor whose memory it uses; itself if it has its own
 };
 
-// How long a node has taken so far, as far as it was measured.
+// Accumulated run time of a node, as far as it was measured.
 struct NodeCost {
   int64_t runs = 0;
   int64_t total_ns = 0;
-  int64_t reported_ns = 0;  // by a delegate, for a node of its partition
+  int64_t reported_ns = 0;  // reported by a delegate, for a node of its partition
 };
 
 class Subgraph final : public Runtime, public CallableSubgraph {
@@ -62,7 +62,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   Subgraph(const Subgraph&) = delete;
   Subgraph& operator=(const Subgraph&) = delete;
 
-  // The subgraph behind one of our contexts, null for any other.
+  // Returns the subgraph of one of Deputy's contexts, null for any other context.
   static Subgraph* Of(const TfLiteContext* context);
 
   // ---- Structure -------------------------------------------------------------------------------
@@ -70,13 +70,13 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   InterpreterState* interpreter() const { return interpreter_; }
   int index() const { return index_; }
   const char* name() const { return desc_->name; }
-  // False where no delegate is offered the nodes: upstream's subgraphs for validation, by their
-  // name, and bodies that nobody runs.
+  // False if the nodes are not offered to delegates: upstream's validation subgraphs, recognised by
+  // name, and bodies that are never run.
   bool is_for_delegates() const;
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
 
-  // What is most often needed of the graph.
+  // Shortcuts to the graph.
   const std::vector<int>& inputs() const { return graph_.inputs(); }
   const std::vector<int>& outputs() const { return graph_.outputs(); }
   const std::vector<int>& variables() const { return graph_.variables(); }
@@ -88,15 +88,15 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteNode* node(int index) { return graph_.node(index); }
   const TfLiteRegistration& registration(int index) const { return *graph_.registration(index); }
 
-  // Adds zeroed tensors (type NoType, no memory, handle -1). Error for a negative count or past
+  // Adds zeroed tensors (type NoType, no memory, handle -1). Fails for a negative count or beyond
   // the limits.
   TfLiteStatus AddTensors(int count, int* out_first_index);
 
-  // Sets the model's tensors, inputs, outputs and variables. Called once, by the builder.
+  // Creates the model's tensors, inputs, outputs and variables. Called once, by the builder.
   TfLiteStatus BuildTensors();
 
-  // Appends a node and calls its init. `builtin_data` (malloc) is owned from here on in every case.
-  // The node joins the plan.
+  // Appends a node to the table and the plan and calls its init. Takes ownership of `builtin_data`
+  // (malloc) in every case.
   struct NewNode {
     std::span<const int32_t> inputs, outputs, intermediates;
     void* builtin_data = nullptr;
@@ -107,58 +107,59 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // ---- Life ------------------------------------------------------------------------------------
   TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
-  // Rank and all dims but those the signature leaves open must stay.
+  // Rank and dimensions must stay, except for those that the signature leaves open.
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
   TfLiteStatus AllocateTensors();
-  // Memory is planned: Invoke may be called.
+  // True if memory is planned: Invoke may be called.
   bool ready() const { return state_ != State::kUninvokable; }
-  // The next AllocateTensors starts from scratch.
+  // Forces the next AllocateTensors to start from scratch.
   void RequireAllocation();
-  // Runs the plan, and then brings outputs that a delegate left on its device back to the CPU,
-  // unless `allow_stale_outputs`.
+  // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
+  // `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
-  // Writes saved bytes to the tensors they came from, where those still have that size.
+  // Restores saved bytes to their tensors, if those still have the same size.
   void PutBack(const SavedContents& contents) { contents.PutBack(graph_.tensors()); }
-  // Brings device data back to the CPU when the tensor is stale.
+  // Copies device data to the CPU if the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
-  // Has the tensor's delegate copy its data into the tensor's memory, and clears the stale bit.
+  // Calls the tensor's delegate to copy its data into the tensor's memory, and clears the stale
+  // bit.
   TfLiteStatus CopyFromDelegate(int tensor_index);
-  // Has the tensor's delegate free its buffer handle; the tensor has both. False when the delegate
-  // has no function for that.
+  // Calls the tensor's delegate to free its buffer handle; the tensor must have both. Returns false
+  // if the delegate has no function for it.
   bool FreeBufferHandle(int tensor_index);
 
-  // abi.md 4.5: `new_dims` is owned from here on, also on failure.
+  // abi.md 4.5: takes ownership of `new_dims`, also on failure.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
 
   DelegateLayer& delegation() const { return *delegate_parts_.layer; }
   NodeFallback& fallback() const { return *delegate_parts_.fallback; }
 
-  // Where nodes run. Holds until the plan changes.
+  // Index of the nodes' positions. Valid until the plan changes.
   const GraphIndex& graph_index();
 
-  // Where the tensors of the prepared plan lie: those of the arena first, then those of the block
-  // that lasts, each by their number.
+  // Memory of the prepared plan's tensors: entries of the arena first, then those of the persistent
+  // block, each by tensor index.
   size_t placed_tensor_count() const {
     return arena_.placed().size() + persistent_.placed().size();
   }
   TensorMemory placed_tensor(size_t entry) const;
-  // What the node took while operators were observed.
+  // Adds to the node's cost while operators are observed.
   void NoteCost(int node_index, int64_t taken_ns) noexcept;
   void NoteReported(int node_index, int64_t taken_ns) noexcept;
   NodeCost cost(int node_index) const {
     return static_cast<size_t>(node_index) < costs_.size() ? costs_[node_index] : NodeCost{};
   }
-  // The head of the step in which the node runs, itself perhaps, and how many there are; -1 and 0:
-  // it runs by itself.
+  // Returns the head of the node's fusion group (possibly itself) and the number of its nodes; -1
+  // and 0 if the node is not fused.
   int step_head(int node_index, int* out_nodes);
-  // The pixels of its output, or of its step's, that are computed.
+  // Returns the stride of the pixels that the node, or its group, computes of its output.
   PixelStride output_stride(int node_index);
-  // What computes the node on the CPU, of an operator that has several implementations; "" where
-  // that is not known.
+  // Returns the name of the implementation that computes the node on the CPU, for operators with
+  // several; "" if unknown.
   const char* implementation(int node_index) const;
   const Arena& arena() const { return arena_; }
   const Arena& persistent() const { return persistent_; }
@@ -166,15 +167,15 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   size_t persistent_bytes() const { return persistent_.bytes(); }
 
   // ---- For the layer that applies delegates ----------------------------------------------------
-  // Everything prepared and laid out was for another graph: it has to be allocated.
+  // Called when the graph has changed: tensors must be allocated again.
   void SetUninvokable() { state_ = State::kUninvokable; }
-  // A static delegate is applied: shapes can change no more without an undo. Memory is planned.
+  // A static delegate is applied: shapes cannot change without an undo. Memory is planned.
   void SetImmutable() { state_ = State::kInvokableAndImmutable; }
   bool immutable() const { return state_ == State::kInvokableAndImmutable; }
-  // The model's own graph is sound; else no node of it may be prepared.
+  // True if the model's own graph is valid; otherwise no node of it may be prepared.
   bool consistent() const { return consistent_; }
 
-  // The plan is this from now on.
+  // Replaces the plan.
   void SetPlan(std::vector<int> plan) noexcept {
     graph_.SetPlan(std::move(plan));
     PlanHasChanged();
@@ -183,37 +184,38 @@ class Subgraph final : public Runtime, public CallableSubgraph {
     graph_.AppendToPlan(node);
     PlanHasChanged();
   }
-  // To be called when the graph's plan was set by another way.
+  // Must be called when the graph's plan was set without SetPlan.
   void PlanHasChanged() noexcept {
     graph_index_.reset();
     steps_.ForgetFrom(0);
   }
-  // Before a delegate gets pointers to nodes: it may keep them over a few replacements.
+  // Called before a delegate gets pointers to nodes, which it may keep over a few replacements.
   void ReserveNodes();
-  // Frees the nodes from `count` on, those of the plan first. The plan is the caller's to mend.
+  // Frees the nodes from `count` on, those of the plan first. The caller must repair the plan.
   void RemoveNodesFrom(int count) noexcept;
-  // Kernels and delegates may write a node's arrays; wrong entries become "absent", and an error.
+  // Kernels and delegates may write a node's arrays; invalid entries become "absent", and the call
+  // fails.
   TfLiteStatus CheckNodeIndices(int node_index);
-  // Orders between plan positions that no tensor expresses.
+  // Returns the orders between plan positions that no tensor expresses.
   std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
-  // Prepares and lays out from scratch, whatever the state was.
+  // Prepares nodes and plans memory from scratch, whatever the state was.
   TfLiteStatus Reallocate();
-  // Prepares the nodes of a plan from the first on, up to the first dynamic output.
+  // Prepares the nodes of a plan in order, up to the first dynamic output.
   TfLiteStatus PrepareAll(const std::vector<int>& plan, bool* out_dynamic);
-  // Likewise, up to the first node without a kernel; gives tensors the shapes that nodes compute.
+  // Prepares nodes up to the first one without a kernel, so that tensors get the computed shapes.
   TfLiteStatus PropagateShapes(const std::vector<int>& plan);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
-  // The kernel's prepare alone; indices that it leaves behind are checked.
+  // Calls the kernel's prepare and validates the indices that it leaves in the node.
   TfLiteStatus RunPrepare(int node_index);
-  // Gives a tensor of an arena its address there, or null where it has none.
+  // Sets the address of an arena tensor, null if it has none.
   void PointIntoArena(int tensor_index);
 
-  // The node's inputs are on the CPU and have data, or an error is reported.
+  // Checks that the node's inputs are on the CPU and have data; reports an error otherwise.
   TfLiteStatus CheckInputs(int node_index);
-  // The kernel's invoke, or its StepOffer::run if `step` is not null.
+  // Calls the kernel's invoke, or its StepOffer::run if `step` is not null.
   TfLiteStatus RunKernel(int node_index, const StepRun* step = nullptr);
-  // Reports that a node failed in `step`, with its own reason; returns `status`.
+  // Reports that a node failed in the phase `step`, with its own reason; returns `status`.
   TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
 
   // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
@@ -225,10 +227,10 @@ class Subgraph final : public Runtime, public CallableSubgraph {
                             std::vector<CallOutput>* out_outputs) override;
   TfLiteStatus Call(std::span<const CallInput> inputs) override;
   const TfLiteTensor* output(size_t n) override { return tensor(outputs()[n]); }
-  // Gives the inputs types and shapes. Where they had others, the subgraph needs allocation.
+  // Sets types and shapes of the inputs. If they change, the subgraph needs allocation.
   TfLiteStatus ShapeInputs(std::span<const CallInput> inputs);
 
-  // ---- Runtime: what builtin kernels may use ---------------------------------------------------
+  // ---- Runtime: services for builtin kernels ----------------------------------------------------
   ThreadPool& pool() override;
   TileObserver* tile_observer() override;
   Arithmetic arithmetic() const override;
@@ -262,43 +264,44 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // subgraph.cc
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
-  // A call of one of the node's functions.
+  // Describes a call of one of the node's functions.
   ForeignCall CallOf(Callback callback, int node_index);
-  // The kernel's init. A failure is reported; the node stays.
+  // Calls the kernel's init. A failure is reported; the node stays in the table.
   TfLiteStatus InitNode(int node_index, std::span<const uint8_t> custom_options);
   void FreeNode(int node_index);
   TfLiteStatus ComputeBytes(const TfLiteTensor& tensor, const TfLiteIntArray& dims, size_t* bytes);
 
   // allocate.cc
-  // Error, in upstream's words, where the model was found wrong: nothing of it may be prepared.
+  // Returns an error with upstream's text if the model is inconsistent: its nodes must not be
+  // prepared.
   TfLiteStatus CheckConsistent();
   void DropIdleTemporaries();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
   TfLiteStatus OwnDelegateOutputs(int node_index);
-  // What the kernels of the plan asked for in their prepare.
+  // Calls the functions that kernels passed to RequestPacking.
   TfLiteStatus PackConstants();
   struct PackRequest;
-  // visit(tensor) for the constants that their nodes read.
+  // Calls visit(tensor) for the constants that the nodes of the requests read.
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
-  // Some output of the node is a computed shape (IsComputedShape).
+  // Returns true if an output of the node is a computed shape (IsComputedShape).
   bool HasComputedShape(int node_index) const;
-  // Puts back shapes that a node's prepare has changed under earlier nodes; false if there were
-  // any, with the text of the failure noted.
+  // Restores shapes that a node's prepare has changed for earlier nodes; returns false if there
+  // were any, after NoteFailure.
   bool KeepShapes(const std::vector<SharedShape>& shared);
   void NoteReaders();
 
   // lay_out.cc
-  // Nodes below `first_new` keep what they have.
+  // Memory of nodes before position `first_new` is kept.
   TfLiteStatus LayOut(int first_new, int last_prepared);
   std::vector<Lifetime> Lifetimes(int last_prepared) const;
-  // What the arena shall hold: nodes from `first_new` on are laid out for the first time.
+  // Returns the arena's slots; nodes from `first_new` on are planned for the first time.
   std::vector<Arena::Slot> ArenaSlots(int first_new, int last_prepared,
                                       const std::vector<Lifetime>& lifetimes) const;
   void MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const;
   void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
-  // What the in-place pass leaves alone, and the nodes that it looks at.
+  // Inputs of the in-place pass: tensors that it must not share, and the nodes to consider.
   std::vector<bool> UnsharedTensors() const;
   std::vector<InPlaceNode> InPlaceNodes(int first_new, int last_prepared) const;
   void PointTensorsIntoArenas();
@@ -306,28 +309,29 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool IsInside(int tensor_index) const;
 
   // subgraph_steps.cc
-  // The steps of the nodes that have just been prepared.
+  // Forms the fusion groups of newly prepared nodes.
   void FormSteps(int first_new, int last_prepared);
-  // Has the scratch announced that steps take, where that is more than their nodes take.
+  // Announces the scratch memory of groups that need more than their nodes.
   void AnnounceSteps();
-  // Steps that read constants which are there need not wait for the nodes that make them.
+  // Clears reads_ahead of groups whose constants are already computed.
   void NoteReadsAhead();
-  // Layers are known by their positions; nodes may have moved.
+  // Sets the node pointers of layers from their positions; nodes may have moved.
   void FindLayerNodes(PlannedStep* step);
   StepNode StepNodeAt(int position) const;
   std::vector<StepTensor> StepTensors() const;
-  // The tensors whose memory the output of the follower at `position` must not take over: it may be
+  // Returns the tensors whose memory the output of the node at `position` must not reuse: it may be
   // written when the head runs.
   std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
   bool TakesPart(int node_index) const;
-  // None where steps are off.
+  // Returns no views if fusion is disabled.
   ViewOffer ViewsOf(int node_index) const;
   bool StepFitsNow(PlannedStep* step) const;
   bool MeetsClients(const PlannedStep& step) const;
   bool CanRunStep(PlannedStep* step) const;
-  // True: the node at `position` need not run now, its step does its work later.
+  // Returns true if the node at `position` is deferred: its group computes it later.
   bool WaitsForStep(int position);
-  // The head with all others, or by itself after those that have waited for it.
+  // Runs the whole group; or, if it cannot be fused now, the deferred nodes one by one and then the
+  // node at this position.
   TfLiteStatus RunStep(PlannedStep* step);
   void ForgetSubsampled(int first_position);
   void SpreadInputs(int node_index);
@@ -337,9 +341,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 
   // invoke.cc
-  // Null without memory.
+  // Returns null if out of memory.
   NodeCost* CostOf(int node_index) noexcept;
-  // Runs the node, or the step of which it is the head; a failure is reported.
+  // Runs the node, or its group if it is the head; reports a failure.
   TfLiteStatus RunNode(int node_index, const StepRun* step = nullptr);
   TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus WalkPlan();
@@ -359,29 +363,29 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   bool consistent_ = true;
   Arena arena_, persistent_;
   SharedShapes shared_shapes_;
-  // Plan positions below this have been prepared with the current shapes.
+  // Nodes at positions below this are prepared with the current shapes.
   int next_to_prepare_ = 0;
-  // Set when a kernel changes the shape of a tensor, cleared before each invoke.
+  // Set when a kernel resizes a tensor, cleared before each invoke.
   bool tensor_resized_ = false;
-  std::vector<bool> read_;       // per tensor: some node of the plan, or the caller, reads it
+  std::vector<bool> read_;       // per tensor: read by a node of the plan or the caller
   std::vector<NodeCost> costs_;  // by node index
-  // Of nodes that were prepared since the last PackConstants.
+  // A request of a node that was prepared since the last PackConstants.
   struct PackRequest {
     int node_index = -1;
     TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*) = nullptr;
   };
   std::vector<PackRequest> pack_requests_;
-  int preparing_node_ = -1;                   // its prepare runs now
-  std::vector<StepOffer> offers_;             // by node index; of the last prepare
-  std::vector<ViewOffer> view_offers_;        // likewise
-  std::vector<const char*> implementations_;  // likewise
+  int preparing_node_ = -1;                   // the node whose prepare is running
+  std::vector<StepOffer> offers_;             // by node index; from the last prepare
+  std::vector<ViewOffer> view_offers_;        // by node index
+  std::vector<const char*> implementations_;  // by node index
   PlanSteps steps_;
-  std::vector<bool> has_contents_;  // by tensor: constants that kernels have made
-  bool has_walked_ = false;         // the whole plan, since steps were formed
-  // Since steps were formed a client has brought memory for what nodes make for each other: it may
-  // look at all of it, which steps leave out, and at what comes of it.
+  std::vector<bool> has_contents_;  // by tensor: constants that kernels have computed
+  bool has_walked_ = false;         // the whole plan was executed since groups were formed
+  // Since groups were formed the client has provided memory for an intermediate tensor: it may read
+  // all of its contents, including those that fusion does not write.
   bool client_looks_inside_ = false;
-  std::vector<PixelStride> subsampled_;  // by tensor: what the step that made it left of it
+  std::vector<PixelStride> subsampled_;  // by tensor: subsampling of its current contents
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;
   const DelegateParts delegate_parts_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subgraph as others call it. Everything that passes values into a subgraph of the same model and
-// takes results out of it goes through InferOutputs and Call.
+// Calls of a subgraph by others of the same model. All values are passed through InferOutputs and
+// Call.
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +10,11 @@
 
 namespace deputy {
 
-// The size of a dynamic input follows its value.
+// A dynamic input is resized to its value.
 TfLiteStatus Subgraph::CopyInput(const CallInput& from, TfLiteTensor* input) {
   const int index = static_cast<int>(input - graph_.tensors().data());
   const char* const name = input->name == nullptr ? "" : input->name;
-  // Whatever a delegate holds of it belongs to an earlier call.
+  // A delegate's copy of the input belongs to an earlier call.
   input->data_is_stale = false;
   if (input->allocation_type == kTfLiteDynamic &&
       TfLiteTensorRealloc(from.bytes, input) != kTfLiteOk) {
@@ -49,7 +49,7 @@ TfLiteStatus Subgraph::ShapeInputs(std::span<const CallInput> inputs) {
     if (!same_type) {
       input.type = from.type;
       RequireAllocation();
-      // The memory behind it was planned for the old type.
+      // The input's memory was planned for the old type.
       if (input.allocation_type != kTfLiteDynamic) input.data.raw = nullptr;
     }
     const TfLiteStatus status = ResizeInputTensor(graph_.inputs()[n], from.dims);

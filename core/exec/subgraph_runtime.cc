@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subgraph does for its builtin kernels (core/kernel_api/runtime.h).
+// Services of a subgraph for its builtin kernels (core/kernel_api/runtime.h).
 #include <algorithm>
 
 #include "core/exec/interpreter_state.h"
@@ -15,7 +15,7 @@ Precision Subgraph::precision() const { return interpreter_->precision(); }
 const Limits& Subgraph::limits() const { return interpreter_->limits(); }
 
 bool Subgraph::TensorIsRead(int tensor_index) const {
-  // Tensors added since the plan was read are kept: being wrong here costs time, not results.
+  // Tensors added since NoteReaders count as read, which costs time but keeps results correct.
   return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
          read_[tensor_index];
 }
@@ -52,7 +52,7 @@ bool Subgraph::CopyConstant(const void* data, size_t bytes, void* to) {
 
 void Subgraph::RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
-  // A delegate may call a kernel's prepare with a node of its own.
+  // A delegate may call a kernel's prepare with a node that is not in the graph.
   if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
   pack_requests_.push_back({preparing_node_, pack});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of a subgraph that run together: what their kernels offer, which steps they make, and what
-// is true while a step runs.
+// Fusion groups of a subgraph: collects the kernels' offers, forms groups, and decides at run time
+// whether a group can run as one.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,8 @@ bool CanBeWritten(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteCustom;
 }
 
-// Shapes of prepared tensors are checked; one that does not fit is none that a kernel offers.
+// Shapes of prepared tensors have been checked; no kernel offers a node whose element count
+// overflows.
 int64_t ElementsOf(const TfLiteTensor& tensor) {
   int64_t elements = 1;
   for (int extent : IndicesOf(tensor.dims)) {
@@ -29,7 +30,7 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
-// With what it reads and leaves unwritten. Nodes are still those of the pass.
+// Completes a group with its reads and unwritten tensors. Nodes are still indices of the pass.
 PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
                       std::span<const StepTensor> tensors, std::span<const int> makers) {
   PlannedStep planned;
@@ -50,8 +51,8 @@ PlannedStep PlannedOf(Step step, std::span<const StepNode> nodes,
   return planned;
 }
 
-// From places among the nodes of the pass, the first of which is at `first` of the plan, to those
-// in the plan; of nodes by rows to their numbers.
+// Converts indices of the pass, whose first node is at plan position `first`, to plan positions,
+// and those of row-wise operations to node indices.
 void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
   const auto number_of = [&](int place) {
     const int position = place + first;
@@ -69,7 +70,7 @@ void PlaceBehind(int first, const std::vector<int>& plan, PlannedStep* step) {
 }  // namespace
 
 void Subgraph::OfferStep(const TfLiteNode* node, const StepOffer& offer) {
-  // A delegate may call a kernel's prepare with a node of its own.
+  // A delegate may call a kernel's prepare with a node that is not in the graph.
   if (preparing_node_ < 0 || node != graph_.node(preparing_node_)) return;
   const auto index = static_cast<size_t>(preparing_node_);
   if (offers_.size() <= index) offers_.resize(static_cast<size_t>(graph_.node_count()));
@@ -92,7 +93,7 @@ ViewOffer Subgraph::ViewsOf(int node_index) const {
   return interpreter_->steps() || offer.kind == ViewOffer::Kind::kRefused ? offer : ViewOffer();
 }
 
-// Whoever has put something between a kernel and us may change what it computes.
+// A wrapped kernel (e.g. a profiler's) may compute something else: it is not fused.
 bool Subgraph::TakesPart(int node_index) const {
   if (static_cast<size_t>(node_index) >= offers_.size()) return false;
   const StepOffer& offer = offers_[static_cast<size_t>(node_index)];
@@ -119,7 +120,7 @@ std::vector<StepTensor> Subgraph::StepTensors() const {
     const std::span<const int> dims = IndicesOf(tensor.dims);
     tensors[i] = {.elements = ElementsOf(tensor),
                   .channels = dims.empty() ? 0 : dims.back(),
-                  // A client may look into its own memory.
+                  // A client may read its own memory.
                   .readers = tensor.allocation_type == kTfLiteCustom ? 1 : 0,
                   .fixed = tensor.is_variable || tensor.allocation_type == kTfLiteDynamic,
                   .lasting = tensor.allocation_type == kTfLitePersistentRo,
@@ -196,7 +197,8 @@ void Subgraph::FindLayerNodes(PlannedStep* step) {
   }
 }
 
-// Looks again only when a tensor has moved. Allocates nothing: an inference must not fail for that.
+// Re-checked only if an address has changed. Does not allocate: Invoke must not fail for lack of
+// memory here.
 bool Subgraph::StepFitsNow(PlannedStep* step) const {
   const auto place = [this](int index) -> const void* {
     return graph_.tensors()[static_cast<size_t>(index)].data.data;
@@ -223,12 +225,12 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   for (const StepRead& read : step.reads) {
     if (!read.in_place) kept.push_back(read.tensor);
   }
-  // Their memory is not kept from its turn on.
+  // Their lifetimes are not extended to the group's position.
   kept.insert(kept.end(), step.unwritten.begin(), step.unwritten.end());
   for (int between = step.turn() + 1; between < position; ++between) {
     const PlannedStep* const in = steps_.At(between);
     if (in == &step) continue;
-    // What nodes before its turn read, they read there.
+    // Nodes of another group before its position have read these tensors already.
     if (in != nullptr && in->turn() == between) {
       for (const StepRead& read : in->reads) kept.push_back(read.tensor);
     }
@@ -239,28 +241,28 @@ std::vector<int> Subgraph::KeptForStep(const PlannedStep& step, int position) co
   return kept;
 }
 
-// Nodes between those of the step may read where a client has put its output, or write where one
-// has put what the step reads.
+// Returns true if client memory may conflict with fusion. A node between those of the group could
+// read or write a client's memory that the group uses as well.
 bool Subgraph::MeetsClients(const PlannedStep& step) const {
   const int span = step.nodes.back() - step.nodes.front();
   return client_looks_inside_ ||
          (span >= static_cast<int>(step.nodes.size()) && !custom_allocations_.empty());
 }
 
-// Whether its nodes can run as one now.
+// Returns true if the group's nodes can run as one now.
 bool Subgraph::CanRunStep(PlannedStep* step) const {
   if (interpreter_->wants_each_node() || (step->reads_ahead && !has_walked_)) return false;
   if (MeetsClients(*step)) return false;
   for (int position : step->nodes) {
-    // Prepared again without success, or in somebody else's hands.
+    // Re-preparation failed, or a delegate has claimed the node.
     if (StepNodeAt(position).offer == nullptr) return false;
   }
-  // Whoever has made the input may have run by itself.
+  // The producer of the input may have run unfused.
   const int input = graph_.node(graph_.plan()[static_cast<size_t>(step->head)])->inputs->data[0];
   return subsampled_[static_cast<size_t>(input)] == step->run.input_stride && StepFitsNow(step);
 }
 
-// The nodes from there on have not run since what they made was subsampled.
+// The nodes from this position on have not written subsampled outputs since.
 void Subgraph::ForgetSubsampled(int first_position) {
   subsampled_.resize(graph_.tensors().size());
   for (size_t position = static_cast<size_t>(first_position); position < graph_.plan().size();
@@ -271,8 +273,8 @@ void Subgraph::ForgetSubsampled(int first_position) {
   }
 }
 
-// What a step left out of its output is room for whoever reads all of it: nodes that run by
-// themselves although they have a step.
+// Expands subsampled inputs to full images, with undefined pixels between, for a node that runs
+// unfused although it has a group.
 void Subgraph::SpreadInputs(int node_index) {
   for (int index : IndicesOf(graph_.node(node_index)->inputs)) {
     if (index < 0 || static_cast<size_t>(index) >= subsampled_.size()) continue;

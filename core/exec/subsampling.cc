@@ -9,17 +9,18 @@
 namespace deputy {
 namespace {
 
-// Strides multiply along a chain of layers. Beyond this, which no image needs, nothing is left out.
+// Strides multiply along a chain of layers. Images beyond this limit, which no real model reaches,
+// are not subsampled.
 constexpr int64_t kMostStride = 1 << 15;
 
 bool IsModest(const PixelStride& first, const PixelStride& second) {
   return int64_t{first.y} * second.y <= kMostStride && int64_t{first.x} * second.x <= kMostStride;
 }
 
-// What the readers of a tensor need of it.
+// Pixels of a tensor that its consumers read.
 struct Demand {
   PixelStride stride;
-  int readers = 0;  // with that stride
+  int readers = 0;  // number of consumers with this stride
 };
 
 class Subsampler {
@@ -30,8 +31,8 @@ class Subsampler {
     FindLayers(steps);
   }
 
-  // Readers come behind the layers that make what they read, so demands are known from the back;
-  // who can meet them, whose own input has to meet one, from the front.
+  // Consumers follow producers in the plan. So demands are collected backwards; which layers can
+  // meet them is decided forwards, since a layer's input must be subsampled first.
   void Run() {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) Ask(&*layer);
     for (Step& layer : layers_) Settle(&layer);
@@ -48,7 +49,7 @@ class Subsampler {
   }
 
  private:
-  // Every layer that can leave out pixels, with its step.
+  // Collects every layer that supports subsampling, with its group.
   void FindLayers(std::vector<Step>* steps) {
     std::vector<int> step_of(nodes_.size(), -1);
     for (size_t s = 0; s < steps->size(); ++s) {
@@ -78,7 +79,7 @@ class Subsampler {
     return *nodes_[static_cast<size_t>(layer.head)].offer;
   }
 
-  // The pixels of its input that a layer needs, if it makes those alone that it is to make.
+  // Returns the stride of the input pixels that a layer reads, given its output stride.
   PixelStride NeedsOf(const Step& layer) const {
     const StepOffer& offer = OfferOf(layer);
     const PixelStride& left = layer.run.output_stride;
@@ -118,7 +119,7 @@ class Subsampler {
   std::span<const StepTensor> tensors_;
   std::vector<Step> layers_, others_;
   std::vector<Demand> demands_;       // by tensor
-  std::vector<PixelStride> strides_;  // by tensor: what its layer leaves of it
+  std::vector<PixelStride> strides_;  // by tensor: stride with which its layer writes it
 };
 
 }  // namespace
@@ -130,7 +131,7 @@ void SubsampleSteps(std::span<const StepNode> nodes, std::span<const StepTensor>
   *steps = std::move(pass).Steps();
 }
 
-// From the back: a pixel never moves to the front.
+// Moves pixels in descending order, since each moves to an equal or higher address.
 void SpreadPixels(const ImageSize& size, const PixelStride& stride, void* image) {
   auto* const bytes = static_cast<char*>(image);
   const int rows = stride.rows(size.height), columns = stride.columns(size.width);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels that nobody reads: where all readers of an image are convolutions with a filter of 1x1 and
-// strides, the layer that makes it computes the pixels alone that they read, and so do layers
-// before it whose filter is 1x1. A pure pass over the plan and its steps, with the same results.
+// Skips pixels that are never read. If all consumers of an image are 1x1 convolutions with strides,
+// its producer computes only the pixels that they read, and so do preceding layers with 1x1
+// filters. A pure pass over the plan and its fusion groups; results do not change.
 #ifndef DEPUTY_CORE_EXEC_SUBSAMPLING_H_
 #define DEPUTY_CORE_EXEC_SUBSAMPLING_H_
 
@@ -14,13 +14,13 @@
 
 namespace deputy {
 
-// Sets the strides of steps, as FindSteps returned them for the same plan. A layer that runs alone
-// becomes a step of one node where it has strides. Steps stay by ascending heads.
+// Sets the strides of groups, as FindSteps returned them for the same plan. A single layer that
+// gets a stride becomes a group of one node. Groups stay sorted by head.
 void SubsampleSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
                     std::vector<Step>* steps);
 
-// Moves the pixels of an image [batches][height][width][channels], of which those of `stride` lie
-// one behind the other, to their places. Those between have any contents.
+// Moves the pixels of a subsampled image [batches][height][width][channels], which are contiguous,
+// to their positions in the full image. The contents of the other pixels are undefined.
 struct ImageSize {
   int batches = 0, height = 0, width = 0;
   size_t pixel_bytes = 0;
