@@ -8,9 +8,10 @@
 namespace deputy {
 namespace {
 
-constexpr int kMostBlock = 8 * kBlockBytes;  // bytes: of the widest elements beside the narrowest
+// bytes: elements of 8 bytes in a block of the narrowest elements
+constexpr int kMostBlock = 8 * kBlockBytes;
 
-// Few bytes: a call of memcpy would take longer.
+// Copies few bytes, for which a memcpy call would take longer.
 inline void CopyFew(const char* in, int bytes, char* out) {
   for (; bytes >= 16; bytes -= 16, in += 16, out += 16) std::memcpy(out, in, 16);
   if ((bytes & 8) != 0) std::memcpy(out, in, 8), in += 8, out += 8;
@@ -23,7 +24,7 @@ inline void CopyFew(const char* in, int bytes, char* out) {
 
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop) {
-  if (count <= 0) return;  // perhaps without memory
+  if (count <= 0) return;  // data may be null if there are no elements
   BlockStream streams[kMostInputs];
   for (size_t i = 0; i < inputs.size(); ++i) {
     streams[i] = {inputs[i].elements, inputs[i].moves || count == 1};
@@ -51,7 +52,7 @@ void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int
 
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                   int block_shift, const void* function, BlockLoop loop) {
-  if (count <= 0) return;  // perhaps without memory
+  if (count <= 0) return;  // data may be null if there are no elements
   constexpr int kBlocks = 8;
   const int64_t chunk = std::min<int64_t>(count, int64_t{kBlocks} << block_shift);
   alignas(kBlockBytes) char repeated[kMostInputs][kBlocks * kMostBlock];
