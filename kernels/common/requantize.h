@@ -84,7 +84,7 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
 inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
   const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
-  // The product and the rounding term are below 2^62 each.
+  // `half` is at most 2^61 and the product at most 2^62, so that their sum does not overflow.
   if (x >= -(int64_t{1} << 31) && x <= int64_t{1} << 31) return (x * by.mantissa + half) >> shift;
   if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
   // Multiplied in two halves, because the product has up to 94 bits.

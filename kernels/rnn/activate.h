@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations of recurrent layers on runs of memory: by the vector loops of the CPU table, or by
-// plain ones where it has none.
+// Activations of recurrent layers on contiguous values: with the vector loops of the CPU table, or
+// with plain loops if it has none.
 #ifndef DEPUTY_KERNELS_RNN_ACTIVATE_H_
 #define DEPUTY_KERNELS_RNN_ACTIVATE_H_
 
@@ -10,11 +10,11 @@
 
 namespace deputy {
 
-// out[i] = activation(values[i]); the two may be the same memory. Without an activation nothing is
-// written, as in TensorFlow Lite: callers that need a copy make it.
+// Computes out[i] = activation(values[i]); the two may be the same memory. Without an activation
+// nothing is written, as in TensorFlow Lite: callers make a copy if they need one.
 void Activate(TfLiteFusedActivation activation, const float* values, int64_t count, float* out);
 
-// None, a RELU, TANH, SIGN_BIT or SIGMOID.
+// Accepts no activation, a RELU, TANH, SIGN_BIT and SIGMOID.
 TfLiteStatus CheckRecurrentActivation(TfLiteContext* context, TfLiteFusedActivation activation);
 
 }  // namespace deputy

@@ -12,16 +12,16 @@
 namespace deputy {
 namespace {
 
-// Inputs [batches][inputs], [batches][cells], [4 * cells][inputs + cells], [4 * cells],
+// Shapes: [batches][inputs], [batches][cells], [4 * cells][inputs + cells], [4 * cells],
 // [batches][cells].
 enum BasicInput { kValues, kOldActivation, kWeights, kBias, kOldState, kBasicInputs };
-// The last two are where vectors and the old activation lie side by side, and the gates' sums.
+// kJoined is the concatenation of inputs and old activation, kSums the sums of the gates.
 enum BasicOutput { kActivation, kState, kJoined, kSums, kBasicOutputs };
 
-// The gates' places in a row of sums.
+// Position of each gate in a row of sums.
 enum BasicGate { kInputAt, kUpdateAt, kForgetAt, kOutputAt, kBasicGates };
 
-// The state has 4 integer bits, the gates' sums 3.
+// The state has 4 integer bits, the gates' sums have 3.
 constexpr float kStateScale = 1.0f / 2048;
 
 template <typename T>
@@ -32,8 +32,8 @@ void Join(const T* input, const T* activation, int batches, int inputs, int cell
   }
 }
 
-// Multiply() but that the second rounding takes ties upwards, as TensorFlow Lite's product does on
-// x86 with both resolvers.
+// Like Multiply(), but the second rounding rounds ties upwards, as TensorFlow Lite's product does
+// on x86 with both resolvers.
 int16_t ToGate(int32_t sum, FixedMultiplier by) {
   const int left = std::max(by.shift, 0), right = std::max(-by.shift, 0);
   const int64_t high = DoublingHighMultiply(WrappingShiftLeft(sum, left), by.mantissa);
@@ -101,7 +101,7 @@ TfLiteStatus BasicLstm::PrepareScales(TfLiteContext* context, const TfLiteNode* 
   return kTfLiteOk;
 }
 
-// Both states last from one inference to the next, variables or not.
+// Makes both states persistent between inferences, whether or not they are variables.
 TfLiteStatus BasicLstm::KeepStates(TfLiteContext* context, const TfLiteNode* node) const {
   for (int number : {kOldActivation, kOldState}) {
     TfLiteTensor* tensor = Input(context, node, number);
@@ -163,7 +163,7 @@ TfLiteStatus BasicLstm::RunFloat(TfLiteContext* context, const TfLiteNode* node)
   const float* old = Data<const float>(Input(context, node, kOldState));
   float* state = Data<float>(Output(context, node, kState));
   float* out = Data<float>(Output(context, node, kActivation));
-  // The sums stay as they are, because they are an output: gates go through the scratch.
+  // The sums are an output and stay unmodified: gates are computed in scratch memory.
   float* const gates = scratch.as<float>();
   for (int b = 0; b < batches_; ++b, sums += width) {
     std::copy_n(sums, width, gates);
@@ -180,7 +180,7 @@ TfLiteStatus BasicLstm::RunFloat(TfLiteContext* context, const TfLiteNode* node)
   return kTfLiteOk;
 }
 
-// Activations are uint8 with the scale 1/128 and the zero point 128.
+// uint8: activations have scale 1/128 and zero point 128.
 void BasicLstm::RunBytes(TfLiteContext* context, const TfLiteNode* node) const {
   const TfLiteTensor* weights = Input(context, node, kWeights);
   const int depth = inputs_ + cells_, width = kBasicGates * cells_;
@@ -217,7 +217,7 @@ TfLiteStatus BasicLstm::Run(TfLiteContext* context, const TfLiteNode* node) {
   if (batches_ == 0 || cells_ == 0) return kTfLiteOk;
   for (int i = 0; i < kBasicOutputs; ++i) {
     const TfLiteTensor* output = Output(context, node, i);
-    // A delegate that runs this kernel has no memory for outputs that nothing reads.
+    // A delegate that runs this kernel does not allocate outputs without consumers.
     if (output->data.raw == nullptr) return TensorError(context, output, "expected memory for it");
   }
   if (quantized_) {

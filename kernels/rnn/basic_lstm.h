@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The "basic" kernel of LSTM, of files from before the full one: one matrix for all gates, one
-// step, float32 or uint8. The new states are outputs, and are copied over the inputs that hold the
-// old ones. kernels/lstm.cc has its row.
+// The "basic" kernel of LSTM, used by older models: one matrix for all gates, one step, float32 or
+// uint8. The new states are outputs and are copied to the inputs that hold the old ones. The
+// operator row is in kernels/lstm.cc.
 #ifndef DEPUTY_KERNELS_RNN_BASIC_LSTM_H_
 #define DEPUTY_KERNELS_RNN_BASIC_LSTM_H_
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kGateNames[kLstmGates] = {"input", "forget", "cell", "output"};
 
-// Input `first + offset` of the node, where it has that group.
+// Returns input `first + offset` of the node, or null if the operator does not have that group.
 const TfLiteTensor* Place(TfLiteContext* context, const TfLiteNode* node, int first, int offset) {
   return first < 0 ? nullptr : Input(context, node, first + offset);
 }
@@ -38,7 +38,7 @@ TfLiteStatus CheckVector(TfLiteContext* context, const TfLiteTensor* tensor, int
   return CheckDim(context, tensor, 0, count);
 }
 
-// What the types of a cell are.
+// Expected types of a cell's tensors.
 struct CellTypes {
   TfLiteType weights, peephole, norm, bias, output_state, cell_state;
 };
@@ -64,7 +64,7 @@ struct CellCheck {
   TfLiteStatus CheckState(const TfLiteTensor* state, int depth, TfLiteType type) const;
 };
 
-// A diagonal is multiplied as it is, in float32, also in hybrid cells.
+// A diagonal is always multiplied in float32, also in hybrid cells.
 TfLiteStatus CellCheck::CheckRecurrent(const TfLiteTensor* weights) const {
   if (diagonals == Diagonals::kRefused || Rank(weights) != 1) {
     return CheckMatrix(context, weights, sizes.cells, sizes.outputs, types.weights);
@@ -128,7 +128,7 @@ TfLiteStatus CellCheck::CheckProjection() const {
                      sizes.cells, sizes.outputs);
 }
 
-// Of any rank, as long as the number of values is right.
+// A state may have any rank if its number of values is right.
 TfLiteStatus CellCheck::CheckState(const TfLiteTensor* state, int depth, TfLiteType type) const {
   if (!state->is_variable) return TensorError(context, state, "expected a variable tensor");
   DEPUTY_TRY(CheckType(context, state, TypeBit(type)));

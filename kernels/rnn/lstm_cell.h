@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensors of one LSTM cell, as its three operators list them, and what they must be. Without
-// weights for the input gate, it is 1 less the forget gate ("CIFG"); peephole weights let gates see
-// the cell state; layer normalisation and projection are there when their tensors are.
+// The tensors of one LSTM cell, as its three operators list them, and their checks. Without weights
+// for the input gate, that gate is 1 less the forget gate ("CIFG"). Peephole weights add the cell
+// state to the gates. Layer normalisation and projection are used if their tensors are present.
 #ifndef DEPUTY_KERNELS_RNN_LSTM_CELL_H_
 #define DEPUTY_KERNELS_RNN_LSTM_CELL_H_
 
@@ -12,8 +12,8 @@ namespace deputy {
 
 enum LstmGateNumber { kInputGate, kForgetGate, kCellGate, kOutputGate, kLstmGates };
 
-// Null tensors: the gate has none. Weights [cells][depth]; recurrent ones may be a diagonal,
-// [cells]; the others are [cells].
+// Tensors of a gate; null if it has none. Weights are [cells][depth]; recurrent ones may be a
+// diagonal, [cells]; the others are [cells].
 struct LstmGate {
   const TfLiteTensor* input = nullptr;
   const TfLiteTensor* auxiliary = nullptr;
@@ -46,14 +46,14 @@ struct LstmSizes {
   int batches = 0, inputs = 0, auxiliary_inputs = 0, cells = 0, outputs = 0;
 };
 
-// Numbers of the node's inputs from which the groups of a cell's tensors run: the gates' input
-// weights (in the order of LstmGateNumber), recurrent weights, peephole weights (without the cell
-// gate), biases, then projection weights and bias. -1: the operator has no such group.
+// Index of the first input of each group of a cell's tensors: the gates' input weights (in the
+// order of LstmGateNumber), recurrent weights, peephole weights (without the cell gate), biases,
+// projection weights and projection bias. -1: the operator does not have the group.
 struct LstmPlaces {
   int input, recurrent, peephole, bias, projection, output_state, cell_state;
   int auxiliary, norm;
-  // Coefficients of other gates than the forget gate count for nothing if that has none. Else each
-  // gate is normalised that has some.
+  // True if normalisation coefficients are ignored unless the forget gate has some. Otherwise each
+  // gate that has some is normalised.
   bool norm_needs_forget;
 };
 
@@ -62,15 +62,15 @@ inline constexpr LstmPlaces kUnidirectionalPlaces = {1, 5, 9, 12, 16, 18, 19, -1
 inline constexpr LstmPlaces kForwardPlaces = {1, 5, 9, 12, 16, 35, 36, 40, -1, true};
 inline constexpr LstmPlaces kBackwardPlaces = {18, 22, 26, 29, 33, 37, 38, 44, -1, true};
 
-// The cell's tensors; nothing is checked but that they exist.
+// Reads the cell's tensors without checking them.
 LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmPlaces& places);
 
-// Whether the operator's list allows diagonals as recurrent weights.
+// Support of diagonals as recurrent weights.
 enum class Diagonals { kRefused, kAllowed };
 
-// The sizes of a cell for `batches` vectors of `inputs` values, and of `auxiliary_inputs`; checks
-// every tensor's shape and type, and that those are there which need each other. The cell is
-// float32, hybrid (weights of 8 bits) or, `integer`, int8.
+// Determines the sizes of a cell for `batches` vectors of `inputs` and of `auxiliary_inputs`
+// values. Checks every tensor's shape and type, and that tensors which require each other are
+// present. The cell is float32, hybrid (8-bit weights) or, if `integer`, int8.
 TfLiteStatus CheckLstmCell(TfLiteContext* context, const LstmCell& cell, bool integer,
                            Diagonals diagonals, LstmSizes* sizes);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An int8 LSTM cell over a sequence: int8 vectors, weights and output state, int16 gates and cell
-// state, whose scale is a power of two. TensorFlow Lite's recipe, bit by bit, in both arithmetic
-// modes; the scales of the gates' sums and of the hidden values before projection come from the
-// node's five intermediate tensors.
+// state, whose scale is a power of two. Bit-identical to TensorFlow Lite in both arithmetic modes.
+// The scales of the gates' sums and of the hidden values before projection come from the node's
+// five intermediate tensors.
 #ifndef DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
 #define DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
 
@@ -20,16 +20,16 @@ struct IntegerLstmSequence {
   SequenceOf<int8_t> output;
 };
 
-// A matrix of int8, [units][depth], whose sums are multiplied by a fixed-point number.
+// An int8 matrix, [units][depth], whose products are scaled by a fixed-point factor.
 class IntegerMatrix {
  public:
-  // For prepare. At most `rows` vectors at a time, which have that zero point.
+  // For prepare. At most `rows` vectors at a time, with that zero point.
   void Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point, double factor);
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
   size_t ScratchBytes(int workers) const;
 
-  // out[r][u] = saturate(out[r][u] + factor * (weights[u] * (vectors[r] - zero point) + bias[u]) +
-  // out_zero). `bias` may be null.
+  // Computes out[r][u] = saturate(out[r][u] + factor * (weights[u] * (vectors[r] - zero point) +
+  // bias[u]) + out_zero). `bias` may be null.
   template <typename Out>
   TfLiteStatus AddTo(TfLiteContext* context, const TfLiteTensor* weights, const TfLiteTensor* bias,
                      const int8_t* vectors, int32_t out_zero, Out* out);
@@ -44,13 +44,13 @@ class IntegerMatrix {
 
 class IntegerLstm {
  public:
-  // For prepare, of an int8 cell that CheckLstmCell has accepted. Refuses scales that the recipe
-  // has no numbers for.
+  // For prepare, for an int8 cell that CheckLstmCell has accepted. Fails for scales that the
+  // fixed-point formats cannot represent.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell,
                        const LstmSizes& sizes, bool time_major, float cell_clip,
                        float projection_clip);
   TfLiteStatus Pack(TfLiteContext* context, const LstmCell& cell);
-  // Bytes of scratch that Run takes at once.
+  // Bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
 
   TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell,
@@ -65,7 +65,7 @@ class IntegerLstm {
   struct Buffers {
     int16_t* gates[kLstmGates];  // [batches][cells] each
     int8_t* hidden;              // [batches][cells]
-    int8_t* input;               // gathered rows
+    int8_t* input;               // contiguous copy of a step's vectors
   };
 
   TfLiteStatus PrepareGate(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell,
@@ -84,7 +84,7 @@ class IntegerLstm {
   bool time_major_ = false;
   int32_t input_zero_ = 0, output_zero_ = 0, hidden_zero_ = 0;
   float input_scale_ = 1.0f, output_scale_ = 1.0f;
-  int cell_exponent_ = 0;  // the cell state's scale is 2^this
+  int cell_exponent_ = 0;  // the cell state's scale is 2^cell_exponent_
   int16_t cell_clip_ = 0;
   int8_t projection_clip_ = 0;
   FixedMultiplier hidden_;

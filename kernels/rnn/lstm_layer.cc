@@ -11,14 +11,14 @@ namespace {
 
 bool IsDiagonal(const TfLiteTensor* recurrent) { return Rank(recurrent) == 1; }
 
-// sums[b][c] += weights[c] * values[b][c].
+// Computes sums[b][c] += weights[c] * values[b][c].
 void AddDiagonal(const float* weights, const float* values, int batches, int cells, float* sums) {
   for (int b = 0; b < batches; ++b, values += cells, sums += cells) {
     for (int c = 0; c < cells; ++c) sums[c] += weights[c] * values[c];
   }
 }
 
-// Peephole weights of hybrid cells are bytes with one scale.
+// Like AddDiagonal, for the peephole weights of hybrid cells: int8 with one scale.
 void AddScaledDiagonal(const TfLiteTensor* weights, const float* values, int batches, int cells,
                        float* sums) {
   const int8_t* bytes = Data<int8_t>(weights);
@@ -28,7 +28,7 @@ void AddScaledDiagonal(const TfLiteTensor* weights, const float* values, int bat
   }
 }
 
-// The bias; layer normalisation adds it later.
+// Initialises the sums with the bias; with layer normalisation the bias is added later.
 void StartSums(const LstmGate& gate, int cells, float* sums) {
   if (gate.norm != nullptr) {
     std::fill_n(sums, cells, 0.0f);
@@ -92,10 +92,10 @@ TfLiteStatus LstmLayer::Pack(TfLiteContext* context, const LstmCell& cell) {
 struct LstmLayer::Buffers {
   float* gates[kLstmGates];  // [batches][cells] each
   float* product;            // [batches][cells] or [outputs], whichever is larger
-  float *input, *auxiliary;  // gathered rows
+  float *input, *auxiliary;  // contiguous copies of a step's vectors
 };
 
-// 0: more than can be counted.
+// Returns 0 on overflow.
 size_t LstmLayer::ValuesOfScratch() const {
   const size_t widest = static_cast<size_t>(std::max(sizes_.cells, sizes_.outputs));
   const size_t row = static_cast<size_t>(kLstmGates) * static_cast<size_t>(sizes_.cells) + widest +
@@ -144,7 +144,7 @@ struct LstmLayer::Step {
   StepVectors input, auxiliary, state;
 };
 
-// To a mean of 0 and a standard deviation of 1, then times coefficients, plus the bias.
+// Normalises to mean 0 and standard deviation 1, then multiplies by coefficients and adds the bias.
 void LstmLayer::Normalize(const LstmGate& gate, float* values) const {
   constexpr float kLeastVariance = 1e-8f;
   const int cells = sizes_.cells;
@@ -206,8 +206,8 @@ void LstmLayer::UpdateCell(const LstmCell& cell, const Buffers& buffers) const {
   Clip(options_.cell_clip, count, state);
 }
 
-// Where there is no activation the cell gate takes the place of the state, as in TensorFlow Lite,
-// whose buffer still holds it.
+// Without an activation, Activate leaves the cell gate in the buffer in place of the cell state, as
+// in TensorFlow Lite.
 TfLiteStatus LstmLayer::UpdateOutput(TfLiteContext* context, const LstmCell& cell,
                                      const Buffers& buffers) {
   const int64_t count = int64_t{sizes_.batches} * sizes_.cells;
@@ -235,7 +235,7 @@ TfLiteStatus LstmLayer::UpdateOutput(TfLiteContext* context, const LstmCell& cel
   return kTfLiteOk;
 }
 
-// What is quantised for a step, for all the matrices that it meets.
+// Quantised vectors of a step, shared by all matrices.
 struct LstmLayer::QuantizedStep {
   HybridRows input, auxiliary, state;
 };
@@ -260,7 +260,7 @@ TfLiteStatus LstmLayer::MakeStep(TfLiteContext* context, const LstmCell& cell,
   }
   DEPUTY_TRY(make(cell.output_state, Data<float>(cell.output_state), sizes_.outputs,
                   &quantized->state, &out->state));
-  // Sparse recurrent weights meet the state in steps of the input, as TensorFlow Lite has it.
+  // For sparse recurrent weights TensorFlow Lite scales the state by the input's scales.
   if (gate.recurrent->sparsity != nullptr && out->input.quantized != nullptr) {
     quantized->state.TakeScales(quantized->input);
   }
@@ -287,7 +287,7 @@ TfLiteStatus LstmLayer::RunStep(TfLiteContext* context, const LstmCell& cell,
 TfLiteStatus LstmLayer::Run(TfLiteContext* context, const LstmCell& cell,
                             const LstmSequence& sequence) {
   const size_t values = ValuesOfScratch();
-  if (values == 0) return kTfLiteOk;  // no batch; sizes that cannot be counted have no tensors
+  if (values == 0) return kTfLiteOk;  // no batches (sizes that overflow have no tensors)
   Scratch scratch;
   if (!scratch.Acquire(context, values * sizeof(float))) {
     return KernelError(context, "out of memory for %zu values of the gates", values);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A float32 or hybrid LSTM cell over a sequence. One step, * being a product by elements:
+// A float32 or hybrid LSTM cell over a sequence. One step, where * is the elementwise product:
 //   gate = activation(W_input x + W_aux a + W_recurrent h + W_peephole * c + bias)
 //   c = clip(forget * c + input * cell), h = clip(W_projection (output * activation(c)) + bias)
-// With layer normalisation a gate's sums are normalised, times coefficients, before the bias.
+// With layer normalisation a gate's sums are normalised and multiplied by coefficients before the
+// bias is added.
 #ifndef DEPUTY_KERNELS_RNN_LSTM_LAYER_H_
 #define DEPUTY_KERNELS_RNN_LSTM_LAYER_H_
 
@@ -16,29 +17,31 @@ namespace deputy {
 struct LstmSequence {
   int steps = 0;
   bool backward = false;
-  SequenceOf<const float> input, auxiliary;  // auxiliary.first is null: there is none
+  // auxiliary.first is null if there is no auxiliary input
+  SequenceOf<const float> input, auxiliary;
   SequenceOf<float> output;
 };
 
 struct LstmOptions {
   TfLiteFusedActivation activation = kTfLiteActNone;
-  float cell_clip = 0.0f, projection_clip = 0.0f;  // 0: none
-  bool asymmetric = false;                         // hybrid: vectors get a zero point
+  float cell_clip = 0.0f, projection_clip = 0.0f;  // 0: no clipping
+  // hybrid: vectors are quantised with a zero point
+  bool asymmetric = false;
 };
 
 class LstmLayer {
  public:
-  // For prepare, of a cell that CheckLstmCell has accepted.
+  // For prepare, for a cell that CheckLstmCell has accepted.
   TfLiteStatus Prepare(TfLiteContext* context, const LstmCell& cell, const LstmSizes& sizes,
                        const LstmOptions& options);
   TfLiteStatus Pack(TfLiteContext* context, const LstmCell& cell);
-  // Bytes of scratch that Run takes at once.
+  // Bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
 
   TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell, const LstmSequence& sequence);
 
  private:
-  // The cell's matrices, in the order of LstmGateNumber.
+  // Matrices of the cell, in the order of LstmGateNumber.
   struct GateMatrices {
     RecurrentMatrix input, auxiliary, recurrent;
   };

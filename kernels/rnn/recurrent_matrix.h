@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all recurrent layers are made of: a matrix of the layer times the vectors of one step, added
-// to sums. Matrices hold float32, or 8 bits ("hybrid"): then the vectors are quantised first, once
-// for all the matrices that they meet. Sparse matrices are made dense once.
+// Building block of all recurrent layers: a matrix of the layer times the vectors of one step,
+// added to sums. Matrices are float32, or 8-bit ("hybrid"): then the vectors are quantised, once
+// for all matrices. Sparse matrices are expanded to dense ones once.
 #ifndef DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 #define DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 
@@ -17,34 +17,36 @@ struct StepVectors {
   const float* values = nullptr;
   int rows = 0;
   int depth = 0;
-  // Where the matrices hold 8 bits: the vectors quantised.
+  // The quantised vectors, if the matrices are 8-bit.
   const HybridRows* quantized = nullptr;
-  bool all_zero = false;  // they add nothing, whatever they meet
+  bool all_zero = false;  // all values are zero: products can be skipped
 };
 
 bool AreZeros(const float* values, int64_t count);
 
-// Fills `out`, and `quantized` where `hybrid` says so and not all values are zero. `what` is the
-// tensor that a refusal of memory names.
+// Fills `out` and, if `hybrid` and not all values are zero, `quantized`. `what` is the tensor named
+// in an out-of-memory error.
 TfLiteStatus MakeStepVectors(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                              int rows, int depth, bool hybrid, bool asymmetric,
                              HybridRows* quantized, StepVectors* out);
 
-// float32, or 8 bits in hybrid layers. uint8 is an older name for the same bytes.
+// float32, or 8-bit in hybrid layers. uint8 is an older type for the same bytes.
 inline constexpr uint32_t kRecurrentWeights = kFloat32Bit | kInt8Bit | kUInt8Bit;
 inline bool IsHybridWeight(const TfLiteTensor* weights) { return weights->type != kTfLiteFloat32; }
 
 class RecurrentMatrix {
  public:
-  // For prepare. `weights` [units][depth], whose shape the caller has checked; at most `rows`
-  // vectors at a time. Refuses weights of 8 bits without one scale. Sparse ones must be constant.
+  // For prepare. `weights` is [units][depth], with a shape checked by the caller; at most `rows`
+  // vectors at a time. Fails for 8-bit weights without exactly one scale. Sparse weights must be
+  // constant.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int rows);
-  // Brings constant weights into the order that AddTo reads.
+  // Packs constant weights for AddTo.
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
-  // Bytes of scratch that AddTo takes.
+  // Bytes of scratch memory that AddTo uses.
   size_t ScratchBytes(int workers) const;
 
-  // sums[r][u] += weights[u] * vectors[r]. `product` has room for as many values as `sums`.
+  // Computes sums[r][u] += weights[u] * vectors[r]. `product` has space for as many values as
+  // `sums`.
   TfLiteStatus AddTo(TfLiteContext* context, const TfLiteTensor* weights,
                      const StepVectors& vectors, float* product, float* sums);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A float32 or hybrid cell of the plain recurrent kind over a sequence:
+// A float32 or hybrid basic recurrent cell over a sequence:
 //   h = activation(W_input x + W_aux a + W_recurrent h + bias)
 #ifndef DEPUTY_KERNELS_RNN_RNN_LAYER_H_
 #define DEPUTY_KERNELS_RNN_RNN_LAYER_H_
@@ -10,7 +10,7 @@
 
 namespace deputy {
 
-// The tensors of a cell. Weights [units][depth], all of one type.
+// Tensors of a cell. Weights are [units][depth], all of one type.
 struct RnnCell {
   const TfLiteTensor* input = nullptr;
   const TfLiteTensor* auxiliary = nullptr;  // null: no auxiliary input
@@ -22,7 +22,8 @@ struct RnnCell {
 struct RnnSequence {
   int steps = 0;
   bool backward = false;
-  SequenceOf<const float> input, auxiliary;  // auxiliary.first is null: there is none
+  // auxiliary.first is null if there is no auxiliary input
+  SequenceOf<const float> input, auxiliary;
   SequenceOf<float> output;
 };
 
@@ -32,11 +33,11 @@ struct RnnSizes {
 
 class RnnLayer {
  public:
-  // For prepare: checks the cell, whose tensors are there, and keeps its sizes.
+  // For prepare: checks the cell, whose tensors exist, and stores its sizes.
   TfLiteStatus Prepare(TfLiteContext* context, const RnnCell& cell, const RnnSizes& sizes,
                        TfLiteFusedActivation activation, bool asymmetric);
   TfLiteStatus Pack(TfLiteContext* context, const RnnCell& cell);
-  // Bytes of scratch that Run takes at once.
+  // Bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
   int units() const { return units_; }
 

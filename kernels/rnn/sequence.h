@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the vectors of a sequence lie in a tensor: [steps][batches][depth] ("time-major") or
+// Layout of the vectors of a sequence in a tensor: [steps][batches][depth] ("time-major") or
 // [batches][steps][depth].
 #ifndef DEPUTY_KERNELS_RNN_SEQUENCE_H_
 #define DEPUTY_KERNELS_RNN_SEQUENCE_H_
@@ -15,7 +15,8 @@ struct SequenceShape {
   int batches = 0, steps = 1, depth = 0;
 };
 
-// Of a tensor of 3 dimensions, or of 2, [batches][depth], which is one step.
+// Returns the shape of a tensor with 3 dimensions, or with 2, [batches][depth], which is a single
+// step.
 inline SequenceShape ShapeOfSequence(const TfLiteTensor* tensor, bool time_major) {
   if (Rank(tensor) == 2) return {Dim(tensor, 0), 1, Dim(tensor, 1)};
   return {Dim(tensor, time_major ? 1 : 0), Dim(tensor, time_major ? 0 : 1), Dim(tensor, 2)};
@@ -32,14 +33,14 @@ struct SequenceOf {
   }
 };
 
-// Vectors of `depth` values in as many batches and steps as `shape` says.
+// Vectors of `depth` values, with the batches and steps of `shape`.
 template <typename T>
 SequenceOf<T> VectorsAt(T* first, const SequenceShape& shape, int depth, bool time_major) {
   if (time_major) return {first, depth, int64_t{shape.batches} * depth};
   return {first, int64_t{shape.steps} * depth, depth};
 }
 
-// The vectors of a step, one after the other: as they lie, or copied to `room`.
+// Returns the vectors of a step as contiguous rows: in place, or copied to the buffer.
 template <typename T>
 const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, int step, T* room) {
   if (batches <= 1 || vectors.batch_stride == depth) return vectors.at(0, step);
@@ -49,7 +50,7 @@ const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, 
   return room;
 }
 
-// The reverse: rows of `depth` values to where the step's vectors lie.
+// Copies rows of `depth` values to the vectors of a step.
 template <typename T>
 void ScatterStep(const T* rows, int batches, int depth, int step, const SequenceOf<T>& vectors) {
   for (int b = 0; b < batches; ++b) {

@@ -20,14 +20,15 @@ struct SvdfData {
   bool integer = false;
   bool asymmetric = false;  // hybrid
   TfLiteFusedActivation activation = kTfLiteActNone;
-  RecurrentMatrix features;             // float32 and hybrid
-  FixedMultiplier to_state, to_output;  // int8: of sums of features, and of sums over time
+  RecurrentMatrix features;  // float32 and hybrid
+  // int8: factors of the sums of features, and of the sums over time
+  FixedMultiplier to_state, to_output;
   int32_t input_zero = 0, output_zero = 0;
 };
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// What the types of the weights over time, the bias and the state are, by input and weights.
+// Types of the weights over time, the bias and the state, determined by input and weights.
 struct SvdfTypes {
   TfLiteType time, bias, state;
 };
@@ -93,7 +94,7 @@ TfLiteStatus PrepareScales(TfLiteContext* context, const TfLiteNode* node, SvdfD
     return KernelError(context, "fused activation: expected RELU for int8, found %d",
                        static_cast<int>(data->activation));
   }
-  // In float32, as TensorFlow Lite multiplies.
+  // Computed in float32, as in TensorFlow Lite.
   const float to_state = input->params.scale * weights->params.scale / state->params.scale;
   const float to_output = state->params.scale * time->params.scale / output->params.scale;
   data->to_state = ToFixedMultiplier(static_cast<double>(to_state));
@@ -110,7 +111,7 @@ TfLiteStatus PrepareFloat(TfLiteContext* context, const TfLiteNode* node, SvdfDa
   return data->features.Prepare(context, Input(context, node, kFeatureWeights), data->batches);
 }
 
-// Two runs of features: sums, and products on their way to them.
+// Bytes for two arrays of features: sums, and products before they are added.
 size_t FeatureBytes(const SvdfData& data) {
   size_t count = 0, bytes = 0;
   const bool fits =
@@ -127,7 +128,8 @@ TfLiteStatus PackSvdf(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Evaluation ---------------------------------------------------------------------------------
 
-// Drops the oldest feature of every filter for a new one: state [rows][memory], features [rows].
+// Drops the oldest feature of every filter and appends a new one: state [rows][memory], features
+// [rows].
 template <typename T>
 void Remember(const T* features, int64_t rows, int memory, T* state) {
   if (memory == 0) return;
@@ -137,7 +139,7 @@ void Remember(const T* features, int64_t rows, int memory, T* state) {
   }
 }
 
-// The weights over time of a filter, as floats, times what it remembers.
+// Returns the dot product of a filter's weights over time, as floats, and its stored features.
 float OverTime(const TfLiteTensor* weights, int64_t at, const float* state, int memory) {
   if (!IsHybridWeight(weights)) {
     return Dot(Data<float>(weights) + at, state, memory, 0.0f, 0.0f);
@@ -182,7 +184,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node, SvdfData* data)
   return kTfLiteOk;
 }
 
-// The new features of a batch, as steps of the state.
+// Computes the new features of a batch, quantised like the state.
 void ComputeFeatures(const SvdfData& data, const int8_t* input, const int8_t* weights,
                      int16_t* out) {
   for (int f = 0; f < data.filters; ++f, weights += data.inputs) {
