@@ -84,8 +84,8 @@ TfLiteStatus Subgraph::BuildTensors() {
   graph_.ReservePlan(desc_->operators.size());
   int first = 0;
   if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
-  // As upstream: a list with an index out of range counts as empty. The subgraph is then
-  // inconsistent and never runs, but callers may query its inputs.
+  // Upstream treats a list with an index out of range as empty. The subgraph is then inconsistent
+  // and never runs, but callers may query its inputs.
   if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
   if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
   for (size_t i = 0; i < desc_->tensors.size(); ++i) {

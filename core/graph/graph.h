@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of one subgraph: tensors, nodes, and the plan, which is the order in which
-// nodes run. Plain data with its invariants: it prepares nothing, runs nothing and calls no foreign
-// code.
+// The graph of a subgraph: tensors, nodes, and the plan, which is the order in which nodes run.
+// Plain data with invariants: it prepares nothing, runs nothing and calls no foreign code.
 //
-// Nodes and tensors are numbered as clients and delegates know them. Nodes leave from the end only
-// (those that delegates added), after which their numbers are given out again; an id is not.
+// Clients and delegates refer to nodes and tensors by index. Only the last nodes, those that
+// delegates added, can be removed; their indices are then reused. A node's id is never reused.
 #ifndef DEPUTY_CORE_GRAPH_GRAPH_H_
 #define DEPUTY_CORE_GRAPH_GRAPH_H_
 
@@ -18,10 +17,10 @@
 
 namespace deputy {
 
-// Names one node of one graph for good.
+// Permanent identifier of a node in its graph.
 using NodeId = int64_t;
 
-// Integers that a node of the plan has computed in its prepare: a shape, an axis.
+// Returns true for integers that a node has computed in its prepare: a shape or an axis.
 inline bool IsComputedShape(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLitePersistentRo &&
          (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 || tensor.type == kTfLiteBool);
@@ -29,9 +28,10 @@ inline bool IsComputedShape(const TfLiteTensor& tensor) {
 
 class Graph {
  public:
-  // The context's array of tensors is kept up to date. It outlives the graph.
+  // Keeps the context's tensor array up to date. The context must outlive the graph.
   explicit Graph(TfLiteContext* context) : context_(context) {}
-  // Frees what the tensors own. Nodes own nothing here: whoever added them frees them before.
+  // Frees the memory that tensors own. Nodes own nothing here: the code that added them must have
+  // freed them.
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -40,24 +40,24 @@ class Graph {
   int tensor_count() const { return static_cast<int>(tensors_.size()); }
   std::span<TfLiteTensor> tensors() { return tensors_; }
   std::span<const TfLiteTensor> tensors() const { return tensors_; }
-  // Null when out of range.
+  // Returns null if the index is out of range.
   TfLiteTensor* tensor(int index) {
     return index >= 0 && index < tensor_count() ? &tensors_[static_cast<size_t>(index)] : nullptr;
   }
   const TfLiteTensor* tensor(int index) const { return const_cast<Graph*>(this)->tensor(index); }
-  // -1 when the tensor is none of this graph's; any pointer is fine.
+  // Returns -1 if the tensor belongs to another graph. Accepts any pointer.
   int IndexOf(const TfLiteTensor* tensor) const;
-  // Whether all are tensors of this graph, or "absent".
+  // Returns true if each index is that of a tensor of this graph, or "absent".
   bool IndicesExist(std::span<const int32_t> indices) const;
-  // Whether any of them has memory of its own that grows and shrinks with its contents.
+  // Returns true if any of the tensors has its own memory, which is resized with its contents.
   bool HasDynamicTensor(std::span<const int> indices) const;
 
   // Adds zeroed tensors (type NoType, no memory, handle -1); returns the index of the first.
   int AddTensors(int count);
-  // Removes the last tensors, which must own nothing any more.
+  // Removes the last tensors, which must not own memory.
   void RemoveTensorsFrom(int count);
   void ReserveTensors(size_t count) { tensors_.reserve(count); }
-  // Room for as many tensors as upstream lets a kernel add without moving the array.
+  // Reserves as many tensors as upstream lets a kernel add without moving the array.
   void EnsureTensorCapacity();
   static constexpr size_t kTensorsToSpare = 16;
 
@@ -73,17 +73,17 @@ class Graph {
   }
   NodeId id(int index) const { return nodes_[static_cast<size_t>(index)].id; }
 
-  // Returns the node's number. It is not in the plan. `node` and what it owns belong to the graph's
-  // owner. Throws only before anything has changed.
+  // Returns the node's index. Does not add it to the plan. The caller stays responsible for `node`
+  // and the memory that it owns. Strong exception guarantee.
   int AddNode(const TfLiteNode& node, const TfLiteRegistration& registration);
-  // Removes the last nodes; the plan must not have them.
+  // Removes the last nodes, which must not be in the plan.
   void RemoveNodesFrom(int count) noexcept;
   void ReserveNodes(size_t count) { nodes_.reserve(count); }
 
   // ---- Plan, inputs, outputs -------------------------------------------------------------------
   const std::vector<int>& plan() const { return plan_; }
   void SetPlan(std::vector<int> plan) noexcept { plan_ = std::move(plan); }
-  // Puts a node at the end. Does not throw after ReservePlan.
+  // Does not throw after ReservePlan.
   void AppendToPlan(int node) { plan_.push_back(node); }
   void ReservePlan(size_t count);
 
@@ -112,7 +112,7 @@ class Graph {
   NodeId next_id_ = 0;
 };
 
-// The indices of an array of the C ABI; none for null.
+// The indices in an array of the C ABI; none if it is null.
 inline std::span<const int> IndicesOf(const TfLiteIntArray* array) {
   if (array == nullptr) return {};
   return {array->data, static_cast<size_t>(array->size)};

@@ -10,7 +10,7 @@
 namespace deputy {
 namespace {
 
-// FNV-1a over the bytes of what it is fed.
+// FNV-1a over the bytes of the added values.
 class Hash {
  public:
   template <typename Value>

@@ -8,9 +8,9 @@ namespace deputy {
 
 class Graph;
 
-// A number that is equal for equal structures within one process: the plan; the fields of nodes,
-// their registrations and the tensors (graph_fields.h), arrays and affine quantisation by their
-// contents; not the addresses of tensors' bytes, nor the bytes.
+// Returns a hash of the graph's structure, comparable within one process: the plan, and the fields
+// of nodes, registrations and tensors (graph_fields.h). Arrays and affine quantisation are hashed
+// by contents; the tensors' data and its addresses are excluded.
 uint64_t GraphDigest(const Graph& graph);
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of a graph's structs, named once: for copies of them, for comparing them, for putting
-// them back, and for a number that stands for them. A struct that grows gets a row here.
+// Lists the fields of a graph's structs once, to copy, compare, restore and hash them. A new field
+// of a struct needs a row here.
 #ifndef DEPUTY_CORE_GRAPH_GRAPH_FIELDS_H_
 #define DEPUTY_CORE_GRAPH_GRAPH_FIELDS_H_
 
@@ -13,13 +13,13 @@
 
 namespace deputy {
 
-// What to do about a field that has changed. Arrays of the C ABI are owned, compared by their
-// contents and put back, whatever kind they have.
+// How to handle a field that has changed. Arrays of the C ABI are copied, compared by contents and
+// restored, whatever their kind.
 enum class FieldKind {
-  kValue,    // a number, or a pointer to what the struct does not own: can be put back
-  kMemory,   // says where a tensor's bytes are: is put back together with the others of its kind
-  kOwned,    // a block that goes with the field: what was there before may be gone
-  kRuntime,  // the runtime itself changes it at any time: nothing
+  kValue,    // a number, or a pointer to memory that the struct does not own: can be restored
+  kMemory,   // describes a tensor's memory: restored together with the other fields of this kind
+  kOwned,    // a block that is freed with the field: the former block may no longer exist
+  kRuntime,  // the runtime itself changes it at any time: ignored
 };
 
 // Visit(visit) calls visit(name, pointer to member, kind) for each field.
@@ -79,7 +79,7 @@ struct FieldsOf<TfLiteRegistration> {
     visit("builtin_code", &TfLiteRegistration::builtin_code, FieldKind::kValue);
     visit("custom_name", &TfLiteRegistration::custom_name, FieldKind::kValue);
     visit("version", &TfLiteRegistration::version, FieldKind::kValue);
-    // A node that a delegate looks at gets a description.
+    // Set when a delegate inspects the node.
     visit("registration_external", &TfLiteRegistration::registration_external, FieldKind::kRuntime);
     visit("async_kernel", &TfLiteRegistration::async_kernel, FieldKind::kValue);
     visit("inplace_operator", &TfLiteRegistration::inplace_operator, FieldKind::kValue);
@@ -111,12 +111,12 @@ inline bool SameField(const TfLiteQuantization& a, const TfLiteQuantization& b) 
 
 // ---- Copies -------------------------------------------------------------------------------------
 
-// A struct as it was at one moment, with copies of its arrays. Other pointers in it are to be
-// compared, never followed.
+// Snapshot of a struct, with copies of its arrays. Other pointers in it may be compared but not
+// followed.
 template <typename Struct>
 class StructCopy {
  public:
-  // Throws when memory is refused.
+  // Throws if out of memory.
   explicit StructCopy(const Struct& now) : StructCopy() {
     FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
       if constexpr (IsArray<decltype(member)>()) {
@@ -141,7 +141,7 @@ class StructCopy {
 
   const Struct& fields() const { return fields_; }
 
-  // Calls changed(name) for each field that is another now, those of the runtime's own apart.
+  // Calls changed(name) for each field that has changed, except for kRuntime.
   template <typename Changed>
   void Compare(const Struct& now, Changed&& changed) const {
     FieldsOf<Struct>::Visit([&](const char* name, auto member, FieldKind kind) {
@@ -150,7 +150,7 @@ class StructCopy {
     });
   }
 
-  // Takes one array as it is now. Throws when memory is refused.
+  // Updates one array of the snapshot. Throws if out of memory.
   template <typename Array>
   void RefreshArray(const Struct& now, Array* Struct::*member) {
     if (SameField(fields_.*member, now.*member)) return;
@@ -159,8 +159,8 @@ class StructCopy {
     fields_.*member = copy;
   }
 
-  // Puts arrays and fields of the kind kValue back. Arrays that are still equal stay the ones they
-  // are, since kernels may keep pointers to them; the others are used up.
+  // Restores arrays and fields of kind kValue. Arrays with equal contents keep their addresses,
+  // since kernels may keep pointers to them; for the others the snapshot's copy is moved out.
   void PutBack(Struct* now) noexcept {
     FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind kind) {
       if constexpr (IsArray<decltype(member)>()) {
@@ -179,7 +179,7 @@ class StructCopy {
     return kIsArray<std::decay_t<decltype(std::declval<Struct&>().*std::declval<Member>())>>;
   }
 
-  // Foreign code may have written a size that no array has.
+  // Foreign code may have written an invalid size.
   static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
     if (array == nullptr) return nullptr;
     TfLiteIntArray* copy = array->size < 0 ? TfLiteIntArrayCreate(0) : TfLiteIntArrayCopy(array);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where each node runs, looked up by its number: made in one walk over the graph, for reports that
-// need every node.
+// Look-up of where each node runs, built in one pass over the graph, for reports about all nodes.
 #ifndef DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
 #define DEPUTY_CORE_GRAPH_GRAPH_INDEX_H_
 
@@ -16,17 +15,18 @@ class GraphIndex {
  public:
   explicit GraphIndex(const Graph& graph);
 
-  // The node's position in the plan; -1 when it is not in it.
+  // Returns the node's position in the plan; -1 if it is not in the plan.
   int position(int node) const { return positions_[static_cast<size_t>(node)]; }
-  // The node of the plan that runs it: itself, or the delegate's that replaced it; -1: none does.
+  // Returns the node of the plan that runs it: itself, or the delegate node that replaced it; -1:
+  // none.
   int runner(int node) const { return runners_[static_cast<size_t>(node)]; }
-  // Plan positions of delegates' nodes, ascending.
+  // Plan positions of delegate nodes, ascending.
   const std::vector<int>& partitions() const { return partitions_; }
 
  private:
   void NoteRunner(const Graph& graph, int runner, int node);
 
-  std::vector<int> positions_, runners_;  // by node
+  std::vector<int> positions_, runners_;  // by node index
   std::vector<int> partitions_;
 };
 

@@ -6,7 +6,8 @@
 namespace deputy {
 namespace {
 
-// Protobuf's integers: seven bits a byte, lowest first, the top bit says that more follow.
+// Reads protobuf varints: seven bits per byte, lowest first; the top bit is set if more bytes
+// follow.
 class VarintReader {
  public:
   explicit VarintReader(std::span<const uint8_t> data) : data_(data) {}
@@ -26,7 +27,7 @@ class VarintReader {
     return false;
   }
 
-  // Zig-zag: 0, -1, 1, -2, ... are 0, 1, 2, 3, ...
+  // Zig-zag encoding: 0, -1, 1, -2, ... are stored as 0, 1, 2, 3, ...
   bool ReadSigned(int* out_value) {
     uint32_t value;
     if (!Read(&value)) return false;
@@ -57,7 +58,7 @@ bool ParseControlEdges(std::span<const uint8_t> data, size_t subgraph_count,
   std::vector<std::vector<PartitionGraph::ControlEdge>> edges(subgraph_count);
   for (auto& of_subgraph : edges) {
     uint32_t count;
-    // An edge takes two bytes at least, so a count that promises more is a lie.
+    // An edge has at least two bytes; a count that exceeds the remaining bytes is invalid.
     if (!reader.Read(&count) || count > reader.left() / 2) return false;
     of_subgraph.resize(count);
     for (auto& [from, to] : of_subgraph) {

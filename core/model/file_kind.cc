@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Formats with a magic number are rows of a table. Text and protocol buffers have none and are
-// recognized by their first tokens; a wrong guess costs a misleading message, nothing else.
+// recognized by their first tokens; a wrong guess only makes the message misleading.
 #include "core/model/file_kind.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Bytes that are searched; formats are known by their beginning.
+// Size of the head of a file that is inspected.
 constexpr size_t kHeadBytes = 4096;
 constexpr size_t kMaxShownName = 64;
 
@@ -59,7 +59,7 @@ bool StartsWithIgnoringCase(std::string_view text, std::string_view start) {
                                                    [](char a, char b) { return a == Lower(b); });
 }
 
-// Printable ASCII of `text`, shortened.
+// Returns the printable ASCII of `text`, shortened.
 std::string Shown(std::string_view text) {
   std::string shown;
   for (const char c : text.substr(0, kMaxShownName)) {
@@ -70,7 +70,7 @@ std::string Shown(std::string_view text) {
 
 // ---- Archives -----------------------------------------------------------------------------------
 
-// The name of the first entry; "" if it is cut off.
+// Returns the name of the first entry; "" if it is truncated.
 std::string_view FirstZipEntry(std::string_view zip) {
   constexpr size_t kLengthAt = 26, kNameAt = 30;
   if (zip.size() < kNameAt) return "";
@@ -100,7 +100,7 @@ std::string_view WithoutLeadingSpace(std::string_view text) {
   return start == std::string_view::npos ? "" : text.substr(start);
 }
 
-// The rest of the line after "size ", with which a pointer file ends.
+// Appends the size from the "size " line, the last one of a pointer file.
 std::string LfsPointerKind(std::string_view text) {
   std::string kind = "a Git LFS pointer instead of the file";
   const size_t at = text.find("\nsize ");
@@ -112,7 +112,7 @@ std::string LfsPointerKind(std::string_view text) {
   return kind + ": fetch it with 'git lfs pull'";
 }
 
-// The number of bytes of the UTF-8 sequence that starts with `byte`; 0 if none does.
+// Returns the length in bytes of the UTF-8 sequence that starts with `byte`; 0 if it starts none.
 size_t SequenceLength(unsigned char byte) {
   if (byte == '\n' || byte == '\r' || byte == '\t') return 1;
   if (byte < 0x80) return byte >= 0x20 && byte != 0x7f ? 1 : 0;
@@ -120,7 +120,7 @@ size_t SequenceLength(unsigned char byte) {
   return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
-// UTF-8 without control characters; a sequence may be cut off at the end.
+// Returns true for UTF-8 without control characters; the last sequence may be truncated.
 bool IsText(std::string_view head) {
   for (size_t at = 0; at < head.size();) {
     const size_t length = SequenceLength(static_cast<unsigned char>(head[at]));
@@ -160,21 +160,23 @@ std::optional<uint64_t> TakeVarint(std::string_view* bytes) {
   return std::nullopt;
 }
 
-// Keys of fields: number * 8 + wire type.
+// Field keys: number * 8 + wire type.
 enum Field : uint64_t {
   kField1Varint = 1 << 3,
   kField1Bytes = 1 << 3 | 2,
   kField2Bytes = 2 << 3 | 2,
 };
 
-// Fields that follow ir_version in an ONNX ModelProto: names, versions, graph, opsets.
+// Returns true for keys that may follow ir_version in an ONNX ModelProto: names, versions, graph,
+// opsets.
 bool IsOnnxField(uint64_t key) {
   constexpr uint64_t kKeys[] = {2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 5 << 3,
                                 6 << 3 | 2, 7 << 3 | 2, 8 << 3 | 2, 14 << 3 | 2};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
-// A message that starts with a string field of at most the message's size: NodeDef.name.
+// Returns true if the message starts with a non-empty string field that fits into it, as NodeDef
+// with its name.
 bool StartsWithString(std::string_view message) {
   const std::optional<uint64_t> size = TakeVarint(&message);
   if (size.value_or(0) == 0 || TakeVarint(&message) != kField1Bytes) return false;
@@ -202,7 +204,7 @@ std::string ProtocolBufferKind(std::string_view bytes) {
   return "an ONNX model (.onnx): convert it first, e.g. with onnx2tf";
 }
 
-// An identifier of letters and digits where a FlatBuffer has it.
+// Recognizes any FlatBuffer whose file identifier consists of letters and digits.
 std::string FlatBufferKind(std::string_view bytes) {
   constexpr size_t kIdentifierAt = 4, kIdentifierBytes = 4;
   if (bytes.size() < kIdentifierAt + kIdentifierBytes) return "";

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From bytes to a ModelDesc: the FlatBuffers verifier, then one walk over the verified tables that
-// turns them into plain structs, then core/model/model_check.cc. Checked here is only what the walk
-// itself needs, and what the structs no longer show: where in the file data lies, and numbers that
-// have no counterpart in ours.
+// Decodes bytes to a ModelDesc: the FlatBuffers verifier runs first, then the decoder copies the
+// verified tables to plain structs, then core/model/model_check.cc checks those. The decoder only
+// checks what it needs itself, and what the structs no longer contain: offsets in the file, and
+// enumerators without a counterpart in the ABI.
 //
-// What would surprise a reader:
-// - A FlatBuffer may point at one table or vector from many places, so a small file can describe
-//   terabytes. Whatever is copied, or would be copied later per tensor or node, is therefore
-//   counted against a budget in the order of the file's size (Decoder::Spend).
-// - The verifier passes over union members that it does not know; their tables must not be read.
+// Pitfalls:
+// - A FlatBuffer may refer to one table or vector from many places, so a small file can describe
+// terabytes. All bytes that are copied here, or later per tensor or node, are therefore counted
+// against a budget proportional to the file's size (Decoder::Spend).
+// - The verifier accepts union members that it does not know; their tables must not be read.
 #include "core/base/flatbuffers_access.h"
-// The above comes first: it switches FlatBuffers' asserts off.
+// Must be included first: it disables FlatBuffers' asserts.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -36,13 +36,13 @@ namespace {
 
 constexpr char kNotAFlatbuffer[] = "The model is not a valid Flatbuffer buffer";
 
-// flatbuffers::Verifier asserts at 2^31 - 1; data of larger files lies behind the FlatBuffer.
+// flatbuffers::Verifier asserts at 2^31 - 1; larger files have their data after the FlatBuffer.
 constexpr size_t kMaxFlatbufferBytes = (size_t{1} << 31) - 2;
 
-// Room for 10^6 tensors with quantisation and buffers and 10^6 nodes with options.
+// Enough for 10^6 tensors with quantisation and buffers and 10^6 nodes with options.
 constexpr flatbuffers::uoffset_t kMaxTables = 16'000'000;
 
-// Data that kernels cannot use where it lies in the file.
+// Copies of data that is not aligned for kernels in the file.
 struct AlignedCopies {
   std::map<std::pair<const uint8_t*, size_t>, Block> constants;
   std::deque<std::vector<int64_t>> longs;
@@ -63,7 +63,7 @@ const char* TextOf(const flatbuffers::String* string) {
   return string == nullptr ? "" : string->c_str();
 }
 
-// What a kernel may count on for a pointer to elements of `type`.
+// Returns the alignment that kernels require of a pointer to elements of `type`.
 size_t ElementAlignment(TfLiteType type) {
   switch (type) {
     case kTfLiteString:
@@ -112,14 +112,14 @@ class Decoder {
   TfLiteStatus AlignLongs(const flatbuffers::Vector<int64_t>* vector,
                           std::span<const int64_t>* out);
   TfLiteStatus Spend(size_t bytes);
-  // Counts the bytes of a vector that is used in place but copied by every interpreter.
+  // Returns a vector that is used in place; counts its bytes, since every interpreter copies it.
   template <typename T>
   TfLiteStatus SpanWithin(const flatbuffers::Vector<T>* vector, std::span<const T>* out) {
     *out = SpanOf(vector);
     return Spend(out->size_bytes());
   }
 
-  // Refuses the model, saying where the walk stands.
+  // Rejects the model; the message begins with the current position (subgraph_, item_).
   TfLiteStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   const std::span<const uint8_t> file_;
@@ -130,7 +130,7 @@ class Decoder {
   ModelDesc* desc_ = nullptr;
   size_t spent_ = 0;
   const size_t budget_;
-  // Where the walk stands: texts of the innermost things, "" outside of them.
+  // Current position for messages: subgraph and tensor, node or signature; "" outside of one.
   char subgraph_[32] = "";
   char item_[128] = "";
 };
@@ -145,7 +145,7 @@ TfLiteStatus Decoder::Refuse(const char* format, ...) {
 }
 
 TfLiteStatus Decoder::Spend(size_t bytes) {
-  spent_ += bytes;  // At most 16 million additions of less than 2^33 each.
+  spent_ += bytes;  // At most 16 million additions of less than 2^33 each: no overflow.
   if (spent_ <= budget_) return kTfLiteOk;
   return Refuse(
       "the same data is used again and again: expected at most %zu bytes of descriptions in a file "
@@ -164,8 +164,8 @@ TfLiteStatus Decoder::FindInFile(const char* what, uint64_t offset, uint64_t siz
   return kTfLiteOk;
 }
 
-// Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that the data is inline: writers
-// leave 1 as a placeholder.
+// Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that the data is inline: writers use
+// 1 as a placeholder.
 TfLiteStatus Decoder::FindBuffer(uint32_t index, std::span<const uint8_t>* out) {
   *out = {};
   if (index == 0) return kTfLiteOk;
@@ -235,11 +235,11 @@ TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
   out->operator_codes.resize(CountOf(model.operator_codes()));
   for (uint32_t i = 0; i < out->operator_codes.size(); ++i) {
     const schema::OperatorCode& code = *model.operator_codes()->Get(i);
-    // Writers before the second field filled only the first, later ones cap the first at 127.
+    // Old writers filled only the one-byte field; newer ones cap it at 127.
     const int number = std::max(static_cast<int>(code.builtin_code()),
                                 static_cast<int>(code.deprecated_builtin_code()));
     OperatorCodeDesc& desc = out->operator_codes[i];
-    // The C enum holds no more than a byte; what lies outside is as unknown as 255.
+    // The C enum has one byte; numbers out of range are unknown operators, as 255 is.
     desc.code = static_cast<TfLiteBuiltinOperator>(number < 0 || number > 255 ? 255 : number);
     desc.version = code.version();
     if (desc.code == kTfLiteBuiltinCustom) desc.custom_name = TextOf(code.custom_code());
@@ -303,7 +303,7 @@ TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out
     TF_LITE_ENSURE_STATUS(Align(ElementAlignment(out->type), &data));
     out->data = data.data();
     out->bytes = data.size();
-    // Without data there is nothing that a sparsity could describe; it is passed over.
+    // Sparsity without data has no meaning and is ignored.
     if (tensor.sparsity() != nullptr) {
       out->sparsity = std::make_unique<SparsityDesc>();
       TF_LITE_ENSURE_STATUS(DecodeSparsity(*tensor.sparsity(), out->sparsity.get()));
@@ -362,8 +362,8 @@ TfLiteStatus Decoder::DecodeSparsity(const schema::SparsityParameters& parameter
   return kTfLiteOk;
 }
 
-// An absent vector, or one of a kind the schema does not know, stays empty; model_check sees then
-// that the segments are too few.
+// An absent vector, or one of an unknown kind, stays empty; model_check then reports too few
+// segments.
 TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const void* table,
                                         std::vector<int32_t>* out) {
   const auto widen = [this, out](const auto* values) {
@@ -385,7 +385,7 @@ TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const vo
   }
 }
 
-// The options of an operator, whichever union carries them.
+// Returns the options of an operator from either union.
 OpOptions OptionsOf(const schema::Operator& op) {
   const auto first = op.builtin_options_type();
   if (first != schema::BuiltinOptions::NONE && first <= schema::BuiltinOptions::MAX &&
@@ -435,7 +435,7 @@ TfLiteStatus Decoder::DecodeSignatureTensors(
   for (uint32_t i = 0; i < CountOf(maps); ++i) {
     const schema::TensorMap& map = *maps->Get(i);
     if (map.name() == nullptr) return Refuse("%s %u: expected a name, found none", what, i);
-    // An index above 2^31 becomes negative, which model_check refuses like any other bad one.
+    // An index above 2^31 becomes negative, which model_check rejects as out of range.
     out->push_back({map.name()->c_str(), static_cast<int32_t>(map.tensor_index())});
   }
   return kTfLiteOk;
@@ -444,7 +444,7 @@ TfLiteStatus Decoder::DecodeSignatureTensors(
 TfLiteStatus Decoder::DecodeMetadata(const schema::Metadata& metadata, ModelDesc* out) {
   std::span<const uint8_t> data;
   TF_LITE_ENSURE_STATUS(FindBuffer(metadata.buffer(), &data));
-  // Metadata without a name cannot be requested.
+  // Metadata without a name cannot be queried.
   if (metadata.name() != nullptr) out->metadata.push_back({metadata.name()->c_str(), data});
   return kTfLiteOk;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loaded model: bytes, verified as a FlatBuffer, decoded into the structs of model_desc.h and
-// checked by model_check. Everything behind a Model may be read without further checks.
+// A loaded model: bytes that were verified as a FlatBuffer, decoded to the structs of model_desc.h,
+// and checked by model_check. All data of a Model may be read without further checks.
 //
-// The generated schema is included in model.cc, and for its names in op_names.cc.
+// Only model.cc includes the generated schema, and op_names.cc for the operator names.
 #ifndef DEPUTY_CORE_MODEL_MODEL_H_
 #define DEPUTY_CORE_MODEL_MODEL_H_
 
@@ -19,16 +19,16 @@
 
 namespace deputy {
 
-// Immutable after loading, but for what kernels pack, and shared by any number of interpreters on
-// any threads.
+// Immutable after loading, except for packed constants. Any number of interpreters on any threads
+// may share it.
 class Model {
  public:
   ~Model();
 
   // Each returns null after one report, also for a model beyond `limits`. FromBuffer borrows `data`
-  // for the model's life, unless it is not 16-byte aligned: then it is copied once. FromFile maps
-  // the file and keeps its descriptor; FromFileByCopy reads it into memory, safe against a file
-  // that later shrinks.
+  // for the model's lifetime; data that is not 16-byte aligned is copied once. FromFile maps the
+  // file and keeps its descriptor; FromFileByCopy reads it into memory, which is safe if the file
+  // shrinks later.
   static std::shared_ptr<const Model> FromBuffer(const void* data, size_t size,
                                                  ErrorReporter* reporter,
                                                  const Limits& limits = Limits());
@@ -36,18 +36,18 @@ class Model {
                                                const Limits& limits = Limits());
   static std::shared_ptr<const Model> FromFileByCopy(const char* path, ErrorReporter* reporter,
                                                      const Limits& limits = Limits());
-  // A model of nothing, for graphs that come from no file.
+  // Returns an empty model, for graphs that are not loaded from a file.
   static std::shared_ptr<const Model> Empty();
 
   const ModelDesc& desc() const { return desc_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Descriptor of the mapped file, -1 when the model does not come from a map.
+  // Descriptor of the mapped file; -1 if the model is not mapped.
   int file_descriptor() const { return file_descriptor_; }
-  // See ModelBytes; the second is for constants that have been packed.
+  // See ModelBytes. ReleasePages is for constants that have been packed.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
   void ReleasePages(const void* from, size_t bytes) const;
-  // Returns the store of values that kernels compute from constants of this model: one object for
-  // all interpreters that hold it at the same time, released with the last of them.
+  // Returns the store of values that kernels compute from constants of this model: one object,
+  // shared by the interpreters that hold it at the same time and released with the last of them.
   std::shared_ptr<PackedConstants> SharePackedConstants() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files are opened without blocking: a path may name a pipe that has no writer.
+// Files are opened without blocking, because a path may name a pipe without a writer.
 #include "core/model/model_bytes.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 namespace deputy {
 namespace {
 
-// An open regular file and its size. A descriptor that is not taken is closed.
+// An open regular file and its size. The destructor closes the descriptor unless it was moved out.
 struct File {
   int descriptor = -1;
   size_t size = 0;
@@ -25,7 +25,7 @@ struct File {
   }
 };
 
-// strerror may share its text between threads; this one never does.
+// Thread-safe, unlike strerror.
 const char* ErrnoText(int error) {
   const char* text = strerrordesc_np(error);
   return text == nullptr ? "unknown error" : text;
@@ -105,7 +105,7 @@ void ModelBytes::ReleasePages(const void* from, size_t bytes) const {
   if (!IsMapped(from, bytes, &offset)) return;
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t first = (offset + page - 1) / page * page, last = (offset + bytes) / page * page;
-  // A refusal costs memory, nothing else.
+  // A failure of madvise only costs memory.
   if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the bytes of a model lie: in the caller's memory, in a map of a file, or in a copy of
-// ours. The bytes are 16-byte aligned, which is what FlatBuffers and the tensors in them count on.
+// The bytes of a model: in the caller's memory, in a mapped file, or in a copy. They are 16-byte
+// aligned, as FlatBuffers and the tensors in them require.
 #ifndef DEPUTY_CORE_MODEL_MODEL_BYTES_H_
 #define DEPUTY_CORE_MODEL_MODEL_BYTES_H_
 
@@ -16,7 +16,7 @@ namespace deputy {
 
 inline constexpr size_t kModelAlignment = 16;
 
-// Immutable once one of the three loaders has returned true; each is called at most once and
+// Immutable once a loader has returned true. Each of the three loaders may be called once; it
 // returns false after one report.
 class ModelBytes {
  public:
@@ -25,28 +25,27 @@ class ModelBytes {
   ModelBytes(const ModelBytes&) = delete;
   ModelBytes& operator=(const ModelBytes&) = delete;
 
-  // Uses the caller's memory in place; the caller keeps it alive. Memory that is not aligned is
-  // copied.
+  // Uses the caller's memory in place, which must outlive this object. Unaligned memory is copied.
   bool Borrow(const void* data, size_t size, const Limits& limits, ErrorReporter* reporter);
-  // Maps the file and keeps its descriptor. Bytes of a file that shrinks later cannot be read.
+  // Maps the file and keeps its descriptor. If the file shrinks later, its bytes cannot be read.
   bool Map(const char* path, ErrorReporter* reporter);
   // Reads the whole file into memory.
   bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);
 
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Copies `bytes` from `from` on, which lie in a mapped file, to `to` without mapping their pages:
-  // what is read once is there sooner, and is not resident. False where they do not, or cannot be
-  // read; `to` may then have been written.
+  // Copies `bytes` at `from`, part of a mapped file, to `to` without mapping their pages: faster
+  // for data that is read once, and the pages do not become resident. Returns false if they are not
+  // mapped or cannot be read; `to` may then have been written.
   bool Copy(const void* from, size_t bytes, void* to) const;
-  // Gives the whole pages between `from` and `bytes` behind it back to the system: whoever reads a
-  // byte again, in whatever thread, has its page read from the file. Without effect on memory, and
-  // on what is not part of it.
+  // Releases the whole pages between `from` and `from + bytes` to the system; a later read, from
+  // any thread, reads them from the file again. No effect on memory that is not part of the mapped
+  // file.
   void ReleasePages(const void* from, size_t bytes) const;
   // Descriptor of the mapped file, else -1.
   int file_descriptor() const { return file_descriptor_; }
 
  private:
-  // Whether these bytes are part of a mapped file, and where.
+  // Returns true, and the offset, if these bytes are part of a mapped file.
   bool IsMapped(const void* from, size_t bytes, size_t* out_offset) const;
 
   std::span<const uint8_t> bytes_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a FlatBuffers verifier cannot know: whether the numbers in a model fit each other. Two kinds
-// of findings: what would be unsafe to read refuses the model; what TensorFlow Lite accepts at load
-// and refuses at allocation makes the subgraph inconsistent.
+// Checks that the numbers of a model are consistent, which a FlatBuffers verifier cannot do.
+// Findings that would make reading unsafe reject the model; findings that TensorFlow Lite accepts
+// at load and rejects at allocation make the subgraph inconsistent.
 #include "core/model/model_check.h"
 
 #include <algorithm>
@@ -22,14 +22,14 @@
 namespace deputy {
 namespace {
 
-// Operators that name subgraphs in their options: which union member, and which fields of it.
+// Operators that refer to subgraphs in their options: the union member and its fields.
 struct CallingOperator {
   TfLiteBuiltinOperator code;
   OptionsKind options;
   int first_field;
   int second_field;  // -1: none
   bool is_list;      // first_field is a vector of indices
-  bool runs;         // false: it only looks at what is in them
+  bool runs;         // false: the nodes of the subgraph are only inspected, never run
 };
 constexpr CallingOperator kCallingOperators[] = {
     {kTfLiteBuiltinIf, {1, 92}, 0, 1, false, true},
@@ -47,7 +47,7 @@ constexpr CallingOperator kCallingOperators[] = {
 std::vector<int32_t> CalledSubgraphs(const CallingOperator& row, const OpOptions& options) {
   const OpOptions own = options.As(row.options);
   if (row.is_list) {
-    // More branches than the parameters can hold are refused when options are parsed.
+    // Excess branches are rejected when the options are parsed.
     std::span<const int32_t> branches = own.Ints(row.first_field);
     branches = branches.first(
         std::min<size_t>(branches.size(), TFLITE_STABLEHLO_CASE_PARAMS_MAX_BRANCHES_COUNT));
@@ -92,17 +92,18 @@ class Validator {
   void MarkBodies();
 
   TfLiteStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
-  // Notes the first inconsistency of the subgraph at hand; false, so that it ends a check.
+  // Records the first inconsistency of the current subgraph. Returns false, for use in a return
+  // statement.
   bool Note(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   ModelDesc* const desc_;
   const Limits& limits_;
   ErrorReporter* const reporter_;
-  SubgraphDesc* subgraph_ = nullptr;        // the one at hand
+  SubgraphDesc* subgraph_ = nullptr;        // the current subgraph
   std::vector<std::pair<int, int>> calls_;  // caller, callee
-  std::vector<int> run_, looked_at_;        // by operators
+  std::vector<int> run_, looked_at_;        // callees, by the kind of operator
   std::vector<int32_t> scratch_;
-  // Where we are, for messages: "subgraph 0 " and "tensor 3 'weights': ".
+  // Current position for messages: "subgraph 0 " and "tensor 3 'weights': ".
   char subgraph_text_[32] = "";
   char item_text_[160] = "";
 };
@@ -153,7 +154,7 @@ TfLiteStatus Validator::Run() {
 
 // ---- Tensors ------------------------------------------------------------------------------------
 
-// Bytes behind what the shape of a constant needs are left out of it.
+// Excess bytes of a constant are cut off.
 TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
   const TensorDesc& tensor = *checked;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
@@ -165,7 +166,7 @@ TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
     return Refuse("shape signature: expected %zu dimensions like the shape, found %zu",
                   tensor.shape.size(), tensor.signature.size());
   }
-  // int8 has one byte per element: the bytes are the number of elements.
+  // An int8 element has one byte, so this computes the number of elements.
   size_t elements;
   size_t bytes = 0;
   if (!TensorBytes(kTfLiteInt8, tensor.shape, &elements) ||
@@ -188,7 +189,7 @@ TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
   return kTfLiteOk;
 }
 
-// A count, count + 1 offsets from the start of the data, the texts (abi.md appendix A).
+// Layout: a count, count + 1 offsets from the start of the data, the texts (abi.md appendix A).
 TfLiteStatus Validator::CheckStrings(const TensorDesc& tensor, size_t elements) {
   const auto word = [&tensor](size_t index) {
     int32_t value;
@@ -230,8 +231,8 @@ TfLiteStatus Validator::CheckQuantization(const TensorDesc& tensor) {
   }
 }
 
-// The rules of TensorFlow Lite, which knows nothing of dimensions where the shape is empty; and
-// zero points must survive their way into 32 bits. What the numbers mean is the kernels' business.
+// Checks TensorFlow Lite's rules, which ignore dimensions if the shape is empty, and that zero
+// points fit 32 bits. Kernels check the values.
 TfLiteStatus Validator::CheckAffine(const TensorDesc& tensor) {
   const QuantizationDesc& quantization = tensor.quantization;
   const size_t scales = quantization.scale.size();
@@ -278,8 +279,8 @@ TfLiteStatus Validator::CheckQuantizationTensors(const QuantizationDesc& quantiz
 
 // The format stores a tree: one level per dimension in traversal order, then one per dimension of
 // the block. A dense level has `dense_size` children per node, a sparse one the children that its
-// segments delimit. The leaves are the values. The walk below counts the nodes level by level, so
-// that whoever expands the tree may trust every number in it.
+// segments delimit. The leaves are the values. This check counts the nodes level by level, so that
+// code which expands the tree can rely on every number.
 TfLiteStatus Validator::CheckSparsity(const TensorDesc& tensor) {
   const SparsityDesc& sparsity = *tensor.sparsity;
   if (!HasFixedSize(tensor.type)) {
@@ -300,8 +301,9 @@ TfLiteStatus Validator::CheckSparsity(const TensorDesc& tensor) {
   return kTfLiteOk;
 }
 
-// The traversal order is a permutation of the dimensions, then one of the block's; the block map
-// says in ascending order which dimension each block dimension divides.
+// The traversal order is a permutation of the dimensions, followed by one of the block's
+// dimensions. The block map lists, in ascending order, the dimensions that the block dimensions
+// divide.
 TfLiteStatus Validator::CheckTraversal(const SparsityDesc& sparsity, size_t rank) {
   const size_t levels = rank + sparsity.block_map.size();
   if (sparsity.traversal_order.size() != levels || sparsity.dimensions.size() != levels) {
@@ -333,8 +335,8 @@ TfLiteStatus Validator::CheckTraversal(const SparsityDesc& sparsity, size_t rank
   return kTfLiteOk;
 }
 
-// How many indices each dimension of the traversal has: the block's own, and the shape divided by
-// the block.
+// Computes the extent of each dimension of the traversal: that of the block, and the shape divided
+// by the block.
 TfLiteStatus Validator::SparseExtents(const TensorDesc& tensor, std::vector<int32_t>* out_extents) {
   const SparsityDesc& sparsity = *tensor.sparsity;
   const size_t rank = tensor.shape.size();
@@ -406,7 +408,7 @@ TfLiteStatus Validator::CheckSignature(const SignatureDesc& signature) {
   const int count = static_cast<int>(subgraph_->tensors.size());
   TF_LITE_ENSURE_STATUS(CheckSignatureTensors(signature.inputs, "input", count));
   TF_LITE_ENSURE_STATUS(CheckSignatureTensors(signature.outputs, "output", count));
-  // The caller is given its memory to write to.
+  // Callers may write to the memory of inputs, so they must not be constants.
   for (const SignatureTensorDesc& input : signature.inputs) {
     const TensorDesc& tensor = subgraph_->tensors[static_cast<size_t>(input.tensor_index)];
     if (tensor.data == nullptr) continue;
@@ -445,11 +447,11 @@ TfLiteStatus Validator::CheckNodes() {
         !CheckIndices(op.intermediates, "intermediate", true)) {
       continue;
     }
-    // A custom operator may work in place: it knows what it does.
+    // A custom operator may work in place: its inputs may be outputs.
     if (code.custom_name == nullptr && CheckOverlap(op)) CheckCalls(op, caller);
   }
   item_text_[0] = '\0';
-  // Needs indices that are all in range.
+  // Requires that all indices are in range.
   if (!subgraph_->inconsistency.empty()) return kTfLiteOk;
   const std::string fault = FindMakerFault(*desc_, *subgraph_);
   if (!fault.empty()) Note("%s", fault.c_str());
@@ -496,8 +498,8 @@ bool Validator::CheckCalls(const OperatorDesc& op, int caller) {
   return true;
 }
 
-// Depth by relaxation: each round settles one more level of calls, so a depth that still grows
-// after `max_call_depth` rounds is too great or comes from a circle.
+// Computes depths by relaxation: each round adds one level of calls. A depth above `max_call_depth`
+// is too deep or the result of a cycle.
 void Validator::CheckCallDepth() {
   std::sort(calls_.begin(), calls_.end());
   calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
@@ -525,7 +527,7 @@ void Validator::CheckCallDepth() {
   }
 }
 
-// Whoever runs one of them, an operator or a client by way of a signature, makes it no mere body.
+// A subgraph that an operator runs, or a client through a signature, is not only inspected.
 void Validator::MarkBodies() {
   for (const int body : looked_at_)
     desc_->subgraphs[static_cast<size_t>(body)].only_looked_at = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The semantic check of a decoded model: every index, count, shape product, buffer size,
-// quantisation array, sparsity description and subgraph call is bounded here, before anything is
-// allocated from the model's numbers.
+// Semantic check of a decoded model: every index, count, shape product, buffer size, quantisation
+// array, sparsity description and subgraph call is bounded before memory is allocated from the
+// model's numbers.
 #ifndef DEPUTY_CORE_MODEL_MODEL_CHECK_H_
 #define DEPUTY_CORE_MODEL_MODEL_CHECK_H_
 
@@ -12,8 +12,8 @@
 
 namespace deputy {
 
-// kTfLiteError after one report when something is unsafe to read. Structural errors that upstream
-// accepts at load and refuses later are recorded in SubgraphDesc::inconsistency instead.
+// Returns kTfLiteError after one report if the model is unsafe to read. Structural errors that
+// upstream accepts at load and rejects later are recorded in SubgraphDesc::inconsistency instead.
 TfLiteStatus CheckModel(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter);
 
 }  // namespace deputy

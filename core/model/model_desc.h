@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model file says, as plain structs. They point into the file's bytes; weights are used in
-// place. The rest of the library knows these, not the generated schema.
+// A model file as plain structs, which point into the file's bytes; weights are used in place. All
+// other code uses these structs instead of the generated schema.
 #ifndef DEPUTY_CORE_MODEL_MODEL_DESC_H_
 #define DEPUTY_CORE_MODEL_MODEL_DESC_H_
 
@@ -20,9 +20,9 @@ namespace deputy {
 struct QuantizationDesc {
   TfLiteQuantizationType type = kTfLiteNoQuantization;
   std::span<const float> scale;         // affine: one, or one per slice of `dimension`
-  std::span<const int64_t> zero_point;  // affine: as many as scales, each fits 32 bits
+  std::span<const int64_t> zero_point;  // affine: one per scale, each fits 32 bits
   int32_t dimension = 0;
-  // Blockwise and multi-axis: tensor indices of scales and zero points (-1 = none), block size.
+  // Blockwise and multi-axis: tensor indices of scales and zero points (-1: none), block size.
   int32_t scales_tensor = -1;
   int32_t zero_points_tensor = -1;
   int32_t block_size = 0;
@@ -56,15 +56,15 @@ struct TensorDesc {
 };
 
 struct OperatorDesc {
-  uint32_t code_index = 0;  // into ModelDesc::operator_codes
+  uint32_t code_index = 0;  // index into ModelDesc::operator_codes
   std::span<const int32_t> inputs, outputs, intermediates;
-  OpOptions options;                        // whatever union member the file carries
-  std::span<const uint8_t> custom_options;  // custom operators; empty when absent
+  OpOptions options;                        // from whichever union member the file has
+  std::span<const uint8_t> custom_options;  // custom operators only; empty if absent
 };
 
 struct OperatorCodeDesc {
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
-  const char* custom_name = nullptr;  // non-null exactly for custom operators
+  const char* custom_name = nullptr;  // not null exactly for custom operators
   int version = 1;
 };
 
@@ -73,15 +73,15 @@ struct SubgraphDesc {
   std::vector<TensorDesc> tensors;
   std::span<const int32_t> inputs, outputs;
   std::vector<OperatorDesc> operators;
-  // The file has the subgraph's tensor and operator tables and the model's buffer table, be they
-  // empty. TfLiteInterpreterCreate refuses a model with a subgraph that lacks one.
+  // The file has the subgraph's tensor and operator tables and the model's buffer table, possibly
+  // empty. TfLiteInterpreterCreate rejects a model with a subgraph that lacks one.
   bool complete = true;
-  // Empty when every node is sound. Otherwise the first structural error (an index out of range, a
-  // builtin whose input is its output, a tensor with two makers): the subgraph is created but never
-  // allocates or runs.
+  // Empty if every node is valid. Otherwise the first structural error (an index out of range, a
+  // builtin whose input is its output, a tensor with two producers): the subgraph is created but
+  // cannot be allocated or run.
   std::string inconsistency;
-  // Nobody runs it: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and their like only look at its
-  // nodes.
+  // The subgraph is never run: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and similar operators
+  // only inspect its nodes.
   bool only_looked_at = false;
 };
 
@@ -101,11 +101,11 @@ struct MetadataDesc {
   std::span<const uint8_t> data;
 };
 
-// How much there is of what limits bound. Tensors and operators are those of all subgraphs.
+// Sizes of the model's tables that limits bound. Tensors and operators are those of all subgraphs.
 struct ModelCounts {
   size_t operator_codes = 0, subgraphs = 0, signatures = 0, metadata = 0;
   size_t tensors = 0, operators = 0;
-  size_t call_depth = 0;  // calls inside each other, from subgraphs that are consistent
+  size_t call_depth = 0;  // maximum nesting of calls, over consistent subgraphs
 };
 
 struct ModelDesc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's tables held against limits: when it is loaded, before anything of their size is
-// allocated, and when an interpreter with limits of its own is made of it.
+// Checks the sizes of a model's tables against limits: at load, before memory of these sizes is
+// allocated, and again for an interpreter that has its own limits.
 #ifndef DEPUTY_CORE_MODEL_MODEL_LIMITS_H_
 #define DEPUTY_CORE_MODEL_MODEL_LIMITS_H_
 
@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// The first limit that the counts exceed, as text; empty when they are within all.
+// Returns the first limit that the counts exceed, as text; empty if there is none.
 std::string FindExceededLimit(const ModelCounts& counts, const Limits& limits);
 
 }  // namespace deputy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generated schema holds the one list of operator names; this file only opens it.
+// The generated schema has the only list of operator names; this file makes it accessible.
 #include "core/model/op_names.h"
 
 #include "core/model/model_desc.h"

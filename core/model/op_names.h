@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of operators in messages, profiles and reports.
+// Operator names for messages, profiles and reports.
 #ifndef DEPUTY_CORE_MODEL_OP_NAMES_H_
 #define DEPUTY_CORE_MODEL_OP_NAMES_H_
 
@@ -10,10 +10,10 @@ namespace deputy {
 
 struct OperatorCodeDesc;
 
-// The schema's name in capitals ("CONV_2D"), "UNKNOWN" for a number the schema does not know.
+// Returns the schema's name in capitals ("CONV_2D"), "UNKNOWN" for an unknown number.
 const char* BuiltinOperatorName(int builtin_code);
 
-// What messages call the operator of a node: the custom name if there is one, else the schema's.
+// Returns the operator's name for messages: the custom name if there is one, else the schema's.
 const char* OperatorName(const TfLiteRegistration& registration);
 const char* OperatorName(const OperatorCodeDesc& code);
 

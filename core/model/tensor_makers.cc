@@ -21,7 +21,7 @@ class MakerCheck {
         last_writer_(subgraph.tensors.size(), kNobody),
         is_input_(subgraph.tensors.size(), false) {}
 
-  // Empty, or the first fault.
+  // Returns the first fault, or an empty text.
   std::string Run() {
     if (!CheckInputs()) return fault_;
     for (size_t n = 0; n < subgraph_.operators.size(); ++n) {
@@ -47,7 +47,7 @@ class MakerCheck {
     return true;
   }
 
-  // Notes node n as the producer of its outputs.
+  // Records node n as the producer of its outputs.
   bool CheckOutputs(int32_t n) {
     const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
     const bool custom = model_.operator_codes[op.code_index].custom_name != nullptr;
@@ -104,7 +104,7 @@ class MakerCheck {
                 NodeName(n), output, expected, found, tensor, NameOf(tensor));
   }
 
-  // Always false, so that it ends a check.
+  // Returns false, for use in a return statement.
   bool Note(const char* format, ...) __attribute__((format(printf, 2, 3))) {
     char text[512];
     va_list args;
@@ -117,7 +117,7 @@ class MakerCheck {
 
   const ModelDesc& model_;
   const SubgraphDesc& subgraph_;
-  // Per tensor: the one node that makes it; the newest node seen to read and to give it out.
+  // Per tensor: its only producer; the newest node so far that reads it, and that writes it.
   std::vector<int32_t> maker_, last_reader_, last_writer_;
   std::vector<bool> is_input_;
   std::string fault_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who makes which tensor of a subgraph. Kernels are prepared and run in the order of the file, each
-// for the shapes it finds; so a tensor has one producer, which comes before all its
-// consumers, and what the file or the caller provides has none. Anything else lets a kernel read or
-// write behind the memory that was planned for another one's idea of the tensor.
+// Checks the producers of a subgraph's tensors. Kernels are prepared and run in the order of the
+// file, each for the shapes at that time. So a tensor must have one producer, which precedes its
+// consumers; constants and the caller's inputs must have none. Otherwise a kernel could access
+// memory out of the bounds that were planned for another shape of the tensor.
 //
 // Two kinds of tensors are exempt, because several nodes write them by design: variables, which
-// live from one inference to the next, and what a custom operator works on in place. What remains
-// unsafe about those shows only when they are prepared: see core/exec/shared_shapes.h.
+// persist between inferences, and tensors on which a custom operator works in place. Their faults
+// are detected when nodes are prepared: see core/exec/shared_shapes.h.
 #ifndef DEPUTY_CORE_MODEL_TENSOR_MAKERS_H_
 #define DEPUTY_CORE_MODEL_TENSOR_MAKERS_H_
 
@@ -17,8 +17,8 @@
 
 namespace deputy {
 
-// The first violation as text; empty when there is none. All tensor indices of the subgraph are
-// in range. Linear in nodes and their tensors.
+// Returns the first violation as text; empty if there is none. All tensor indices of the subgraph
+// must be in range. Linear in nodes and their tensors.
 std::string FindMakerFault(const ModelDesc& model, const SubgraphDesc& subgraph);
 
 }  // namespace deputy
