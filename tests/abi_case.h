@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract of TensorFlow Lite's C ABI as tables of small cases, one behaviour each, for the
-// tests/abi_*_test.cc. A table ends in three lines:
+// The contract of TensorFlow Lite's C ABI as tables of small cases, one behaviour each, for
+// tests/abi_*_test.cc. A table ends with three lines:
 //
-//   using AbiSignatures = AbiContract;
-//   TEST_P(AbiSignatures, holds) { GetParam().check(); }
-//   INSTANTIATE_TEST_SUITE_P(Contract, AbiSignatures, testing::ValuesIn(kCases), AbiCaseName);
+//     using AbiSignatures = AbiContract;
+//     TEST_P(AbiSignatures, holds) { GetParam().check(); }
+//     INSTANTIATE_TEST_SUITE_P(Contract, AbiSignatures, testing::ValuesIn(kCases), AbiCaseName);
 //
-// and a row is a test of its own, Contract/AbiSignatures.holds/3_4c_each_call_makes_a_new_runner.
+// Each row is a separate test, Contract/AbiSignatures.holds/3_4c_each_call_makes_a_new_runner.
 #ifndef DEPUTY_TESTS_ABI_CASE_H_
 #define DEPUTY_TESTS_ABI_CASE_H_
 
@@ -20,8 +20,8 @@
 namespace deputy {
 
 struct AbiCase {
-  const char* id;         // its section in docs/abi_contract.md, and what tells it from the others
-  const char* behaviour;  // a sentence, the test's name
+  const char* id;         // section of docs/abi_contract.md, with a letter if it has several cases
+  const char* behaviour;  // a sentence, used as the test's name
   void (*check)();
 };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The helpers of common.h, operator objects, opaque accessors and the small exported objects,
- * called from C as a plug-in would call them. Expected values are the ABI's, written down as
- * literals.
+ * called from C as a plug-in would call them. Expected values are those of the ABI, as literals.
  *
- * No interpreter is involved: tensors, nodes and the context are made here by hand, which also
- * shows that the opaque functions work on another runtime's context. */
+ * No interpreter is involved: this file creates tensors, nodes and the context itself, which
+ * also tests the opaque functions on another runtime's context. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,7 +132,7 @@ static void resize_keeps_or_drops_contents_and_never_gives_memory_back(void** st
   assert_int_equal(TfLiteTensorRealloc(4000, &tensor), kTfLiteOk);
   assert_int_equal(tensor.bytes, 4000);
   assert_memory_equal(tensor.data.raw, "abcd", 4);
-  memset(tensor.data.raw, 1, 4000 + 16); /* 16 bytes of tail belong to the block */
+  memset(tensor.data.raw, 1, 4000 + 16); /* 16 padding bytes belong to the block */
   const char* block = tensor.data.raw;
   assert_int_equal(TfLiteTensorResizeMaybeCopy(10, &tensor, false), kTfLiteOk);
   assert_ptr_equal(tensor.data.raw, block);
@@ -256,7 +255,7 @@ static TfLiteSparsity* sparsity(void) {
   TfLiteSparsity* result = calloc(1, sizeof *result);
   result->traversal_order = ints(2, order);
   result->dim_metadata = malloc(2 * sizeof *result->dim_metadata);
-  /* The arrays of a dense dimension hold whatever malloc left there. */
+  /* malloc leaves the arrays of a dense dimension uninitialised. */
   memset(result->dim_metadata, 0xa5, 2 * sizeof *result->dim_metadata);
   result->dim_metadata_size = 2;
   result->dim_metadata[0].format = kTfLiteDimDense;
@@ -527,7 +526,7 @@ static void strings_that_lie_are_refused(void** state) {
   }
 }
 
-/* ---- A context made by hand ---- */
+/* ---- A context without an interpreter ---- */
 
 static char reported[256];
 static const char* reported_format;
@@ -793,7 +792,7 @@ static void opaque_tensors_answer_like_plain_ones(void** state) {
   char out[3];
   assert_int_equal(TfLiteOpaqueTensorCopyToBuffer(opaque, out, 3), kTfLiteOk);
   assert_memory_equal(out, "abc", 3);
-  TfLiteOpaqueTensorSetAllocationTypeToDynamic(opaque); /* it is already */
+  TfLiteOpaqueTensorSetAllocationTypeToDynamic(opaque); /* the type is already dynamic */
   assert_non_null(tensor.data.raw);
   tensor.allocation_type = kTfLitePersistentRo;
   TfLiteOpaqueTensorSetAllocationTypeToDynamic(opaque);
@@ -814,8 +813,8 @@ static void* init_probe(TfLiteOpaqueContext* context, const char* buffer, size_t
   return NULL;
 }
 
-/* Names of before TensorFlow 2.17, as an old program imports them; the macros of the new headers
- * would turn them into the new names. */
+/* Names used before TensorFlow 2.17, as an old program imports them; the macros of the current
+ * headers would replace them by the new names. */
 #undef TfLiteRegistrationExternalCreate
 #undef TfLiteRegistrationExternalDelete
 #undef TfLiteRegistrationExternalGetVersion
@@ -907,7 +906,7 @@ static void xnnpack_and_nnapi_claim_no_node(void** state) {
   TfLiteXNNPackDelegateOptions options = TfLiteXNNPackDelegateOptionsDefault();
   assert_int_equal(options.num_threads, 0);
   options.num_threads = 3;
-  options.flags = 0x40; /* not read: old callers have something else there */
+  options.flags = 0x40; /* not read: old callers have another member there */
   TfLiteDelegate* delegate = TfLiteXNNPackDelegateCreate(&options);
   assert_int_equal(TfLiteXNNPackDelegateGetOptions(delegate)->num_threads, 3);
   assert_int_equal(TfLiteXNNPackDelegateGetOptions(delegate)->weight_cache_file_descriptor, -1);
@@ -1036,7 +1035,7 @@ static TfLiteStatus ensure_ok_or_say(TfLiteContext* context, TfLiteStatus status
   return kTfLiteOk;
 }
 
-// The same number of reports as upstream makes: clients count them.
+// Reports as often as upstream, because clients count reports.
 static void ensure_ok_is_silent_without_a_message(void** state) {
   (void)state;
   TfLiteContext context = {0};

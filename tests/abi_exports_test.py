@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Both libraries export what they should, under the right version, and nothing else.
+"""Checks that both libraries export exactly the intended symbols, with the right version.
 
     abi_exports_test.py BUILD_FOLDER
 
-The rule itself is tools/check_symbols.py's, which `make check` runs, too.
+The rule itself is in tools/check_symbols.py, which `make check` runs, too.
 """
 import pathlib
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The public headers say what the ABI tables say, in C and in C++.
+"""Checks that the public headers agree with the ABI tables, in C and in C++.
 
     abi_layout_test.py BUILD_FOLDER
 
-Writes a program of static assertions, one per row of tests/data/abi_layout.csv and abi_enums.csv,
-and one redeclaration per function of abi_functions.csv, and compiles it with every compiler found.
-Rows of delegates that Deputy does not have are skipped by name; no other row may be absent.
+Writes a program of static assertions, one per row of tests/data/abi_layout.csv and abi_enums.csv, and
+one redeclaration per function of abi_functions.csv, and compiles it with every compiler found. Rows of
+delegates that Deputy does not have are skipped by name; no other row may be absent.
 """
 import csv
 import pathlib
@@ -21,10 +21,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 LANGUAGES = {'c': ['-x', 'c', '-std=c11'], 'c++': ['-x', 'c++', '-std=c++17']}
 
-# Hexagon, Core ML, YNNPACK and the GL delegate v1 are not ours.
+# Deputy does not provide the delegates for Hexagon, Core ML, YNNPACK and GL (v1).
 SKIPPED = re.compile(r'TfLite(Hexagon|CoreMl|YNNPack|Gl[A-Z]|GpuDelegateOptions$|'
                      r'GpuDelegate(OptionsDefault|Create|Delete|Bind\w+|GetModelMetadata)$)')
-# What belongs to the asynchronous API's separate library is declared when Deputy has it.
+# Declarations of the asynchronous API's separate library; not required, because Deputy does not have it.
 SEPARATE = re.compile(r'TfLite(Async|ExecutionTask)')
 
 HEADERS = ['c_api.h', 'c_api_experimental.h', 'c_api_opaque.h', 'common.h', 'builtin_op_data.h',
@@ -80,7 +80,7 @@ def signatures():
 
 
 def program(language, spoil=None):
-    """The program; `spoil` names an expression whose expected value is made wrong."""
+    """Returns the program; the expected value of the expression `spoil` is made wrong."""
     lines = [f'#include "deputy/{header}"' for header in HEADERS]
     lines += ['#include <stddef.h>']
     assertion = 'static_assert' if language == 'c++' else '_Static_assert'

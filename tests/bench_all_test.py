@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy bench --all-delegates`: who is in the table, what the table says, and that a delegate
-which is absent, wrong, failing or crashing is a row of it. Times are never looked at, but for their
-order.
+"""`deputy bench --all-delegates`: the rows and columns of the table, and that a delegate that is absent,
+wrong, failing or crashing has a row, too. Times are not compared, except for their order.
 
     tests/bench_all_test.py BUILD_FOLDER
 """
@@ -34,7 +33,8 @@ def plugin(name):
 
 class BenchAllTest(unittest.TestCase):
     def rows(self, *arguments, **environment):
-        """The rows of the ranking by name; checks that it is sorted, and nothing else is said."""
+        """Returns the rows of the ranking by name; checks that it is sorted, and that nothing else is
+        printed."""
         result = bench("--json", *arguments, **environment)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)
@@ -79,7 +79,7 @@ class BenchAllTest(unittest.TestCase):
         folder = f"{plugin('wrong')}:{plugin('elementwise')}:{plugin('crashing')}:{MODEL}"
         rows = self.rows("--delegate", f"{plugin('wrong')},how=nan", "--delegate",
                          f"{plugin('elementwise')},ops=18", DEPUTY_PLUGIN_PATH=folder)
-        # Those that are given are not found once more.
+        # Delegates given on the command line are not listed again by the search.
         nan, none = rows["libwrong.so,how=nan"], rows["libelementwise.so,ops=18"]
         self.assertEqual((nan["nan"], nan["nodes"]), (10, 2))
         self.assertEqual((none["nodes"], none["largest_difference"]), (0, 0))
@@ -91,7 +91,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertEqual(wrong["nan"], 0)
 
     def test_one_that_fails_or_crashes_is_a_row(self):
-        # A sanitizer would write a report of the crash.
+        # Without this option a sanitizer would report the crash.
         options = f"{os.environ.get('ASAN_OPTIONS', '')}:handle_segv=0".lstrip(":")
         rows = self.rows("--delegate", "npu_stub,faults=run", "--delegate", plugin("crashing"),
                          ASAN_OPTIONS=options)

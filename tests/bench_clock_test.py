@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often and how long `deputy bench` measures, by default and by its options, and that the times
-of nodes add up. The clock is a virtual one (tests/plugins/virtual_clock.c), which the nodes of a
-recorder (tests/plugins/recorder.c) advance: counts and times are exact on any machine.
+"""The number and duration of `deputy bench`'s measurements, by default and with its options, and that the
+times of nodes add up. The clock is a virtual one (tests/plugins/virtual_clock.c), advanced by the nodes
+of a recorder (tests/plugins/recorder.c): counts and times are exact on any machine.
 
     tests/bench_clock_test.py BUILD_FOLDER
 """
@@ -21,7 +21,7 @@ from sanitized import needs_runtime
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODEL = ROOT / "examples" / "digits" / "digits_float.tflite"
 NODES = 16
-UNITS = NODES * (NODES + 1) // 2  # an inference, in sleeps of the first node
+UNITS = NODES * (NODES + 1) // 2  # duration of an inference, in sleeps of the first node
 BUILD = None  # set from the command line
 
 
@@ -48,18 +48,18 @@ class BenchClockTest(unittest.TestCase):
         return json.loads(self.deputy(sleep_us, "bench", "--json", *arguments))
 
     def starts(self):
-        """When each inference began, in seconds."""
+        """Returns the start time of each inference, in seconds."""
         rows = [line.split() for line in self.log.read_text().splitlines()]
         return [int(row[2]) / 1e9 for row in rows if row[:2] == ["invoke", "0"]]
 
-    # An inference of 136 ms: the first one, four for half a second of warm-up, 50, and 50 with the
+    # An inference takes 136 ms: the first one, four for half a second of warm-up, 50, and 50 with the
     # profile.
     def test_defaults_with_a_slow_model(self):
         report = self.bench(1000)
         self.assertEqual((report["runs"], report["profiled_runs"]), (50, 50))
         self.assertEqual(len(self.starts()), 1 + 4 + 50 + 50)
 
-    # An inference of 1.36 ms: half a second of warm-up, one of measuring.
+    # An inference takes 1.36 ms: half a second of warm-up, one second of measurement.
     def test_defaults_with_a_fast_model(self):
         report = self.bench(10)
         inference = report["mean_ms"] / 1e3
@@ -67,14 +67,15 @@ class BenchClockTest(unittest.TestCase):
         warmups = len(self.starts()) - 1 - report["runs"] - report["profiled_runs"]
         self.assertAlmostEqual(warmups * inference, 0.5, delta=0.02)
 
-    # An inference of 13.6 s: one of warm-up; no more is begun after 150 s.
+    # An inference takes 13.6 s: one for the warm-up; none begins after 150 s.
     def test_defaults_with_a_very_slow_model(self):
         report = self.bench(100000)
         self.assertEqual((report["runs"], report["profiled_runs"]), (12, 12))
         self.assertEqual(len(self.starts()), 1 + 1 + 12 + 12)
 
     def test_options(self):
-        # Options, then inferences of the warm-up, measured, and with the profile; each is 136 ms.
+        # Options; numbers of inferences for warm-up, measurement and profile. Each inference takes 136
+        # ms.
         once = ["--runs=1", "--min-secs=0", "--warmup=0"]
         for options, expected in (
                 (once, (0, 1, 1)), (["--runs=3", *once[1:]], (0, 3, 3)),

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy certify` from outside: delegates that each break one rule, with the verdict that they
-must get, and delegates of ours, which must be certified. Reports are read back by parsers of
-Python's own.
+"""`deputy certify` as a command: delegates that each break one rule, with the expected verdict, and
+Deputy's delegates, which must be certified. Reports are parsed by Python's own parsers.
 
     tests/certify_test.py BUILD_FOLDER
 """
@@ -24,14 +23,14 @@ BAD = ("fail", "crash", "timeout")
 
 
 def run(library, *options):
-    """Exit code and standard output."""
+    """Returns exit code and standard output."""
     result = subprocess.run([BUILD / "deputy", "certify", str(library), "--jobs", "2", *options],
                             capture_output=True, text=True, timeout=600, check=False)
     return result.returncode, result.stdout + result.stderr
 
 
 def certify(library, *options):
-    """Exit code, and the report with its rows by name."""
+    """Returns the exit code, and the report with its rows by name."""
     code, text = run(library, "--json", *options)
     report = json.loads(text)
     return code, report, {row["name"]: row for row in report["rows"]}
@@ -102,8 +101,8 @@ class Misbehaving(unittest.TestCase):
 
 
 class Watched(unittest.TestCase):
-    """While it runs. Most cases of libwrong_hang take ten minutes before they are ended, so that
-    nothing here ends by itself."""
+    """Tests of a running command. Most cases of libwrong_hang take ten minutes before they are killed,
+    so the command does not end by itself during a test."""
 
     def start(self, *options):
         return subprocess.Popen([BUILD / "deputy", "certify", wrong("hang"), "--jobs", "2",
@@ -211,7 +210,7 @@ class Right(unittest.TestCase):
             self.assertEqual(code, 0, text)
 
     def growth_of_ours(self):
-        """For sanitizers, under which the whole takes minutes for each."""
+        """Used with sanitizers, where the complete suite takes minutes for each delegate."""
         for library in self.ours():
             code, text = run(library, "--only", "growth")
             self.assertEqual(code, 0, text)
@@ -222,7 +221,7 @@ class Right(unittest.TestCase):
         if subprocess.run([BUILD / "deputy", "devices"], capture_output=True,
                           check=False).returncode != 0:
             self.skipTest("no OpenCL device")
-        # Its operators take minutes to compile; conformance_test has them.
+        # The GPU's operators take minutes to compile; conformance_test covers them.
         code, text = run("gpu,device=cpu,optimize=false", "--only", "life/ADD float32")
         self.assertEqual(code, 0, text)
 
@@ -253,8 +252,8 @@ if __name__ == "__main__":
         sys.exit(77)
     if "DEPUTY_SANITIZE:STRING=\n" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
         unittest.main()
-    # A sanitizer ends some of those that break rules, with a word of its own, before certify can tell
-    # which one. What it keeps of freed memory would be growth.
+    # A sanitizer aborts some of the misbehaving delegates with its own report, before certify can
+    # classify the error. Freed memory that it keeps in quarantine would count as growth.
     os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") +
                                   ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
     unittest.main(defaultTest="Right.growth_of_ours")

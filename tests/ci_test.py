@@ -18,7 +18,8 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RUN_TESTS = SOURCE / 'tools' / 'run_tests.py'
 
-# Stands for `make`: the target `asan` waits for SIGTERM and then prints $CUT_LINE, `check` fails on demand.
+# A replacement for `make`: the target `asan` waits for SIGTERM and then prints $CUT_LINE, `check` fails
+# on demand.
 FAKE_MAKE = '''#!/bin/bash
 case $1 in
   asan)
@@ -31,7 +32,7 @@ esac
 
 
 class RunTests(unittest.TestCase):
-    """tools/run_tests.py over a folder with small tests of its own."""
+    """Tests of tools/run_tests.py with a folder of small tests."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -100,7 +101,7 @@ class RunTests(unittest.TestCase):
 
 
 class CiRun(unittest.TestCase):
-    """.ci/run with a `make` that does nothing."""
+    """Tests of .ci/run with a `make` that does nothing."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -126,7 +127,7 @@ class CiRun(unittest.TestCase):
         return sum(int(budget) for budget, _ in rows[after:])
 
     def cut_after(self, seconds):
-        """Returns the variable that leaves so many seconds to `make asan`."""
+        """Returns the environment variable that leaves `seconds` to `make asan`."""
         return str(self.later_budgets() + seconds)
 
     def test_runs_the_two_commands_of_the_readme_first(self):

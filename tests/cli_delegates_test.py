@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What users ask of delegates on the command line: `deputy run --require`, and the limits of
-partitions in each subcommand that applies delegates.
+"""Options for delegates on the command line: `deputy run --require`, and the limits of partitions in each
+subcommand that applies delegates.
 
     tests/cli_delegates_test.py BUILD_FOLDER
 """
@@ -13,7 +13,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODEL = ROOT / "examples" / "digits" / "digits_float.tflite"  # 16 nodes
+MODEL = ROOT / "examples" / "digits" / "digits_float.tflite"  # has 16 nodes
 BUILD = None  # set from the command line
 
 
@@ -86,11 +86,11 @@ class RequireTest(unittest.TestCase):
 
 class LimitsTest(unittest.TestCase):
     def arguments(self):
-        # The first delegate takes nodes 6 and 11, which leaves partitions of 6, 4 and 4 nodes.
+        # The first delegate claims nodes 6 and 11, which leaves partitions of 6, 4 and 4 nodes.
         return ["--delegate", plugin("elementwise"), "--delegate", "npu_stub"]
 
     def partitions(self, *limits):
-        """Sizes of npu_stub's partitions, as `explain` and as `run --profile` know them."""
+        """Returns the sizes of npu_stub's partitions according to `explain` and to `run --profile`."""
         result = deputy("explain", MODEL, *self.arguments(), "--json", *limits)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)

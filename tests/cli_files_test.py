@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that users give to the `deputy` command: pipes, devices, folders and files that are too large
-are refused before they are read, a file that is not a model is named for what it is, and names of
-output files fit the file system.
+"""Files given to the `deputy` command: pipes, devices, folders and files that are too large are refused
+before they are read, the message for a file that is not a model names its format, and names of output
+files fit the file system.
 
     tests/cli_files_test.py BUILD_FOLDER
 """
@@ -41,7 +41,7 @@ def deputy(*arguments, **options):
                           errors="replace", timeout=60, check=False, **options)
 
 
-# Commands that read a model, and options that read another file. FILE stands for the file.
+# Commands that read a model, and options that read another file. FILE is replaced by the file's path.
 MODEL_READERS = [["run", "FILE", "--random"], ["bench", "FILE", "--dry-run"], ["inspect", "FILE"],
                  ["explain", "FILE"], ["ops", "FILE"], ["compare", "FILE", "--against", FLOAT],
                  ["compare", FLOAT, "--against", "FILE"]]
@@ -55,7 +55,7 @@ OTHER_READERS = {
     "layer.npy": ["bench", FLOAT, "--input-layer-value-files", "image:FILE"],
     "compared.npy": ["compare", FLOAT, "--delegate", "npu_stub", "--input", "FILE"],
 }
-# Options for which a folder means all of its files.
+# Options that read all files of a folder.
 FOLDER_READERS = ("image.png", "rows.csv")
 
 
@@ -79,7 +79,7 @@ class FilesCase(unittest.TestCase):
 
 class IrregularFilesTest(FilesCase):
     def irregular(self, name):
-        """Paths that are no regular files, with the text that says so."""
+        """Returns paths that are no regular files, with the expected messages."""
         pipe, listener = self.folder / f"pipe_{name}", socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
         os.mkfifo(pipe)
@@ -208,7 +208,7 @@ class ForeignFilesTest(FilesCase):
         self.refused(1, "expected the identifier TFL3 at byte 4\n", "inspect", model)
         model.write_bytes(b"")
         self.refused(1, "m.tflite' is empty", "inspect", model)
-        # Nothing of a file reaches the terminal as it is.
+        # Bytes of a file are escaped before they are printed.
         model.write_bytes(self.zip_of("a\x1b[31mred"))
         self.refused(1, r"first entry is 'a\?\[31mred'", "inspect", model)
 
@@ -234,7 +234,7 @@ class OutputFilesTest(FilesCase):
     def test_names_of_items_are_cut_and_numbered(self):
         rows = self.folder / "rows"
         rows.mkdir()
-        for ending in ("a.raw", "b.raw"):  # equal in their first 207 bytes, in characters of two
+        for ending in ("a.raw", "b.raw"):  # the first 207 bytes are equal, in characters of two bytes
             (rows / ("\u00e4" * 120 + ending)).write_bytes(struct.pack("<4f", 1, 2, 3, 4))
         for name in ("x.raw", "x.bin", "x~2.raw"):
             (rows / name).write_bytes(struct.pack("<4f", 1, 2, 3, 4))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The `deputy` command from outside: answers on the digits that ship here, held against what the
-real TFLite answered (examples/digits/expected_float.txt and, for each of its two kinds of integer
-arithmetic, tests/data/digits_int8_answers.txt), exit codes, and one clear line for every mistake. Python's own library only, so PNG and .npy files are read and written by hand.
+"""The `deputy` command: results for the digits of the examples, compared with those of the real TFLite
+(examples/digits/expected_float.txt and, for each of the two kinds of integer arithmetic,
+tests/data/digits_int8_answers.txt), exit codes, and a one-line message for every mistake. Uses only
+Python's own library, so PNG and .npy files are read and written by this script.
 
     tests/cli_test.py BUILD_FOLDER
 """
@@ -43,7 +44,7 @@ eNp1UbsOgkAQHHxBYQyFMRQWFBYkJoT4BZYWWtHaKQWFj6iJ2ln6EXyAH2Dvp+Hc3aJngpfM7u0xczvs
 W/ozYdiYArcX09S+r/qf7zL3/fNzsfz8zqaaqpnNTPzYXhqCaiYemS6jZ45WxmeHtctoaG2GU77JjjVzVL0X+Xad7neHLJzn
 pyycxEmsngVvMi8ZcA==
 """))
-# Models of one or two ADD nodes, zlib and base64: each graph has one fault.
+# Models of one or two ADD nodes, zlib and base64; each graph has one error.
 WRONG_GRAPHS = {
     "a constant is the input": """
 eNpNkDEOgkAQRT+6URM3SGFBYUFpYWGihZ0UxsrCwguQgJ0xUQpMKDiCp/F6+IedDSy8HWby5++wFsDtfNkx4Ne27ZjxQDZk
@@ -90,7 +91,7 @@ def write_png(path, width, height, channels, pixels):
 
 
 def unfilter(kind, row, before):
-    """One row of an 8-bit greyscale PNG, see the PNG specification, section 9."""
+    """Decodes one row of an 8-bit greyscale PNG, see the PNG specification, section 9."""
     out = bytearray(row)
     for i in range(len(out)):
         left, up = (out[i - 1] if i else 0), before[i]
@@ -103,7 +104,7 @@ def unfilter(kind, row, before):
 
 
 def read_grey_png(path):
-    """Pixels of an 8-bit greyscale PNG without interlacing (or with fewer bits, or a palette)."""
+    """Returns the pixels of an 8-bit greyscale PNG without interlacing (or with fewer bits, or a palette)."""
     content, at, data = path.read_bytes(), 8, b""
     palette = None
     while at < len(content):
@@ -142,7 +143,7 @@ def read_npy(path):
 
 
 def expected_answers(name):
-    """Rows of (image, label, probability); `name` is float, int8 or int8_reference."""
+    """Returns rows of (image, label, probability); `name` is float, int8 or int8_reference."""
     if name == "float":
         path, columns = DIGITS / "expected_float.txt", slice(1, 3)
     else:
@@ -377,7 +378,7 @@ class CliTest(unittest.TestCase):
                       crashing["error"])
         self.assertEqual(good["name"], "elementwise")
         self.assertIn("with exit code 3", exiting["error"])
-        # An explicit 0 loads them in the command's own process.
+        # An explicit 0 loads plug-ins in the command's own process.
         environment["DEPUTY_PLUGIN_PROBE"] = "0"
         result = deputy("plugins", self.folder, "--json", env=environment)
         self.assertNotEqual(result.returncode, 0)
@@ -407,7 +408,7 @@ class CliTest(unittest.TestCase):
         lines = self.fine("ops", "--delegate", f"{PLUGINS}/libdescribed0.so").splitlines()
         self.assertEqual([line.split()[0] for line in lines if line.endswith(" elementwise to 2")],
                          ["ADD"])
-        # One that does not say.
+        # This delegate does not list its operators.
         rows = json.loads(self.fine("ops", "--json", "--delegate", f"{PLUGINS}/libelementwise.so"))
         self.assertTrue(all(row["delegates"] == {} for row in rows))
         self.refused(1, "at_all.so", "ops", "--delegate", "/nowhere/at_all.so")
@@ -426,7 +427,7 @@ class CliTest(unittest.TestCase):
     def test_every_missing_operator_of_a_model_is_listed(self):
         model, path = INT8.read_bytes(), f"{self.folder}/newer.tflite"
         versions = [i for i in range(0, len(model) - 4, 4) if model[i:i + 4] == b"\3\0\0\0"]
-        for at in reversed(versions):  # of one of them, an operator's version is made 90
+        for at in reversed(versions):  # the version of one of the operators becomes 90
             pathlib.Path(path).write_bytes(model[:at] + b"\x5a" + model[at + 1:])
             result = deputy("ops", path)
             if "no kernel" in result.stderr:
@@ -435,7 +436,7 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel\n\Z")
         self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +none: no kernel for this version\n")
         name, count = re.search(r"\n(\w+) +90 +(\d+) ", result.stdout).groups()
-        # Shown and marked, with everything else that the model has.
+        # The operator is listed and marked, and the rest of the model is printed.
         result = deputy("inspect", path)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel: {name} version "
@@ -511,7 +512,7 @@ class CliTest(unittest.TestCase):
             for line, (image, label, score) in zip(lines, expected):
                 found = line.split(" ")
                 self.assertEqual(found[0], image)
-                if found[1] != label:  # two answers that the model finds equally good
+                if found[1] != label:  # two classes with equal probability
                     self.assertLess(score, 0.5 + tolerance, line)
                 self.assertAlmostEqual(float(found[2]), score, delta=tolerance, msg=line)
 
@@ -620,7 +621,7 @@ class CliTest(unittest.TestCase):
         self.assertGreater(float(score), 0.9)
 
     def test_a_jpeg_with_overlong_huffman_tables_is_refused(self):
-        # Debian 12's stb writes past its table for these; seen under AddressSanitizer.
+        # Debian 12's stb writes beyond its table for these; found with AddressSanitizer.
         path = self.folder / "bad.jpg"
         table = b"\xff\xc4\x0f\xff\x00" + b"\xff" * 16 + bytes(5000)
         for start in (b"\xff\xd8", b"\xff\xff\xd8", b"\xff\xd8\xff\xe0\x00\x04ab"):
@@ -690,7 +691,7 @@ class CliTest(unittest.TestCase):
                      "run", FLOAT, "--rows", table)
         table.write_text("1,2\nx,y\n")
         self.refused(2, "rows.csv:2: expected numbers", "run", FLOAT, "--rows", table)
-        # A first line with a number in it is no header.
+        # A first line that contains a number is not a header.
         table.write_text("1,2,x\n" + ",".join(["0"] * 784) + "\n")
         self.refused(2, "rows.csv:1: expected numbers", "run", FLOAT, "--rows", table)
         table.write_text("x,y\n")
@@ -755,7 +756,7 @@ class CliTest(unittest.TestCase):
                          "ERROR: DEPUTY_VALIDATE: there is no such variable; is DEPUTY_VALIDATION meant?\n")
         self.assertIn("is DEPUTY_PLUGIN_PATH meant?", said(DEPUTY_PLUGINS_PATH="/x"))
         self.assertIn("is DEPUTY_CPU meant?", said(DEPUTY_CPUS="avx2"))
-        # Those of others, and known ones.
+        # Variables with other prefixes, and known variables, are accepted.
         self.assertEqual(said(DEPUTY_MY_PLUGIN="1", DEPUTY_GPUS="0", DEPUTY_="", XDEPUTY_CPUS="1",
                               **{f"DEPUTY_{name}": "" for name in known}), "")
 
@@ -764,7 +765,7 @@ class CliTest(unittest.TestCase):
                                     "--json"))
         self.assertIsNone(same["first_difference"])
         self.assertEqual(same["outputs"][0]["largest_difference"], 0)
-        # Every node's, those between the nodes of a step as well.
+        # All nodes are compared, including those within a fusion group.
         self.assertEqual(len(same["tensors"]), 16)
         for how in ("nan", "wrong"):
             wrong = [FLOAT, "--delegate", f"{PLUGINS}/libwrong.so,how={how}"]
@@ -802,7 +803,7 @@ class CliTest(unittest.TestCase):
                        timeout=60, check=True)
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # how the other end of a terminal ends
+        with contextlib.suppress(OSError):  # error at the end of the other side of a pseudo-terminal
             while block := os.read(ours, 65536):
                 shown += block
         os.close(ours)
@@ -825,14 +826,14 @@ class CliTest(unittest.TestCase):
         self.assertAlmostEqual(sum(row["ms"] for row in report["operators"]),
                                sum(row["ms"] for row in report["nodes"]), places=6)
 
-    # What makes a benchmark short; timings are never looked at.
+    # Options for a short benchmark; timings are not compared.
     QUICK = ("--num_runs=2", "--min_secs=0", "--warmup_runs=0", "--nodes=0")
 
     def bench(self, *arguments):
         return json.loads(self.fine("bench", FLOAT, *self.QUICK, "--json", *arguments))
 
     def bench_with_warnings(self, *arguments):
-        """The report, and the lines of standard error."""
+        """Returns the report, and the lines of standard error."""
         result = deputy("bench", FLOAT, *self.QUICK, "--json", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout), result.stderr.splitlines()
@@ -887,7 +888,7 @@ class CliTest(unittest.TestCase):
         for stranger in ("--frobnicate", "--frob-ni_cate", "another.tflite"):
             self.refused(2, f"not expected: {stranger}", "bench", FLOAT, *self.QUICK, stranger)
 
-    # The flags of benchmark_model and its delegate providers, as its sources list them.
+    # The flags of benchmark_model and its delegate providers, as listed in its sources.
     FLAGS = """num_runs min_secs max_secs run_delay run_frequency num_threads use_caching
         benchmark_name output_prefix warmup_runs warmup_min_secs verbose dry_run
         report_peak_memory_footprint memory_footprint_check_interval_ms gpu_invoke_loop_times graph
@@ -956,7 +957,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(taken(), (16, 1))
         self.assertEqual(taken("--first_delegate_node_index=3"), (13, 1))
         self.assertEqual(taken("--first_delegate_node_index=3", "--last_delegate_node_index=4"), (2, 1))
-        # Another delegate has nodes 6 and 11, which leaves 6, 4 and 4.
+        # Another delegate claims nodes 6 and 11, which leaves partitions of 6, 4 and 4.
         before = ["--delegate", f"{PLUGINS}/libelementwise.so"]
         self.assertEqual(taken(before=before), (14, 3))
         self.assertEqual(taken("--max_delegated_partitions=2", before=before), (10, 2))
@@ -1034,13 +1035,13 @@ class CliTest(unittest.TestCase):
         self.assertTrue(-1 <= source["min"] < -0.9 and 2.9 < source["max"] <= 3, source)
         raw = self.folder / "x:1.raw"
         raw.write_bytes(struct.pack("<784f", *(i / 1000 for i in range(784))))
-        # A file beats a range; backslashes take colons literally.
+        # A file has priority over a range; a backslash escapes a colon.
         source, = self.bench(f"--input_layer_value_files=image:{self.folder}/x\\:1.raw",
                              "--input_layer_value_range=image,7,8")["inputs"]
         self.assertEqual(source["source"], str(raw))
         self.assertAlmostEqual(source["min"], 0)
         self.assertAlmostEqual(source["max"], 0.783, places=6)
-        # Bounds of quantised inputs are what is stored: scale 1/255, zero point -128.
+        # Bounds of quantised inputs are stored values: scale 1/255, zero point -128.
         report = json.loads(self.fine("bench", INT8, *self.QUICK, "--json",
                                       "--input_layer_value_range=image,-128,-77"))
         self.assertAlmostEqual(report["inputs"][0]["min"], 0, places=6)
@@ -1089,7 +1090,7 @@ class CliTest(unittest.TestCase):
     def test_bench_shows_as_much_of_the_profile_as_asked(self):
         whole = self.fine("bench", FLOAT, *self.QUICK, "--enable_op_profiling")
         rows = re.findall(r"(?m)^ *(\d+)  [A-Z_0-9]+ +CPU +(?:[0-9.]+|with \d+) +[0-9.]+ %$", whole)
-        self.assertEqual([int(row) for row in rows], list(range(16)))  # the order of execution
+        self.assertEqual([int(row) for row in rows], list(range(16)))  # in the order of execution
         none = self.fine("bench", FLOAT, *self.QUICK, "--enable_op_profiling=false")
         self.assertNotIn("CONV_2D", none)
         self.assertNotIn("operators", self.bench("--enable_op_profiling=false"))
@@ -1110,7 +1111,7 @@ class CliTest(unittest.TestCase):
                          flag, "--require_delegate")
 
     def gpu(self, *arguments):
-        """What the command prints, with the GPU delegate on the processor's OpenCL."""
+        """Runs the command with the GPU delegate on the CPU's OpenCL and returns its output."""
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
             self.skipTest("the GPU delegate is not built")
         result = deputy(*arguments, env={**os.environ, "DEPUTY_OPENCL_DEVICE": "cpu"})
@@ -1141,7 +1142,7 @@ class CliTest(unittest.TestCase):
         self.assertIn("option 'max_partitions': expected a whole number", result.stderr)
         self.refused(2, "--gpu_backend: expected cl, found 'gl'", "bench", FLOAT, *self.QUICK,
                      "--use_gpu", "--gpu_backend=gl")
-        # The program alone; with another token one more; and what tuning has found.
+        # The number of files grows: the program; a second one with another token; the results of tuning.
         folder = self.folder / "programs"
         kept = ["--delegate_serialize_dir", str(folder)]
         counts = []
@@ -1188,7 +1189,7 @@ class CliTest(unittest.TestCase):
         path = self.folder / "profile.csv"
         self.bench("--delegate", library + ",flags=4", f"--op_profiling_output_file={path}")
         lines = path.read_text(encoding="utf-8").splitlines()
-        # In the order of execution, where the delegate's node follows those that it replaces.
+        # In the order of execution, in which the delegate's node follows those that it replaces.
         self.assertEqual([line.split(",")[1] for line in lines[1:5]], ["0", "1", "16", "2"])
         self.assertEqual({row["node"] for row in self.bench("--delegate", library)["nodes"]},
                          set(rows) - {0, 1})
@@ -1202,14 +1203,15 @@ class CliTest(unittest.TestCase):
             count[kernel["name"]] += kernel["count"]
         runs = report["profiled_runs"]
         self.assertEqual((count["upload"], count["download"]), (runs, runs))
-        # The digits' network has so many of these.
+        # The digits' network has at least this number of each kernel.
         for name, at_least in (("conv_2d", 5), ("depthwise_conv_2d", 4), ("pool_2d", 2),
                                ("matmul", 2), ("softmax", 1)):
             self.assertGreaterEqual(count[name], at_least * runs, name)
         self.assertTrue({0, 2, 7, 15} <= {node["node"] for node in nodes} <= set(range(16)))
         self.assertAlmostEqual(sum(k["ms"] for k in kernels if k["kernel"]),
                                sum(n["ms"] for n in nodes))
-        # The rows of the profile are the nodes of the partition and the delegate's node, which has the remainder.
+        # The rows of the profile are the nodes of the partition and the delegate's node, which has the
+        # remaining time.
         rows = {row["node"]: row for row in report["nodes"]}
         self.assertEqual(set(rows), {node["node"] for node in nodes} | {16})
         self.assertEqual(rows[0]["operator"], "CONV_2D")
@@ -1227,7 +1229,7 @@ class CliTest(unittest.TestCase):
         self.assertNotIn("on the device", self.gpu("bench", FLOAT, *self.QUICK, "--use_gpu"))
 
     def trace(self, path):
-        """Its pieces by the name of their lane, in the order of the lanes."""
+        """Returns the slices of the trace by the name of their lane, in the order of the lanes."""
         events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
         names = {event["tid"]: event["args"]["name"] for event in events
                  if event["name"] == "thread_name"}
@@ -1238,7 +1240,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(min(piece["ts"] for lane in lanes.values() for piece in lane), 0)
         return lanes
 
-    def assert_within(self, pieces, whole):  # to the microsecond
+    def assert_within(self, pieces, whole):  # with a tolerance of one microsecond
         for piece in pieces:
             self.assertGreaterEqual(piece["ts"], whole["ts"] - 1)
             self.assertLessEqual(piece["ts"] + piece["dur"], whole["ts"] + whole["dur"] + 1)
@@ -1247,7 +1249,7 @@ class CliTest(unittest.TestCase):
         path = pathlib.Path(self.folder) / "trace.json"
         self.fine("run", FLOAT, "--random", "--trace", path)
         host = self.trace(path).pop("host")
-        # Two ADDs are computed with the convolutions before them.
+        # Two ADDs are fused with the preceding convolutions.
         self.assertEqual([piece["args"]["node"] for piece in host],
                          [node for node in range(16) if node not in (6, 11)])
         self.assertEqual((host[0]["name"], host[0]["args"]["owner"]), ("CONV_2D", "CPU"))
@@ -1272,8 +1274,8 @@ class CliTest(unittest.TestCase):
 
     def test_trace_has_a_lane_for_each_thread(self):
         path = pathlib.Path(self.folder) / "trace.json"
-        # A thread that comes too late has nothing to do: nodes take longer than another process may keep a
-        # processor.
+        # A thread that wakes up too late gets no work. Nodes therefore take longer than the time for
+        # which another process may occupy a processor.
         for _ in range(20):
             self.fine("bench", FLOAT, "--shape", "image=2048,28,28,1", "--num_runs=20", "--min_secs=0",
                       "--num_threads=2", "--trace", path)
@@ -1283,7 +1285,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(list(lanes), ["host", "thread 1"])
         nodes = [piece for piece in lanes["host"] if "owner" in piece["args"]]
         own = [piece for piece in lanes["host"] if "owner" not in piece["args"]]
-        # Which nodes are steps of their own depends on the CPU.
+        # The number of fusion groups depends on the CPU.
         self.assertEqual(len(nodes) % 20, 0)
         self.assertGreaterEqual(len(nodes), 20 * 5)
         for piece in lanes["thread 1"] + own:
@@ -1293,7 +1295,7 @@ class CliTest(unittest.TestCase):
             self.assertEqual(len(whole), 1)
             self.assert_within([piece], whole[0])
         self.assertEqual({piece["name"] for piece in own}, {"own part"})
-        # Which nodes the thread comes in time for depends on what else the machine does.
+        # Only nodes that still run when the thread wakes up appear in its lane.
         self.assertLessEqual({piece["name"] for piece in lanes["thread 1"]},
                              {piece["name"] for piece in nodes})
 
@@ -1317,7 +1319,7 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"--delegate: .*OpenCL")
 
     def no_node(self):
-        """Flags for a delegate that takes none of the digits' nodes: it wants MUL."""
+        """Flags for a delegate that claims none of the digits' nodes, because it supports only MUL."""
         return self.elementwise("ops:18")
 
     @staticmethod
@@ -1384,7 +1386,7 @@ class CliTest(unittest.TestCase):
                          "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
 
     def elementwise(self, *options, library="libelementwise.so"):
-        """Flags for a delegate library that takes ADD, nodes 6 and 11 of the digits, and more."""
+        """Flags for a delegate library that claims ADD (nodes 6 and 11 of the digits) and other operators."""
         path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / library
         if not path.exists():
             self.skipTest("the delegate libraries of the tests are not built")
@@ -1414,14 +1416,14 @@ class CliTest(unittest.TestCase):
         self.assertEqual(taken(*mul), [0])
         self.assertEqual(taken(*add, *mul), [2, 0])
         self.assertEqual(taken(*mul, *add), [0, 2])
-        # Whoever comes first gets what both want.
+        # The first delegate gets the nodes that both support.
         self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
         self.assertEqual(taken(*mul, *mul, *self.elementwise()), [0, 0, 2])
         own = ["--delegate", add[0].split("=")[1] + ",ops=0"]  # the command's own spelling
         self.assertEqual(taken(*own, *add), [2, 0])
         self.assertEqual(taken(*mul, *own), [0, 2])
         self.assertEqual(self.bench(*own)["delegates"][0]["flag"], f"--delegate {own[1][:-6]}")
-        # Options before every library belong to the first.
+        # Options before all libraries belong to the first one.
         self.assertEqual(taken(*mul[::-1], *add), [0, 2])
 
     def test_bench_shows_what_a_delegate_built_on_the_helper_took(self):
@@ -1430,7 +1432,7 @@ class CliTest(unittest.TestCase):
             report = self.bench(*self.elementwise(*options, library="libelement.so"))
             self.assertEqual(report["delegates"][0]["nodes"], nodes, options)
             self.assertEqual(report["delegates"][0]["partitions"], nodes, options)
-        # One node for the first, one for the second; each counts its own.
+        # One node for the first delegate, one for the second; each counts its own.
         report = self.bench(*self.elementwise("max_partitions:1", library="libelement.so"),
                             *self.elementwise("ops:0"))
         self.assertEqual([(row["nodes"], row["partitions"]) for row in report["delegates"]],

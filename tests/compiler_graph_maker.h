@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs of the compiler, made by hand.
+// Builds graphs of the compiler for tests.
 #ifndef DEPUTY_TESTS_COMPILER_GRAPH_MAKER_H_
 #define DEPUTY_TESTS_COMPILER_GRAPH_MAKER_H_
 
@@ -28,7 +28,7 @@ class GraphMaker {
     return graph.AddConstantOf<float>(kTfLiteFloat32, std::move(shape),
                                       std::span<const float>(numbers));
   }
-  // Multiples of 1/4 between -2 and 2, so that few sums are rounded.
+  // Adds a constant of multiples of 1/4 between -2 and 2, so that few sums are rounded.
   ValueId Weights(Shape shape) {
     std::vector<float> numbers(static_cast<size_t>(ElementCount(shape)));
     for (float& number : numbers)
@@ -45,7 +45,7 @@ class GraphMaker {
     graph.operations.push_back(operation);
     return operation.output();
   }
-  // Of the first input's shape.
+  // Adds an element-wise operation; the result has the first input's shape.
   ValueId Compute(Expression expression, const std::vector<ValueId>& inputs) {
     const TfLiteType type = expression.result_type();
     return Add(Elementwise{std::move(expression)}, inputs, ShapeOf(inputs[0]), type);
@@ -61,7 +61,7 @@ class GraphMaker {
     e.Apply(op, left, e.Operand(1, TypeOf(b)));
     return Compute(std::move(e), {a, b});
   }
-  // With a number, which comes first in max and min, as in activations.
+  // Adds an operation with a number, which is the first operand of max and min, as in activations.
   ValueId WithNumber(ScalarOp op, ValueId a, double number) {
     Expression e;
     const int x = e.Operand(0, TypeOf(a)), n = e.Constant(TypeOf(a), number);
@@ -77,7 +77,7 @@ class GraphMaker {
     const CopyRegion region = RegionOf({0, to, zeros, zeros, {}, axes}, ShapeOf(a), to);
     return Add(Copy{{region}, {}}, {a}, to, TypeOf(a));
   }
-  // A border around an image.
+  // Adds a border around an image.
   ValueId Padded(ValueId a, int top, int left, int bottom, int right, Number fill = {}) {
     const Shape from = ShapeOf(a);
     const Shape to = {from[0], from[1] + top + bottom, from[2] + left + right, from[3]};
@@ -85,7 +85,7 @@ class GraphMaker {
         RegionOf({0, from, {0, 0, 0, 0}, {0, top, left, 0}, {}, {}}, from, to);
     return Add(Copy{{region}, fill}, {a}, to, TypeOf(a));
   }
-  // 3x3 windows of an image, one behind the other unless padded.
+  // Returns a 3x3 window, which applies to positions inside the image only unless padded.
   static Window Window3x3(int padding = 0) {
     Window window;
     window.height = window.width = 3;
@@ -108,7 +108,7 @@ class GraphMaker {
   std::mt19937 random_{1};
 };
 
-// What a graph makes of random inputs: multiples of 1/4, zeros of both signs among them.
+// Computes the graph for random inputs: multiples of 1/4, including zeros of both signs.
 inline std::vector<std::vector<std::byte>> Computed(const Graph& graph, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::vector<std::byte>> contents;

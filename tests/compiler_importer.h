@@ -17,7 +17,7 @@
 
 namespace deputy::compiler {
 
-// Imports all nodes when it is applied, and takes none.
+// Imports all nodes when it is applied, and claims none.
 struct Importer {
   explicit Importer(const std::vector<uint8_t>& model) : interpreter(model) {
     delegate.data_ = this;
@@ -59,7 +59,7 @@ struct Importer {
   TfLiteDelegate delegate{};
   Graph graph;
   std::string text;
-  std::vector<Work> works;  // by node
+  std::vector<Work> works;  // one per node
   std::optional<Refusal> refusal;
 };
 

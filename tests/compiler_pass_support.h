@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the compiler's passes share: a pass is run on a graph made by hand, nothing is
-// wrong with the graph behind it, and it computes the same as before.
+// Shared code for the tests of the compiler's passes: runs a pass on a graph, checks the resulting
+// graph for faults, and checks that it computes the same as before.
 #ifndef DEPUTY_TESTS_COMPILER_PASS_SUPPORT_H_
 #define DEPUTY_TESTS_COMPILER_PASS_SUPPORT_H_
 
@@ -25,7 +25,7 @@ inline float FloatAt(const std::vector<std::byte>& contents, size_t index) {
   return number;
 }
 
-// The same bits; with a tolerance, float32 within it.
+// Expects the same bits; with a tolerance, float32 values within it.
 inline void ExpectSame(const Graph& before, const Graph& after, float tolerance) {
   ASSERT_EQ(FindFault(before), "");
   ASSERT_EQ(FindFault(after), "") << ToText(after);
@@ -46,7 +46,8 @@ inline void ExpectSame(const Graph& before, const Graph& after, float tolerance)
   }
 }
 
-// What a pass makes of a graph, without values that nobody needs. A second run finds nothing.
+// Returns the text of the graph after the pass, without unused values. A second run must change
+// nothing.
 inline std::string After(Pass pass, const Graph& graph, float tolerance = 0) {
   Graph after = graph;
   EXPECT_GT(pass(&after), 0) << ToText(graph);
@@ -63,7 +64,7 @@ inline void ExpectUnchanged(Pass pass, const Graph& graph) {
   EXPECT_EQ(ToText(after), ToText(graph));
 }
 
-// What integers are in quantised graphs, and expressions that make and read them.
+// Quantisation of the integers in quantised graphs, and expressions that quantise and dequantise.
 inline constexpr Quantization kScale{0.3f, 5};
 
 inline ValueId Quantize(GraphMaker* m, ValueId a) {

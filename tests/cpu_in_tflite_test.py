@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libdeputy_cpu.so in the real TensorFlow Lite: models run in it as a whole, agree with TensorFlow
-Lite's own kernels, and go on doing so behind a resize and beside another interpreter.
+"""libdeputy_cpu.so in the real TensorFlow Lite: it runs whole models, agrees with TensorFlow Lite's own
+kernels, also after a resize and together with another interpreter.
 
     tests/cpu_in_tflite_test.py BUILD_FOLDER [MODEL.tflite...]
 
-Needs Python's `ai_edge_litert` and `numpy` (tools/requirements-golden.txt); DEPUTY_PEERS_PYTHON names
-a Python that has them, else build/peers/bin/python is looked for. Without them it is skipped. Models
-are the two that ship and, where it is there, those of ../shared/models. Results are held against TensorFlow
-Lite's reference kernels, floats within four times what its optimised kernels and XNNPACK differ from these
-plus 2e-6 of the greatest magnitude (where only XNNPACK runs the model, within 1e-4 of it and 1e-6 of XNNPACK's),
-quantised ones within 2 steps, and equal with the option "reference".
+Needs Python's `ai_edge_litert` and `numpy` (tools/requirements-golden.txt) in the Python named by
+DEPUTY_PEERS_PYTHON, or else in build/peers/bin/python; skipped without them. Models are the two of the
+examples and, if present, those of ../shared/models. Results are compared with TensorFlow Lite's
+reference kernels: floats within four times the difference of its optimised kernels and XNNPACK from
+these, plus 2e-6 of the greatest magnitude; quantised values within one step more than these.
 """
 import concurrent.futures
 import importlib.util
@@ -47,8 +46,8 @@ DIGITS = ROOT / 'examples/digits/digits_float.tflite'
 
 
 def interpreter(model, options=None, resolver=None, shape=None):
-    """An allocated interpreter with the delegate, or without it for a resolver of TensorFlow Lite's.
-    OpResolverType.AUTO is XNNPACK."""
+    """Returns an allocated interpreter with the delegate, or without it for a resolver of TensorFlow
+    Lite. OpResolverType.AUTO is XNNPACK."""
     delegates = [load_delegate(str(LIBRARY), options or {})] if resolver is None else []
     made = Interpreter(str(model), num_threads=1, experimental_delegates=delegates,
                        experimental_op_resolver_type=resolver or OpResolverType.AUTO)
@@ -78,8 +77,8 @@ def run(made, seed=7):
 
 
 def nodes_taken(made):
-    """How many nodes of the model run in a delegate, and how many there are. What lies within a
-    partition has no memory."""
+    """Returns the numbers of nodes in a delegate and in the model. Tensors inside a partition have no
+    memory."""
     details = made._get_ops_details()  # pylint: disable=protected-access
     delegated = [detail for detail in details if detail['op_name'] == 'DELEGATE']
     written = {int(index) for detail in delegated for index in detail['outputs']}
@@ -98,7 +97,7 @@ def nodes_taken(made):
 
 
 def apart(a, b):
-    """The largest difference of two arrays, infinite where only one has a NaN."""
+    """Returns the largest difference of two arrays; infinite if only one of two elements is NaN."""
     if a.shape != b.shape or a.dtype != b.dtype or not np.array_equal(np.isnan(a), np.isnan(b)):
         return float('inf')
     return float(np.max(np.abs(np.nan_to_num(a).astype(np.float64) -
@@ -120,7 +119,7 @@ class InTfLite(unittest.TestCase):
                                  1e-4 * greatest + 1e-6 if alone else 4 * max(others) + 2e-6 * greatest)
 
     def answers(self, model, shape=None):
-        """What TensorFlow Lite gives in its ways by name, None where it does not run the model."""
+        """Returns TensorFlow Lite's results by the name of the resolver; None if it cannot run the model."""
         answers = {}
         for name, resolver in (('reference', OpResolverType.BUILTIN_REF),
                                ('optimised', OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `explain` and `bench` show of each delegate: device, precision, costs, cache, and its options:
-given, default or ignored.
+"""The facts that `explain` and `bench` print for each delegate: device, precision, costs, cache, and its
+options: given, default or ignored.
 
     tests/delegate_facts_test.py BUILD_FOLDER
 """
@@ -37,7 +37,7 @@ class FactsTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def both(self, *arguments, model=MODEL, **environment):
-        """The facts of the first delegate in `explain` and in `bench`."""
+        """Returns the facts of the first delegate from `explain` and from `bench`."""
         found = []
         for command in (["explain", model], ["bench", model, *BENCH]):
             result = deputy(*command, *arguments, "--json", **environment)
@@ -73,7 +73,7 @@ class FactsTest(unittest.TestCase):
             for line in result.stdout.splitlines():
                 if command[0] == "explain":
                     self.assertLessEqual(len(line), 80)
-            # Long lines are broken.
+            # Joins lines that were wrapped.
             self.assertRegex(" ".join(result.stdout.split()),
                              r"device fingers, precision fp32, compile \S+ [mu]s, cache 2 hits, "
                              r"1 miss given: ops=0 ignored: fast=true \(nothing is fast\) "
@@ -112,7 +112,7 @@ class FactsTest(unittest.TestCase):
         self.assertRegex(first["precision"], "^fp16")
         self.assertGreater(first["compile_ms"], 0)
         self.assertEqual(first["tune_ms"], 0)
-        # A program is written to the cache once it has run, which `explain` does not do.
+        # A program is written to the cache after its first run, and `explain` does not run it.
         self.assertEqual(first["cache"], {"hits": 0, "misses": 1})
         for facts in self.both(*arguments):
             self.assertEqual(facts["cache"], {"hits": 1, "misses": 0})
@@ -159,7 +159,7 @@ class FactsTest(unittest.TestCase):
                                "--min_nodes_per_partition", 3, model=INT8):
             self.assertEqual(facts["device"], "Hexagon DSP")
             self.assertGreater(facts["compile_ms"], 0)
-            # The setting reaches the option of another name.
+            # The flag sets an option with a different name.
             self.assertEqual(self.option(facts, "min_nodes_per_partition"), ("3", "given", ""))
 
     def test_delegates_that_say_nothing_have_their_options(self):

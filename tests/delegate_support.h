@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of delegates share: a chain of nodes that the scripted delegate can take, that
-// delegate as an object, and one whose Prepare a test writes itself.
+// Shared code for the tests of delegates: a chain of nodes that the scripted delegate can claim,
+// that delegate as an object, and a delegate whose Prepare is given by the test.
 #ifndef DEPUTY_TESTS_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_DELEGATE_SUPPORT_H_
 
@@ -17,15 +17,15 @@
 
 namespace deputy {
 
-// `length` nodes over one row of four float32, ADD and MUL in turn: y0 = x + c, y1 = y0 * c, and so
-// on, in the current subgraph, which gives out the last.
+// Adds `length` nodes over one row of four float32, alternating ADD and MUL: y0 = x + c, y1 = y0 *
+// c, and so on, to the current subgraph; the last result is its output.
 void AddChain(ModelBuilder* m, int length);
 std::vector<uint8_t> Chain(int length);
 
-// A scripted delegate that takes the nodes it is told to. Declare it before the interpreter.
+// A scripted delegate that claims the given nodes. Declare it before the interpreter.
 struct Scripted {
   explicit Scripted(const std::set<int>& claims, int64_t flags = kTfLiteDelegateFlagsNone);
-  // The callback answers an error at that call, counted from 0.
+  // Makes the callback return an error at that call, counted from 0.
   void FailAt(ScriptedCallback callback, int call);
   TfLiteDelegate* get() { return &script->base; }
   ScriptedDelegate* operator->() { return script.get(); }
@@ -33,7 +33,7 @@ struct Scripted {
   std::unique_ptr<ScriptedDelegate> script;
 };
 
-// A delegate whose Prepare is whatever the test says. Declare it before the interpreter.
+// A delegate whose Prepare is a function of the test. Declare it before the interpreter.
 struct Programmed {
   using Body = std::function<TfLiteStatus(TfLiteContext*, TfLiteDelegate*)>;
   explicit Programmed(Body prepare, int64_t flags = kTfLiteDelegateFlagsNone)

@@ -25,7 +25,7 @@ LIST_ITEM = re.compile(r'\s*([-*]|\d+\.) ')
 
 
 def prose(page):
-    """The lines of a page; those of fenced blocks are empty."""
+    """Returns the lines of a page; those of fenced blocks are empty."""
     lines, fenced = [], False
     for line in page.read_text(encoding='utf-8').split('\n'):
         fence = line.lstrip().startswith('```')
@@ -35,7 +35,7 @@ def prose(page):
 
 
 def paragraphs(lines):
-    """Pairs of line number and text. Headings, tables and quotations are no paragraphs."""
+    """Yields pairs of line number and text. Headings, tables and quotations are not paragraphs."""
     begin, words = 0, []
     for number, line in enumerate([*lines, ''], 1):
         ends = not line.strip() or line.startswith(('#', '|', '>'))
@@ -48,13 +48,13 @@ def paragraphs(lines):
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Returns the anchors of a page's headings, as GitHub makes them."""
     headings = [line.lstrip('#').strip() for line in prose(page) if line.startswith('#')]
     return {'#' + re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
 
 def sources():
-    """The texts of the Makefile and of our sources and documents."""
+    """Returns the texts of the Makefile and of our sources and documents."""
     yield (ROOT / 'Makefile').read_text(encoding='utf-8')
     for folder in ROOT.iterdir():
         if folder.name in ('build', '.git', '.cache') or not folder.is_dir():
@@ -65,7 +65,7 @@ def sources():
 
 
 def block(language):
-    """The first fenced block of a language in the README."""
+    """Returns the first fenced block of a language in the README."""
     text = (ROOT / 'README.md').read_text(encoding='utf-8')
     return re.search(rf'```{language}\n(.*?)```', text, re.DOTALL).group(1)
 

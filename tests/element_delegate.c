@@ -10,12 +10,12 @@
 #include "c_api/include/builtin_ops.h"
 #include "c_api/include/delegate_helper.h"
 
-// One ADD or MUL as the kernel will compute it.
+// One ADD or MUL as the kernel computes it.
 typedef struct Step {
   bool is_add, relu;
   int a, b, out;  // b is -1 for a float16 constant that is widened
-  int home;       // the tensor that holds the result: `out`, an added one, or -1 for `memory`
-  float* memory;  // the kernel's own
+  int home;       // tensor of the result: `out`, an added one, or -1 for `memory`
+  float* memory;  // memory of the kernel
 } Step;
 
 static TfLiteFusedActivation ActivationOf(const TfLiteNode* node, int builtin_code) {
@@ -40,7 +40,7 @@ static float FromHalf(uint16_t half) {
   return half >> 15 ? -value : value;
 }
 
-// An operand: float32 or float16, of as many elements as it has; shorter ones repeat.
+// An operand, float32 or float16; operands with fewer elements repeat.
 typedef struct Operand {
   const float* floats;
   const uint16_t* halves;
@@ -84,7 +84,7 @@ static void FreeKernel(Kernel* kernel) {
   free(kernel);
 }
 
-// Where the result of a step goes.
+// Selects the tensor for the result of a step.
 static int HomeOf(ElementDelegate* delegate, const TfLiteDelegateParams* params, int out) {
   if (Contains(params->output_tensors, out)) return out;
   if (!delegate->added_tensors) return -1;
@@ -108,7 +108,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
       continue;
     }
     const bool is_widened = registration->builtin_code == kTfLiteBuiltinDequantize;
-    // Only the graph may still read what a float16 constant is widened to.
+    // A widened float16 constant is needed only if nodes outside of the partition read it.
     if (is_widened && !Contains(params->output_tensors, node->outputs->data[0])) continue;
     Step* step = &kernel->steps[kernel->step_count++];
     step->is_add = registration->builtin_code == kTfLiteBuiltinAdd;
@@ -127,14 +127,14 @@ static void Free(TfLiteContext* context, void* user_data) {
   FreeKernel((Kernel*)user_data);
 }
 
-// The larger operand gives the shape; constants are never larger here.
+// The larger operand determines the shape; constants are never larger here.
 static TfLiteIntArray* ShapeOf(const TfLiteContext* context, const Step* step) {
   const TfLiteTensor* a = &context->tensors[step->a];
   const TfLiteTensor* b = &context->tensors[step->b < 0 ? step->a : step->b];
   return DeputyIntArrayCopy(b->allocation_type != kTfLiteMmapRo ? b->dims : a->dims);
 }
 
-// Added tensors are the node's temporaries, so that the runtime gives them memory.
+// Added tensors are the node's temporaries, so that the runtime allocates them.
 static TfLiteStatus PrepareAdded(Kernel* kernel, TfLiteContext* context, TfLiteNode* node) {
   DeputyIntArrayFree(node->temporaries);
   node->temporaries = DeputyIntArrayCreate(kernel->step_count);
@@ -202,7 +202,7 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- The delegate -------------------------------------------------------------------------------
 
-// Whether the kernel's way with shapes is right: equal ones, or a constant that repeats.
+// Returns true if the kernel supports the shapes: equal ones, or a constant that repeats.
 static bool ShapesFit(const TfLiteTensor* a, const TfLiteTensor* b) {
   if (a->allocation_type == kTfLiteMmapRo || b->allocation_type == kTfLiteMmapRo) return true;
   return a->dims->size == b->dims->size &&

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples do what they say: `classify` (C, dlopen) and `classify.py` (ctypes) print the same
-bytes for the shipped pictures and are right about nearly all of them, with the drop-in and with
+"""The examples work as documented: `classify` (C, dlopen) and `classify.py` (ctypes) print the same bytes
+for the images of the examples and classify nearly all of them correctly, with the drop-in and with
 libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
-`mindspore_delegate` (and its plug-in) take their nodes and compute what the CPU computes; wrong input is refused in words.
+`mindspore_delegate` (and its plug-in) claim their nodes and compute the CPU's results; invalid input is
+refused with a message.
 
     examples_test.py BUILD_FOLDER
 """
@@ -21,7 +22,7 @@ DROP_IN = BUILD / 'drop-in/libtensorflowlite_c.so'
 LIBDEPUTY = BUILD / 'libdeputy.so.1'
 CLASSIFY_C = [BUILD / 'examples/classify']
 CLASSIFY_PYTHON = [sys.executable, ROOT / 'examples/classify.py']
-# Python itself has no sanitizer in it, so it cannot open a library that has.
+# Python is built without a sanitizer, so it cannot open a library that is built with one.
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 PROGRAMS = [CLASSIFY_C] if SANITIZED else [CLASSIFY_C, CLASSIFY_PYTHON]
 
@@ -51,7 +52,7 @@ class ExamplesTest(unittest.TestCase):
                     self.assertEqual(self.lines_of(program, DROP_IN, model, PICTURES), from_c)
                 lines = [line.split() for line in from_c.decode().splitlines()]
                 self.assertEqual([name for name, _, _ in lines], [file.name for file in PICTURES])
-                # The file name ends in the truth: <index>_<label>.png.
+                # The file name contains the label: <index>_<label>.png.
                 right = sum(name.split('_')[1] == f'{label}.png' for name, label, _ in lines)
                 self.assertGreaterEqual(right, 0.96 * len(PICTURES))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy explain` from outside, with the delegate libraries of the tests: owners, reasons and
-partitions as literals on the digits that ship here; what would help, held against really letting
-the delegate take it; the page parsed, and loaded by a browser where there is one. Models with names
-that attack a page are written here by hand, so Python's own library is enough.
+"""`deputy explain` as a command, with the delegate libraries of the tests: owners, reasons and partitions
+of the digits as literals; the predicted gains of claiming a node, compared with a delegate that claims
+it; the page parsed, and loaded by a browser if there is one. Models with hostile names are written by
+this script, so that Python's own library is sufficient.
 
     tests/explain_test.py BUILD_FOLDER
 """
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIGITS = ROOT / "examples" / "digits" / "digits_float.tflite"
 DEPUTY = PLUGINS = None  # set from the command line
 
-# Numbers of the model format.
+# Operator numbers of the model format.
 ADD, MUL, NEG, SUB, ABS, SIN = 0, 18, 59, 41, 101, 66
 NAMES = {ADD: "ADD", MUL: "MUL", NEG: "NEG", SUB: "SUB", ABS: "ABS", SIN: "SIN"}
 ARITY = {ADD: 2, MUL: 2, NEG: 1, SUB: 2, ABS: 1, SIN: 1}
@@ -42,7 +42,7 @@ class Table:
 
 
 class Writer:
-    """Writes parents before their children, as offsets only point forward."""
+    """Writes parents before their children, because offsets point forward."""
 
     def __init__(self, root):
         self.data = bytearray(b"\0\0\0\0TFL3")
@@ -93,8 +93,8 @@ class Writer:
 
 
 def build_model(ops, names=None, elements=4, graph_name=b"main"):
-    """`ops` is a list of (operator or custom name, input tensors); operator i gives out tensor
-    i + 1, tensor 0 is the input and the last one the output."""
+    """Builds a model. `ops` is a list of (operator or custom name, input tensors); operator i writes
+    tensor i + 1, tensor 0 is the input and the last one the output."""
     codes = sorted({op for op, _ in ops}, key=str)
     names = names or {}
     tensors = [Table(_0=[1, elements], _1=("b", 0), _3=names.get(i, b"t%d" % i))
@@ -115,7 +115,7 @@ def chain(*ops):
 # ---- The page -----------------------------------------------------------------------------------
 
 class Page(html.parser.HTMLParser):
-    """Counts what the page shows, and collects what it may not have."""
+    """Counts the elements of the page, and collects forbidden ones."""
 
     def __init__(self, text):
         super().__init__()
@@ -275,7 +275,7 @@ class ExplainTest(unittest.TestCase):
         text = self.explain(DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise"))
         self.assertRegex(text, r"(?m)^    0   CONV_2D +CPU     \[0\] OPERATOR: operator\n"
                                r" {35}\[1\] NOT_CLAIMED: no reason given")
-        # The owner says nothing more; the one that refused before does.
+        # The reason of the owner is omitted; that of the delegate that refused the node is printed.
         self.assertRegex(text, r"(?m)^    6 \| ADD +\[1\]     \[0\] OPERATOR: operator$")
 
     def test_a_partition_is_one_group_of_rows(self):
@@ -356,7 +356,7 @@ class ExplainTest(unittest.TestCase):
                          {"tensors": 6, "input_bytes": 112896, "output_bytes": 56448})
         self.assertEqual(report["status"]["degraded"], False)
 
-    # ---- what would help -----------------------------------------------------------------------
+    # ---- predicted gains -----------------------------------------------------------------------
 
     def test_what_would_help_is_what_taking_it_does(self):
         shuffle = random.Random(5)
@@ -385,8 +385,8 @@ class ExplainTest(unittest.TestCase):
         self.assertGreater(checked, 20)
 
     def test_a_later_delegate_is_asked_about_what_is_left(self):
-        # SIN and ABS stay; the second delegate's ADDs are joined by taking ABS, the first one's
-        # MULs by nothing.
+        # SIN and ABS stay on the CPU. Claiming ABS joins the second delegate's ADDs; nothing joins the
+        # first one's MULs.
         model = self.model(chain(MUL, SIN, ADD, ABS, ADD, SIN))
         changes = self.report(model, *plugin("elementwise", "ops=18"),
                               *plugin("elementwise", "ops=0"))["what_if"]["changes"]
@@ -400,7 +400,7 @@ class ExplainTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^  9\d\d were not tried: the graph is too large$")
         self.assertIn("  all 1000 SIN  [0]  1000 -> 1    31.2 KiB -> 32 B\n", text)
 
-    # ---- asking without applying ---------------------------------------------------------------
+    # ---- queries without applying --------------------------------------------------------------
 
     def test_check_asks_and_applies_nothing(self):
         log = self.folder / "log"
@@ -418,7 +418,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual([node["index"] for node in first if node["supported"]], [6, 11])
         self.assertEqual((first[0]["operator"], first[0]["reason_name"], first[0]["text"]),
                          ("CONV_2D", "OPERATOR", "operator"))
-        self.assertFalse(log.exists())  # the delegate has taken and run nothing
+        self.assertFalse(log.exists())  # the delegate has claimed and run nothing
         self.explain(DIGITS, *described)
         self.assertTrue(log.exists())
 
@@ -451,7 +451,7 @@ class ExplainTest(unittest.TestCase):
     def test_selectors_that_fit_no_node_are_refused(self):
         self.refused(2, "'op:NOPE': matches no node of the model", DIGITS, *plugin("elementwise"),
                      "--exclude", "op:NOPE")
-        for selector in ("#99", "tensor:nobody"):  # the library's own refusals
+        for selector in ("#99", "tensor:nobody"):  # the library's own messages
             self.refused(1, "the model has none", DIGITS, "--exclude", selector)
         self.refused(2, "'op:NOPE': matches no node", DIGITS, *plugin("elementwise"), "--pin", "op:NOPE=0")
 
@@ -498,7 +498,7 @@ class ExplainTest(unittest.TestCase):
         self.refused(1, "--require partial: 0 of 16", DIGITS, "--require", "partial")
         self.explain(self.model(chain(ADD, MUL)), *plugin("elementwise"), "--require", "full")
         self.refused(2, "--require", *add, "--require", "most")
-        # The report comes all the same.
+        # The report is written nevertheless.
         self.assertEqual(self.report(*add, "--require", "full", code=1)["delegated"], 2)
 
     # ---- when a delegate fails -----------------------------------------------------------------
@@ -542,7 +542,7 @@ class ExplainTest(unittest.TestCase):
         hot = deputy("bench", model, *plugin("elementwise"), *quick, "--json")
         fallback = json.loads(hot.stdout)["fallback"]
         self.assertGreater(fallback["reserved_bytes"], 0)
-        self.assertEqual(fallback["saving_ns"], 0)  # no variables
+        self.assertEqual(fallback["saving_ns"], 0)  # there are no variables to save
         text = deputy("bench", model, *plugin("elementwise"), *quick).stdout
         self.assertRegex(text, r"(?m)^fallback   ready for failing delegates: [0-9.]+ \w+ reserved, ")
         for arguments in ([], [*plugin("elementwise"), "--policy", "tflite"]):
@@ -575,7 +575,8 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(sorted(page.colours), ["own-0", "own-1", "own-cpu"])
         self.assertEqual(len(set(page.colours.values())), 3)
         self.assertEqual(list(page.owners.values()).count("own-1"), 2)
-        # 18 lines: 15 in a row, two past two nodes, one in front; 3 touch each of the two ADDs.
+        # 19 edges: 15 between consecutive nodes, two that skip nodes, one from the input, one to the
+        # output; 3 touch each of the two ADDs.
         self.assertEqual((page.edges, page.boundary_edges, page.ends), (19, 6, 2))
         text = path.read_text(encoding="utf-8")
         self.assertNotRegex(text, r"https?://(?!www\.w3\.org/2000/svg)")
@@ -584,9 +585,9 @@ class ExplainTest(unittest.TestCase):
     def test_the_page_shows_shapes_partitions_constants_and_times(self):
         path, page = self.page(DIGITS, *plugin("described0", "ops=18"), "--profile", "1")
         self.assertEqual(page.arrows, page.edges)
-        # One label for each tensor that flows: the input and what 16 nodes give out.
+        # One label for each tensor: the input and the outputs of 16 nodes.
         self.assertEqual(page.labels, 17)
-        # Two are computed with others.
+        # Two nodes are fused with others.
         self.assertEqual(page.heated, 14)
         report = self.report(DIGITS, *plugin("described0", "ops=18"))
         self.assertEqual(page.outlines, len(report["subgraphs"][0]["partitions"]))
@@ -656,7 +657,8 @@ class ExplainTest(unittest.TestCase):
         self.assertGreater(len(columns), 10)
         self.assertTrue(1.2 < width / height < 2.2, (width, height))
 
-    # Node 0 makes tensor 2 of the constant 1, which nodes 1 and 2 read; 3 makes an output of it.
+    # Node 0 computes tensor 2 from the constant 1, which nodes 1 and 2 read; node 3 writes a graph
+    # output.
     def constants_model(self):
         tensors = [Table(_0=[1, 4], _1=("b", 0), _2=("I", int(i == 1)), _3=b"t%d" % i)
                    for i in range(6)]
@@ -678,7 +680,7 @@ class ExplainTest(unittest.TestCase):
         self.assertIn('<tr id="r0-0" data-node="0-0" data-in="0-1"', text)
         self.assertEqual(text.count(">16 B, 1 constant +1 node</text>"), 2)
         self.assertEqual(text.count(">1 constant, 16 B</text>"), 1)
-        # t0 -> 1, 1 -> 2, 2 -> its output, 3 -> its output
+        # The edges t0 -> 1, 1 -> 2, 2 -> its output, 3 -> its output.
         self.assertEqual((page.edges, page.ends), (4, 3))
         self.assertIn("<dt>constant nodes</dt><dd>ABS</dd>", text)
         dot = self.folder / "graph.dot"
@@ -718,12 +720,12 @@ class ExplainTest(unittest.TestCase):
         seen = Page(result.stdout)
         self.assertEqual(seen.owners, page.owners)
         self.assertEqual(seen.tags.count("script"), 1)
-        # The script has run: the node of the address is chosen and its details are shown.
+        # The script has run: the node in the URL is selected and its details are shown.
         self.assertRegex(result.stdout, r'<g class="node chosen"[^>]* id="n0-3"')
         self.assertEqual(re.findall(r'<section class="details" id="(\w+-\d+)">', result.stdout),
                          ["d0-3"])
 
-    # Two hundred nodes, seen at 1:1, and what wheel, mouse and two fingers make of the view.
+    # Two hundred nodes, seen at 1:1; prints the view after wheel, mouse and two-finger gestures.
     GESTURES = '''<script>
         const main = document.querySelector('.main'), corner = main.getBoundingClientRect();
         const seen = () => main.getAttribute('viewBox').split(' ').map(Number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate of OpenCL on the table of a spy, for tests.
+// An OpenCL delegate that calls OpenCL through a spy, for tests.
 #ifndef DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_GPU_DELEGATE_SUPPORT_H_
 
@@ -26,15 +26,15 @@ namespace deputy::gpu_cl {
 
 using OptionTexts = std::vector<std::pair<const char*, const char*>>;
 
-// A test on a real device behind a spy. It is skipped where there is no device, and fails if
-// objects of OpenCL are left at its end.
+// A test on a real device behind a spy. It is skipped if there is no device, and fails if OpenCL
+// objects are not released at its end.
 class SpiedDeviceTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
-  // A context of its own with the device that delegates take, behind the spy.
+  // Creates a separate context with the delegates' default device, behind the spy.
   std::shared_ptr<SharedContext> NewContext() const;
-  // Calls of a function so far.
+  // Number of calls of a function so far.
   int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
 
   std::unique_ptr<ClSpy> spy_;
@@ -48,7 +48,7 @@ class TestDelegate {
   TestDelegate(const TestDelegate&) = delete;
   TestDelegate& operator=(const TestDelegate&) = delete;
 
-  // Null if there is none; `error` says why.
+  // Null if creation failed; `error` contains the reason.
   TfLiteDelegate* get() const { return delegate_; }
   const std::string& error() const { return error_; }
 
@@ -57,13 +57,13 @@ class TestDelegate {
   TfLiteDelegate* delegate_ = nullptr;
 };
 
-// What a graph makes of inputs that are multiples of 1/4, once; NaN where it fails.
+// Runs a graph once on inputs that are multiples of 1/4; returns NaN if it fails.
 std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status);
 std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
                             const compiler::Graph& graph, const ExecutorOptions& options,
                             ClStatus* out_status);
 
-// What an interpreter says of the delegate that was applied first.
+// Returns the interpreter's description of the first applied delegate.
 DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
 
 // Sets the inputs of PictureModel.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of OpenCL with devices that a test has thought up. It lists them and gives contexts, and
-// has no other function.
+// A table of OpenCL functions with fictitious devices. It lists them and creates contexts, and has
+// no other function.
 #ifndef DEPUTY_TESTS_GPU_FAKE_CL_H_
 #define DEPUTY_TESTS_GPU_FAKE_CL_H_
 
@@ -41,8 +41,8 @@ struct FakePlatform {
   std::vector<FakeDevice> devices;
 };
 
-// What the table shows from now on, in the whole process; `platforms_code` is what
-// clGetPlatformIDs returns.
+// Sets the platforms that the table lists from now on, in the whole process; `platforms_code` is
+// the result of clGetPlatformIDs.
 void SetFakePlatforms(std::vector<FakePlatform> platforms, cl_int platforms_code = CL_SUCCESS);
 std::shared_ptr<const ClApi> FakeCl();
 

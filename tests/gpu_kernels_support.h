@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels on OpenCL's CPU device, for sizes around those of their tiles and vectors, against the
-// plain reference of the compiler. Numbers are multiples of 1/4, so that sums of their products are
-// exact in any order. Suites are split among files by what their kernels cost to compile.
+// Compares kernels on OpenCL's CPU device with the compiler's plain reference, for sizes around
+// those of their tiles and vectors. Numbers are multiples of 1/4, so that sums of their products
+// are exact in any order. Suites are distributed over files by the time that their kernels take to
+// compile.
 #ifndef DEPUTY_TESTS_GPU_KERNELS_SUPPORT_H_
 #define DEPUTY_TESTS_GPU_KERNELS_SUPPORT_H_
 
@@ -22,35 +23,36 @@ namespace deputy::gpu_cl {
 
 struct KernelTarget {
   DeviceClass device_class;
-  uint32_t width;       // floats in a vector
-  bool half = false;    // whether all reals are stored as float16
-  uint32_t units = 0;   // of the device; 0: as many as it has
-  bool nvidia = false;  // whether kernels are those for its units for matrices
+  uint32_t width;       // number of floats in a vector
+  bool half = false;    // all reals are stored as float16
+  uint32_t units = 0;   // compute units of the device; 0: the real number
+  bool nvidia = false;  // uses the kernels for NVIDIA's matrix units
 };
 
-// A test on one target; skipped where there is no CPU device.
+// A test on one target; skipped if there is no CPU device.
 class KernelTest : public testing::TestWithParam<KernelTarget> {
  protected:
   void SetUp() override;
 
-  // Computes the graph on the device and the plain way, from the same inputs. The device's compiler
-  // must not warn of any kernel.
+  // Computes the graph on the device and with the reference, from the same inputs. The device's
+  // compiler must not warn about any kernel.
   void ExpectAgreement(const compiler::Graph& graph, double tolerance = 0);
 
   LoadedCl loaded_;
   std::shared_ptr<SharedContext> context_;
-  std::string kernels_;  // of the last graph
-  // The tests look at the text of kernels; without optimisation they compile faster.
+  std::string kernels_;  // source of the last graph's kernels
+  // Off by default: the tests compare kernel sources, and kernels compile faster without
+  // optimisation.
   bool optimizes_ = false;
 };
 
-// Processors of two vector widths, and GPUs.
+// CPUs with two vector widths, and GPUs.
 std::vector<KernelTarget> AllKernelTargets();
-// Without NVIDIA's units for matrices, for kernels that do not use them.
+// Without NVIDIA's matrix units, for kernels that do not use them.
 std::vector<KernelTarget> PlainKernelTargets();
 std::string KernelTargetName(const testing::TestParamInfo<KernelTarget>& info);
 
-// A convolution of any kind.
+// Parameters of a convolution.
 struct ConvRow {
   compiler::Shape image;
   int channels;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of OpenCL whose compiler has NVIDIA's units for matrices on any device: the macros with
-// instructions of PTX (gpu_cl/emit.cc) become a function that computes what these instructions do,
-// item by item, in the layout of PTX's manual.
+// A table of OpenCL functions whose compiler supports NVIDIA's matrix units on any device: the
+// macros with PTX instructions (gpu_cl/emit.cc) are replaced by a function that computes the
+// instructions' results, work item by work item, in the layout of the PTX manual.
 #ifndef DEPUTY_TESTS_GPU_MATRIX_UNITS_H_
 #define DEPUTY_TESTS_GPU_MATRIX_UNITS_H_
 
@@ -15,8 +15,8 @@ namespace deputy::gpu_cl {
 
 std::shared_ptr<const ClApi> WithMatrixUnits(const ClApi& api);
 
-// Makes the device one for which kernels with these units are chosen, and what else is done for
-// NVIDIA's driver.
+// Changes the profile so that the kernels with these units, and other settings for NVIDIA's driver,
+// are chosen.
 void ClaimToBeNvidia(DeviceProfile* profile);
 
 }  // namespace deputy::gpu_cl

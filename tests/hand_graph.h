@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph without an interpreter, for tests of what works on a Graph alone: nodes have no kernels,
-// tensors no memory but what a test gives them.
+// A graph without an interpreter, for tests of code that uses a Graph alone: nodes have no kernels,
+// tensors only the memory that a test provides.
 #ifndef DEPUTY_TESTS_HAND_GRAPH_H_
 #define DEPUTY_TESTS_HAND_GRAPH_H_
 
@@ -14,7 +14,7 @@ namespace deputy {
 
 class HandGraph {
  public:
-  // So many tensors, each a vector of one float32 in the arena.
+  // Creates `tensor_count` tensors, each a vector of one float32 in the arena.
   explicit HandGraph(int tensor_count);
   ~HandGraph();
   HandGraph(const HandGraph&) = delete;
@@ -23,10 +23,10 @@ class HandGraph {
   // Adds a node at the end of the plan; returns its index.
   int AddNode(const std::vector<int>& inputs, const std::vector<int>& outputs,
               int32_t builtin_code = kTfLiteBuiltinAdd, int version = 1);
-  // Adds a delegate's node in the place of `nodes`, as a replacement does; returns its index.
+  // Adds a delegate's node at the position of `nodes`, as a replacement does; returns its index.
   int Replace(const std::vector<int>& nodes, TfLiteDelegate* delegate,
               const std::vector<int>& inputs, const std::vector<int>& outputs);
-  // Frees the nodes from `count` on; the plan has those of `plan`.
+  // Frees the nodes from index `count`; the plan becomes `plan`.
   void RemoveNodesFrom(int count, const std::vector<int>& plan);
 
   TfLiteContext* context() { return &context_; }
@@ -41,7 +41,7 @@ class HandGraph {
   Graph graph_{&context_};
 };
 
-// An array of the C ABI; the caller owns it.
+// Returns an array of the C ABI; the caller owns it.
 TfLiteIntArray* IntArray(const std::vector<int>& values);
 
 }  // namespace deputy

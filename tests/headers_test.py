@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every public header compiles alone, without a warning, in every language its clients use.
+"""Every public header compiles alone, without a warning, in every language that its clients use.
 
     headers_test.py BUILD_FOLDER
 
-The oldest and the newest C and C++ that are promised, C99 and C11, C++11 and C++20, with g++ and,
-where it is installed, clang. Copies under the paths of TensorFlow Lite
-are compiled once as C and once as C++: they say the same. Each of their trees is enough alone, since
-other programs' builds copy what they include.
+The oldest and the newest supported C and C++ (C99 and C11, C++11 and C++20), with g++ and, if
+installed, clang. Copies under the paths of TensorFlow Lite are compiled once as C and once as C++,
+because their contents are equal. Each of their trees must compile without the others, because the
+builds of other programs copy the headers that they include.
 """
 import concurrent.futures
 import os
@@ -33,7 +33,7 @@ C_MODES = modes('c', ('gcc', 'clang'), 'c99', 'c11')
 MODES = C_MODES + modes('c++', ('g++', 'clang++'), 'c++11', 'c++20')
 CXX17_MODES = modes('c++', ('g++', 'clang++'), 'c++17', 'c++20')
 
-# Uses each macro as kernels do; the names of locals must not collide when macros nest.
+# Uses each macro as kernels do; the names of local variables must not collide when macros nest.
 KERNEL = '''
 #include "deputy/c_api_opaque.h"
 #include "deputy/common.h"
@@ -71,7 +71,7 @@ TfLiteStatus Opaque(TfLiteOpaqueContext* context, TfLiteOpaqueTensor* tensor) {
 }
 '''
 
-# The names of before TensorFlow 2.17 still compile.
+# The names used before TensorFlow 2.17 still compile.
 OLD_NAMES = '''
 #include "deputy/c_api.h"
 TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options);
@@ -93,8 +93,8 @@ TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
 }
 '''
 
-# Which headers upstream's headers include, by upstream's paths below tensorflow/lite or tflite
-# (LiteRT 2.1). "types" stands for the header that the model converter shares with the runtime.
+# Includes of upstream's headers, by upstream's paths below tensorflow/lite or tflite (LiteRT 2.1).
+# "types" is the header that the model converter shares with the runtime.
 UPSTREAM_INCLUDES = {
     'c/c_api.h': ['core/c/c_api.h'],
     'c/c_api_experimental.h': ['core/c/c_api_experimental.h'],
@@ -139,8 +139,8 @@ UPSTREAM_INCLUDES = {
 }
 TREES = {'tensorflow/lite': 'tensorflow/compiler/mlir/lite/core/c', 'tflite': 'tflite/converter/core/c'}
 
-# Files that the build script of the crate tflitec 0.7.0 copies out of TFLITEC_HEADER_DIR, without
-# and with its feature "xnnpack"; bindgen reads the first file of each list.
+# Files that the build script of the crate tflitec 0.7.0 copies from TFLITEC_HEADER_DIR, without and with
+# its feature "xnnpack"; bindgen reads the first file of each list.
 TFLITEC = ['tensorflow/lite/c/c_api.h', 'tensorflow/lite/core/c/c_api.h',
            'tensorflow/lite/core/c/c_api_types.h', 'tensorflow/lite/core/c/operator.h',
            'tensorflow/lite/core/async/c/types.h', 'tensorflow/lite/builtin_ops.h',
@@ -150,7 +150,7 @@ TFLITEC_XNNPACK = ['tensorflow/lite/delegates/xnnpack/xnnpack_delegate.h', *TFLI
 
 
 def upstream_closure(tree, path):
-    """What upstream's header includes, directly or not, and itself: paths below include/."""
+    """Returns upstream's header and all headers that it includes, also indirectly: paths below include/."""
     shared = {'types': f'{TREES[tree]}/tflite_types.h', 'data': f'{TREES[tree]}/builtin_op_data.h'}
     found, open_paths = set(), [path]
     while open_paths:
@@ -160,7 +160,7 @@ def upstream_closure(tree, path):
     return found
 
 
-# Takes the address of everything in a header, so that nothing is left out of the object.
+# Takes the address of every function of a header, so that the object file contains all of them.
 HELPER = '''
 #include "deputy/%s"
 typedef void (*Function)(void);
@@ -170,7 +170,7 @@ Function functions[] = {%s};
 
 
 def complaint(job):
-    """What a compiler says about a text, with the mode in front; empty if it is content."""
+    """Returns the compiler's messages about a text, after the mode; empty if there are none."""
     (compiler, flags), defines, text = job
     done = subprocess.run(
         [compiler, *flags, *defines, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only',
@@ -206,7 +206,7 @@ class HeadersTest(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stderr[:1000])
 
     def check_copied_headers(self, files, reads):
-        """A folder with these files only; `reads` compile there as C and as C++."""
+        """Compiles `reads` as C and as C++ in a folder that contains only `files`."""
         with tempfile.TemporaryDirectory() as folder:
             for file in files:
                 target = pathlib.Path(folder) / file

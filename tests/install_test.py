@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An installation is complete and usable: `cmake --install` into an empty folder, then clients are
-built from there with nothing but pkg-config's words, or find_package, for each of the two
-libraries, and run; and it can be removed.
+"""An installation is complete and usable: after `cmake --install` into an empty folder, clients are built
+with nothing but the output of pkg-config, or find_package, for each of the two libraries, and run; and
+it can be removed.
 
     install_test.py BUILD_FOLDER
 """
@@ -51,7 +51,7 @@ class InstallTest(unittest.TestCase):
         shutil.rmtree(cls.clients)
         cls.manifest.unlink()
 
-    # What runs here must find the library by itself, unless the packager wants no such way.
+    # Programs must find the library without a search path, unless the packager has disabled the rpath.
     def environment(self):
         environment = {key: value for key, value in os.environ.items()
                        if key not in ('LD_LIBRARY_PATH', 'DEPUTY_PLUGIN_PATH')}
@@ -222,7 +222,7 @@ endif()
             left = [path for path in stage.rglob('*') if not path.is_dir() or not any(path.iterdir())]
             self.assertEqual(left, [mine])
 
-    # As `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same words.
+    # Runs `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same arguments.
     def test_what_was_installed_for_usr_can_be_removed(self):
         with tempfile.TemporaryDirectory() as folder:
             stage = pathlib.Path(folder) / 'stage'

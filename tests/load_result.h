@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads models in tests and keeps what was reported meanwhile.
+// Loads models in tests and keeps the reported messages.
 #ifndef DEPUTY_TESTS_LOAD_RESULT_H_
 #define DEPUTY_TESTS_LOAD_RESULT_H_
 
@@ -16,12 +16,12 @@
 
 namespace deputy {
 
-// A reporter that keeps the texts it is given.
+// A reporter that stores the texts it receives.
 class ReportLog {
  public:
   ErrorReporter* reporter() { return &reporter_; }
   const std::vector<std::string>& texts() const { return texts_; }
-  // All of it, for messages and searches.
+  // All texts, for messages and searches.
   std::string all() const {
     std::string all;
     for (const std::string& text : texts_) all += text + "\n";

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`make run` and `make test` print one line per step on a bare machine. Stand-ins for dpkg-query,
-apt-get, cmake and ctest print as much as the real ones and install and build nothing.
+"""`make run` and `make test` print one line per step on a machine without packages. Replacements of
+dpkg-query, apt-get, cmake and ctest print as much as the real ones and install and build nothing.
 
     tests/make_run_test.py BUILD_FOLDER
 """
@@ -44,7 +44,7 @@ class MakeRunTest(unittest.TestCase):
         path.chmod(0o755)
 
     def make(self, *arguments, **environment):
-        # make exports the variables of its command line, as those of `make asan`.
+        # make exports the variables of its command line, for example those of `make asan`.
         variables = {key: value for key, value in os.environ.items()
                      if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "V", "FAIL", "BUILD", "JOBS",
                                     "SANITIZE", "TARGET", "CMAKE_ARGS", "CTEST_ARGS")}
@@ -60,7 +60,7 @@ class MakeRunTest(unittest.TestCase):
         result = self.make("run")
         self.assertEqual(result.returncode, 0, result.stdout)
         lines = result.stdout.splitlines()
-        # Four steps, then the three runs of the command, each with the line that make shows.
+        # Four steps, then the three runs of the command, each with the line that make prints.
         self.assertEqual(len(lines), 4 + 3 * 2, result.stdout)
         for line, log in zip(lines, ("setup-lists.log", "setup.log", "release/configure.log",
                                      "release/build.log")):

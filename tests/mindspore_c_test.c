@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MindSpore Lite's C API from C: every one of its functions is called, ownership is what the
-// headers say (under the address sanitizer), and a delegate in plain C takes the last node of a
+// MindSpore Lite's C API from C: calls every function, checks the ownership stated in the headers
+// (with the address sanitizer), and applies a delegate in plain C that claims the last node of a
 // model.
 //
 //     mindspore_c_test examples/conv_mean.tflite
@@ -55,7 +55,7 @@ static void ContextKeepsItsSettings(void** state) {
   const int32_t* copy = MSContextGetThreadAffinityCoreList(context, &count);
   assert_int_equal(count, 2);
   assert_memory_equal(copy, cores, sizeof cores);
-  free((void*)copy);  // the caller's
+  free((void*)copy);  // the caller owns it
   MSContextSetEnableParallel(context, true);
   assert_true(MSContextGetEnableParallel(context));
   MSContextDestroy(&context);
@@ -93,7 +93,7 @@ static void DeviceKeepsItsSettings(void** state) {
   assert_null(MSDeviceInfoCreate(kMSDeviceTypeInvalid));
   assert_int_equal(MSDeviceInfoGetDeviceType(NULL), kMSDeviceTypeInvalid);
 
-  // The context owns what was added; adding or destroying it again does nothing.
+  // The context owns the added device info; adding or destroying it again does nothing.
   MSContextHandle context = MSContextCreate();
   MSContextAddDeviceInfo(context, npu);
   MSContextAddDeviceInfo(context, npu);
@@ -176,7 +176,8 @@ static void ModelRuns(void** state) {
   MSContextHandle context = CpuContext();
   assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, context),
                    kMSStatusSuccess);
-  // Taken over: a program that destroys it nevertheless, and one that does not, are both fine.
+  // The model owns the context now: programs that destroy it nevertheless, and those that do not,
+  // both work.
   MSContextHandle copy = context;
   MSContextDestroy(&copy);
   assert_null(copy);
@@ -200,11 +201,11 @@ static void ModelRuns(void** state) {
   const float* values = MSTensorGetData(results.handle_list[0]);
   float sum = 0;
   for (int64_t i = 0; i < MSTensorGetElementNum(results.handle_list[0]); ++i) sum += values[i];
-  assert_true(fabsf(sum - 1) < 1e-5F);  // of a softmax
+  assert_true(fabsf(sum - 1) < 1e-5F);  // the output of a softmax
   assert_int_equal(MSModelPredict(model, inputs, NULL, NULL, NULL), kMSStatusSuccess);
   assert_int_equal(callbacks, 10);
 
-  // The model's tensors are the model's.
+  // The model owns its tensors.
   MSTensorHandle handle = inputs.handle_list[0];
   MSTensorDestroy(&handle);
   assert_null(handle);
@@ -263,7 +264,7 @@ static void ModelRefusesWhatIsWrong(void** state) {
                    kMSStatusLiteNullptr);
   assert_null(DeputyMSModelGetInterpreter(model));
 
-  // One context, given again after a failure, and to two models.
+  // A context may be passed again after a failure, and to two models.
   MSContextHandle shared = CpuContext();
   MSModelHandle other = MSModelCreate();
   assert_int_equal(MSModelBuild(model, bytes, sizeof bytes, kMSModelTypeMindIR, shared),
@@ -275,7 +276,7 @@ static void ModelRefusesWhatIsWrong(void** state) {
   MSContextHandle unused = CpuContext();
   assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, unused),
                    kMSStatusLiteModelRebuild);
-  MSContextDestroy(&unused);  // was not taken over
+  MSContextDestroy(&unused);  // the model has not taken ownership
   MSModelDestroy(&model);
   assert_int_equal(MSModelPredict(other, MSModelGetInputs(other), NULL, NULL, NULL),
                    kMSStatusSuccess);
@@ -403,7 +404,7 @@ static int BuildDelegate(void* user_data, DeputyMSGraph* graph) {
 
 static void ReleaseDelegate(void* user_data) {
   SoftmaxDelegate* delegate = user_data;
-  assert_int_equal(delegate->live, 0);  // after its kernels
+  assert_int_equal(delegate->live, 0);  // called after its kernels are released
   ++delegate->released;
 }
 
@@ -454,7 +455,7 @@ static void DelegateInC(void** state) {
   assert_int_equal(declines.executed, 0);
 }
 
-// Replaces a wrong range, and goes on as if nothing had happened.
+// Replaces an invalid range, and continues as if it had succeeded.
 static int BuildWithAWrongRange(void* user_data, DeputyMSGraph* graph) {
   SoftmaxDelegate* delegate = user_data;
   const DeputyMSKernelFunctions functions = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For the tests of MindSpore's API: small models, and a delegate that takes the kernels that a
-// predicate chooses, computes them by plain loops, and records what it is called for.
+// Support for the tests of MindSpore's API: small models, and a delegate that claims the kernels
+// selected by a predicate, computes them with plain loops, and records its calls.
 #ifndef DEPUTY_TESTS_MINDSPORE_SUPPORT_H_
 #define DEPUTY_TESTS_MINDSPORE_SUPPORT_H_
 
@@ -28,7 +28,7 @@ using DelegateModel = mindspore::DelegateModel<ms_schema::Primitive>;
 
 inline constexpr int kColumns = 4;
 
-// x[1, 4] through `count` nodes: ADD of {1, 2, 3, 4} + i, where i is even, else MUL by {1, -1, 2,
+// x[1, 4] through `count` nodes: ADD of {1, 2, 3, 4} + i for even i, otherwise MUL by {1, -1, 2,
 // 1}.
 inline std::vector<uint8_t> ChainModel(int count) {
   ModelBuilder m;
@@ -51,7 +51,7 @@ inline std::vector<uint8_t> ChainModel(int count) {
   return m.Finish();
 }
 
-// What ChainModel computes, by itself.
+// The result of ChainModel, computed independently.
 inline std::vector<float> ChainResult(int count, std::vector<float> x) {
   const float factors[kColumns] = {1, -1, 2, 1};
   for (int i = 0; i < count; ++i) {
@@ -66,14 +66,14 @@ inline std::vector<float> ChainResult(int count, std::vector<float> x) {
 
 using Records = std::vector<std::string>;
 
-// A run of AddFusion, MulFusion (by constants or tensors of the same shape) and custom "Mystery",
-// which doubles.
+// Runs consecutive AddFusion, MulFusion (by constants or tensors of the same shape) and custom
+// "Mystery", which doubles.
 class RunKernel : public Kernel {
  public:
   struct Step {
     std::vector<MSTensor> inputs, outputs;
     int type = 0;
-    std::vector<float> weights;  // a copy, made in Build
+    std::vector<float> weights;  // a copy that Build makes
   };
 
   RunKernel(std::vector<Step> steps, mindspore::Boundary boundary, std::shared_ptr<Records> records)
@@ -212,7 +212,7 @@ inline std::shared_ptr<mindspore::Context> CpuContext(
   return context;
 }
 
-// Fills the only input and runs; empty if that fails.
+// Fills the only input and runs the model; returns an empty vector if that fails.
 inline std::vector<float> Predict(mindspore::Model* model, const std::vector<float>& x,
                                   mindspore::Status* out_status = nullptr) {
   std::vector<MSTensor> inputs = model->GetInputs(), outputs;

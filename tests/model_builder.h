@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes small .tflite models for tests, right and wrong ones: nothing is checked here.
+// Writes small .tflite models for tests, valid and invalid ones: nothing is checked here.
 //
-//   ModelBuilder m;
-//   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
-//   const int w = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, 3, 4}, "w");
-//   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
-//   m.AddOp(kTfLiteBuiltinAdd, {x, w}, {y}, schema::CreateAddOptions(m.fbb()));
-//   m.SetInputs({x});
-//   m.SetOutputs({y});
-//   std::vector<uint8_t> bytes = m.Finish();
+//     ModelBuilder m;
+//     const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+//     const int w = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, 3, 4}, "w");
+//     const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+//     m.AddOp(kTfLiteBuiltinAdd, {x, w}, {y}, schema::CreateAddOptions(m.fbb()));
+//     m.SetInputs({x});
+//     m.SetOutputs({y});
+//     std::vector<uint8_t> bytes = m.Finish();
 //
-// Tensors, nodes, inputs and outputs go to the current subgraph: number 0 at first, afterwards the
-// one that AddSubgraph made last or SelectSubgraph chose.
+// Tensors, nodes, inputs and outputs are added to the current subgraph: 0 at first, then the one
+// that was added by AddSubgraph or selected by SelectSubgraph last.
 #ifndef DEPUTY_TESTS_MODEL_BUILDER_H_
 #define DEPUTY_TESTS_MODEL_BUILDER_H_
 
@@ -29,7 +29,7 @@
 
 namespace deputy {
 
-// What a tensor may have beyond type, shape and name.
+// Optional properties of a tensor besides type, shape and name.
 struct TensorExtras {
   // Affine quantisation; missing zero points are written as zeros.
   std::vector<float> scale = {};
@@ -37,8 +37,8 @@ struct TensorExtras {
   int32_t quantized_dimension = 0;
   std::vector<int32_t> signature = {};  // empty: no signature in the file
   bool is_variable = false;
-  bool behind = false;  // constants: data behind the FlatBuffer, found by offset and size
-  // Ready-made tables, for what the fields above cannot say.
+  bool behind = false;  // constants: data after the end of the FlatBuffer, found by offset and size
+  // Ready-made tables, for properties that the fields above cannot express.
   flatbuffers::Offset<schema::QuantizationParameters> quantization = {};
   flatbuffers::Offset<schema::SparsityParameters> sparsity = {};
 };
@@ -47,13 +47,13 @@ class ModelBuilder {
  public:
   explicit ModelBuilder(uint32_t schema_version = 3);
 
-  // The builder underneath, for options and other tables.
+  // The underlying builder, for options and other tables.
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
-  // Each answers the index of what it added.
+  // Each function returns the index of the added object.
   int AddTensor(TfLiteType type, const std::vector<int32_t>& shape, const std::string& name = "",
                 const TensorExtras& extras = {});
-  // `values` are written byte by byte, whatever `type` says; packed types bring packed bytes.
+  // `values` are written byte by byte, independent of `type`; packed types need packed bytes.
   template <typename T>
   int AddConstant(TfLiteType type, const std::vector<int32_t>& shape, const std::vector<T>& values,
                   const std::string& name = "", const TensorExtras& extras = {}) {
@@ -71,7 +71,7 @@ class ModelBuilder {
   uint32_t AddBuffer(const std::vector<uint8_t>& bytes, bool behind = false);
   uint32_t AddRawBuffer(flatbuffers::Offset<schema::Buffer> buffer);
 
-  // A builtin operator with options of either union: any Create...Options(fbb(), ...).
+  // Adds a builtin operator with options of either union: any Create...Options(fbb(), ...).
   template <typename Options>
   int AddOp(TfLiteBuiltinOperator code, const std::vector<int32_t>& inputs,
             const std::vector<int32_t>& outputs, flatbuffers::Offset<Options> options,
@@ -81,7 +81,7 @@ class ModelBuilder {
                    schema::BuiltinOptions2Traits<Options>::enum_value, options.Union(), {},
                    intermediates);
   }
-  // A builtin operator without options.
+  // Adds a builtin operator without options.
   int AddOp(TfLiteBuiltinOperator code, const std::vector<int32_t>& inputs,
             const std::vector<int32_t>& outputs, int version = 1);
   int AddCustomOp(const std::string& name, const std::vector<int32_t>& inputs,
@@ -89,8 +89,8 @@ class ModelBuilder {
                   int version = 1);
   int AddRawOperator(flatbuffers::Offset<schema::Operator> op);
 
-  // An operator code as today's writers put it; the same one is added once. A null name writes a
-  // builtin.
+  // Adds an operator code as current writers do; equal codes are added once. A null name is a
+  // builtin operator.
   uint32_t AddOperatorCode(int code, const char* custom_name, int version);
   uint32_t AddRawOperatorCode(flatbuffers::Offset<schema::OperatorCode> code);
 
@@ -106,7 +106,7 @@ class ModelBuilder {
   void AddMetadata(const std::string& name, const std::vector<uint8_t>& bytes);
   void AddMetadataOfBuffer(const std::string& name, uint32_t buffer);
 
-  // The file. The builder is used up.
+  // Returns the file. The builder cannot be used afterwards.
   std::vector<uint8_t> Finish();
 
  private:
@@ -143,10 +143,10 @@ class ModelBuilder {
   std::vector<flatbuffers::Offset<schema::Metadata>> metadata_;
 };
 
-// The schema's number of a TfLiteType.
+// Returns the schema's number of a TfLiteType.
 schema::TensorType SchemaType(TfLiteType type);
 
-// The bytes of a string tensor (abi.md appendix A).
+// Returns the bytes of a string tensor (abi.md appendix A).
 std::vector<uint8_t> StringTensorBytes(const std::vector<std::string>& values);
 
 }  // namespace deputy

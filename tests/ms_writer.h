@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes small .ms models for tests, right and wrong ones: nothing is checked here.
+// Writes small .ms models for tests, valid and invalid ones: nothing is checked here.
 //
-//   MsWriter w;
-//   const uint32_t x = w.Input({1, 4});
-//   const uint32_t y = w.Output({1, 4});
-//   w.Node(file::Value::Abs, {x}, {y}, file::CreatePlain(w.fbb()));
-//   std::vector<uint8_t> bytes = w.Finish();
+//     MsWriter w;
+//     const uint32_t x = w.Input({1, 4});
+//     const uint32_t y = w.Output({1, 4});
+//     w.Node(file::Value::Abs, {x}, {y}, file::CreatePlain(w.fbb()));
+//     std::vector<uint8_t> bytes = w.Finish();
 #ifndef DEPUTY_TESTS_MS_WRITER_H_
 #define DEPUTY_TESTS_MS_WRITER_H_
 
@@ -48,16 +48,17 @@ struct MsTensor {
   std::vector<uint8_t> data;
   std::vector<MsScale> scales;
   std::string name;
-  bool computed = true;  // its node type
+  bool computed = true;  // the node type of the tensor is "computed"
   int compression = 0;
-  std::string location;  // of data in another file
+  std::string location;  // path of the file that contains the data
 };
 
 class MsWriter {
  public:
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
-  // Each returns the number of what it added. Inputs and outputs are also those of the model.
+  // Each function returns the index of the added tensor. Inputs and outputs are also added to the
+  // model's.
   uint32_t Tensor(const std::vector<int32_t>& dims, int type = kMsFloat32);
   uint32_t Input(const std::vector<int32_t>& dims, int type = kMsFloat32);
   uint32_t Output(const std::vector<int32_t>& dims, int type = kMsFloat32);
@@ -78,22 +79,22 @@ class MsWriter {
             flatbuffers::Offset<Attributes> attributes) {
     AddNode(value, in, out, attributes.Union());
   }
-  // A primitive without attributes.
+  // Adds a primitive without attributes.
   void Node(file::Value value, const std::vector<uint32_t>& in, const std::vector<uint32_t>& out) {
     Node(value, in, out, file::CreatePlain(fbb_));
   }
-  // For attributes.
+  // Helpers for attributes.
   flatbuffers::Offset<flatbuffers::Vector<int64_t>> Longs(const std::vector<int64_t>& values) {
     return fbb_.CreateVector(values);
   }
   flatbuffers::Offset<file::Rows> Rows(const std::vector<std::vector<int64_t>>& rows);
 
-  // The file. The writer is used up.
+  // Returns the file. The writer cannot be used afterwards.
   std::vector<uint8_t> Finish();
 
   std::vector<MsTensor> tensors;
   std::vector<uint32_t> inputs, outputs;
-  std::vector<uint32_t> plan;  // the subgraph's nodes
+  std::vector<uint32_t> plan;  // nodes of the subgraph
   std::string version = "MindSpore Lite 2.0.0";
   const char* identifier = "MSL2";
 

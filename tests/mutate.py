@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the code in one place at a time and sees whether a test notices.
+"""Mutates the code in one place at a time and checks whether a test fails.
 
     git worktree add --detach ../mutants && cd ../mutants
-    tests/mutate.py named                        the breakages of tests/mutation/breakages.py
+    tests/mutate.py named                        the mutations of tests/mutation/breakages.py
     tests/mutate.py random --seed 1 --count 200  small changes, drawn over all sources
     tests/mutate.py report                       the results so far, survivors line by line
 
-The checkout must be clean, since its files are changed; the build is build/mutate in it. Each
-mutation is applied, what it touches is built, the tests that should notice run (the likeliest
+The checkout must be clean, because its files are changed; the build is build/mutate in it. Each
+mutation is applied, the affected targets are built, the tests that should notice run (the likeliest
 first) until one fails, and the file is restored. Results are lines of JSON in --results, by default
-beside the checkout; what is in there is not done again, so that a run may be ended at any time.
+next to the checkout. Mutations that have a result are skipped, so that a run may be interrupted at any
+time.
 """
 import argparse
 import collections
@@ -27,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def wanted(options):
-    """Rows of name, mutation and tests; no tests: those that tests/mutation/selection.py finds."""
+    """Returns rows of name, mutation and tests; without tests, tests/mutation/selection.py selects them."""
     if options.command == 'named':
         return [(row.name, row.mutation(), row.tests) for row in breakages.BREAKAGES
                 if options.only in row.name]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge to NNAPI, tested with a stand-in for NNAPI's library (tests/doubles/nnapi), never on a
-device: the double runs the digits and the CPU's result comes out; each of the functions that every
-NNAPI has may be missing, and is named.
+"""The bridge to NNAPI with a test double of NNAPI's library (tests/doubles/nnapi), never on a device. The
+double computes the CPU's result for the digits. If one of the functions that every NNAPI has is
+missing, a message names it.
 
     tests/nnapi_test.py BUILD_FOLDER
 """
@@ -22,7 +22,7 @@ BUILD = None  # set from the command line
 
 
 def required():
-    """The names of the functions of feature level 1."""
+    """Returns the names of the functions of feature level 1."""
     block = HEADER.split("#define DEPUTY_NNAPI_REQUIRED")[1].split("#define")[0]
     return ["ANeuralNetworks" + name for name in re.findall(r"X\(\w+, (\w+),", block)]
 

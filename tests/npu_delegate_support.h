@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's delegate as an object, and what one wants to know of an interpreter that uses it.
+// The NPU stub's delegate as an object, and queries on an interpreter that uses it.
 #ifndef DEPUTY_TESTS_NPU_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_NPU_DELEGATE_SUPPORT_H_
 
@@ -21,8 +21,8 @@
 
 namespace deputy {
 
-// The NPU computes in float32, and so does the CPU that it is compared with, whatever the
-// environment allows.
+// Forces float32 on the CPU, independent of the environment: the NPU computes in float32, and the
+// results are compared.
 inline const int kWithoutPrecision = unsetenv("DEPUTY_PRECISION");
 
 using NpuOptionTexts = std::vector<std::pair<std::string, std::string>>;
@@ -45,7 +45,7 @@ class NpuTestDelegate {
   NpuTestDelegate(const NpuTestDelegate&) = delete;
   NpuTestDelegate& operator=(const NpuTestDelegate&) = delete;
 
-  // Null if there is none; `error` says why.
+  // Null if creation failed; `error` contains the reason.
   TfLiteDelegate* get() const { return delegate_; }
   const std::string& error() const { return error_; }
   NpuCounters counters() const {
@@ -74,7 +74,7 @@ inline TfLiteStatus Apply(TestInterpreter* t, const NpuTestDelegate& delegate) {
   return TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate.get());
 }
 
-// The names of the nodes in the plan that delegates have put there, in its order.
+// Returns the names of the delegates' nodes in the order of the plan.
 inline std::vector<std::string> DelegateNodes(const TestInterpreter& t) {
   std::vector<std::pair<int, std::string>> found;
   for (int32_t i = 0; i < DeputyInterpreterGetNodeCount(t.get(), 0); ++i) {
@@ -91,7 +91,7 @@ inline std::vector<std::string> DelegateNodes(const TestInterpreter& t) {
   return names;
 }
 
-// The same numbers in every run, between -1 and 1.
+// Fills the inputs with numbers between -1 and 1, the same in every run.
 inline void FillInputs(TestInterpreter* t, uint32_t seed = 1) {
   std::mt19937 random(seed);
   for (int32_t i = 0; i < TfLiteInterpreterGetInputTensorCount(t->get()); ++i) {
@@ -110,7 +110,7 @@ inline std::vector<std::vector<float>> Outputs(TestInterpreter* t) {
   return outputs;
 }
 
-// What the model gives on the CPU, for the inputs of FillInputs, after an optional resize.
+// Returns the model's results on the CPU for the inputs of FillInputs, after an optional resize.
 inline std::vector<std::vector<float>> OnCpu(const std::vector<uint8_t>& model,
                                              const std::vector<int>& dims = {}) {
   TestInterpreter t(model);
@@ -123,7 +123,7 @@ inline std::vector<std::vector<float>> OnCpu(const std::vector<uint8_t>& model,
   return Outputs(&t);
 }
 
-// "", or where they differ.
+// Returns "" or the first difference.
 inline std::string Compare(const std::vector<std::vector<float>>& expected,
                            const std::vector<std::vector<float>>& found) {
   if (expected.size() != found.size()) return "another number of outputs";

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/writing-a-delegate.md keeps its word: its folder builds from nothing but public headers with
-one command, with every warning of C11, under gcc and clang, and the command runs what came of it;
-and the commands know our own NPU stub by its name.
+"""Checks the statements of docs/writing-a-delegate.md: its folder builds with one command from public
+headers only, with every warning of C11, with gcc and clang, and the command can load the result; and
+the commands accept our own NPU stub by its name.
 
     npu_stub_test.py BUILD_FOLDER
 """
@@ -81,7 +81,7 @@ class NpuStubTest(unittest.TestCase):
                               for text in report['partition_texts'])
         self.assertEqual(imported, 0)
         self.assertGreaterEqual(laid_out, 1)
-        self.assertLessEqual(laid_out, 2)  # one at each end of what wants NCHW
+        self.assertLessEqual(laid_out, 2)  # one conversion at each end of the nodes that require NCHW
 
     def test_an_absent_device_says_so(self):
         report = json.loads(self.deputy('explain', FLOAT, '--delegate', 'npu_stub', '--json',

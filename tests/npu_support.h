@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the NPU stub share: graphs of the device made by hand, and the device with a
-// model or two in it.
+// Shared code for the tests of the NPU stub: a builder of graphs for the device, and the device
+// with loaded models.
 #ifndef DEPUTY_TESTS_NPU_SUPPORT_H_
 #define DEPUTY_TESTS_NPU_SUPPORT_H_
 
@@ -19,7 +19,7 @@
 
 namespace deputy {
 
-// A graph; every function returns the index of a tensor.
+// Builds a graph; every function returns the index of a tensor.
 class NpuGraphMaker {
  public:
   NpuGraphMaker() { NpuBuilderInit(&builder_); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads NumPy's .npy files, versions 1 to 3, C order and little-endian only: the answers under
-// shared/golden are stored so.
+// Reads NumPy's .npy files, versions 1 to 3, C order and little-endian only: the format of the
+// expected results under shared/golden.
 #ifndef DEPUTY_TESTS_NPY_READER_H_
 #define DEPUTY_TESTS_NPY_READER_H_
 
@@ -17,7 +17,7 @@ struct NpyArray {
   std::vector<uint8_t> data;
 };
 
-// False and a reason in `error` when the file is missing, damaged or of another layout.
+// Returns false, with a reason in `error`, if the file is missing, damaged or of another layout.
 bool ReadNpy(const std::string& path, NpyArray* array, std::string* error);
 
 }  // namespace deputy

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each option of each subcommand with two values: what is computed, called or written differs.
+"""Runs each option of each subcommand with two values: results, calls or outputs must differ.
 
-A row names an option of a subcommand, two command lines, and what is looked at; an echo of the
-value does not count. Options whose effect another script shows have that script's test in their
-row. Every option that a help text shows must have a row. The flags of providers are the subject of
-provider_flags_test.py.
+A row names an option of a subcommand, two command lines, and the part of the output to compare; an echo
+of the value does not count. Options whose effect another script tests have that script's test in their
+row. Every option in a help text must have a row. provider_flags_test.py covers the flags of providers.
 
     tests/option_effects_test.py BUILD_FOLDER
 """
@@ -36,7 +35,7 @@ FAILING = "tests/plugins/libfailing.so"
 ELEMENTWISE = "tests/plugins/libelementwise.so"
 
 
-# ---- What is looked at ---------------------------------------------------------------------------
+# ---- Outputs to compare --------------------------------------------------------------------------
 
 def printed(result, _):
     return result.stdout
@@ -52,12 +51,12 @@ def files(_, folder):
 
 
 def applied(_, folder):
-    """The threads that delegates were recommended."""
+    """The numbers of threads recommended to delegates."""
     return [line for line in (folder / "log").read_text().splitlines() if line.startswith("apply ")]
 
 
 def calls(_, folder):
-    """What a recorder was called with, without times."""
+    """The calls that a recorder received, without times."""
     return [line.split()[:2] for line in (folder / "log").read_text().splitlines()]
 
 
@@ -68,8 +67,8 @@ def tensors(result, _):
 
 
 # ---- The table -----------------------------------------------------------------------------------
-# Subcommand, option, arguments of one and of the other, what is looked at. "{folder}" is an empty
-# folder of each run, "{build}" the build.
+# Subcommand, option, two lists of arguments, output to compare. "{folder}" is an empty folder of each
+# run, "{build}" the build.
 
 def with_recorder(*more):
     return ["--delegate", "{build}/" + RECORDER, *more]
@@ -153,7 +152,7 @@ for _command, _line in COMMANDS.items():
 for _command in ("plugins", "devices"):
     ROWS.append((_command, "--json", [], ["--json"], lambda result, _: result.stdout[:1]))
 
-# Variable of the environment, two values, a command line, what is looked at.
+# Environment variable, two values, a command line, output to compare.
 VARIABLES = [
     ("DEPUTY_ARITHMETIC", "default", "reference",
      ["run", INT8, "--image", PICTURES, "-o", "{folder}"], files),
@@ -161,7 +160,7 @@ VARIABLES = [
     ("DEPUTY_PLUGIN_PATH", "{build}/examples", "{folder}", ["plugins"], printed),
 ]
 
-# Options whose effect a test of another script shows.
+# Options whose effect a test of another script checks.
 ELSEWHERE = {
     "cli_test": {
         "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],
@@ -185,7 +184,7 @@ ELSEWHERE = {
         "test_bench_shows_every_option_with_verbose": ["--verbose"],
         "test_bench_shows_as_much_of_the_profile_as_asked": ["--nodes", "--enable-op-profiling"],
         "test_bench_writes_the_profile_as_csv": ["--op-profiling-output-mode"],
-        # They are accepted and have no effect, as their help says.
+        # These are accepted and have no effect, as their help says.
         "test_bench_takes_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "verification_test": {"": ["--verify"]},
@@ -198,7 +197,7 @@ ELSEWHERE = {
     "certify_test": {"": ["--model", "--only", "--jobs", "--timeout", "--max-slowdown", "--all",
                           "--list", "--progress", "--json", "--html", "--junit", "--badge"]},
 }
-# Flags of one provider and those that choose providers.
+# Flags of one provider, and flags that select providers.
 PROVIDERS = re.compile(r"--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-serialize|external|"
                        r"stable|mindspore)-.*")
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Run by tools/fresh.sh --packages on a bare Debian, in a folder with the packages, the wheel and
-# examples: everything is installed, used as the README says, and removed without rest.
+# examples: installs everything, uses it as described in the README, and removes it; no file may remain.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 
@@ -11,7 +11,7 @@ apt() {
     >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
 }
 say() { echo "packages: $*"; }
-# Every file that has to do with Deputy, but for those that were given.
+# Prints every file that belongs to Deputy, except the given ones.
 rest() {
   find / -xdev \( -path /proc -o -path /sys -o -path /given -o -path /tmp \) -prune -o \
     \( -iname '*deputy*' -o -path '*tensorflow*' -o -path '*tflite*' \) -print
@@ -20,7 +20,7 @@ rest() {
 apt update
 [ -z "$(rest)" ] || { say "not bare: $(rest)"; exit 1; }
 
-# As a user of the command and of Python.
+# Commands of a user of the command and of Python.
 apt install ./deputy_*.deb ./libdeputy1_*.deb ./python3-deputy_*.deb
 deputy run digits_int8.tflite --image . --expect-from-name | sed -n 's/^/packages: /p' | head -n 3
 deputy plugins | grep -q plugins/libdeputy_npu_stub.so
@@ -29,9 +29,9 @@ python3 -c "import deputy; print('packages: python3-deputy', deputy.__version__)
 head -c 7840 /dev/zero >pictures.raw
 python3 languages/digits.py digits_float.tflite pictures.raw >from_python
 
-# As a developer.
+# Commands of a developer.
 apt install ./libdeputy-dev_*.deb ./libdeputy-tflite-dropin_*.deb g++ cmake pkg-config
-# shellcheck disable=SC2046  # The words of pkg-config are meant to be split.
+# shellcheck disable=SC2046 # The output of pkg-config must be split.
 cc languages/digits.c -o digits_c $(pkg-config --cflags --libs deputy)
 ./digits_c digits_float.tflite pictures.raw | cmp - from_python
 # shellcheck disable=SC2046

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the sources and the products of this build lie, as absolute paths. One source file is
-// compiled for a place; all others come from a compiler cache wherever they are built.
+// Absolute paths of the sources and the products of this build. Only this source file depends on
+// the location of the build; a compiler cache can provide all others.
 #ifndef DEPUTY_TESTS_PATHS_H_
 #define DEPUTY_TESTS_PATHS_H_
 
@@ -9,14 +9,14 @@
 
 namespace deputy {
 
-// `relative` from the root of the sources, from that of the build, from tests/data.
+// Absolute path of `relative` to the root of the sources, to the build folder, and to tests/data.
 std::string SourcePath(const std::string& relative);
 std::string BuildPath(const std::string& relative);
 std::string TestDataPath(const std::string& relative);
 
 // The folder of the delegate libraries in tests/plugins.
 std::string PluginFolder();
-// libdeputy, and the drop-in.
+// Paths of libdeputy and of the drop-in library.
 std::string LibraryPath();
 std::string DropInPath();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding, making and loading the delegate libraries of tests/plugins.
+// Finds, creates and loads the delegate libraries of tests/plugins.
 #ifndef DEPUTY_TESTS_PLUGIN_SUPPORT_H_
 #define DEPUTY_TESTS_PLUGIN_SUPPORT_H_
 
@@ -18,7 +18,7 @@
 
 namespace deputy {
 
-// Path of a library of tests/plugins, and of a file that a test makes.
+// Path of a library of tests/plugins, and of a file that a test creates.
 std::string Library(const std::string& name);
 std::string ScratchFile(const std::string& name);
 
@@ -26,24 +26,24 @@ std::vector<uint8_t> ReadBytes(const std::string& path);
 std::string ReadText(const std::string& path);
 void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes);
 
-// Whether the process has the library loaded.
+// Returns true if the process has the library loaded.
 bool IsLoaded(const std::string& path);
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// Through TfLiteExternalDelegateCreate.
+// Creates a delegate with TfLiteExternalDelegateCreate.
 TfLiteDelegate* CreateExternal(const std::string& path, const Options& pairs = {});
 
 using Handle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 
-// A delegate of a library of tests/plugins.
+// Creates a delegate of a library of tests/plugins.
 Handle External(const std::string& name, const Options& pairs = {});
 
-// The reason why a library gives no delegate, without what every such text begins with; "" if it
-// gives one.
+// Returns the reason why a library provides no delegate, without the common prefix of these
+// messages; "" if it does.
 std::string WhyNot(const std::string& path, const Options& pairs = {});
 
-// Keeps what would go to standard error away from it.
+// Suppresses messages to standard error.
 class QuietTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates and operators whose functions are whatever the test says. A function that the test
-// leaves empty does nothing and returns kTfLiteOk. The runtime borrows all of them: declare them
-// before the interpreter.
+// Delegates and operators whose functions are provided by the test. An empty function does nothing
+// and returns kTfLiteOk. The runtime borrows all of them: declare them before the interpreter.
 #ifndef DEPUTY_TESTS_PROGRAMMED_H_
 #define DEPUTY_TESTS_PROGRAMMED_H_
 
@@ -23,14 +22,14 @@ using KernelFunction = std::function<TfLiteStatus(TfLiteContext*, TfLiteNode*)>;
 
 TfLiteStatus Apply(TestInterpreter* t, TfLiteDelegate* delegate);
 
-// A new array, which the caller owns.
+// Returns a new array, which the caller owns.
 TfLiteIntArray* NewIntArray(const std::vector<int>& values);
 std::vector<int> ToVector(const TfLiteIntArray* array);
 
-// The plan as a delegate reads it; {-1} when it may not.
+// Returns the plan as a delegate reads it; {-1} if it is not accessible.
 std::vector<int> PlanOf(TfLiteContext* context);
 
-// A plain delegate, and the kernel that Take puts in place of nodes.
+// A plain delegate, and the kernel that replaces nodes in Take.
 struct ProgrammedDelegate : Programmed {
   using Programmed::Programmed;
 
@@ -41,7 +40,7 @@ struct ProgrammedDelegate : Programmed {
 
 // Replaces `nodes` by the kernel of `delegate`, a ProgrammedDelegate; for use in its body.
 TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& nodes);
-// The body of a delegate that takes `nodes` of each subgraph.
+// Returns the body of a delegate that claims `nodes` of each subgraph.
 Programmed::Body Taking(std::vector<int> nodes);
 
 // An opaque delegate.
@@ -64,10 +63,10 @@ struct ProgrammedOperator {
   ProgrammedOperator(const ProgrammedOperator&) = delete;
   ProgrammedOperator& operator=(const ProgrammedOperator&) = delete;
 
-  // Options that have it.
+  // Returns a function that adds the operator to the options.
   TestInterpreter::Configure Configure();
 
-  // An empty one gives the node the operator itself as user data, so that `free` is called.
+  // If empty, the node's user data is the operator itself, so that `free` is called.
   std::function<void*(TfLiteContext*, const char* options, size_t length)> init;
   KernelFunction prepare, invoke;
   std::function<void(TfLiteContext*, void* user_data)> free;

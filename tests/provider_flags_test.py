@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each provider of the command loads its own library, and each of its flags reaches the library as
-the option it stands for, with both of its values. The libraries are a recorder
-(tests/plugins/recorder.c) under the names of the real ones.
+"""Each provider of the command loads its own library, and each of its flags is passed to the library as
+the corresponding option, for both values. The libraries are a recorder (tests/plugins/recorder.c) under
+the names of the real ones.
 
     tests/provider_flags_test.py BUILD_FOLDER
 """
@@ -25,7 +25,7 @@ COMMANDS = {"run": [MODEL, "--random"], "explain": [MODEL], "inspect": [MODEL], 
 # Display names of the providers whose library is found by --use_<key>.
 LOADED = {"gpu": "GPU", "npu_stub": "NPU stub", "xnnpack": "XNNPACK", "cpu": "CPU delegate",
           "nnapi": "NNAPI", "hexagon": "Hexagon"}
-# Providers that name their library on the command line, and those of other systems.
+# Providers that name their library on the command line, and providers of other operating systems.
 NAMED = ("external", "mindspore", "stable")
 FOREIGN = ("coreml", "ynnpack")
 
@@ -63,7 +63,7 @@ FLAGS = {
                 ("--hexagon_profiling", "profiling=true"),
                 ("--hexagon_profiling=false", "profiling=false")],
 }
-# Flags of providers that no library here receives, and of libraries that the line names.
+# Flags of providers that no library on this system receives, and of libraries named on the command line.
 OTHER_FLAGS = {"--coreml_version", "--external_delegate_options"}
 
 
@@ -86,7 +86,7 @@ class ProviderFlagsTest(unittest.TestCase):
                               text=True, timeout=300, env=variables)
 
     def created(self, *arguments):
-        """The delegates that a command created, each as [library, option, ...]."""
+        """Returns the delegates that a command created, each as [library, option, ...]."""
         self.log.unlink(missing_ok=True)
         result = self.deputy(*arguments)
         self.assertIn(result.returncode, (0, 1), result.stderr)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of absence: a delegate that is asked for and is not there never breaks an inference, and
-what is said names the library, where it was looked for, and the function or code that is missing.
-A matrix of every provider of the command and every way to be absent. Each case runs a copy of the
-library's folder (links), in which one file is not what it should be.
+"""Delegates that are missing: a delegate that is requested but absent never breaks an inference, and the
+message names the library, the searched places, and the missing function or code. The cases are all
+combinations of the command's providers and causes of absence. Each case runs a copy of the library's
+folder (links) in which one file is wrong.
 
     tests/providers_test.py BUILD_FOLDER
 """
@@ -25,7 +25,7 @@ FOREIGN = {"coreml": "Core ML is part of Apple's systems; it supports partitions
                      "more of float models: ADD, ",
            "ynnpack": "Deputy has no YNNPACK delegate"}
 PATHS = ("external", "mindspore")
-# A library in place of the right one, and what is said of it.
+# A library in place of the right one, and the expected message.
 UNUSABLE = {"no_create": "does not export 'tflite_plugin_create_delegate'",
             "no_destroy": "does not export 'tflite_plugin_destroy_delegate'",
             "described_wrong_major": "'deputy_plugin': expected major ABI version 1",
@@ -48,13 +48,13 @@ class ProvidersTest(unittest.TestCase):
         self.expected = self.deputy("run", MODEL, "--random").stdout
 
     def deputy(self, *arguments, **environment):
-        """The command on the library of this folder."""
+        """Runs the command with the library of this folder."""
         variables = {**os.environ, "LD_LIBRARY_PATH": str(self.folder), **environment}
         return subprocess.run([BUILD / "deputy", *map(str, arguments)], capture_output=True,
                               text=True, timeout=300, env=variables)
 
     def check_absence(self, flag, *parts, **environment):
-        """The run goes on, on the CPU; each of the parts is said in the one warning."""
+        """Checks that the model runs on the CPU; all `parts` occur in the only warning."""
         result = self.deputy("run", MODEL, "--random", flag, **environment)
         self.assertEqual((result.returncode, result.stdout), (0, self.expected), result.stderr)
         warning, summary = result.stderr.splitlines()
@@ -184,7 +184,7 @@ class ProvidersTest(unittest.TestCase):
         result = self.deputy("certify", "hexagon")
         self.assertEqual(result.returncode, 2)
         self.assertIn("certify: hexagon: there is no ", result.stderr)
-        # Only the benchmark's help has the flags of each, but all of them take these.
+        # Only the help of `bench` lists the flags of each provider, but all subcommands accept these.
         self.assertIn("--hexagon-lib-path DIR", self.deputy("bench", "--help").stdout)
         self.assertNotIn("--hexagon-lib-path", self.deputy("run", "--help").stdout)
         result = self.deputy("run", MODEL, "--random", "--hexagon_lib_path=/x")

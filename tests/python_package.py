@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""For tests of the Python package: makes the wheel, imports the package from it, and writes models.
+"""Support for tests of the Python package: builds the wheel, imports the package from it, and writes
+models.
 
-Importing this module needs the build folder as the script's first argument. Needs numpy; where this
-Python has none, the system's is tried.
+Importing this module needs the build folder as the script's first argument. Needs numpy; if this Python
+has none, the system's is tried.
 """
 import importlib.util
 import os
@@ -55,7 +56,7 @@ def allocated(model, **options):
 
 
 def ends(interpreter):
-    """The indices of the first input and output."""
+    """Returns the indices of the first input and output."""
     return (interpreter.get_input_details()[0]['index'],
             interpreter.get_output_details()[0]['index'])
 
@@ -74,7 +75,7 @@ def answer(interpreter, value):
 
 
 def _writer():
-    """tests/explain_test.py, which has a writer of model files."""
+    """Loads tests/explain_test.py, which has a writer of model files."""
     module = importlib.util.spec_from_file_location('explain_test', ROOT / 'tests/explain_test.py')
     explain_test = importlib.util.module_from_spec(module)
     module.loader.exec_module(explain_test)
@@ -82,7 +83,7 @@ def _writer():
 
 
 def custom_model(name=b'Double'):
-    """A model of one custom operator on four floats."""
+    """Returns a model of one custom operator on four floats."""
     return _writer().build_model([(name, [0])])
 
 
@@ -90,8 +91,8 @@ FLOAT32, STRING = 0, 5  # Numbers of the model format.
 
 
 def signed_model(tensor_type=FLOAT32, operators=(59, 59)):
-    """Two subgraphs: y = operator(x) with the signature 'first', v = operator(u) with 'second'. The
-    signatures' names differ from those of the tensors. NEG is operator 59."""
+    """Returns a model of two subgraphs: y = operator(x) with the signature 'first', v = operator(u) with
+    'second'. The signatures' names differ from those of the tensors. NEG is operator 59."""
     writer = _writer()
     table = writer.Table
 

@@ -25,7 +25,7 @@ from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps,
 
 
 def unpacked(data):
-    """The rows of a golden file, which are packed as tests/golden/container.py says."""
+    """Decodes the rows of a golden file, which are packed as in tests/golden/container.py."""
     at, rows = 16, bytearray()
 
     def number():
@@ -50,7 +50,7 @@ def unpacked(data):
 
 
 def golden_models(family):
-    """The models in a file of golden rows, each behind its size; random constants are left out."""
+    """Returns the models in a file of golden rows, each after its size; random constants are omitted."""
     rows = unpacked((ROOT / f'tests/data/golden/{family}.golden').read_bytes())
     at = rows.find(b'TFL3')
     while at >= 0:
@@ -203,7 +203,7 @@ class TensorTest(unittest.TestCase):
     def test_a_view_that_is_kept_stops_the_interpreter(self):
         interpreter = allocated(FLOAT)
         function = interpreter.tensor(ends(interpreter)[0])
-        part = function()[0, 3:5]  # an array of an array counts as well
+        part = function()[0, 3:5]  # a view of a view counts as well
         for call in (interpreter.invoke, interpreter.allocate_tensors,
                      lambda: interpreter.resize_tensor_input(ends(interpreter)[0], [2, 28, 28, 1])):
             with self.assertRaisesRegex(RuntimeError, 'at least 1 reference to internal data'):
@@ -242,7 +242,7 @@ class TensorTest(unittest.TestCase):
             try:
                 interpreter.allocate_tensors()
             except RuntimeError:
-                continue  # a row that shows a refusal
+                continue  # the row expects a refusal
             text = np.full(detail['shape'], b'The quick\xc3\xa9 brown fox', dtype=object)
             interpreter.set_tensor(detail['index'], text)
             self.assertEqual(interpreter.get_tensor(detail['index']).tolist(), text.tolist())
@@ -442,7 +442,8 @@ class RunningTest(unittest.TestCase):
             while not stop.wait(0.0001):
                 seen[0] += 1
 
-        # No thread is made to hand over the lock: the other one gets it only where it is released.
+        # With this interval threads are not switched: the other thread runs only when invoke releases
+        # the lock.
         sys.setswitchinterval(1000)
         thread = threading.Thread(target=count)
         try:

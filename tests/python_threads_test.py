@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: threads that share an interpreter, callbacks, and the order in which objects
-are deleted. Misuse is an exception, never the end of the process.
+"""The Python package: threads that share an interpreter, callbacks, and the order in which objects are
+deleted. Misuse raises an exception and never crashes the process.
 
     python_threads_test.py BUILD_FOLDER
 """
@@ -29,7 +29,7 @@ BUSY = 'is running on this interpreter'
 
 
 def during_invoke(function):
-    """Has the operator "Callback" call the function; the result keeps the callback alive."""
+    """Makes the operator "Callback" call the function; the result keeps the callback alive."""
     callback = CALLBACK(function)
     OPERATORS.SetDuringInvoke(callback)
     return callback
@@ -43,7 +43,7 @@ def with_callback():
 
 
 def refused_calls(interpreter):
-    """Calls that must not run beside invoke(), by name."""
+    """Returns calls that must not run during invoke(), by name."""
     first, last = ends(interpreter)
     value = np.ones((1, 4), np.float32)
     view = interpreter.tensor(first)
@@ -57,7 +57,7 @@ def refused_calls(interpreter):
 
 
 def outcome(call):
-    """The text of the RuntimeError, or '' if there was none."""
+    """Returns the text of the RuntimeError, or '' if there was none."""
     try:
         call()
         return ''

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: numbers, texts and arrays at its edge to C, signatures, and the texts of
-exceptions. Expected texts and types are those of ai_edge_litert 2.3 unless the test says otherwise.
+"""The Python package: conversion of numbers, texts and arrays, signatures, and the texts of exceptions.
+Expected texts and types are those of ai_edge_litert 2.3 unless the test states otherwise.
 
     python_values_test.py BUILD_FOLDER
 """
@@ -281,8 +281,8 @@ class SignatureTest(unittest.TestCase):
 
 
 class UpstreamTextsTest(unittest.TestCase):
-    """Texts with which interpreter_test.py of TensorFlow Lite compares; each row names its test.
-    Those of its C and C++ tests are in upstream_texts_test.cc."""
+    """Texts that interpreter_test.py of TensorFlow Lite expects; each row names its test. Those of its C
+    and C++ tests are in upstream_texts_test.cc."""
 
     def test_texts_of_exceptions(self):
         interpreter, fresh = allocated(TINY), Interpreter(TINY)
@@ -336,7 +336,7 @@ class UpstreamTextsTest(unittest.TestCase):
 
 
 class PrivateMethodsTest(unittest.TestCase):
-    """Programs call these methods of LiteRT's, although their names begin with a line."""
+    """Programs call these methods of LiteRT, although their names begin with an underscore."""
 
     def test_details_of_tensors_and_nodes(self):
         interpreter = allocated(FLOAT)

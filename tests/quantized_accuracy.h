@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models of one quantised operator with random contents, beside its results in real numbers:
-// float64 on the dequantised inputs, by plain code that shares nothing with the kernels.
+// Models of one quantised operator with random contents, and the results in real numbers: float64
+// on the dequantised inputs, by plain code that shares nothing with the kernels.
 #ifndef DEPUTY_TESTS_QUANTIZED_ACCURACY_H_
 #define DEPUTY_TESTS_QUANTIZED_ACCURACY_H_
 
@@ -29,7 +29,7 @@ struct Steps {
   int tensor = -1;
   TfLiteType type = kTfLiteInt8;
   Dims4 shape;
-  std::vector<float> scales;  // several along `axis`
+  std::vector<float> scales;  // one, or several along `axis`
   int zero = 0;
   int axis = 0;
   std::vector<int32_t> values;
@@ -38,10 +38,10 @@ struct Steps {
 };
 
 struct AccuracyCase {
-  std::string name;  // "MEAN int8 1"
+  std::string name;  // name as "MEAN int8 1"
   std::vector<uint8_t> model;
   std::vector<std::vector<uint8_t>> feeds;
-  TfLiteType type = kTfLiteInt8;  // of the outputs
+  TfLiteType type = kTfLiteInt8;  // type of the outputs
   std::vector<Affine> affine;     // one per output
   std::vector<Reals> truth;       // one per output
 };
@@ -58,28 +58,29 @@ class AccuracyModel {
 
   ModelBuilder& m() { return m_; }
   uint32_t Random(uint32_t below) { return static_cast<uint32_t>(engine_()) % below; }
-  // A scale between `least` and twice that, and any zero point that the type can have.
+  // Returns a scale between `least` and twice that, and any valid zero point of the type.
   Affine RandomAffine(TfLiteType type, float least);
 
-  // Steps between `low` and `high`, or all of the type's where both are 0.
+  // Adds a tensor with steps between `low` and `high`, or the whole range of the type if both are
+  // 0.
   Steps Input(TfLiteType type, const Dims4& shape, Affine affine, int low = 0, int high = 0);
   Steps Constant(TfLiteType type, const Dims4& shape, Affine affine, int low = 0, int high = 0);
   Steps PerChannelConstant(TfLiteType type, const Dims4& shape, float scale, int axis, int low = 0,
                            int high = 0);
-  // A bias in steps of input scale times weight scale.
+  // Adds a bias in steps of input scale times weight scale.
   Steps Bias(TfLiteType type, int count, const Steps& input, const Steps& weights);
-  // Numbers of int32, as a constant.
+  // Adds an int32 constant.
   int Numbers(const Dims4& shape, const std::vector<int32_t>& values);
-  // float32 that is fed.
+  // Adds a float32 input with these contents.
   int Floats(const Dims4& shape, const std::vector<float>& values);
 
   int Output(TfLiteType type, const Dims4& shape, Affine affine, const Reals& truth);
-  // With the scale that makes the truth fill the type's range.
+  // Adds an output with the scale for which the true results fill the type's range.
   int OutputFor(TfLiteType type, const Dims4& shape, const Reals& truth);
-  // A further output, behind the others, which is not compared.
+  // Adds a further output after the others, which is not compared.
   int Places(const Dims4& shape, TfLiteType type = kTfLiteInt32);
 
-  // The case "NAME type number", whose outputs have that type.
+  // Returns the case "NAME type number", whose outputs have that type.
   AccuracyCase Finish(const std::string& name, TfLiteType type, uint32_t number);
 
  private:

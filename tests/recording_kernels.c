@@ -129,8 +129,8 @@ TfLiteRegistration RecordRegistration(void) {
   return registration;
 }
 
-// A shorter struct ends at the border of a block that holds rubbish behind it, so that reading too
-// far is found out.
+// A shorter struct ends at the end of a block and is followed by garbage, so that reading beyond it
+// is detected.
 #define SHORT_REGISTRATION(type)                                   \
   static struct {                                                  \
     type registration;                                             \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A custom operator in plain C, in every spelling the ABI has: plain functions, opaque functions,
+// A custom operator in plain C, in every form that the ABI has: plain functions, opaque functions,
 // and opaque functions with user data. It adds its options' first byte to each float of its input,
-// and writes down which of its functions were called.
+// and records the calls of its functions.
 #ifndef DEPUTY_TESTS_RECORDING_KERNELS_H_
 #define DEPUTY_TESTS_RECORDING_KERNELS_H_
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// What has been called since the last reset: "init prepare invoke free ", in order.
+// Calls since the last reset, in order: "init prepare invoke free ".
 const char* RecordedCalls(void);
 void ResetRecordedCalls(void);
 
@@ -28,14 +28,14 @@ void RecordOpaqueFree(TfLiteOpaqueContext* context, void* user_data);
 TfLiteStatus RecordOpaquePrepare(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 TfLiteStatus RecordOpaqueInvoke(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 
-// The same; `data` must be kRecordUserData, which is written down as "data ".
+// Opaque functions with user data; `data` must be kRecordUserData, which is recorded as "data ".
 extern char kRecordUserData;
 void* RecordDataInit(void* data, TfLiteOpaqueContext* context, const char* buffer, size_t length);
 void RecordDataFree(void* data, TfLiteOpaqueContext* context, void* user_data);
 TfLiteStatus RecordDataPrepare(void* data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 TfLiteStatus RecordDataInvoke(void* data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 
-// The plain functions as a registration, in today's layout and in the older, shorter ones.
+// The plain functions as a registration, in the current layout and in the older, shorter ones.
 TfLiteRegistration RecordRegistration(void);
 const TfLiteRegistration_V1* RecordRegistrationV1(void);
 const TfLiteRegistration_V2* RecordRegistrationV2(void);

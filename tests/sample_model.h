@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small model that holds one of everything a file can hold, for tests of loading.
+// A small model that contains one of every kind of object in a file, for tests of loading.
 #ifndef DEPUTY_TESTS_SAMPLE_MODEL_H_
 #define DEPUTY_TESTS_SAMPLE_MODEL_H_
 
@@ -11,11 +11,12 @@
 
 namespace deputy {
 
-// Subgraph 0: y = ADD(x, w), then z = IF(condition, y), then a custom node; besides, tensors of
-// every kind. Subgraph 1: one DEQUANTIZE. One signature, one metadata entry.
+// Subgraph 0: y = ADD(x, w), then z = IF(condition, y), then a custom node, and tensors of every
+// kind. Subgraph 1: one DEQUANTIZE. One signature, one metadata entry.
 std::vector<uint8_t> SampleModel();
 
-// Reads every byte that a description points at; a sum of them, so that nothing is left out.
+// Reads every byte to which a description points; returns their sum, so that no read is optimised
+// away.
 uint64_t ReadAll(const ModelDesc& desc);
 
 }  // namespace deputy

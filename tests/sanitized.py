@@ -10,17 +10,16 @@ RUNTIME = re.compile(r'Shared library: \[(lib[at]san\.so\.\d+)\]')
 
 
 def needs_runtime(library: pathlib.Path) -> str:
-    """The file name of the sanitizer's runtime that `library` needs, or ''."""
+    """Returns the file name of the sanitizer's runtime that `library` needs, or ''."""
     needed = subprocess.run(['readelf', '-d', library], check=True, capture_output=True, text=True)
     runtime = RUNTIME.search(needed.stdout)
     return runtime[1] if runtime else ''
 
 
 def start_again_with_runtime(library: pathlib.Path):
-    """Starts this script anew where `library` needs a sanitizer's runtime that is not here yet.
+    """Restarts this script with the sanitizer's runtime that `library` needs, unless it is loaded.
 
-    Python itself leaves blocks behind, so leaks are not looked for.
-    """
+    The leak check is disabled, because Python itself does not free all blocks."""
     runtime = needs_runtime(library)
     if not runtime or runtime in os.environ.get('LD_PRELOAD', ''):
         return

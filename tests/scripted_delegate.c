@@ -7,24 +7,24 @@
 #include "c_api/include/builtin_op_data.h"
 #include "c_api/include/builtin_ops.h"
 
-// One node as the kernel will compute it.
+// One node as the kernel computes it.
 typedef struct Step {
   int builtin_code;
   int a, b, out;
   bool relu;
 } Step;
 
-// What a delegate's node keeps: its steps in order, and memory for tensors that live inside only.
+// Data of a delegate's node: its steps in order, and memory for its internal tensors.
 typedef struct Kernel {
   ScriptedDelegate* delegate;
   int step_count;
   Step* steps;
   TfLiteIntArray* outputs;
-  float** scratch;  // per tensor of the graph; NULL where the runtime has the memory
+  float** scratch;  // per tensor of the graph; NULL if the runtime has allocated it
   int scratch_count;
 } Kernel;
 
-// Counts the call; true when the script wants this one to fail.
+// Counts the call; returns true if the script makes it fail.
 static bool Fails(ScriptedDelegate* delegate, ScriptedCallback callback) {
   const int call = delegate->calls[callback]++;
   const bool fails = delegate->failure != kScriptedNoFailure &&
@@ -112,7 +112,7 @@ static TfLiteStatus PrepareKernel(Kernel* kernel, TfLiteContext* context) {
   return kTfLiteOk;
 }
 
-// Tensors made and used inside only have no memory of the runtime's; the kernel has its own.
+// The runtime allocates no memory for tensors that are only used inside; the kernel has its own.
 static const float* Read(const Kernel* kernel, const TfLiteContext* context, int index) {
   const bool inside = index < kernel->scratch_count && kernel->scratch[index] != NULL;
   return inside ? kernel->scratch[index] : context->tensors[index].data.f;
@@ -130,7 +130,7 @@ static float* Write(Kernel* kernel, const TfLiteContext* context, int index) {
 }
 
 static void Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
-  // A script may have given the output a wrong shape: stay within all three.
+  // A script may have given the output a wrong shape: stay within all three tensors.
   size_t count = context->tensors[step->out].bytes / sizeof(float);
   const size_t operands[] = {context->tensors[step->a].bytes, context->tensors[step->b].bytes};
   for (int i = 0; i < 2; ++i) {
@@ -147,7 +147,7 @@ static void Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
   ++kernel->delegate->nodes_computed;
 }
 
-// Leaves an output on the "device": its CPU bytes are overwritten with rubbish.
+// Moves an output to the "device": its CPU bytes are overwritten with garbage.
 static void MoveToDevice(ScriptedDelegate* delegate, TfLiteTensor* tensor) {
   const size_t bytes =
       tensor->bytes < sizeof delegate->device[0] ? tensor->bytes : sizeof delegate->device[0];
@@ -156,7 +156,7 @@ static void MoveToDevice(ScriptedDelegate* delegate, TfLiteTensor* tensor) {
   tensor->data_is_stale = true;
 }
 
-// What a broken kernel may do when it runs: its outputs get another shape.
+// A broken kernel may do this when it runs: its outputs get another shape.
 static TfLiteStatus GrowOutputs(const Kernel* kernel, TfLiteContext* context) {
   for (int i = 0; i < kernel->outputs->size; ++i) {
     TfLiteTensor* out = &context->tensors[kernel->outputs->data[i]];
@@ -202,7 +202,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   Fails(delegate, kScriptedFreeKernel);
 }
 
-// Gives the node a temporary if the script wants a bad one.
+// Adds an invalid temporary to the node if the script says so.
 static void SpoilTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
   const bool now = delegate->failure == kScriptedBadTemporary &&
                    delegate->failing_callback == kScriptedPrepareKernel &&
@@ -224,13 +224,13 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return InvokeKernel((Kernel*)node->user_data, context);
 }
 
-// ADD, MUL, and the tests' one custom operator.
+// Supports ADD, MUL, and the tests' custom operator.
 static bool IsKnown(int builtin_code) {
   return builtin_code == kTfLiteBuiltinAdd || builtin_code == kTfLiteBuiltinMul ||
          builtin_code == kTfLiteBuiltinCustom;
 }
 
-// The nodes of the plan that the script claims.
+// Returns the nodes of the plan that the script claims.
 static TfLiteIntArray* ClaimedNodes(ScriptedDelegate* delegate, TfLiteContext* context) {
   TfLiteIntArray* plan = NULL;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return NULL;
@@ -303,7 +303,7 @@ void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags) {
 
 // ---- The opaque delegate ------------------------------------------------------------------------
 
-// The runtime is ours, so the opaque types are the plain ones; only the entry points differ.
+// The runtime is Deputy, so the opaque types are the plain ones; only the entry points differ.
 static TfLiteContext* Plain(TfLiteOpaqueContext* context) { return (TfLiteContext*)context; }
 
 static void* OpaqueInit(TfLiteOpaqueContext* context, const char* buffer, size_t length) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate in plain C that does what a test's script says: it claims chosen nodes, computes its
-// ADD and MUL nodes itself, counts every callback, and fails where it is told to. As a plain
+// A delegate in plain C that follows a test's script: it claims chosen nodes, computes its ADD and
+// MUL nodes itself, counts every callback, and fails where the script says. Available as a plain
 // delegate and, with the same results, as an opaque one.
 #ifndef DEPUTY_TESTS_SCRIPTED_DELEGATE_H_
 #define DEPUTY_TESTS_SCRIPTED_DELEGATE_H_
@@ -19,15 +19,15 @@ enum { kScriptedMaxNodes = 256, kScriptedMaxPartitions = 128 };
 
 typedef enum ScriptedFailure {
   kScriptedNoFailure = 0,
-  kScriptedErrorStatus,   // the callback answers an error
-  kScriptedNullInit,      // init answers NULL, which is no failure for the runtime
+  kScriptedErrorStatus,   // the callback returns an error
+  kScriptedNullInit,      // init returns NULL, which the runtime does not treat as a failure
   kScriptedInitSentinel,  // init returns (void*)-1
   kScriptedBadIndex,      // Replace is called with a node that does not exist
-  kScriptedWrongShape,    // prepare gives its outputs another shape
+  kScriptedWrongShape,    // prepare changes the shape of its outputs
   kScriptedNoOutput,      // invoke, or a copy from a handle, returns Ok and writes nothing
-  kScriptedBadTemporary,  // prepare gives its node a temporary that does not exist
-  kScriptedLateError,     // invoke does its work, then answers an error
-  kScriptedThrow,         // the callback lets a C++ exception out, by way of throw_now
+  kScriptedBadTemporary,  // prepare adds a temporary that does not exist to its node
+  kScriptedLateError,     // invoke does its work, then returns an error
+  kScriptedThrow,         // the callback throws a C++ exception, through throw_now
 } ScriptedFailure;
 
 typedef enum ScriptedCallback {
@@ -44,19 +44,19 @@ typedef enum ScriptedCallback {
 typedef struct ScriptedDelegate {
   TfLiteDelegate base;
   TfLiteOpaqueDelegateBuilder builder;
-  TfLiteDelegate* self;  // as the runtime knows it: &base, or the opaque delegate
+  TfLiteDelegate* self;  // the delegate that the runtime uses: &base, or the opaque delegate
 
   // The script.
   bool claim_all;
   bool claims[kScriptedMaxNodes];
   bool swallow_replace_error;  // Prepare returns Ok although Replace failed
-  bool outputs_on_device;      // outputs stay behind buffer handles, CPU bytes go stale
+  bool outputs_on_device;      // outputs stay in buffer handles, the CPU's bytes become stale
   ScriptedCallback failing_callback;
   int failing_call;  // counts from 0 over the delegate's life
   ScriptedFailure failure;
-  void (*throw_now)(void);  // from a C++ file
+  void (*throw_now)(void);  // function of a C++ file that throws
 
-  // What happened.
+  // The record.
   int calls[kScriptedCallbackCount];
   int frees;  // kernels freed
   int nodes_computed;
@@ -70,10 +70,10 @@ typedef struct ScriptedDelegate {
   int next_handle;
 } ScriptedDelegate;
 
-// Zeroed script: claims nothing, never fails. `flags` are TfLiteDelegateFlags.
+// Clears the script: the delegate claims nothing and never fails. `flags` are TfLiteDelegateFlags.
 void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags);
 
-// The same delegate behind the opaque interface; delete with TfLiteOpaqueDelegateDelete.
+// The same delegate with the opaque interface; delete it with TfLiteOpaqueDelegateDelete.
 TfLiteOpaqueDelegate* ScriptedOpaqueDelegate(ScriptedDelegate* delegate);
 
 #ifdef __cplusplus

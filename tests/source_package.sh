@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Run by tools/fresh.sh --source on a bare Debian, in a folder with a source package and the binary
-# packages that `make deb` has made of a build: what Build-Depends names is installed and nothing
-# else, the packages are built from the source package, and hold the same files.
+# packages that `make deb` has built: installs exactly the packages in Build-Depends, builds the packages
+# from the source package, and compares the lists of files.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 
@@ -19,7 +19,7 @@ apt install dpkg-dev ccache
 apt build-dep ./deputy_*.dsc
 dpkg-source -x deputy_*.dsc deputy >/dev/null
 cd deputy
-# As deep as any other build, so that a compiler cache is of use.
+# The path has the same depth as that of other builds, so that a compiler cache can be used.
 DEPUTY_BUILD=$PWD/build/release DEPUTY_CMAKE_ARGS="${DEPUTY_CMAKE_ARGS:-}" \
   dpkg-buildpackage -b -us -uc >/tmp/build.log 2>&1 || { tail -n 40 /tmp/build.log; exit 1; }
 say "built with what Build-Depends names"

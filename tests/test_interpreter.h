@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model with one interpreter, for tests: owns both, keeps what was reported, and reads and
+// A model with one interpreter, for tests: owns both, stores reported messages, and reads and
 // writes tensors as vectors.
 #ifndef DEPUTY_TESTS_TEST_INTERPRETER_H_
 #define DEPUTY_TESTS_TEST_INTERPRETER_H_
@@ -19,7 +19,7 @@ namespace deputy {
 
 class TestInterpreter {
  public:
-  // Changes the options before the interpreter is made.
+  // Changes the options before the interpreter is created.
   using Configure = std::function<void(TfLiteInterpreterOptions*)>;
 
   explicit TestInterpreter(std::vector<uint8_t> model, const Configure& configure = {});
@@ -27,11 +27,11 @@ class TestInterpreter {
   TestInterpreter(const TestInterpreter&) = delete;
   TestInterpreter& operator=(const TestInterpreter&) = delete;
 
-  // Null when model or interpreter was refused. The interpreter knows a custom operator Backwards,
-  // of one float32 tensor, whose elements it reverses, and which no delegate knows.
+  // Null if the model or interpreter was refused. The interpreter has a custom operator Backwards
+  // that reverses the elements of a float32 tensor and that no delegate supports.
   TfLiteModel* model() const { return model_; }
   TfLiteInterpreter* get() const { return interpreter_; }
-  // Everything reported so far, a line each.
+  // All messages reported so far, one per line.
   const std::string& log() const { return log_; }
   void ClearLog() { log_.clear(); }
 

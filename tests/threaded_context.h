@@ -7,7 +7,7 @@
 
 namespace deputy {
 
-// A context of ours with nothing behind it but threads and scratch.
+// A Runtime that provides only threads and scratch memory.
 class ThreadedContext final : public Runtime {
  public:
   explicit ThreadedContext(int threads) : pool_(threads) {
@@ -43,7 +43,7 @@ class ThreadedContext final : public Runtime {
   void Report(const char*, va_list) override {}
 
   void Share(PackedConstants* shared) { shared_ = shared; }
-  // Constants lie in a file, whose parts that copies.
+  // Makes constants lie in a file whose parts `copy` reads.
   void CopyWith(bool (*copy)(const void* data, size_t bytes, void* to)) { copy_ = copy; }
   void Limit(size_t bytes) { limits_.max_block_bytes = bytes; }
 

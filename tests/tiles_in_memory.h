@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions for AMX on tiles in memory, for machines that have none.
+// Emulation of the AMX kernels with tiles in memory, for machines without AMX.
 #ifndef DEPUTY_TESTS_TILES_IN_MEMORY_H_
 #define DEPUTY_TESTS_TILES_IN_MEMORY_H_
 
@@ -10,11 +10,11 @@
 
 namespace deputy {
 
-// The table "avx512" with AMX's products in place of its own: those of bfloat16 only where it has
-// some. Null where the machine has no AVX-512.
+// The table "avx512" with its products replaced by AMX's; those of bfloat16 only if the table has
+// them. Null if the machine has no AVX-512.
 const CpuKernels* CpuWithTilesInMemory();
 
-// As FindCpu, which knows one more name here.
+// Like FindCpu, with this additional name.
 inline constexpr char kTilesInMemory[] = "amx_in_memory";
 inline const CpuKernels* FindTestCpu(const char* name) {
   return std::strcmp(name, kTilesInMemory) == 0 ? CpuWithTilesInMemory() : FindCpu(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the vector loops share.
+// Shared code for the tests of the vector loops.
 #ifndef DEPUTY_TESTS_VECTOR_TABLES_H_
 #define DEPUTY_TESTS_VECTOR_TABLES_H_
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verification of delegates' results, through ctypes. The relay plug-in computes every node with
-the runtime's own kernel, in a partition each, so that it is right to the bit, and makes the node
-that its option "wrong" names wrong: that one has to be found, in whatever node of whatever model,
-and nothing else. Models with state (recurrent layers) are among them. The models of the folder
-`shared` take part where it is.
+"""Verification of delegates' results, through ctypes. The relay plug-in computes every node with the
+runtime's own kernel, in a partition each, so its results are bit-identical, except for the node named
+by its option "wrong". Verification must find that node in every model, and no other. Models with state
+(recurrent layers) are included, and the models of the folder `shared` if present.
 
     tests/verification_test.py BUILD_FOLDER
 """
@@ -26,7 +25,7 @@ MODELS = [ROOT / "examples" / "digits" / "digits_float.tflite",
           ROOT / "examples" / "conv_mean.tflite", STREAMS / "keras_gru_f32.tflite",
           STREAMS / "keras_detector_f32.tflite", STREAMS / "keras_fused_lstm_f32.tflite",
           STREAMS / "keras_boxes_i8.tflite", STREAMS / "lstm_hybrid.tflite"]
-PLANTED = 10  # nodes of a model at most, drawn with a fixed seed
+PLANTED = 10  # maximum number of nodes per model, drawn with a fixed seed
 BUILD = LIBRARY = None  # set from the command line
 NEVER, FIRST, EVERY_NTH, ALWAYS = range(4)
 TFLITE, HOT = 0, 1
@@ -67,7 +66,7 @@ def handle(value):
 
 
 class Interpreter:
-    """A model with the relay, wrong in one node or right, or without a delegate."""
+    """A model with the relay, with or without a wrong node, or without a delegate."""
 
     def __init__(self, model, plugin=None, wrong=None, mode=NEVER, interval=0, policy=HOT):
         self.model = handle(LIBRARY.TfLiteModelCreateFromFile(str(model).encode()))
@@ -102,7 +101,7 @@ class Interpreter:
         return LIBRARY.DeputyInterpreterGetNodeCount(self.interpreter, 0)
 
     def infer(self, seed):
-        """The bytes of all outputs, None if the inference fails."""
+        """Returns the bytes of all outputs, None if the inference fails."""
         draw = random.Random(seed)
         for i in range(LIBRARY.TfLiteInterpreterGetInputTensorCount(self.interpreter)):
             tensor = handle(LIBRARY.TfLiteInterpreterGetInputTensor(self.interpreter, i))

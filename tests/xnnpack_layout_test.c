@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TfLiteXNNPackDelegateOptionsDefault returns a struct whose size differs between releases, into
-// memory of callers that were compiled with each of them. This file therefore does not see
+// memory of callers that were compiled with each of them. This file therefore does not include
 // xnnpack_delegate.h and calls the function as those callers do.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-// After the four above, which it needs.
+// Included after the four above, which it requires.
 #include <cmocka.h>
 
 #include "deputy/common.h"
 
-// As callers of a release see the struct: they agree on the first field and on nothing else.
+// The struct as declared in each release; only the first field is the same in all.
 #define LAYOUT(size)              \
   typedef struct {                \
     int32_t num_threads;          \
@@ -26,8 +26,8 @@ LAYOUT(48);  // LiteRT 1.3
 LAYOUT(56);  // LiteRT 1.4
 LAYOUT(64);  // LiteRT 2.1.5
 
-// Not as it is defined: every caller casts it to what its headers say. Volatile, so that the
-// compiler cannot know better.
+// Declared without its parameters and result, because every caller casts it to the type in its
+// headers. Volatile, so that the compiler cannot use the definition.
 void TfLiteXNNPackDelegateOptionsDefault(void);
 typedef void (*AnyFunction)(void);
 static volatile AnyFunction options_default = TfLiteXNNPackDelegateOptionsDefault;
@@ -36,7 +36,7 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreate(const void* options);
 const int32_t* TfLiteXNNPackDelegateGetOptions(TfLiteDelegate* delegate);
 void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate);
 
-// What a delegate made from these options says its first field, num_threads, is.
+// Returns num_threads of a delegate made from these options.
 static int32_t threads_of_delegate(const void* options) {
   TfLiteDelegate* delegate = TfLiteXNNPackDelegateCreate(options);
   assert_non_null(delegate);
@@ -63,8 +63,8 @@ static void callers_of_every_release_from_2_12_on_get_defaults(void** state) {
   CHECK_CALLER(64);
 }
 
-// On x86-64 a struct in memory is returned through a first argument, so that a caller can look at
-// every byte behind its struct. (AArch64 has a register of its own for it, which C cannot set.)
+// On x86-64 a struct in memory is returned through a first argument, so that a caller can check
+// every byte after its struct. (AArch64 has a dedicated register for it, which C cannot set.)
 static void no_byte_past_the_smallest_struct_is_written(void** state) {
   (void)state;
 #if defined(__x86_64__)
