@@ -13,7 +13,7 @@
 
 namespace deputy {
 
-// How to handle a field that has changed. Arrays of the C ABI are copied, compared by contents and
+// Handling of a field that has changed. Arrays of the C ABI are copied, compared by contents and
 // restored, whatever their kind.
 enum class FieldKind {
   kValue,    // a number, or a pointer to memory that the struct does not own: can be restored

@@ -17,7 +17,8 @@ OptionUse* Find(std::vector<OptionUse>* uses, const std::string& name) {
   return found == uses->end() ? nullptr : &*found;
 }
 
-// A plug-in's remark about an option: a value in place of the given one, or why it has no effect.
+// Callback for a plug-in's note about an option: the value used instead of the given one, or the
+// reason why it has no effect.
 void Note(void* user_data, const DeputyOptionUse* remark) {
   if (remark == nullptr || remark->name == nullptr) return;
   Guard(Ignore, [&] {

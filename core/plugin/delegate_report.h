@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports of plug-ins' delegates: the device, the costs so far, and how each option was used. What
-// the client gave and what the plug-in declares is known here; the plug-in adds which options have
-// no effect.
+// Reports about plug-ins' delegates: the device, the costs so far, and how each option was used.
+// The client's options and the plug-in's declarations are known here; the plug-in only adds which
+// options have no effect.
 #ifndef DEPUTY_CORE_PLUGIN_DELEGATE_REPORT_H_
 #define DEPUTY_CORE_PLUGIN_DELEGATE_REPORT_H_
 
@@ -21,12 +21,12 @@ struct OptionUse {
   std::string text;
 };
 
-// The options that `plugin`, which may be null, declares, in its order, then others that were
-// given. Of a key that was given twice the last value counts.
+// Returns the options that `plugin` (may be null) declares, in its order, followed by undeclared
+// ones that were given. If a key was given twice, the last value counts.
 std::vector<OptionUse> OptionUses(const DeputyDelegatePlugin* plugin, const GivenOptions& given);
 
-// Fills `report` and `uses` for a delegate that was made by a plug-in; what the plug-in does not
-// know is unknown there (deputy_plugin.h). kTfLiteError, reported, for other delegates and where
+// Fills `report` and `uses` for a delegate of a plug-in. Values that the plug-in does not provide
+// are "unknown" (deputy_plugin.h). Returns kTfLiteError after a report for other delegates, and if
 // the plug-in fails.
 TfLiteStatus ReportPluginDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                                   std::vector<OptionUse>* uses, ErrorReporter* reporter);

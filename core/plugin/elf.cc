@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is checked is what the dynamic loader relies on, step by step; each step relies on those
-// before it, and the first one that fails says why.
+// Checks everything that the dynamic loader relies on. Each step relies on the previous ones; the
+// first failure is returned.
 #include "core/plugin/elf.h"
 
 #include "core/plugin/elf_dynamic.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a shared object without loading it: whether dlopen could map it into this process, and
-// which symbols it needs and has. dlopen trusts the file it is given, so a damaged one may end the
-// process; here every number that it relies on is checked first.
+// Reads a shared object without loading it: checks that dlopen can map it into this process, and
+// lists the symbols that it needs and defines. dlopen trusts its input, so a damaged file could
+// crash the process; every number that dlopen relies on is checked first.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_H_
 #define DEPUTY_CORE_PLUGIN_ELF_H_
 
@@ -14,18 +14,17 @@
 
 namespace deputy {
 
-// A symbol of the dynamic table, not a local one.
+// A non-local symbol of the dynamic table.
 struct ElfSymbol {
   std::string_view name;
-  bool defined = false;  // otherwise another library or the process has to bring it
-  bool weak = false;     // the library can do without it
+  bool defined = false;  // false: another library or the process must define it
+  bool weak = false;     // may remain undefined
 };
 
-// Shows `visit` the symbols of a shared object for this machine. Returns "" for one whose tables
-// are sound, otherwise what is wrong as the end of a sentence whose subject is the file: "is
-// truncated: ...". Code and data are not looked at, nor whether a table that is sound is the one
-// that the linker wrote: an initialiser may be other code of the library, a relocation may take
-// another symbol.
+// Calls `visit` with the symbols of a shared object for this machine. Returns "" if its tables are
+// valid, otherwise the problem as the end of a sentence whose subject is the file: "is truncated:
+// ...". Code and data are not checked, nor whether a valid table is the one that the linker wrote:
+// an initialiser may point to other code of the library, a relocation may refer to another symbol.
 std::string ReadSharedObject(std::span<const uint8_t> file,
                              const std::function<void(const ElfSymbol&)>& visit);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader follows a tag without asking whether the tags that belong to it are there, and ends
-// the process where a size is not the one it was built for. Where there are section headers, the
-// tags have to agree with them: an address that was damaged a little still lies in the library.
+// The loader uses a tag without checking that related tags exist, and aborts the process if a size
+// is not the expected one. If the file has section headers, the tags must agree with them, because
+// a slightly damaged address may still be inside the library.
 #include "core/plugin/elf_dynamic.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace deputy {
 namespace {
 
-// A table, the tags of its size in bytes and of an entry's size (0: there is none), what that size
-// is, and which permissions its memory has to have.
+// A table: the tags of its address, of its size in bytes and of its entry size (0: no such tag),
+// the expected entry size, and the permissions that its memory needs.
 struct Table {
   int64_t address, size, entry;
   uint64_t entry_bytes;
@@ -27,7 +27,7 @@ constexpr Table kTables[] = {
     {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 0, 8, PF_R, "table of finalisers"},
 };
 
-// Tags that only make sense together.
+// Tags that must both be present or both absent.
 struct Partners {
   int64_t first, second;
   const char* name;
@@ -47,7 +47,7 @@ constexpr Partners kPartners[] = {
     {DT_VERDEF, DT_VERDEFNUM, "table of defined versions"},
 };
 
-// What a section's address and size have to be, by its type; a tag of 0 says nothing.
+// For a section type, the tags that must equal the section's address and size (0: no such tag).
 struct SectionTags {
   uint32_t type;
   int64_t address, size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dynamic segment of a shared object: tags that tell the loader where its tables are.
+// The dynamic segment of a shared object: tags that give the loader the addresses of its tables.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_DYNAMIC_H_
 #define DEPUTY_CORE_PLUGIN_ELF_DYNAMIC_H_
 
@@ -17,26 +17,26 @@
 
 namespace deputy {
 
-// Tags that older headers lack.
+// Tags that older headers do not define.
 inline constexpr int64_t kTagRelrSize = 35, kTagRelr = 36, kTagRelrEntry = 37;
 
 class ElfDynamic {
  public:
-  // The image is borrowed, and has been read.
+  // The image is borrowed; its Read must have succeeded.
   explicit ElfDynamic(const ElfImage* image) : image_(*image) {}
 
-  // "" or what is wrong. To be called first, and once.
+  // Returns "" or the problem. Must be called first, and once.
   std::string Read();
 
   const ElfImage& image() const { return image_; }
   bool Has(int64_t tag) const { return values_.find(tag) != values_.end(); }
-  // 0 where the tag is absent.
+  // Returns 0 if the tag is absent.
   uint64_t Value(int64_t tag) const;
-  // A name in the string table; false when it does not end there.
+  // Reads a name of the string table; false if it is not terminated there.
   bool Name(uint64_t index, std::string_view* out_name) const;
-  // Whether the library says that it needs another one of that name.
+  // Returns true if the library declares a dependency on `library`.
   bool Needs(std::string_view library) const;
-  // Whether functions may be bound when they are first called.
+  // Returns true if functions may be bound at their first call.
   bool IsLazy() const;
 
  private:
@@ -51,7 +51,7 @@ class ElfDynamic {
   std::map<int64_t, uint64_t> values_;
   std::vector<std::pair<int64_t, uint64_t>> names_;  // tags that are names in the string table
   std::vector<std::string_view> needed_;
-  uint64_t strings_ = 0;  // where the string table is in the file
+  uint64_t strings_ = 0;  // tags whose values are offsets in the string table
 };
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where there are section headers, which the loader does not read, they are held against the
-// segments: that finds a segment whose header was damaged.
+// If the file has section headers, which the loader ignores, they are compared with the segments:
+// this detects a damaged segment header.
 #include "core/plugin/elf_image.h"
 
 #include <algorithm>
@@ -19,12 +19,11 @@ constexpr unsigned kMachine = EM_AARCH64;
 #error "the ELF number of this machine is missing"
 #endif
 
-// No machine has smaller pages, and the loader refuses segments that are not aligned to pages.
+// The smallest page size of any machine; the loader rejects segments that are not page-aligned.
 constexpr uint64_t kSmallestPage = 4096;
-// Beyond what any process can map, and far enough from the end of the numbers to add two of them.
+// Above the address space of any process, and small enough that the sum of two does not overflow.
 constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
-// More thread-local memory would be no library: where the loader cannot get it, it ends the
-// process.
+// Upper bound on thread-local memory. The loader aborts the process if it cannot allocate it.
 constexpr uint64_t kMaxThreadBytes = uint64_t{1} << 30;
 
 std::string MachineName(unsigned machine) {
@@ -45,7 +44,7 @@ std::string MachineName(unsigned machine) {
       return "S/390";
     case EM_RISCV:
       return "RISC-V";
-    case 164:  // EM_HEXAGON, which older headers lack
+    case 164:  // EM_HEXAGON, which older headers do not define
       return "Hexagon";
     default:
       return ElfText("machine %u", machine);
@@ -76,7 +75,7 @@ bool IsPowerOfTwo(uint64_t number) { return number != 0 && (number & (number - 1
 uint64_t PageBegin(uint64_t address) { return address & ~(kSmallestPage - 1); }
 uint64_t PageEnd(uint64_t address) { return PageBegin(address + kSmallestPage - 1); }
 
-// The loader takes the last of these; a file has at most one.
+// Returns true for segment types that a file has at most once; the loader uses the last one.
 bool IsSingle(unsigned type) {
   return type == PT_DYNAMIC || type == PT_TLS || type == PT_GNU_RELRO || type == PT_GNU_STACK;
 }
@@ -143,7 +142,7 @@ std::string ElfImage::ReadHeader() {
   return "";
 }
 
-// The machine is at the same place in files of either class, written in the file's byte order.
+// The machine is at the same offset in files of both classes, in the file's byte order.
 std::string ElfImage::CheckPlatform() const {
   const unsigned elf_class = file_[EI_CLASS], data = file_[EI_DATA];
   if (elf_class != ELFCLASS32 && elf_class != ELFCLASS64) {
@@ -175,7 +174,7 @@ std::string ElfImage::ReadSegments() {
   for (unsigned i = 0; i < header_.e_phnum; ++i) {
     segments_.push_back(At<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr)));
   }
-  const Elf64_Phdr* previous = nullptr;  // of those that are loaded
+  const Elf64_Phdr* previous = nullptr;  // the previous loaded segment
   for (size_t i = 0; i < segments_.size(); ++i) {
     if (segments_[i].p_type != PT_LOAD) continue;
     problem = CheckLoad(i, previous);
@@ -192,7 +191,7 @@ std::string ElfImage::ReadSegments() {
   return "";
 }
 
-// Segments are mapped one over the other page by page, so that two in one page would be damage.
+// Segments are mapped page by page, so two of them must not share a page.
 std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
   const Elf64_Phdr& load = segments_[index];
   std::string problem =
@@ -214,7 +213,7 @@ std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
   return "";
 }
 
-// What the loader reads or protects has to lie in what it loads.
+// Segments that the loader reads or protects must lie inside loaded ones.
 std::string ElfImage::CheckOther(size_t index) const {
   const Elf64_Phdr& segment = segments_[index];
   if (IsSingle(segment.p_type) && FindSegment(segment.p_type) != &segment) {
@@ -223,7 +222,7 @@ std::string ElfImage::CheckOther(size_t index) const {
   bool sound = true;
   switch (segment.p_type) {
     case PT_DYNAMIC:
-      // The loader writes there, too.
+      // The loader also writes to this segment.
       sound = segment.p_memsz == segment.p_filesz && IsWhereItSays(segment, segment.p_filesz) &&
               InMemory(segment.p_vaddr, segment.p_memsz, PF_R | PF_W);
       break;
@@ -239,9 +238,9 @@ std::string ElfImage::CheckOther(size_t index) const {
               (segment.p_filesz == 0 || IsWhereItSays(segment, segment.p_filesz));
       break;
     case PT_GNU_RELRO:
-      // Up to the end of a page and no further: what follows must stay writable. Pages of the file
-      // may be larger than the machine's, so what follows in the file tells more.
-      // The size in the file counts what is in no file, too, with some tools.
+      // The protected range must end within a page of its data, since the memory after it must stay
+      // writable. The file's page size may exceed the machine's, so the range must also be the last
+      // data of its loaded segment. Some tools include zero-initialised memory in the file size.
       sound = segment.p_memsz - segment.p_filesz < page_ && IsWhereItSays(segment, 0) &&
               InMemory(segment.p_vaddr, segment.p_memsz, PF_W) &&
               (segment.p_memsz == segment.p_filesz || EndsFile(segment));
@@ -252,8 +251,7 @@ std::string ElfImage::CheckOther(size_t index) const {
   return sound ? "" : ElfText("is damaged: segment %zu lies outside of what is loaded", index);
 }
 
-// Each note says how long it is. They lie at multiples of eight bytes where the segment does, else
-// of four.
+// Each note contains its size. Notes are aligned to eight bytes if the segment is, else to four.
 std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
   const uint64_t align = segment.p_align == 8 ? 8 : 4;
   const auto rounded = [align](uint64_t size) { return (size + align - 1) & ~(align - 1); };
@@ -268,14 +266,13 @@ std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
   return "";
 }
 
-// A segment has an address and a place in the file, which a loaded one must bring together, for its
-// first `size` bytes.
+// Returns true if a segment's address is mapped to its file offset, for its first `size` bytes.
 bool ElfImage::IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const {
   uint64_t offset = 0;
   return Locate(segment.p_vaddr, size, &offset) && offset == segment.p_offset;
 }
 
-// Whether what is loaded around a segment has no bytes of the file behind it.
+// Returns true if the loaded segment around this one has no file data after it.
 bool ElfImage::EndsFile(const Elf64_Phdr& segment) const {
   return std::none_of(segments_.begin(), segments_.end(), [&segment](const Elf64_Phdr& load) {
     return load.p_type == PT_LOAD && segment.p_vaddr >= load.p_vaddr &&
@@ -312,7 +309,7 @@ bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
 }
 
 bool ElfImage::IsNear(uint64_t address) const {
-  // In signed numbers, since a little before the begin may be a little below 0.
+  // Signed, because an address shortly before the begin may be below 0.
   const auto place = static_cast<int64_t>(address);
   const auto page = static_cast<int64_t>(kSmallestPage);
   return place >= static_cast<int64_t>(begin_) - page && place <= static_cast<int64_t>(end_) + page;
@@ -321,7 +318,7 @@ bool ElfImage::IsNear(uint64_t address) const {
 // ---- Sections -----------------------------------------------------------------------------------
 
 std::string ElfImage::ReadSections() {
-  if (header_.e_shoff == 0 || header_.e_shnum == 0) return "";  // stripped to the bone
+  if (header_.e_shoff == 0 || header_.e_shnum == 0) return "";  // the file has no section headers
   if (header_.e_shentsize != sizeof(Elf64_Shdr)) {
     return ElfText("is damaged: expected section headers of %zu bytes, found %u",
                    sizeof(Elf64_Shdr), header_.e_shentsize);
@@ -343,7 +340,7 @@ bool ElfImage::IsLoaded(const Elf64_Shdr& section) const {
   if ((section.sh_flags & SHF_WRITE) != 0) flags |= PF_W;
   if ((section.sh_flags & SHF_EXECINSTR) != 0) flags |= PF_X;
   if (section.sh_type == SHT_NOBITS) {
-    // Thread-local zeros have addresses that other sections use, too.
+    // Addresses of thread-local zeros may coincide with other sections.
     return (section.sh_flags & SHF_TLS) != 0 || InMemory(section.sh_addr, section.sh_size, flags);
   }
   uint64_t offset = 0;

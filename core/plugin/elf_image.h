@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A shared object's header, segments and sections, read without loading it: which addresses there
-// will be, with which permissions, and where their bytes are in the file.
+// The header, segments and sections of a shared object, read without loading it: the address ranges
+// that the loader would map, their permissions, and their offsets in the file.
 //
-// Functions that check something return "" or what is wrong, as the end of a sentence whose subject
-// is the file.
+// Checking functions return "" or the problem, as the end of a sentence whose subject is the file.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_IMAGE_H_
 #define DEPUTY_CORE_PLUGIN_ELF_IMAGE_H_
 
@@ -19,7 +18,7 @@
 
 namespace deputy {
 
-// A printf-formatted text of at most 511 characters.
+// Returns a printf-formatted text of at most 511 characters.
 std::string ElfText(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 class ElfImage {
@@ -27,10 +26,10 @@ class ElfImage {
   // The file is borrowed.
   explicit ElfImage(std::span<const uint8_t> file) : file_(file) {}
 
-  // To be called first, and once; the functions below rely on what it has checked.
+  // Must be called first, and once; the functions below rely on its checks.
   std::string Read();
 
-  // What is at an offset in the file, which must hold it. Copies, since nothing has to be aligned.
+  // Reads a value at an offset, which must be inside the file. Copies, since it may be unaligned.
   template <typename T>
   T At(uint64_t offset) const {
     T value;
@@ -38,23 +37,23 @@ class ElfImage {
     return value;
   }
 
-  // The text at an offset in the file, which must hold `size` bytes there; false when it does not
-  // end in them.
+  // Reads the text at an offset, where the file must have `size` bytes; false if it is not
+  // terminated within them.
   bool StringAt(uint64_t offset, uint64_t size, std::string_view* out_text) const;
 
-  // Where in the file the bytes of an address range are. False unless they are all in one segment
-  // that can be read.
+  // Returns the file offset of an address range. False unless it is inside one readable segment.
   bool Locate(uint64_t address, uint64_t size, uint64_t* out_offset) const;
-  // Whether an address range is in one segment that has all of `flags` (PF_R and so on). Whatever
-  // fills up its last page counts, since the loader maps whole pages and relocates there.
+  // Returns true if an address range is inside one segment with all of `flags` (PF_R and so on).
+  // The remainder of its last page counts as part of it, since the loader maps whole pages and may
+  // relocate there.
   bool InMemory(uint64_t address, uint64_t size, unsigned flags) const;
-  // Whether an address is in the library, or at most a page away from it: pointers to the end of an
-  // object, or to a little before its begin, are no damage.
+  // Returns true if an address is in the library or at most a page away: pointers to the end of an
+  // object, or shortly before its begin, are valid.
   bool IsNear(uint64_t address) const;
 
-  // The first segment of a type, null if there is none.
+  // Returns the first segment of a type, or null.
   const Elf64_Phdr* FindSegment(unsigned type) const;
-  // Empty where a file has none.
+  // Empty if the file has no section headers.
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
 
  private:
@@ -75,8 +74,8 @@ class ElfImage {
   Elf64_Ehdr header_ = {};
   std::vector<Elf64_Phdr> segments_;
   std::vector<Elf64_Shdr> sections_;
-  uint64_t begin_ = 0, end_ = 0;  // of all that is loaded
-  uint64_t page_ = 0;             // the largest that the file is made for
+  uint64_t begin_ = 0, end_ = 0;  // address range of all loaded segments
+  uint64_t page_ = 0;             // the largest page size that the file supports
 };
 
 }  // namespace deputy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader trusts relocations altogether: it writes where they say, calls what they name as a
-// function that finds a function, and ends the process when one is not of the kind that its place
-// in the table asks for.
+// The loader does not check relocations: it writes to their addresses, calls the resolver functions
+// that they name, and aborts the process if one has a type that its position in the table does not
+// permit.
 #include "core/plugin/elf_relocations.h"
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 namespace deputy {
 namespace {
 
-// What a relocation is, whatever the machine calls it.
+// Machine-independent classification of relocation types.
 enum class Kind {
-  kOther,     // dlopen knows it, or refuses it with a message
-  kNone,      // nothing is written
-  kAddress,   // a symbol's address
-  kFunction,  // a symbol's address, perhaps only when it is first called
-  kRelative,  // an address in the library
-  kFinder,    // the result of a function in the library
-  kThread,    // of thread-local memory
+  kOther,     // known to dlopen, or rejected by it with a message
+  kNone,      // writes nothing
+  kAddress,   // writes a symbol's address
+  kFunction,  // writes a symbol's address, possibly at the first call
+  kRelative,  // writes an address in the library
+  kFinder,    // writes the result of a resolver function of the library
+  kThread,    // writes an offset or module of thread-local memory
   kThreadDescriptor,
-  kCopy,  // for executables only: copies a symbol's bytes
+  kCopy,  // copies a symbol's bytes; valid in executables only
 };
 
 Kind KindOf(uint32_t type) {
@@ -76,7 +76,7 @@ Kind KindOf(uint32_t type) {
 #endif
 }
 
-// How much is written; others write at least so much.
+// Number of bytes that a relocation writes; for kOther a lower bound.
 uint32_t BytesOf(Kind kind) {
   return kind == Kind::kThreadDescriptor ? 16 : kind == Kind::kOther ? 1 : 8;
 }
@@ -103,7 +103,7 @@ class RelocationReader {
  private:
   using Check = bool (RelocationReader::*)(const Elf64_Rela&, Kind) const;
 
-  // Where the loader writes, and whether that is the address of code then.
+  // A location that the loader writes, and whether it then holds the address of code.
   struct Place {
     uint64_t address = 0;
     uint32_t bytes = 0;
@@ -123,7 +123,7 @@ class RelocationReader {
   std::string CheckCalls(int64_t address, int64_t size) const;
 
   bool IsCode(uint64_t address) const { return image_.InMemory(address, 1, PF_X); }
-  // Libraries that say so have relocations in their code.
+  // Libraries with a TEXTREL tag may have relocations in code.
   unsigned Writable() const {
     const bool code_too = dynamic_.Has(DT_TEXTREL) || (dynamic_.Value(DT_FLAGS) & DF_TEXTREL) != 0;
     return code_too ? 0 : PF_W;
@@ -132,7 +132,7 @@ class RelocationReader {
   const ElfDynamic& dynamic_;
   const ElfImage& image_;
   const ElfSymbols& symbols_;
-  std::vector<Place> places_;  // in order, and apart from each other, after SortPlaces
+  std::vector<Place> places_;  // sorted and disjoint after SortPlaces
 };
 
 // ---- Relocations with an addend -----------------------------------------------------------------
@@ -165,7 +165,7 @@ bool RelocationReader::WritesCode(const Elf64_Rela& relocation, Kind kind) const
   return symbol.st_shndx == SHN_UNDEF || IsCode(symbol.st_value);
 }
 
-// Where it writes, and what it takes.
+// Checks the relocation's target and its symbol.
 bool RelocationReader::IsSound(const Elf64_Rela& relocation, Kind kind) const {
   if (kind == Kind::kNone) return true;
   const uint64_t symbol = ELF64_R_SYM(relocation.r_info);
@@ -174,7 +174,7 @@ bool RelocationReader::IsSound(const Elf64_Rela& relocation, Kind kind) const {
     return false;
   }
   if (symbol == 0) return true;
-  // A symbol that is not visible elsewhere has to be there.
+  // A symbol that is local must be defined.
   const Elf64_Sym named = symbols_.symbol(symbol);
   return named.st_shndx != SHN_UNDEF || ELF64_ST_BIND(named.st_info) != STB_LOCAL;
 }
@@ -201,8 +201,8 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
   }
 }
 
-// Those of functions may be made when the function is first called; until then the place holds the
-// address of the code that does it, which is in the file.
+// A function relocation may be resolved at the first call; until then the location holds the
+// address of the resolving code, which must be in the file.
 bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind) const {
   const bool is_possible = kind == Kind::kFunction || kind == Kind::kFinder ||
                            kind == Kind::kThreadDescriptor || kind == Kind::kNone;
@@ -212,7 +212,7 @@ bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind
   return image_.Locate(relocation.r_offset, 8, &offset) && IsCode(image_.At<uint64_t>(offset));
 }
 
-// The loader takes so many for relative ones and ends the process if one is not.
+// The loader assumes that this many relocations are relative, and aborts the process otherwise.
 std::string RelocationReader::CheckRelativeCount() const {
   const uint64_t relative = dynamic_.Value(DT_RELACOUNT);
   uint64_t offset = 0;
@@ -243,7 +243,7 @@ std::string RelocationReader::ReadRelative() {
       next = entry + 8;
       continue;
     }
-    sound = next != 0;  // a mask goes on where an address began
+    sound = next != 0;  // a mask needs a preceding address
     for (uint64_t bit = 0; sound && bit < 63; ++bit) {
       if ((entry >> (bit + 1) & 1) != 0) sound = AddRelative(next + bit * 8);
     }
@@ -252,7 +252,7 @@ std::string RelocationReader::ReadRelative() {
   return sound ? "" : "is damaged: a relative relocation points nowhere";
 }
 
-// The address is in the place where the sum is written.
+// The addend is stored at the address to which the sum is written.
 bool RelocationReader::AddRelative(uint64_t address) {
   uint64_t offset = 0;
   if (!image_.InMemory(address, 8, Writable()) || !image_.Locate(address, 8, &offset)) return false;
@@ -261,7 +261,7 @@ bool RelocationReader::AddRelative(uint64_t address) {
   return image_.IsNear(value);
 }
 
-// One that writes into another one's place was meant for a place of its own.
+// Overlapping relocations are damage: each must have its own target.
 std::string RelocationReader::SortPlaces() {
   std::sort(places_.begin(), places_.end(),
             [](const Place& a, const Place& b) { return a.address < b.address; });
@@ -272,9 +272,9 @@ std::string RelocationReader::SortPlaces() {
   return sound ? "" : "is damaged: two relocations write to one place";
 }
 
-// ---- What is called -----------------------------------------------------------------------------
+// ---- Functions that the loader calls ------------------------------------------------------------
 
-// The second and third entry are the loader's; a library may only leave room for them.
+// The loader fills the second and third entry; the library must leave them 0.
 std::string RelocationReader::CheckFunctionTable() const {
   if (!dynamic_.Has(DT_JMPREL) || !dynamic_.IsLazy()) return "";
   const uint64_t table = dynamic_.Value(DT_PLTGOT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loader writes into a library before it runs, and the functions that it then calls.
+// Checks the loader's writes to a library before it runs, and the functions that it then calls.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_RELOCATIONS_H_
 #define DEPUTY_CORE_PLUGIN_ELF_RELOCATIONS_H_
 
@@ -10,8 +10,8 @@
 
 namespace deputy {
 
-// Whether each relocation is of a known kind, writes to memory of the library, and takes a symbol
-// that there is; and whether each initialiser and finaliser is code then. "" or what is wrong.
+// Checks that each relocation has a known type, writes to memory of the library and refers to an
+// existing symbol, and that each initialiser and finaliser is then code. Returns "" or the problem.
 std::string CheckElfRelocations(const ElfDynamic& dynamic, const ElfSymbols& symbols);
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader walks hash chains to their end, divides by the number of buckets, and calls what a
-// symbol says is a function that finds another one.
+// The loader follows hash chains to their end, divides by the number of buckets, and calls symbols
+// of type IFUNC as resolver functions.
 #include "core/plugin/elf_symbols.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace deputy {
 namespace {
 
-// More would be no library but an attack on the time that reading takes.
+// Upper bound that only malicious files exceed; limits the time of the checks.
 constexpr uint64_t kMaxSymbols = uint64_t{1} << 28;
 
 constexpr const char* kBadHash = "is damaged: its hash table has no end or lies outside of it";
@@ -25,10 +25,10 @@ std::string ElfSymbols::Read() {
   return problem;
 }
 
-// ---- How many there are -------------------------------------------------------------------------
+// ---- Number of symbols --------------------------------------------------------------------------
 
-// A section says it, or the older hash table; with the newer one alone, the last symbol with a hash
-// is the last.
+// The number of symbols is given by a section or by the older hash table. With only the newer one,
+// the last symbol with a hash is the last symbol.
 std::string ElfSymbols::Count() {
   uint64_t offset = 0;
   for (const Elf64_Shdr& section : image_.sections()) {
@@ -54,7 +54,7 @@ bool ElfSymbols::CountByGnuHash() {
     last = std::max<uint64_t>(last, image_.At<uint32_t>(hash.bucket_table + i * 4));
   }
   count_ = std::max<uint64_t>(hash.first_symbol, last + 1);
-  if (last < hash.first_symbol) return true;  // nothing is exported
+  if (last < hash.first_symbol) return true;  // no exported symbols
   for (uint64_t chain = 0;; ++last) {
     if (!image_.Locate(hash.chains + (last - hash.first_symbol) * 4, 4, &chain)) return false;
     if ((image_.At<uint32_t>(chain) & 1) != 0) break;
@@ -65,7 +65,7 @@ bool ElfSymbols::CountByGnuHash() {
 
 // ---- Hash tables --------------------------------------------------------------------------------
 
-// Buckets and chains hold numbers of symbols; a chain ends with 0.
+// Buckets and chains contain symbol indices; a chain ends with 0.
 std::string ElfSymbols::CheckHash() const {
   uint64_t offset = 0;
   const uint64_t address = dynamic_.Value(DT_HASH);
@@ -77,7 +77,7 @@ std::string ElfSymbols::CheckHash() const {
     return kBadHash;
   }
   const auto entry = [&](uint64_t index) { return image_.At<uint32_t>(offset + 8 + index * 4); };
-  std::vector<bool> seen(chains, false);  // each symbol is in one chain, once
+  std::vector<bool> seen(chains, false);  // each symbol must be in one chain, once
   for (uint64_t bucket = 0; bucket < buckets; ++bucket) {
     for (uint64_t symbol = entry(bucket); symbol != 0; symbol = entry(buckets + symbol)) {
       if (symbol >= chains || seen[symbol]) return kBadHash;
@@ -101,8 +101,8 @@ bool ElfSymbols::ReadGnuHash(GnuHash* hash) const {
          image_.Locate(buckets, hash->buckets * 4, &hash->bucket_table);
 }
 
-// Buckets hold the number of their first symbol, or 0; its fellows follow, the last one marked. So
-// each chain has an end if the very last one has.
+// A bucket contains the index of its first symbol, or 0; the other symbols follow it, the last one
+// marked. So all chains are terminated if the very last one is.
 std::string ElfSymbols::CheckGnuHash() const {
   GnuHash hash;
   if (!ReadGnuHash(&hash)) return kBadHash;
@@ -144,7 +144,7 @@ std::string ElfSymbols::CheckSymbols() const {
       std::string problem = CheckDefined(i, entry);
       if (!problem.empty()) return problem;
     } else if (entry.st_value != 0 || ELF64_ST_VISIBILITY(entry.st_other) != STV_DEFAULT) {
-      // The loader would take the library itself for its owner.
+      // Otherwise the loader would resolve it within this library.
       return Problem(i, "is not defined, but has a value or belongs to the library");
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The symbols of a shared object, and the tables by which the loader finds them: hash tables and
+// The symbols of a shared object, and the tables with which the loader finds them: hash tables and
 // versions.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_SYMBOLS_H_
 #define DEPUTY_CORE_PLUGIN_ELF_SYMBOLS_H_
@@ -14,25 +14,25 @@ namespace deputy {
 
 class ElfSymbols {
  public:
-  // The dynamic segment is borrowed, and has been read.
+  // The dynamic segment is borrowed; its Read must have succeeded.
   explicit ElfSymbols(const ElfDynamic* dynamic) : dynamic_(*dynamic), image_(dynamic->image()) {}
 
-  // "" or what is wrong. To be called first, and once.
+  // Returns "" or the problem. Must be called first, and once.
   std::string Read();
 
   uint64_t count() const { return count_; }
-  // By their numbers below count().
+  // Symbol and name by index, which must be below count().
   Elf64_Sym symbol(uint64_t index) const {
     return image_.At<Elf64_Sym>(symbols_ + index * sizeof(Elf64_Sym));
   }
   std::string_view name(uint64_t index) const;
 
  private:
-  // The table of DT_GNU_HASH behind its head.
+  // The table of DT_GNU_HASH, after its header.
   struct GnuHash {
     uint64_t buckets = 0, first_symbol = 0;
-    uint64_t bucket_table = 0;  // where it is in the file
-    uint64_t chains = 0;        // their address
+    uint64_t bucket_table = 0;  // offset in the file
+    uint64_t chains = 0;        // address
   };
 
   std::string Count();
@@ -47,11 +47,11 @@ class ElfSymbols {
   const ElfDynamic& dynamic_;
   const ElfImage& image_;
   uint64_t count_ = 0;
-  uint64_t symbols_ = 0;  // where the table is in the file
+  uint64_t symbols_ = 0;  // offset of the table in the file
 };
 
-// Whether the loader can walk the tables of versions, and each symbol's version is in them. "" or
-// what is wrong.
+// Checks that the loader can follow the tables of versions, and that they contain each symbol's
+// version. Returns "" or the problem.
 std::string CheckElfVersions(const ElfDynamic& dynamic, const ElfSymbols& symbols);
 
 }  // namespace deputy

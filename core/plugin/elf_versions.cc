@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Versions of symbols stand in two chained tables, of those that the library needs and of those
-// that it defines; a third one has a number for each symbol. The loader follows the chains, makes a
-// table of what it finds, and looks a symbol's number up in that without asking.
+// Symbol versions are listed in two chained tables: needed and defined ones; a third table has a
+// version number for each symbol. The loader follows the chains, builds a table of the versions,
+// and indexes it with the symbols' numbers without bounds checks.
 #include <dlfcn.h>
 
 #include <set>
@@ -14,10 +14,11 @@ namespace {
 
 constexpr const char* kOutside = "is damaged: the symbols' versions lie outside of what is loaded";
 
-// The bits of a version's number; the uppermost of 16 says that the symbol is hidden.
+// The bits of a version number; the top bit of 16 marks a hidden symbol.
 constexpr unsigned kNumberMask = 0x7fff;
 
-// Whether a library is in this process already: then one that no file names is there, too.
+// Returns true if the library is loaded in this process; it may then be missing among the file's
+// dependencies.
 bool IsInProcess(std::string_view library) {
   void* handle = dlopen(std::string(library).c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -28,7 +29,7 @@ class VersionReader {
  public:
   explicit VersionReader(const ElfDynamic& dynamic) : dynamic_(dynamic), image_(dynamic.image()) {}
 
-  // Each "" or what is wrong; all to be called, in this order.
+  // Each returns "" or the problem. All must be called, in this order.
   std::string ReadNeeded();
   std::string ReadDefined();
   std::string CheckSymbols(uint64_t count) const;
@@ -36,7 +37,7 @@ class VersionReader {
  private:
   std::string ReadNeededOf(uint64_t address, const Elf64_Verneed& library);
 
-  // The entry of a chain; false when it is not all in the file.
+  // Reads an entry of a chain; false if it is not completely in the file.
   template <typename T>
   bool Get(uint64_t address, T* out) const {
     uint64_t offset = 0;
@@ -44,8 +45,8 @@ class VersionReader {
     *out = image_.At<T>(offset);
     return true;
   }
-  // Whether an entry is the last one exactly where the count says so. Chains only run forward, so
-  // that they cannot be endless.
+  // Returns true if an entry is the last one exactly at the end of the count. Offsets are unsigned,
+  // so chains only run forward and must end.
   static bool IsNext(uint64_t next, uint64_t index, uint64_t count) {
     return (next == 0) == (index + 1 == count);
   }
@@ -66,7 +67,7 @@ std::string VersionReader::ReadNeeded() {
         !dynamic_.Name(library.vn_file, &name)) {
       return kOutside;
     }
-    // The loader ends the process when it has loaded no such library.
+    // The loader aborts the process if it has not loaded this library.
     if (!dynamic_.Needs(name) && !IsInProcess(name)) {
       return "is damaged: it needs versions of a library that it does not need";
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two flavours are opened as upstream opens them: external delegates with functions bound when
-// they are first called, so that one may lack functions that are never called; stable ones with all
-// functions bound, and after an environment variable says where they were found.
+// The two kinds are opened as upstream opens them: external delegates with lazy binding, so that
+// unused functions may be undefined; stable ones with immediate binding, after an environment
+// variable was set to their directory.
 #include "core/plugin/plugin.h"
 
 #include <dlfcn.h>
@@ -26,20 +26,20 @@ constexpr const char* kDestroy = "tflite_plugin_destroy_delegate";
 constexpr const char* kPlugin = "deputy_plugin";
 constexpr const char* kStable = "TFL_TheStableDelegate";
 
-// A struct of an older plug-in may end behind `destroy`, but not before.
+// A struct of an older plug-in may end after `destroy`, but not before.
 constexpr size_t kVersionedSize = offsetof(DeputyDelegatePlugin, abi_version) + sizeof(uint32_t);
 constexpr size_t kSmallestSize =
     offsetof(DeputyDelegatePlugin, destroy) + sizeof(DeputyDelegatePlugin::destroy);
 
-// Drivers may take seconds to start.
+// Generous, because drivers may take seconds to start.
 constexpr int kProbeTimeoutMs = 10000;
 
 constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
 
 std::string Quoted(const char* text) { return std::string("'") + text + "'"; }
 
-// Initialisers of a library are foreign code and may throw. There is no observer: there is no
-// interpreter yet.
+// Initialisers of a library are foreign code and may throw. No observer exists before the
+// interpreter.
 void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) {
   void* handle = nullptr;
   const CallResult result = CallForeign(nullptr, {.callback = Callback::kLoad}, [&](CallResult*) {
@@ -56,14 +56,14 @@ void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) 
   return nullptr;
 }
 
-// Then loading it runs none of its code.
+// Returns true if loading the library would not run its code again.
 bool IsInProcess(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
   return handle != nullptr;
 }
 
-// Stable delegates look there for files that belong to them.
+// Stable delegates read this variable to find their own files.
 void NameStableFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -129,7 +129,8 @@ std::string PluginLibrary::OpenHere(int flags, bool stable_too) {
   return FindFunctions(stable_too);
 }
 
-// The plug-in's description of itself first: its functions are the exported ones, or better.
+// Reads the plug-in's own description first, because its functions take precedence over the
+// exported ones.
 std::string PluginLibrary::FindFunctions(bool stable_too) {
   create_ = reinterpret_cast<CreateFunction>(dlsym(handle_, kCreate));
   destroy_ = reinterpret_cast<DestroyFunction>(dlsym(handle_, kDestroy));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A wrapper is known by its Prepare function, so nothing has to remember which delegates are ours.
+// A wrapper is recognized by its Prepare function, so no list of our delegates is needed.
 #include "core/plugin/plugin_delegate.h"
 
 #include <utility>
@@ -11,18 +11,18 @@
 namespace deputy {
 namespace {
 
-// The first member is what the client sees.
+// `base` must be the first member: clients get its address.
 struct Wrapper {
   TfLiteDelegate base = {};
-  TfLiteOpaqueDelegateBuilder builder = {};  // when the inner delegate is opaque
+  TfLiteOpaqueDelegateBuilder builder = {};  // used if the inner delegate is opaque
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
   mutable std::recursive_mutex support_mutex;   // LockSupport
-  std::shared_ptr<const GivenOptions> options;  // that it was made with; null: none
+  std::shared_ptr<const GivenOptions> options;  // options of its creation; null: none
 };
 
 // ---- Forwarding ---------------------------------------------------------------------------------
-// The runtime calls these through the funnel; only CopyTo is called by clients.
+// The runtime calls these through CallForeign; CopyTo is called directly by clients.
 
 TfLiteDelegate* Inner(TfLiteDelegate* delegate) {
   return static_cast<Wrapper*>(delegate->data_)->inner;
@@ -32,8 +32,8 @@ TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return ForwardDelegatePrepare(context, Inner(delegate));
 }
 
-// Upstream's wrapper passes itself where the plug-in expects its own delegate, which is of
-// no use.
+// Upstream's wrapper passes itself where the plug-in expects its own delegate, which the plug-in
+// cannot use.
 TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle handle, TfLiteTensor* tensor) {
   TfLiteDelegate* inner = Inner(delegate);
@@ -94,7 +94,7 @@ void ForwardOpaqueFree(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void
   ForwardFreeBufferHandle(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper), handle);
 }
 
-// ---- Making one ---------------------------------------------------------------------------------
+// ---- Creation -----------------------------------------------------------------------------------
 
 void WrapPlain(Wrapper* wrapper) {
   const TfLiteDelegate& inner = *wrapper->inner;
@@ -116,15 +116,15 @@ void WrapOpaque(const TfLiteOpaqueDelegateBuilder& inner, Wrapper* wrapper) {
   wrapper->base.opaque_delegate_builder = outer;
 }
 
-// Where a plug-in's texts go while a function of its own runs: the callback has no argument of
-// ours.
+// Destination of a plug-in's messages during a call of one of its functions. Thread-local, because
+// the callback has no user data.
 thread_local std::string* current_report = nullptr;
 
 constexpr size_t kMaxReport = 600;
 
 void CollectReport(const char* text) {
   if (current_report == nullptr || text == nullptr) return;
-  // Without memory there is less to read.
+  // Out of memory: the message is truncated.
   Guard(Ignore, [&] {
     if (!current_report->empty()) *current_report += "; ";
     current_report->append(text);
@@ -132,7 +132,7 @@ void CollectReport(const char* text) {
   });
 }
 
-// Makes the call, with what the plug-in says meanwhile in `*out_report`.
+// Makes the call; messages that the plug-in reports meanwhile are stored in `*out_report`.
 template <typename Function>
 CallResult CallReporting(CallObserver* observer, Callback callback, Function&& function,
                          std::string* out_report) {
@@ -142,7 +142,7 @@ CallResult CallReporting(CallObserver* observer, Callback callback, Function&& f
   return result;
 }
 
-// Calls the plug-in, with `*out_problem` saying why when it gives no delegate.
+// Calls the plug-in; if it returns no delegate, `*out_problem` contains the reason.
 template <typename Create>
 TfLiteDelegate* CallCreate(CallObserver* observer, Create&& create, std::string* out_problem) {
   std::string report;
@@ -164,7 +164,8 @@ TfLiteDelegate* Refuse(const PluginLibrary& library, const std::string& problem,
   return nullptr;
 }
 
-// The wrapper is made first, so that a lack of memory leaves nothing of the plug-in's behind.
+// The wrapper is allocated first, so that running out of memory does not leak the plug-in's
+// delegate.
 template <typename Create>
 TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library,
                             std::shared_ptr<const GivenOptions> options, Create&& create,
@@ -192,7 +193,7 @@ const Wrapper* WrapperOf(const TfLiteDelegate* delegate) {
   return is_ours ? static_cast<const Wrapper*>(builder->data) : nullptr;
 }
 
-// The delegate is gone for us even if this throws.
+// The delegate counts as destroyed even if this throws.
 void CallDestroy(CallObserver* observer, const Wrapper& wrapper) {
   const ForeignCall call = {.callback = Callback::kDestroy, .delegate = wrapper.inner};
   CallForeign(observer, call, [&](CallResult*) {
@@ -212,7 +213,7 @@ std::string PathOf(const PluginDelegate& delegate) {
   return delegate.library == nullptr ? "a delegate of no plug-in" : delegate.library->path();
 }
 
-// Makes a call that a plug-in may lack, with the reason reported where it fails.
+// Calls an optional function of a plug-in; reports the reason of a failure.
 template <typename Function>
 TfLiteStatus Ask(const std::string& who, const char* what, bool has_function, bool has_callback,
                  const Function& function, ErrorReporter* reporter) {

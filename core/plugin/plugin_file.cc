@@ -20,7 +20,7 @@ namespace {
 
 std::string SystemText() { return std::generic_category().message(errno); }
 
-// A file in memory, as it is on disk.
+// A read-only map of a file.
 class MappedFile {
  public:
   ~MappedFile() {
@@ -28,7 +28,7 @@ class MappedFile {
     if (file_ >= 0) close(file_);
   }
 
-  // "" or what is wrong. Opening must not wait, as it would for a pipe.
+  // Returns "" or the problem. Opens without blocking, as the file may be a pipe.
   std::string Open(const std::string& path) {
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts = {};
@@ -49,9 +49,10 @@ class MappedFile {
   void* bytes_ = MAP_FAILED;
 };
 
-// A sanitizer's runtime must be in a process from its start: loaded later, it ends the process.
+// The runtime of a sanitizer must be in a process from its start; loaded later, it aborts the
+// process.
 struct Sanitizer {
-  std::string_view prefix;  // of the functions that instrumented code calls
+  std::string_view prefix;  // prefix of the functions that instrumented code calls
   const char* name;
 };
 constexpr Sanitizer kSanitizers[] = {
@@ -61,7 +62,7 @@ constexpr Sanitizer kSanitizers[] = {
     {"__ubsan_", "UndefinedBehaviorSanitizer"},
 };
 
-// "" unless the symbol belongs to a sanitizer that this process was not built with.
+// Returns "" unless the symbol belongs to a sanitizer that is not in this process.
 std::string SanitizerProblem(const ElfSymbol& symbol) {
   if (symbol.defined || symbol.weak) return "";
   for (const Sanitizer& sanitizer : kSanitizers) {
@@ -74,7 +75,7 @@ std::string SanitizerProblem(const ElfSymbol& symbol) {
   return "";
 }
 
-// The file that dlopen would take, "" if we cannot tell.
+// Returns the file that dlopen would load, "" if it is unknown.
 std::string FindFile(const std::string& path) {
   if (path.find('/') != std::string::npos) return path;
   const char* folders = std::getenv("LD_LIBRARY_PATH");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a file may be given to dlopen.
+// Checks that a file may be passed to dlopen.
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_FILE_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_FILE_H_
 
@@ -9,14 +9,14 @@
 namespace deputy {
 
 struct PluginFile {
-  // "" if the file may be loaded, else what is wrong, as the end of a sentence about the file.
+  // "" if the file may be loaded, else the problem, as the end of a sentence about the file.
   std::string problem;
-  // The library has the object by which stable delegates are known.
+  // The library defines TFL_TheStableDelegate, which marks stable delegates.
   bool is_stable = false;
 };
 
-// Reads the library that dlopen would load for `path`. A name without a slash is looked for in
-// LD_LIBRARY_PATH; one that is not there has no problem as far as we can see.
+// Inspects the library that dlopen would load for `path`. A name without a slash is searched in
+// LD_LIBRARY_PATH; if it is not there, no problem is reported.
 PluginFile InspectPluginFile(const std::string& path);
 
 }  // namespace deputy

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// See plugin_folders.h.
 #include "core/plugin/plugin_folders.h"
 
 #include <dlfcn.h>
@@ -15,7 +13,8 @@ namespace {
 
 using std::filesystem::path;
 
-// The folder of the library or program that this code is in, without links; "" if nobody knows.
+// Returns the directory of the library or program that contains this code, with links resolved; ""
+// if unknown.
 path OwnFolder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&FindPlugin), &info) == 0) return {};
@@ -24,7 +23,7 @@ path OwnFolder() {
   return error ? path() : own.parent_path();
 }
 
-// "" if it is not there.
+// Returns "" if the directory does not exist.
 path InstalledFolder() {
   const path own = OwnFolder();
   std::error_code error;
@@ -32,7 +31,7 @@ path InstalledFolder() {
   return is_here ? own / "deputy/plugins" : path();
 }
 
-// The file names that a plug-in of that name may have.
+// Returns the file names that a plug-in of this name may have.
 std::vector<std::string> FileNames(const std::string& name) {
   if (IsLibraryName(name)) return {name};
   return {"lib" + name + ".so", "libdeputy_" + name + ".so"};

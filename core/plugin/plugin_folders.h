@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where plug-ins are looked for: what the environment variable DEPUTY_PLUGIN_PATH names, and the
-// folder in which they are installed beside this library.
+// Search path of plug-ins: the entries of the environment variable DEPUTY_PLUGIN_PATH, and the
+// directory next to this library into which they are installed.
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_FOLDERS_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_FOLDERS_H_
 
@@ -11,19 +11,19 @@
 
 namespace deputy {
 
-// "libname.so" and "libname.so.1.2".
+// Returns true for names like "libname.so" and "libname.so.1.2".
 bool IsLibraryName(const std::string& name);
 
-// Paths separated by colons; empty ones are left out.
+// Splits paths at colons; empty ones are dropped.
 std::vector<std::string> SplitPluginPaths(std::string_view text);
 
-// Files and folders, in the order of the search: those of the environment, then `deputy/plugins`
-// beside this library, if it is there.
+// Returns files and directories in search order: those of the environment, then `deputy/plugins`
+// next to this library, if it exists.
 std::vector<std::string> PluginPaths();
 
-// The plug-in that a name without a slash stands for: "gpu" is libgpu.so or libdeputy_gpu.so, and
-// "libgpu.so" that file, in PluginPaths(); or libdeputy_gpu.so beside this library, where it is
-// built. "" if there is none, and for names with a slash.
+// Returns the plug-in for a name without a slash: "gpu" is libgpu.so or libdeputy_gpu.so, and
+// "libgpu.so" that file, in PluginPaths(); or libdeputy_gpu.so next to this library, as in a build
+// directory. "" if there is none, and for names with a slash.
 std::string FindPlugin(const std::string& name);
 
 }  // namespace deputy

@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// Whether the whole of `text` is a number of type T.
+// Returns true if all of `text` is a finite number of type T.
 template <typename T>
 bool IsNumber(std::string_view text) {
   T value{};
@@ -26,7 +26,7 @@ bool IsOfType(std::string_view text, int32_t type) {
       return IsNumber<int64_t>(text);
     case kDeputyOptionFloat:
       return IsNumber<double>(text);
-    default:  // text, and the types of plug-ins newer than us
+    default:  // text, and types that only newer plug-ins have
       return true;
   }
 }

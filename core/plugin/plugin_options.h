@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options on their way to a plug-in, held against those that it declares.
+// Options for a plug-in, and their check against those that it declares.
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_
 
@@ -20,11 +20,11 @@ struct PluginOptions {
   size_t count = 0;
 };
 
-// Keys and values as a client gave them.
+// Keys and values as the client passed them.
 using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 
-// "" or what is wrong with the options. `plugin` may be null or declare none: then every key and
-// every value is right as long as it is there.
+// Returns "" or the problem with the options. If `plugin` is null or declares no options, all keys
+// and values are valid unless null.
 std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child says by a byte in a pipe that it came to the end. Its exit status is for the message
-// only: a program that waits for all its children, or ignores SIGCHLD, takes that from us.
+// The child writes a byte to a pipe when the function has returned. Its exit status is only used in
+// the message: a program that waits for all its children, or ignores SIGCHLD, may consume it.
 #include "core/plugin/plugin_probe.h"
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The child must not run the program's crash handlers, write its core, print beside it, or live on
-// without it.
+// The child must not run the program's crash handlers, dump core, write to its standard streams, or
+// outlive it.
 void LeaveTheProgram() {
   for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS}) {
     signal(fatal, SIG_DFL);
@@ -42,7 +42,7 @@ void LeaveTheProgram() {
 
 [[noreturn]] void RunChild(const std::function<void()>& load, int done) noexcept {
   LeaveTheProgram();
-  Guard(Ignore, load);  // the program would have caught it
+  Guard(Ignore, load);  // the program would have caught the exception as well
   const char byte = 1;
   _exit(write(done, &byte, 1) == 1 ? 0 : 1);
 }
@@ -55,7 +55,7 @@ End WaitFor(int done, Clock::time_point deadline) {
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left < 0) return End::kLate;
     pollfd wanted = {done, POLLIN, 0};
-    if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;  // interrupted, or late
+    if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;  // interrupted or timed out
     char byte = 0;
     const ssize_t count = read(done, &byte, 1);
     if (count < 0 && errno == EINTR) continue;
@@ -63,8 +63,8 @@ End WaitFor(int done, Clock::time_point deadline) {
   }
 }
 
-// The exit status, -1 if somebody else has taken it. The number of a child that is gone altogether
-// may be another process's by now, and is not killed.
+// Returns the exit status, -1 if other code of the program has reaped the child. The child's pid
+// may then belong to another process, so it is not killed.
 int Reap(pid_t child, bool kill_it) {
   int status = -1;
   pid_t ended = waitpid(child, &status, WNOHANG);
@@ -99,7 +99,7 @@ std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {
   if (child > 0) end = WaitFor(ends[0], Clock::now() + std::chrono::milliseconds(timeout_ms));
   close(ends[0]);
   if (child < 0) return NoChild(error);
-  // One that is gone may also have closed the pipe and live on.
+  // A child that closed the pipe may still be running.
   const int status = Reap(child, end != End::kDone);
   if (end == End::kDone) return "";
   if (end == End::kGone) return Describe(status);

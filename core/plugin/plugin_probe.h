@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading a library in a child process first. What a library's own code does when it is loaded
-// cannot be checked; a child that it ends takes nothing with it.
+// Loads a library in a child process first. The code that a library runs while it is loaded cannot
+// be checked; if it crashes the child, this process is unaffected.
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_PROBE_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_PROBE_H_
 
@@ -10,17 +10,16 @@
 
 namespace deputy {
 
-// Whether the environment asks for it, with DEPUTY_PLUGIN_PROBE=1.
+// Returns true if the environment variable DEPUTY_PLUGIN_PROBE is 1.
 bool PluginProbeWanted();
 
-// Runs `load` in a child process and waits for it. Returns "" if `load` came to its end there,
-// whatever its result; otherwise what happened, as the end of a sentence about the library.
+// Runs `load` in a child process and waits for it. Returns "" if `load` returned there, whatever
+// its result; otherwise the problem, as the end of a sentence about the library.
 //
-// The child is a copy of this process with one thread, made by fork: a process of another program
-// would lack the libraries and symbols that this one has, and no other program is sure to be there.
-// The price is that `load` may wait for ever for a lock that another thread held at that moment; it
-// is killed when the time is over. (glibc and musl take care of their own: those of malloc, stdio
-// and dlopen.)
+// The child is a fork of this process with one thread: another program would lack the libraries and
+// symbols of this one, and may not be installed. The drawback is that `load` may block forever on a
+// lock that another thread held during the fork; the child is killed after the timeout. (glibc and
+// musl handle their own locks: those of malloc, stdio and dlopen.)
 std::string ProbeInChild(const std::function<void()>& load, int timeout_ms);
 
 }  // namespace deputy

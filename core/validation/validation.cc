@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls, findings and the order of things. How the context's functions are called is checked in
-// validation_functions.cc, what a call leaves behind in validation_checks.cc.
+// Calls, their order, and findings. validation_functions.cc checks calls of the context's
+// functions, validation_checks.cc the effects of a delegate's call.
 #include "core/validation/validation.h"
 
 #include <dlfcn.h>
@@ -59,14 +59,14 @@ const char* NameOfTensor(Subgraph* subgraph, int tensor) {
   return found == nullptr || found->name == nullptr ? "" : found->name;
 }
 
-// Key for finding what happened before: the text without its numbers.
+// Removes digits, so that findings that differ only in numbers count as one.
 std::string WithoutNumbers(std::string text) {
   std::erase_if(text, [](unsigned char c) { return isdigit(c) != 0; });
   return text;
 }
 
-// A plain delegate has no name until it replaces nodes; until then the name of the file that its
-// code is in stands in for it.
+// Returns the file name of a plain delegate's code, which identifies the delegate until it replaces
+// nodes: it has no name before.
 std::string FileOf(const TfLiteDelegate* delegate) {
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
   const void* code = builder != nullptr ? reinterpret_cast<const void*>(builder->Prepare)
@@ -82,7 +82,7 @@ std::string FileOf(const TfLiteDelegate* delegate) {
 Validation::Validation(InterpreterState* interpreter, const ValidationConfig& config)
     : interpreter_(interpreter), config_(config) {}
 
-// The subgraphs are gone by now, and every kernel with them.
+// The subgraphs, and with them all kernels, have been destroyed before.
 Validation::~Validation() = default;
 
 size_t Validation::guard_bytes() const { return kGuardBytes; }
@@ -111,7 +111,7 @@ void Validation::Call::LookUpDelegate() {
   }
 }
 
-// The layer must not fail a call: without memory it looks at less.
+// The layer must not fail a call: if out of memory, it skips checks.
 void Validation::Begin(const ForeignCall& foreign) try {
   ++depth_;
   auto added = std::make_unique<Call>(foreign);
@@ -123,7 +123,7 @@ void Validation::Begin(const ForeignCall& foreign) try {
     calls_.push_back(std::move(added));
   }
   ForeignCall& subject = call->subject;
-  // A node knows its delegate only after its init.
+  // A node refers to its delegate only after its init.
   if (subject.callback == Callback::kInit && call->outer != nullptr &&
       call->outer->subject.callback == Callback::kDelegatePrepare) {
     subject.delegate = call->outer->replacing;
@@ -139,7 +139,7 @@ void Validation::Begin(const ForeignCall& foreign) try {
         });
   call->begin = std::chrono::steady_clock::now();
 } catch (...) {
-  // The call is not in the list; End sees that by its depth.
+  // The call is not in the list; End detects that by its depth.
 }
 
 void Validation::End(const ForeignCall&, const CallResult& result) {
@@ -148,7 +148,7 @@ void Validation::End(const ForeignCall&, const CallResult& result) {
   Call* const call = Current();
   if (call == nullptr || call->depth != depth) return;
   const auto taken = std::chrono::duration_cast<std::chrono::nanoseconds>(now - call->begin);
-  // Without memory the rest of the checks is left out.
+  // If out of memory, the remaining checks are skipped.
   Guard(Ignore, [&] { CheckEnd(call, result, taken.count()); });
   const std::lock_guard<std::mutex> lock(mutex_);
   calls_.pop_back();
@@ -197,7 +197,7 @@ Validation::Call* Validation::Current() const {
   return calls_.empty() ? nullptr : calls_.back().get();
 }
 
-// False when the node is none that is known: nothing can be said about it then.
+// Returns false if the node is unknown; it cannot be checked then.
 bool Validation::CheckOrder(const Call& call) {
   const ForeignCall& subject = call.subject;
   if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
@@ -210,7 +210,7 @@ bool Validation::CheckOrder(const Call& call) {
     return false;
   }
   if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
-  // A delegate that promised to take the whole graph is never prepared.
+  // A delegate that promised to claim the whole graph is never prepared.
   const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
   if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
       (call.flags & promise) == 0) {
@@ -221,7 +221,7 @@ bool Validation::CheckOrder(const Call& call) {
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const ForeignCall& subject = call.subject;
-  // An exception has become the same result by now.
+  // After an exception, user_data has the same value.
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
@@ -252,7 +252,7 @@ void Validation::EnterInterpreter(const char* function) {
   if (innermost == nullptr) return;
   Report(Rule::kReenters, innermost, -1, "calls %s of the interpreter that is calling it",
          function);
-  // Memory may move now; what was copied has nothing to be held against.
+  // Memory may be reallocated now, so the copies can no longer be compared.
   for (Call* call = innermost; call != nullptr; call = call->outer) call->before.reset();
 }
 
@@ -267,7 +267,7 @@ void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistratio
   if (has_free || user_data == nullptr) return;
   const TfLiteOpaqueDelegateBuilder* builder =
       freed.delegate == nullptr ? nullptr : BuilderOf(freed.delegate);
-  // The delegate itself, or its data, as user data need no free.
+  // User data that are the delegate itself, or its data, need no free.
   if (user_data == freed.delegate || user_data == freed.delegate->data_ ||
       (builder != nullptr && user_data == builder->data)) {
     return;
@@ -295,7 +295,7 @@ void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle ha
   freed_handles_.erase({delegate, handle});
 }
 
-// The handle may be given out anew afterwards; HandleSet is called then.
+// The handle may be reused afterwards; HandleSet is called then.
 void Validation::CheckHandleFreed(const Call& call) {
   const TfLiteTensor* tensor = call.subgraph->tensor(call.subject.tensor);
   if (tensor == nullptr) return;
@@ -326,8 +326,7 @@ std::string Validation::Describe(const Call& call) const {
   return text;
 }
 
-// Operators on the CPU are called, too, so that the layer knows who calls the context; what they do
-// is not its business.
+// Operators on the CPU are tracked only to attribute calls of the context; they are not checked.
 void Validation::Report(Rule rule, const Call* call, int tensor, const char* format, ...) {
   if (call != nullptr && call->subject.delegate == nullptr) return;
   char what[512];
@@ -335,7 +334,7 @@ void Validation::Report(Rule rule, const Call* call, int tensor, const char* for
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  // A finding that there is no memory for is lost.
+  // The finding is dropped if there is no memory for it.
   Guard(Ignore, [&] {
     Finding finding;
     finding.rule = rule;

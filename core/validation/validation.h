@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: the observer that reports where delegates break the contract. One per
-// interpreter, and only where it was requested: every place that consults it tests a pointer and is
-// done when there is none. It changes no status and no result.
+// The validation layer: the observer that reports violations of the contract by delegates. One per
+// interpreter, and only if it was requested: without it, every hook costs one test of a pointer. It
+// changes no status and no result.
 //
-// It observes each call into foreign code. What that must not touch is copied when it begins and
-// compared when it ends; in between, the functions of the context say how they
-// are called and which changes are the runtime's own.
+// It observes each call of foreign code. State that the call must not change is copied at its begin
+// and compared at its end; meanwhile the context's functions report their arguments and the
+// runtime's own changes.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_H_
 
@@ -34,10 +34,10 @@ namespace deputy {
 class InterpreterState;
 class Subgraph;
 
-// One way in which a delegate breaks a rule, however often it does so.
+// One way in which a delegate breaks a rule, with the number of occurrences.
 struct Finding {
   Rule rule;
-  std::string text;  // rule, delegate, call, and what happened
+  std::string text;  // rule, delegate, call, and description
   int subgraph = -1;
   int node = -1;
   int tensor = -1;
@@ -49,7 +49,7 @@ struct Finding {
 struct ValidationConfig {
   bool enabled = false;
   int64_t invoke_budget_ns = 0;  // 0: none
-  // Called with every finding when it is made first.
+  // Called with every finding at its first occurrence.
   std::function<void(const Finding&)> on_finding;
 };
 
@@ -89,7 +89,7 @@ class Validation final : public Observer {
   void HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) override;
 
  private:
-  // What a delegate's call is held against; absent for kernels on the CPU.
+  // State before a delegate's call, for comparison; absent for kernels on the CPU.
   struct Before {
     explicit Before(Subgraph* subgraph);
     SavedFields fields;
@@ -98,10 +98,10 @@ class Validation final : public Observer {
     std::vector<int> mode_depths;  // per subgraph
   };
 
-  // A call that has begun.
+  // A call in progress.
   struct Call {
     explicit Call(const ForeignCall& call);
-    // Finds out about the delegate that is called.
+    // Sets `inner` and `flags` of the called delegate.
     void LookUpDelegate();
     bool IsDelegate(const TfLiteDelegate* other) const {
       return other == subject.delegate || other == inner;
@@ -109,8 +109,8 @@ class Validation final : public Observer {
 
     ForeignCall subject;
     Subgraph* subgraph;
-    const TfLiteDelegate* inner = nullptr;  // as nodes and tensors carry it
-    int64_t flags = 0;                      // the delegate's
+    const TfLiteDelegate* inner = nullptr;  // the delegate that nodes and tensors refer to
+    int64_t flags = 0;                      // of the delegate
     Call* outer = nullptr;
     int depth = 0;
     std::thread::id thread;
@@ -118,10 +118,10 @@ class Validation final : public Observer {
     std::unique_ptr<Before> before;
     bool replace_failed = false;
     bool threw = false;
-    TfLiteDelegate* replacing = nullptr;  // who the nodes being made are for
+    TfLiteDelegate* replacing = nullptr;  // delegate of the nodes that are being created
   };
 
-  // What is known of a delegate's node.
+  // State of a delegate node.
   struct Kernel {
     const void* user_data = nullptr;
     bool prepared = false;
@@ -153,20 +153,22 @@ class Validation final : public Observer {
   std::string NameOf(const Call& call) const;
   std::string Describe(const Call& call) const;
 
-  // Makes a finding; `call` may be null. `tensor` is named in the text when it is one.
+  // Records a finding; `call` may be null. The text names `tensor` unless it is negative.
   void Report(Rule rule, const Call* call, int tensor, const char* format, ...)
       __attribute__((format(printf, 5, 6)));
   void Add(const Finding& finding);
 
   InterpreterState* const interpreter_;
   const ValidationConfig config_;
-  mutable std::mutex mutex_;  // findings and the list of calls, for threads that should not be here
+  mutable std::mutex mutex_;  // guards findings_ and calls_ against calls from wrong threads
   std::deque<Finding> findings_;
-  std::vector<std::unique_ptr<Call>> calls_;  // that have begun and not ended, the innermost last
-  int depth_ = 0;                             // counts calls that there was no memory for, too
+  std::vector<std::unique_ptr<Call>> calls_;  // calls in progress, the innermost last
+  // Also counts calls that could not be recorded for lack of memory.
+  int depth_ = 0;
   std::map<NodeKey, Kernel> kernels_;
   std::map<const TfLiteDelegate*, std::string> names_;
-  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;  // inner ones
+  // Values are inner delegates.
+  std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;
   std::map<const Subgraph*, ConstantSums> constants_;
   std::set<std::pair<const TfLiteDelegate*, TfLiteBufferHandle>> freed_handles_;
 };

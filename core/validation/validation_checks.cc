@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the validation layer looks at when a delegate's callback has returned.
+// Checks after a delegate's callback has returned.
 #include <cstring>
 
 #include "core/base/delegate_call.h"
@@ -27,7 +27,7 @@ void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
 
 }  // namespace
 
-// ---- Whose is what ------------------------------------------------------------------------------
+// ---- Ownership of tensors -----------------------------------------------------------------------
 
 int Validation::ModelTensorCount(const Subgraph* subgraph) const {
   const auto& subgraphs = interpreter_->model().desc().subgraphs;
@@ -63,7 +63,7 @@ std::vector<Role> Validation::Roles(const Call& call) const {
   return roles;
 }
 
-// Tensors inside the partition belong to it alone.
+// Tensors inside the partition are used by it only.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
   const TfLiteNode& node = *call.subgraph->node(node_index);
   const TfLiteDelegate* delegate =
@@ -79,7 +79,7 @@ void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role
     ForEach(node.intermediates, mark);
     return;
   }
-  TfLiteNode known = node;  // at its init a node does not carry its delegate yet
+  TfLiteNode known = node;  // during init a node does not refer to its delegate yet
   known.delegate = const_cast<TfLiteDelegate*>(delegate);
   if (known.builtin_data == nullptr) return;
   ForEach(ReplacedNodes(known), [&](int replaced) { MarkReplaced(call, replaced, roles); });
@@ -112,7 +112,7 @@ void Validation::CheckSubgraphsReleased(const Call& call) {
   }
 }
 
-// Runs before the runtime itself looks at the indices, and turns bad ones into absent ones.
+// Runs before the runtime itself replaces invalid indices by "absent".
 void Validation::CheckTemporaries(const Call& call) {
   const ForeignCall& subject = call.subject;
   ForEach(call.subgraph->node(subject.node)->temporaries, [&](int tensor) {

@@ -10,16 +10,16 @@ namespace deputy {
 namespace {
 
 constexpr char kGuardByte = static_cast<char>(0xB7);
-// Shorter outputs hold the pattern by chance too easily.
+// Shorter outputs may equal the pattern by chance.
 constexpr size_t kLeastFilledBytes = 4;
 
-// A pattern that no computation comes by: it depends on the place.
+// Returns a byte of a position-dependent pattern, which no computation is likely to produce.
 char PatternAt(size_t offset) {
   const uint64_t mixed = (offset + 1) * 0x9E3779B97F4A7C15u;
   return static_cast<char>(0x80 | (mixed >> 56));
 }
 
-// Eight bytes at a time: constants may be large.
+// Processes eight bytes at a time, because constants may be large.
 uint64_t Checksum(const char* bytes, size_t count) {
   uint64_t sum = 14695981039346656037u ^ count;
   size_t i = 0;
@@ -35,7 +35,7 @@ uint64_t Checksum(const char* bytes, size_t count) {
 
 }  // namespace
 
-// ---- Laying out ---------------------------------------------------------------------------------
+// ---- Before the call ----------------------------------------------------------------------------
 
 bool GuardedContents::IsAlive(int tensor) const {
   const TfLiteTensor& now = *graph_->tensor(tensor);
@@ -109,7 +109,7 @@ void GuardedContents::Fill(int tensor) {
   for (size_t i = 0; i < now.bytes; ++i) now.data.raw[i] = PatternAt(i);
 }
 
-// ---- Looking afterwards -------------------------------------------------------------------------
+// ---- After the call -----------------------------------------------------------------------------
 
 void GuardedContents::FindDamage(const std::function<void(const Damage&)>& found) const {
   for (const Zone& zone : guards_) {
@@ -124,7 +124,7 @@ void GuardedContents::FindDamage(const std::function<void(const Damage&)>& found
     if (changed > 0) found({zone.kind, zone.tensor, nearest, changed});
   }
   for (const Zone& zone : kept_) {
-    // A tensor that got other memory is a matter of its fields.
+    // Reassigned memory is reported as a change of the tensor's fields.
     if (graph_->tensor(zone.tensor)->data.raw != zone.address) continue;
     const char* kept = copies_.data() + zone.copy;
     if (memcmp(kept, zone.address, zone.bytes) == 0) continue;
@@ -159,7 +159,7 @@ std::vector<int> ConstantSums::Update(const Graph& graph) {
     if (tensor.allocation_type != kTfLiteMmapRo || tensor.data.raw == nullptr) continue;
     const auto [entry, fresh] = sums_.try_emplace(i);
     Sum& sum = entry->second;
-    // The size is the first one: what stands in the struct now may be a delegate's doing.
+    // Uses the size at the first check, since a delegate may have changed the struct's.
     const bool known = !fresh && sum.data == tensor.data.raw;
     if (!known) sum = {tensor.data.raw, tensor.bytes, 0};
     const uint64_t value = Checksum(tensor.data.raw, sum.bytes);

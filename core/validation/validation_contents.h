@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes around a delegate's call: copies of what it must not write, patterns between the
-// tensors of the arena, patterns in the outputs that it should overwrite.
+// Guards for memory during a delegate's call: copies of tensors that it must not write, patterns
+// between the tensors of the arena, and patterns in the outputs that it must overwrite.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_CONTENTS_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_CONTENTS_H_
 
@@ -17,44 +17,44 @@ namespace deputy {
 class Arena;
 class Graph;
 
-// How far apart tensors of the arena lie under validation.
+// Number of guard bytes between tensors of the arena under validation.
 inline constexpr size_t kGuardBytes = 64;
 
-// What a tensor is to the node or delegate that is called.
+// Relation of a tensor to the node or delegate that is called.
 enum class Role : uint8_t {
   kOther,
   kInput,
-  kVariable,  // an input that it may write
+  kVariable,  // an input that may be written
   kOutput,
-  kOwn,  // inside its partition, a temporary of its own, or added by the delegate
+  kOwn,  // inside the partition, a temporary of the node, or added by the delegate
 };
 
 class GuardedContents {
  public:
-  // All outlive it. The arenas are those of the graph's tensors.
+  // All arguments must outlive this object. The arenas contain the graph's tensors.
   GuardedContents(const Graph* graph, const Arena* arena, const Arena* persistent)
       : graph_(graph), arena_(arena), persistent_(persistent) {}
 
-  // Lays out patterns between tensors and copies what `self` must not write. `position` is the
-  // node's in the plan; -1 stands for the time between nodes, when only what lasts the whole
-  // inference is sure to be alive, and the tensor `about_to_be_read` if that is not -1.
+  // Writes patterns between tensors and copies the tensors that `self` must not write. `position`
+  // is the node's in the plan. -1 means between nodes, when only tensors that live for the whole
+  // inference are valid, and the tensor `about_to_be_read` unless it is -1.
   void Take(const std::vector<Role>& roles, const TfLiteDelegate* self, int position,
             int about_to_be_read);
 
-  // Overwrites one tensor with a pattern, for TakeUntouched to find; not if it is short or has no
-  // memory that outlasts the call.
+  // Overwrites one tensor with a pattern, to be checked by TakeUntouched. No effect if it is too
+  // short or its memory may be freed during the call.
   void Fill(int tensor);
 
   struct Damage {
     enum class Kind { kBefore, kBehind, kInside } kind;
     int tensor;
-    size_t offset;  // of the first changed byte: in the tensor, or from its end or beginning
-    size_t bytes;   // how many bytes changed
+    size_t offset;  // first changed byte: offset in the tensor, or distance from its end or begin
+    size_t bytes;   // number of changed bytes
   };
   void FindDamage(const std::function<void(const Damage&)>& found) const;
 
-  // Tensors that were filled and still hold nothing but the pattern. They get back what they held
-  // before, so that the layer changes no result.
+  // Returns the filled tensors that still contain only the pattern, and restores their former
+  // contents, so that the layer changes no result.
   std::vector<int> TakeUntouched();
 
  private:
@@ -63,7 +63,7 @@ class GuardedContents {
     Damage::Kind kind;
     const char* address;
     size_t bytes;
-    size_t copy;  // offset in copies_; zones of guards have none
+    size_t copy;  // offset in copies_; unused for guards
   };
   void GuardArena(const Arena& arena);
   void Copy(int tensor, Zone* zone);
@@ -81,7 +81,7 @@ class GuardedContents {
 // Checksums of the constants of one graph.
 class ConstantSums {
  public:
-  // Returns the constants that have changed since the last time; the first time none have.
+  // Returns the constants that have changed since the previous call; none at the first call.
   std::vector<int> Update(const Graph& graph);
 
  private:

@@ -44,8 +44,8 @@ void SavedFields::Compare(const Found& found) const {
   for (int i = 0; i < nodes; ++i) CompareNode(i, found);
 }
 
-// The six functions that are swapped between the modes are not looked at: the runtime swaps them
-// while other subgraphs are acquired and released.
+// Ignores the six functions that are switched between the modes: the runtime switches them when
+// other subgraphs are acquired and released.
 void SavedFields::CompareContext(const Found& found) const {
   const TfLiteContext& now = *now_;
   const auto check = [&](bool same, const char* name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structs that foreign code can reach, as they were before it ran: the context, the tensors,
-// the nodes. What has changed since then without the runtime's doing is found by comparing.
+// Snapshot of the structs that foreign code can access: the context, the tensors, the nodes. A
+// comparison finds fields that were changed by other code than the runtime.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_FIELDS_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_FIELDS_H_
 
@@ -17,31 +17,32 @@ class Graph;
 
 enum class StructOf { kContext, kTensor, kNode };
 
-// One field that has changed. `name` is the field's, "dims".
+// A field that has changed, with its name, e.g. "dims".
 struct FieldChange {
   StructOf of;
-  int index;  // of the tensor or node
+  int index;  // index of the tensor or node
   const char* name;
 };
 
 class SavedFields {
  public:
-  // Both outlive it. Throws when memory is refused, as do the functions that take copies.
+  // The arguments must outlive this object. Functions that copy throw if out of memory.
   SavedFields(const Graph* graph, const TfLiteContext* context)
       : graph_(graph), now_(context), context_(*context) {
     Refresh();
   }
 
-  // Takes what is there now: the runtime has changed it itself.
+  // Updates the snapshot after a change by the runtime.
   void Refresh();
   void RefreshTensor(int index);
-  // Tensors were added at the end, and the array may have moved.
+  // Updates the snapshot after tensors were added at the end; the array may have moved.
   void RefreshAddedTensors();
 
-  // Calls `found` for every difference between then and now.
+  // Calls `found` for every difference between the snapshot and now.
   void Compare(const std::function<void(const FieldChange&)>& found) const;
 
-  // A tensor as it was, and the inputs of a node. Only arrays in it may be followed.
+  // A tensor of the snapshot, and the inputs of a node. Only arrays of the struct may be accessed
+  // through it.
   const TfLiteTensor& tensor(int index) const {
     return tensors_[static_cast<size_t>(index)].fields();
   }

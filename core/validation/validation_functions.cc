@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer's view of the context's functions: who calls them when, and with what.
+// Checks of the context's functions: caller, time and arguments.
 #include <optional>
 
 #include "core/base/guard.h"
@@ -21,7 +21,7 @@ bool IsStatic(int64_t flags) {
 }  // namespace
 
 bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
-  // A call of another thread may end at any time: it is looked at under the lock only.
+  // A call of another thread may end at any time, so it is copied under the lock.
   std::optional<Call> of_other_thread;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -109,7 +109,7 @@ void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
   }
 }
 
-// Without memory less is known.
+// If out of memory, the added tensors are not attributed to the delegate.
 void Validation::AfterAddTensors(Subgraph* subgraph, int first) {
   Call* call = Current();
   if (call == nullptr) return;
@@ -168,7 +168,7 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
   }
 }
 
-// Without memory the call goes unchecked; BeforeReplace likewise.
+// If out of memory, the call is not checked; the same holds for BeforeReplace.
 void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) {
   Guard(Ignore, [&] {
     const Call* call = Current();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of the delegate contract that the validation layer checks. docs/validation.md says what
-// each of them means. Numbers are stable: a rule that goes leaves a gap.
+// The rules of the delegate contract that the validation layer checks. docs/validation.md explains
+// them. Numbers are stable: they are not reused when a rule is removed.
 #ifndef DEPUTY_CORE_VALIDATION_VALIDATION_RULES_H_
 #define DEPUTY_CORE_VALIDATION_VALIDATION_RULES_H_
 
 namespace deputy {
 
-// In the order of the table in validation_rules.cc.
+// The order must be that of the table in validation_rules.cc.
 enum class Rule {
   // Order of calls.
   kCallOrder,
@@ -17,7 +17,7 @@ enum class Rule {
   kContextAfterCall,
   kWrongThread,
   kWrongContext,
-  // Arguments of the context's functions, and what callbacks answer.
+  // Arguments of the context's functions, and results of callbacks.
   kIndexOutOfRange,
   kClaimsWrongNode,
   kReplaceForAnother,
@@ -50,7 +50,7 @@ enum class Rule {
   kForeignHandle,
   kCopyWritesNothing,
   kHandleFreedTwice,
-  // What is left at the end.
+  // Resources at the end of their lifetime.
   kKernelNeverFreed,
   kHandleNeverFreed,
   kSubgraphNotReleased,
@@ -59,8 +59,8 @@ enum class Rule {
 
 enum class Severity {
   kError,        // the contract is broken
-  kSuspicion,    // nearly always an error; there are delegates that mean it
-  kPortability,  // fine here, not in every release of TensorFlow Lite
+  kSuspicion,    // almost always an error, but some delegates do it on purpose
+  kPortability,  // works here, but not in every release of TensorFlow Lite
 };
 
 struct RuleInfo {
