@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations as operators of their own, and PRELU, whose slopes are a tensor. A quantised
-// activation of an 8-bit type is a table made in prepare; of int16 it is computed element by
-// element. All quantised recipes are those of TensorFlow Lite's reference kernels in both
-// arithmetic modes.
+// Activations as separate operators, and PRELU, whose slopes are a tensor. Quantised activations of
+// 8-bit types are tables made in prepare; int16 is computed element by element. All quantised
+// algorithms are those of TensorFlow Lite's reference kernels in both arithmetic modes.
 //
 // int16 is symmetric: zero points must be 0. LOGISTIC and TANH of int16 interpolate in one table of
 // the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
@@ -40,7 +39,8 @@ bool FillGelu(const OpOptions& options, TfLiteGeluParams* params) {
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// One input, one output of the same type and shape, one of `types`; quantised where the type is.
+// Checks an operator with one input and one output of the same type and shape. The type must be in
+// `types`; quantised types must have scales.
 template <uint32_t types>
 TfLiteStatus CheckActivation(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
@@ -67,7 +67,7 @@ TfLiteStatus CheckOutputScale(TfLiteContext* context, const TfLiteTensor* output
                      static_cast<double>(output->params.scale));
 }
 
-// `steps` plus a zero point, clamped.
+// Adds a zero point and clamps.
 int32_t Shifted(int32_t steps, int32_t zero_point, const IntRange& range) {
   const int64_t shifted = int64_t{steps} + zero_point;
   return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(shifted, range.low), range.high));
@@ -79,12 +79,12 @@ IntRange StepsOf(TfLiteType type) {
   return range;
 }
 
-// ---- RELU and its relatives, LEAKY_RELU, PRELU ------------------------------------------------
+// ---- RELU and its variants, LEAKY_RELU, PRELU -------------------------------------------------
 
-// The bounds of a clamping activation in reals; an infinite upper bound is the type's.
+// Real bound of a clamping activation; an infinite upper bound becomes the type's maximum.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Recipes on one step, for tables and for int16.
+// RELU of a single quantised value, for tables and for int16.
 class QuantizedRelu {
  public:
   QuantizedRelu(const TfLiteTensor* input, const TfLiteTensor* output, const FloatBounds& bounds)
@@ -174,7 +174,7 @@ class QuantizedPrelu {
   IntRange range_;
 };
 
-// The real function, rounded once.
+// LEAKY_RELU computed in real numbers and rounded once.
 class ExactLeakyRelu {
  public:
   ExactLeakyRelu(const TfLiteTensor* input, const TfLiteTensor* output, float alpha)
@@ -199,14 +199,14 @@ struct TableData {
   ByteTable bytes;
 };
 
-// A table of a recipe on steps, if the input is of an 8-bit type.
+// Tabulates a function of quantised values if the input has an 8-bit type.
 template <typename Recipe>
 void FillSteps(const TfLiteTensor* input, ByteTable* table, const Recipe& recipe) {
   if (input->type == kTfLiteInt8) table->Fill<int8_t>(recipe);
   if (input->type == kTfLiteUInt8) table->Fill<uint8_t>(recipe);
 }
 
-template <int low, int high>  // `high` 0: none
+template <int low, int high>  // `high` 0: no upper bound
 FloatBounds BoundsOf() {
   return {static_cast<float>(low), high == 0 ? kInfinity : static_cast<float>(high)};
 }
@@ -295,7 +295,7 @@ TfLiteStatus PreparePrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* alpha = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kByteBits | kInt16Bit));
-  // The slopes of int16 are int8. Upstream takes any type and reads it as that.
+  // Slopes of int16 are int8. Upstream accepts any type and reads it as int8.
   DEPUTY_TRY(
       CheckType(context, alpha, input->type == kTfLiteInt16 ? kInt8Bit : TypeBit(input->type)));
   output->type = input->type;
@@ -354,7 +354,7 @@ TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- HARD_SWISH -------------------------------------------------------------------------------
 
-// x * relu6(x + 3) / 6 in 16-bit fixed point. Every conversion to int16_t is part of the recipe.
+// x * relu6(x + 3) / 6 in 16-bit fixed point. Every conversion to int16_t is part of the algorithm.
 class QuantizedHardSwish {
  public:
   QuantizedHardSwish(const TfLiteTensor* input, const TfLiteTensor* output)
@@ -372,7 +372,7 @@ class QuantizedHardSwish {
     gate_shift_ = to_gate.shift;
   }
 
-  // Whether the output's scale is fine enough for the recipe.
+  // Returns true if the output's scale is fine enough for the algorithm.
   bool valid() const { return output_shift_ <= 0; }
 
   int32_t operator()(int32_t x) const {
@@ -398,7 +398,7 @@ class QuantizedHardSwish {
     const int64_t wide = int64_t{value} * (int64_t{1} << bits);
     return static_cast<int16_t>(std::clamp<int64_t>(wide, -32768, 32767));
   }
-  static int16_t RoundingHighMultiply(int16_t a, int16_t b) {  // b is not negative
+  static int16_t RoundingHighMultiply(int16_t a, int16_t b) {  // b must not be negative
     const int32_t product = a * b;
     return static_cast<int16_t>((product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) / (1 << 15));
   }
@@ -441,8 +441,8 @@ TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
 
-// logistic(i / 24) in 16 fraction bits. Some entries are one more than the nearest, for the sake of
-// what is interpolated between them.
+// logistic(i / 24) with 16 fraction bits. Some entries are one above the nearest value, to improve
+// the interpolated values.
 struct LogisticTable {
   LogisticTable() {
     constexpr uint8_t kRaised[] = {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27,  28, 29,
@@ -455,7 +455,7 @@ struct LogisticTable {
     for (int i = 0; i < 255; ++i) curve[i] = entries[i] | (entries[i + 1] - entries[i]) << 16;
   }
   uint16_t entries[256];
-  int32_t curve[255];  // as ShortCurve wants them
+  int32_t curve[255];  // in the format of ShortCurve
 };
 
 const LogisticTable& Logistic() {
@@ -463,13 +463,14 @@ const LogisticTable& Logistic() {
   return table;
 }
 
-// From steps of the input to the table's unit: x * factor / 2^shift.
+// Scaling of quantised inputs to the table's unit: x * factor / 2^shift.
 struct TableScaling {
   int32_t factor = 3;
   int shift = 0;
 };
 
-// log2 of a scale, rounded, if it is a power of two to within a thousandth of its logarithm.
+// Returns the rounded log2 of a scale; true if it is a power of two to within a thousandth of its
+// logarithm.
 bool PowerOfTwo(float scale, int* out_exponent) {
   const float exponent = std::log(scale) * (1.0f / std::log(2.0f));
   const float rounded = std::round(exponent);
@@ -477,8 +478,8 @@ bool PowerOfTwo(float scale, int* out_exponent) {
   return std::fabs(exponent - rounded) < 1e-3f;
 }
 
-// A scale of 2^-12 (and, up to `largest_shift`, its doubles) is exact; others get a factor of as
-// many bits as fit into 15.
+// A scale of 2^-12 (and its multiples by two up to `largest_shift`) is exact; other scales get a
+// factor with as many bits as fit in 15.
 TableScaling ScalingOf(float scale, int largest_shift) {
   int exponent;
   if (PowerOfTwo(scale, &exponent) && exponent >= -12 && exponent <= largest_shift - 12) {
@@ -491,7 +492,8 @@ TableScaling ScalingOf(float scale, int largest_shift) {
   return scaling;
 }
 
-// |x| in the table's unit with `fraction_bits`, and the table's value there, with as many more.
+// Point of the table: |x| in the table's unit with `fraction_bits`, and the value with as many more
+// fraction bits.
 struct TablePoint {
   bool negative;
   int64_t value;
@@ -544,7 +546,7 @@ ShortCurve TanhCurve(const TableScaling& scaling) {
           .out_shift = 8};
 }
 
-// By the loop of the table in use, or, where it has none, by `reference` of x and the scaling.
+// Maps int16 with the CPU table's loop or, if it has none, with `reference` of x and the scaling.
 TfLiteStatus MapCurve(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                       const TableScaling& scaling, const ShortCurve& curve,
                       int16_t (*reference)(int16_t, const TableScaling&)) {
@@ -632,7 +634,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- ELU and GELU -----------------------------------------------------------------------------
 
-// For tables.
+// Used to fill tables.
 float Elu(float x) { return x < 0.0f ? std::expm1(x) : x; }
 
 TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
@@ -651,7 +653,7 @@ TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
                     [](float x) { return FastElu(x); });
 }
 
-// For tables, as precise as can be.
+// Used to fill tables; as precise as possible.
 float Gelu(float x) { return 0.5f * x * std::erfc(x * -0.707106781f); }
 float GeluByTanh(float x) {
   return 0.5f * x * (1.0f + std::tanh(0.797884561f * (x + 0.044715f * x * x * x)));
@@ -659,7 +661,7 @@ float GeluByTanh(float x) {
 
 struct GeluData {
   ByteTable bytes;
-  std::unique_ptr<ShortTable<float>> shorts;  // for int16 only
+  std::unique_ptr<ShortTable<float>> shorts;  // int16 only
 };
 
 TfLiteStatus PrepareGelu(TfLiteContext* context, TfLiteNode* node) {
@@ -698,9 +700,9 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// ---- Steps ------------------------------------------------------------------------------------
+// ---- Fusion groups ----------------------------------------------------------------------------
 
-// On float32, the layer in front can compute it.
+// For float32, offers that the preceding layer computes it in its epilogue.
 template <StepRole role, auto prepare, auto eval>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ADD, SUB, MUL and DIV with broadcasting and fused activations, and ADD_N of many tensors of one
-// shape. An operator of this family is a function of two numbers, and a function object per way of
-// being quantised, run through one plan.
+// ADD, SUB, MUL and DIV with broadcasting and fused activations, and ADD_N of several tensors of
+// one shape. An operator of this family is a function of two numbers, with a function object for
+// each quantisation, run through one plan.
 //
-// The output takes the type of the inputs whatever the model says. Integers wrap, except that DIV
-// of the smallest integer by -1 is the largest. Quantised ADD, SUB and DIV use TensorFlow Lite's
-// integer recipes in both arithmetic modes; 8-bit MUL requantises in float by default. int16
+// The output takes the type of the inputs whatever the model declares. Integers wrap, except that
+// DIV of the minimum integer by -1 is the maximum. Quantised ADD, SUB and DIV use TensorFlow Lite's
+// integer algorithms in both arithmetic modes; 8-bit MUL requantises in float by default. int16
 // without scales is a plain integer in ADD and MUL. int16 ADD and SUB whose scales are powers of
-// two, zero points 0, and which do not opt out (pot_scale_int16), shift one input and saturate.
+// two and whose zero points are 0 shift one input and saturate, unless pot_scale_int16 is false.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -33,14 +33,14 @@ namespace {
 constexpr uint32_t kQuantisedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 
 struct Product;
-// MUL alone takes complex numbers.
+// Only MUL supports complex numbers.
 template <typename Operator>
 constexpr uint32_t kComplexTypes = std::is_same_v<Operator, Product> ? TypeBit(kTfLiteComplex64)
                                                                      : 0;
 
 // ---- Parameters -------------------------------------------------------------------------------
 
-// Of ADD and SUB.
+// Options of ADD and SUB.
 template <typename Params>
 bool FillSum(const OpOptions& options, Params* params) {
   params->activation = options.Activation(0);
@@ -48,7 +48,7 @@ bool FillSum(const OpOptions& options, Params* params) {
   return true;
 }
 
-// Of MUL and DIV.
+// Options of MUL and DIV.
 template <typename Params>
 bool FillProduct(const OpOptions& options, Params* params) {
   params->activation = options.Activation(0);
@@ -57,15 +57,15 @@ bool FillProduct(const OpOptions& options, Params* params) {
 
 // ---- Plain numbers ----------------------------------------------------------------------------
 
-// What float16 is computed in; other types compute as themselves.
+// Type in which elements are computed: float for float16, otherwise the type itself.
 template <typename T>
 using Computed = std::conditional_t<std::is_same_v<T, Half>, float, T>;
 
-// Unsigned and wide enough that no arithmetic is promoted to int.
+// Unsigned type that is not promoted to int.
 template <typename T>
 using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
-// The activation as a range of numbers of type T.
+// Returns the activation as a range of type T.
 template <typename T>
 Range<Computed<T>> PlainRange(const FloatRange& real) {
   if constexpr (std::is_same_v<T, float>) {
@@ -131,17 +131,17 @@ struct ArithmeticData {
   FloatRange float_range;
   IntRange int_range;  // of quantised outputs
   Steps steps = Steps::kPlain;
-  int shift[2] = {0, 0};  // kShifted: by how many bits the inputs move to the right
+  int shift[2] = {0, 0};  // kShifted: number of bits by which each input is shifted right
 };
 
-// The exponent of a scale that is a power of two, as closely as upstream wants it.
+// Returns true, and the exponent, if a scale is a power of two to upstream's tolerance.
 bool IsPowerOfTwo(float scale, int* out_exponent) {
   const double exponent = std::log2(static_cast<double>(scale));
   *out_exponent = static_cast<int>(std::round(exponent));
   return std::fabs(exponent - std::round(exponent)) < 1e-3;
 }
 
-// Whether int16 ADD or SUB shifts instead of multiplying.
+// Determines whether int16 ADD or SUB shifts instead of multiplying.
 TfLiteStatus PrepareShift(TfLiteContext* context, const TfLiteTensor* const tensors[3],
                           ArithmeticData* data) {
   int exponents[3];
@@ -215,8 +215,8 @@ T Saturate(int64_t steps, const IntRange& range) {
   return static_cast<T>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
 }
 
-// Both inputs are brought to a common scale with more bits, added there (sign 1) or subtracted
-// (-1), and brought to the scale of the output: every step is a rounding of its own.
+// Quantised sum: both inputs are rescaled to a common scale with more bits, added (sign 1) or
+// subtracted (-1), and rescaled to the output's scale; every step rounds.
 template <typename T, int sign>
 class ScaledSum {
  public:
@@ -250,8 +250,8 @@ class ScaledSum {
   IntRange range_;
 };
 
-// The same for 8 bits in float, rounded once: what XNNPACK's fixed point comes to, and a loop that
-// compilers turn into vector code.
+// 8-bit quantised sum in float, rounded once: equivalent to XNNPACK's fixed point, and vectorised
+// by compilers.
 template <typename T, int sign>
 class FloatSum {
  public:
@@ -265,7 +265,7 @@ class FloatSum {
         bounds_{static_cast<float>(range.low - zero_out_),
                 static_cast<float>(range.high - zero_out_)} {}
 
-  // Steps so large that their sums would lose bits belong to ScaledSum.
+  // With larger factors sums would lose bits; these use ScaledSum.
   bool is_exact_enough() const {
     constexpr float kMost = 4096;
     return factor_a_ < kMost && std::fabs(factor_b_) < kMost;
@@ -310,7 +310,7 @@ class ScaledProduct {
                 const IntRange& range)
       : zero_a_(a->params.zero_point),
         zero_b_(b->params.zero_point),
-        // The factor is computed in float, as upstream does: its last bits are visible.
+        // The factor is computed in float as upstream does, because its last bits affect results.
         requantize_(static_cast<double>(a->params.scale * b->params.scale / output->params.scale),
                     output->params.zero_point, range) {}
 
@@ -335,9 +335,8 @@ class ScaledProduct {
   Requantizer requantize_;
 };
 
-// Multiplies by the reciprocal of the divisor, with as many bits as fit into 32. Upstream shifts by
-// more than 31 bits where quotients are small, and gets whatever the processor makes of that; such
-// quotients are 0.
+// Multiplies by the reciprocal of the divisor with as many bits as fit in 32. For small quotients
+// upstream shifts by more than 31 bits, which is undefined; these quotients are 0 here.
 template <typename T>
 class ScaledQuotient {
  public:
@@ -373,7 +372,7 @@ class ScaledQuotient {
   }
 
  private:
-  // Copies of the sign bit below it.
+  // Number of copies of the sign bit after it.
   static int HeadroomOf(int32_t x) {
     return std::countl_zero(static_cast<uint32_t>(x < 0 ? ~x : x)) - 1;
   }
@@ -385,7 +384,7 @@ class ScaledQuotient {
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// output[i] = function(a[..], b[..]) on the elements of one type.
+// Computes output[i] = function(a[..], b[..]) for elements of one type.
 template <typename T, typename Function>
 TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   DataOf<ArithmeticData>(node).plan.Run(context, Data<T>(Input(context, node, 0)),
@@ -394,13 +393,13 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
-// run(BinaryRun) for runs of elements of type T.
+// Calls run(BinaryRun) for runs of elements of type T.
 template <typename T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const RunFunction& run) {
   return RunVectors<T>(context, node, DataOf<ArithmeticData>(node).plan, run);
 }
 
-// The group's loops for plain numbers.
+// Returns the CPU table's loops for plain numbers.
 template <typename Operator>
 const auto& LoopsOf(const VectorKernels& vector) {
   if constexpr (std::is_same_v<Operator, Sum>) {
@@ -414,7 +413,7 @@ const auto& LoopsOf(const VectorKernels& vector) {
   }
 }
 
-// False where there is no loop.
+// Returns false if the CPU table has no loop.
 template <typename T, typename Operator>
 bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T>>& range) {
   const auto loop = LoopsOf<Operator>(Cpu().vector).template of<Computed<T>>();
@@ -441,7 +440,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Function<T> of the tensors, for the quantised type T of the first input.
+// Runs Function<T> of the tensors, for the quantised type T of the first input.
 template <template <typename> typename Function>
 TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
@@ -496,7 +495,7 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T>
 using ExactProduct = ScaledProduct<T, ExactRequantizer>;
-// XNNPACK has no 16-bit MUL, and float would lose bits of its products.
+// XNNPACK has no 16-bit MUL, and float would lose bits of the products.
 template <typename T>
 using DefaultProduct =
     ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;
@@ -511,7 +510,7 @@ TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
                                                              : RunScaledSum<-1>(context, node);
 }
 
-// MUL of 8 bits in float; false where there is no loop for it.
+// 8-bit MUL in float; returns false if there is no loop for it.
 template <typename T>
 bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<T>&, const QuantizedProduct&)) {
@@ -525,7 +524,7 @@ bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
   return true;
 }
 
-// MUL of 16 bits, the same in both arithmetic modes.
+// 16-bit MUL, the same in both arithmetic modes; returns false if there is no loop for it.
 bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<int16_t>&, const FixedProduct&)) {
   if (loop == nullptr) return false;
@@ -555,7 +554,7 @@ bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
 
 using Complex = std::complex<float>;
 
-// a * b, which is a call unless both parts are numbers.
+// Computes a * b; the library call, which handles infinities, is only made if both parts are NaN.
 Complex ComplexProduct(Complex a, Complex b) {
   const float real = a.real() * b.real() - a.imag() * b.imag();
   const float imaginary = a.real() * b.imag() + a.imag() * b.real();
@@ -572,7 +571,7 @@ TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
                                                          : RunScaled<DefaultProduct>(context, node);
 }
 
-// Divisors of 0, which integers cannot have.
+// Reports divisors of 0, which integer types do not support.
 TfLiteStatus CheckDivisors(TfLiteContext* context, const TfLiteTensor* divisor) {
   return DispatchType<kQuantisedTypes | kInt32Bit>(context, divisor, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -637,7 +636,7 @@ TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// ADD can be computed by the layer that makes a summand: what it has to know, for float32 and int8.
+// Describes ADD for fusion with a layer that produces one of its inputs, for float32 and int8.
 bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);
@@ -658,7 +657,7 @@ bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out)
   return ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough();
 }
 
-// float32, where the table has a loop for it.
+// Row function for float32, if the table has a loop for it.
 template <typename Operator>
 void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
@@ -691,7 +690,7 @@ constexpr RowKernel kArithmeticRows = {
     .rows = &ComputeRows<Operator>,
     .element = std::is_same_v<Operator, Quotient> ? nullptr : &ComputeElement<Operator>};
 
-// MUL by a factor per channel can be computed by the layer that reads the product.
+// Describes MUL by a factor per channel for fusion with a layer that reads the product.
 bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   constexpr FloatRange kNone;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AudioSpectrogram and Mfcc, custom operators that TensorFlow Lite itself has, for models that
-// hear. Both compute in double precision.
+// AudioSpectrogram and Mfcc, custom operators that TensorFlow Lite provides for audio models. Both
+// compute in double precision.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -37,7 +37,7 @@ void* InitSpectrogram(TfLiteContext*, const char* options, size_t length) {
   return data;
 }
 
-// The length of the transforms: a window, filled with zeros.
+// Length of the transforms: the window padded with zeros to a power of two.
 int64_t TransformLength(const SpectrogramData& data) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint32_t>(data.window_size)));
 }
@@ -109,7 +109,7 @@ struct MfccData {
   int bands = 0, coefficients = 0;
 };
 
-// The limits are cut to whole numbers, as upstream's.
+// Limits are truncated to integers, as upstream does.
 void* InitMfcc(TfLiteContext*, const char* options, size_t length) {
   auto* data = new MfccData();
   const FlexMap map(OptionBytes(options, length));
@@ -138,7 +138,7 @@ TfLiteStatus PrepareMfcc(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, dims);
 }
 
-// What upstream checks when it runs, and only where there is something to compute.
+// Checks that upstream makes at run time, and only if there is something to compute.
 TfLiteStatus CheckMfcc(TfLiteContext* context, const TfLiteNode* node) {
   const MfccData& data = DataOf<MfccData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -164,8 +164,8 @@ TfLiteStatus CheckMfcc(TfLiteContext* context, const TfLiteNode* node) {
   return CheckRoom(context, input, numbers, sizeof(double), "numbers of a filter bank");
 }
 
-// Bands of equal width on the mel scale, each a triangle that overlaps half of either neighbour: a
-// frequency between the centres of two bands belongs to both in parts that add up to 1.
+// Bands of equal width on the mel scale. Each is a triangle that overlaps half of each neighbour: a
+// frequency between the centres of two bands contributes to both with weights that add up to 1.
 class MelBands {
  public:
   MelBands(const MfccData& data, int frequencies, int rate)
@@ -173,7 +173,7 @@ class MelBands {
     const double hertz = 0.5 * rate / (frequencies - 1);
     const double low = MelOf(static_cast<double>(data.lower_limit));
     const double width = (MelOf(static_cast<double>(data.upper_limit)) - low) / (data.bands + 1);
-    // The frequency 0 never counts. Beyond the last frequency, nothing does.
+    // Frequency 0 and frequencies above the last one are ignored.
     const double first = 1.5 + static_cast<double>(data.lower_limit) / hertz;
     const double last = static_cast<double>(data.upper_limit) / hertz;
     is_within_ = last < frequencies;
@@ -185,16 +185,16 @@ class MelBands {
     for (int i = first_; i <= last_; ++i) {
       const double mel = MelOf(i * hertz);
       while (band < data.bands && centre(band) < mel) ++band;
-      // From the centre before to this one, or from the lower limit.
+      // From the previous centre, or the lower limit, to this one.
       const double before = band == 0 ? low : centre(band - 1);
       parts_[static_cast<size_t>(i)] = {band - 1, (centre(band) - mel) / (centre(band) - before)};
     }
   }
 
-  // False where the upper limit is beyond what the spectrogram has.
+  // Returns false if the upper limit exceeds the spectrogram's frequencies.
   bool is_within() const { return is_within_; }
 
-  // Magnitudes of one row of squared ones, by bands.
+  // Sums the magnitudes of a row by bands; `powers` are squared magnitudes.
   const std::vector<double>& Sum(const float* powers) {
     std::fill(sums_.begin(), sums_.end(), 0.0);
     for (int i = first_; i <= last_; ++i) {
@@ -222,7 +222,7 @@ class MelBands {
   bool is_within_ = false;
 };
 
-// The cosines of a discrete cosine transform, row by row of its coefficients.
+// Cosines of a discrete cosine transform, one row per coefficient.
 std::vector<double> CosinesOf(const MfccData& data) {
   std::vector<double> cosines;
   cosines.reserve(static_cast<size_t>(data.coefficients) * static_cast<size_t>(data.bands));
@@ -251,7 +251,7 @@ TfLiteStatus EvalMfcc(TfLiteContext* context, TfLiteNode* node) {
   std::vector<double> logarithms(static_cast<size_t>(data.bands));
   const int64_t rows = int64_t{Dim(input, 0)} * Dim(input, 1);
   for (int64_t row = 0; row < rows; ++row, in += frequencies) {
-    // Silence has a logarithm, too; NaN stays what it is.
+    // The lower limit gives silence a finite logarithm; NaN passes through.
     std::ranges::transform(bands.Sum(in), logarithms.begin(),
                            [](double sum) { return std::log(sum < 1e-12 ? 1e-12 : sum); });
     const double* cosine = cosines.data();

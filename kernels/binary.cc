@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR and RIGHT_SHIFT with
-// broadcasting, and ATAN2 of two tensors of one shape. Quantised MAXIMUM and MINIMUM compare steps
-// as they are, whatever the scales: converters make these alike. int8 SQUARED_DIFFERENCE uses
-// TensorFlow Lite's integer recipe in both arithmetic modes.
+// broadcasting, and ATAN2 of two tensors of one shape. Quantised MAXIMUM and MINIMUM compare
+// quantised values whatever the scales, which converters make equal. int8 SQUARED_DIFFERENCE uses
+// TensorFlow Lite's integer algorithm in both arithmetic modes.
 //
-// What upstream leaves to chance is defined here: integer POW saturates, FLOOR_DIV and FLOOR_MOD of
-// the smallest integer by -1 are the smallest integer and 0. RIGHT_SHIFT by less than 0 or more
-// than all bits shifts by none or by all but one.
+// Behaviour that upstream leaves undefined is defined here: integer POW saturates; FLOOR_DIV and
+// FLOOR_MOD of the minimum integer by -1 are the minimum integer and 0; RIGHT_SHIFT by a negative
+// number shifts by 0, by more than all bits by all but one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,7 +44,7 @@ struct BinaryData {
   BroadcastPlan plan;
 };
 
-// The output takes the type of the inputs whatever the model says.
+// The output takes the type of the inputs whatever the model declares.
 template <uint32_t types>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
@@ -65,7 +65,7 @@ TfLiteStatus PrepareSquaredDifference(TfLiteContext* context, TfLiteNode* node) 
   return CheckQuantized(context, Output(context, node, 0));
 }
 
-// Unlike its neighbours, ATAN2 neither broadcasts nor changes its output's type.
+// ATAN2 does not broadcast, and does not change its output's type.
 TfLiteStatus PrepareAtan2(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* y = Input(context, node, 0);
@@ -87,7 +87,7 @@ template <typename T>
 T FloorDivide(T a, T b) {
   const double floor = std::floor(static_cast<double>(a) / static_cast<double>(b));
   if constexpr (!std::is_floating_point_v<T>) {
-    // One quotient does not fit; upstream's conversion makes the smallest integer of it.
+    // One quotient overflows; upstream's conversion returns the minimum integer for it.
     if (floor > static_cast<double>(std::numeric_limits<T>::max())) {
       return std::numeric_limits<T>::min();
     }
@@ -114,7 +114,8 @@ T ShiftRight(T x, T bits) {
   return static_cast<T>(x >> (bits > kMost ? kMost : static_cast<int>(bits)));
 }
 
-// Both inputs are brought to a common scale with 7 more bits, so that the square still fits.
+// Both inputs are rescaled to a common scale with 7 more bits, so that the square still fits in 32
+// bits.
 class SquaredDifferenceInt8 {
  public:
   SquaredDifferenceInt8(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output)
@@ -135,7 +136,7 @@ class SquaredDifferenceInt8 {
     return static_cast<int8_t>(std::clamp<int64_t>(steps, -128, 127));
   }
 
-  // The same for vectors.
+  // Parameters of the vector loop.
   FixedScale scale_a() const { return {zero_a_, kExtraBits, from_a_}; }
   FixedScale scale_b() const { return {zero_b_, kExtraBits, from_b_}; }
   FixedSquare square() const { return {to_out_, zero_out_}; }
@@ -156,7 +157,7 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
-// The same by a loop of the table, or, where it has none, by `reference`.
+// Runs the CPU table's loop or, if it has none, `reference`.
 template <typename T, typename Function>
 TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loop,
                      const Function& reference) {
@@ -165,12 +166,12 @@ TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loo
                        [loop](const BinaryRun<T>& run) { loop(run); });
 }
 
-// fine(element) for every element of the tensor.
+// Checks fine(element) for every element of the tensor.
 template <typename T, typename Predicate>
 TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
                        const Predicate& fine) {
   const std::span values(Data<T>(tensor), static_cast<size_t>(ElementCount(tensor)));
-  // Many at a time, to their end: as vectors.
+  // Tests whole blocks without branches, so that the loop is vectorised.
   constexpr size_t kBlock = 64;
   size_t first = 0;
   int wrong = 0;
@@ -189,7 +190,7 @@ TfLiteStatus CheckDivisor(TfLiteContext* context, const TfLiteTensor* divisor) {
                       [](T value) { return value != 0; });
 }
 
-// A NaN on either side gives the right one, as in TensorFlow Lite.
+// If either operand is NaN, returns the second one, as TensorFlow Lite does.
 TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -253,7 +254,7 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// float32, where the table has a loop for it.
+// Row function for float32, if the table has a loop for it.
 void SquareRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   const auto loop = Cpu().vector.squared_difference.of<float>();
   RunVectorRows(context, node, DataOf<BinaryData>(node).plan, rows,
@@ -274,7 +275,7 @@ TfLiteStatus PrepareAndOfferSquares(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Zeros are refused in float32 too.
+// Zero divisors are an error for float32, too.
 TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* divisor = Input(context, node, 1);
   return DispatchType<kFloorDivTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
@@ -293,7 +294,7 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// A run of the output, of inputs of which one may stand still.
+// Computes a run of the output; one of the inputs may be a single element.
 template <typename T>
 void XorRun(const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
   if (a_moves && b_moves) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CAST. To integers it saturates, and NaN becomes the largest, as upstream's does. Integers of 2
-// and 4 bits come from float32 and become float32.
+// CAST. Conversions to integers saturate, and NaN becomes the maximum, as in upstream's. 2-bit and
+// 4-bit integers convert only from and to float32.
 #include <algorithm>
 #include <type_traits>
 
@@ -27,7 +27,7 @@ TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kCastTypes));
-  // Packed integers and float32 have no other partners than each other.
+  // Packed integers convert only from and to float32.
   const uint32_t others = input->type == kTfLiteFloat32 ? kCastTypes : kWholeCastTypes;
   DEPUTY_TRY(CheckType(context, output, PackedBits(input->type) != 0 ? kFloat32Bit : others));
   return ResizeLike(context, output, input);
@@ -35,10 +35,10 @@ TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
 
 namespace {
 
-// A piece of a tensor to another type.
+// Casts a range of elements.
 using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
-// The reference of what is a vector loop otherwise. Cold: it is compiled for size.
+// Reference for types without a vector loop. Marked cold so that it is compiled for size.
 template <typename From, typename To>
 [[gnu::cold]] void CastPlainly(const From* from, int64_t count, To* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
@@ -57,7 +57,7 @@ void CastElements(const void* values, int64_t count, void* out) {
   }
 }
 
-// Anything but zero is true; NaN is.
+// Nonzero values are true; NaN is, too.
 template <typename From>
 void CastToTruth(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
@@ -81,8 +81,8 @@ void MakeComplex(const void* values, int64_t count, void* out) {
   }
 }
 
-// Integers of a size become the same bits whether they are signed or not, and shorter ones come
-// from the same bits: such types share loops.
+// Signed and unsigned integers of the same size are converted to the same bits, and truncation
+// takes the same bits: such types share loops.
 template <typename T>
 using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                            std::type_identity<T>>::type;
@@ -104,8 +104,8 @@ constexpr CastPiece PieceOf() {
   }
 }
 
-// One or two loops between two types. A loop of each pair would make more code than is ever run:
-// what no vector loop does goes by way of float, double or int32.
+// One or two loops for a pair of types. A separate loop for each pair would be mostly unused code:
+// pairs without a vector loop go through float, double or int32.
 class Casting {
  public:
   TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
@@ -138,7 +138,7 @@ class Casting {
     return PlanBy<int32_t, kIntegers>(context, input, output);
   }
 
-  // Nothing is to be done but to copy.
+  // Returns true if the cast is a copy.
   bool is_copy() const { return first_ == nullptr; }
 
   void Run(const char* values, int64_t first, int64_t last, char* out) const {
@@ -191,12 +191,12 @@ class Casting {
       return kTfLiteOk;
     }
     return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // zero or not whatever the sign
+      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // independent of the sign
       return kTfLiteOk;
     });
   }
 
-  // Whether there is a vector loop of just these types.
+  // Returns true if there is a vector loop for exactly these types.
   bool FindLoop(TfLiteType from, TfLiteType to) {
     return [&]<typename... Keys>(const Loops<ConvertLoop, Keys...>&) {
       return (IsLoop<typename Keys::From, typename Keys::To>(from, to) || ...);
@@ -214,7 +214,8 @@ class Casting {
   static bool IsSame(bool either) {
     return std::is_same_v<T, Element> || (either && std::is_same_v<Signed<T>, Signed<Element>>);
   }
-  // Whether elements of the type are T, or, of `either` sign, integers of its size.
+  // Returns true if elements of the type are T or, with `either`, integers of T's size with any
+  // sign.
   template <typename T>
   static bool IsOf(TfLiteType type, bool either) {
     switch (type) {
@@ -251,7 +252,7 @@ TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
   return kTfLiteOk;
 }
 
-// What does not fit saturates, and NaN becomes the largest; the rest is cut off.
+// Out-of-range values saturate, and NaN becomes the maximum; fractions are truncated.
 TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
   const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Comparisons, logic and selection. Quantised values are compared as real numbers: int8 and uint8
-// in all six comparisons, int16 in EQUAL and NOT_EQUAL only (upstream orders int16 by steps). Both
-// sides are brought to fixed point with 8 more bits, so values closer than the last of these bits
-// count as equal. int8 and uint8 without a scale, where upstream ends the process, compare by
-// steps.
+// in all six comparisons, int16 in EQUAL and NOT_EQUAL only (upstream orders int16 by quantised
+// values). Both sides are converted to fixed point with 8 more bits, so values that differ by less
+// than the last of these bits are equal. int8 and uint8 without a scale, for which upstream aborts,
+// are compared as integers.
 //
-// SELECT takes a condition of the shape of its values, a scalar, or one truth per row; SELECT_V2
-// broadcasts all three inputs.
+// SELECT takes a condition with the shape of its values, a scalar, or one condition per row;
+// SELECT_V2 broadcasts all three inputs.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -37,7 +37,7 @@ constexpr uint32_t kSelectTypes = kMovedNumberBits;
 
 struct CompareData {
   BroadcastPlan plan;
-  bool quantised = false;  // compare real numbers, not steps
+  bool quantised = false;  // compares real numbers instead of quantised values
 };
 
 bool HasScale(const TfLiteTensor* tensor) { return tensor->params.scale != 0.0f; }
@@ -84,7 +84,8 @@ TfLiteStatus PrepareNot(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Comparisons ------------------------------------------------------------------------------
 
-// A quantised value in fixed point. Differences of less than 2^-8 of a unit may vanish.
+// Fraction bits of a quantised value in fixed point. Differences of less than 2^-8 of a unit may be
+// lost.
 constexpr int kExtraBits = 8;
 FixedScale FixedScaleOf(const TfLiteTensor* tensor) {
   return {tensor->params.zero_point, kExtraBits,
@@ -97,8 +98,7 @@ void FixedReference(const T* in, int64_t count, const FixedScale& scale, int32_t
   }
 }
 
-// The three comparisons that the others are made of: with the inputs swapped, or the result
-// negated.
+// The three basic comparisons; the others swap the inputs or negate the result.
 template <typename Base, typename T>
 void CompareReference(const BinaryRun<T, uint8_t>& run, bool negated) {
   const Base base;
@@ -141,7 +141,7 @@ constexpr Comparison kLessEqual =
 constexpr Comparison kGreaterEqual =
     MadeOf<std::less_equal<>>(&VectorKernels::less_or_equal, true, false);
 
-// Elements of T as another type, of which there are loops.
+// Compares elements of T after conversion to a type that has a loop.
 template <typename T, typename Wide>
 TfLiteStatus CompareWidened(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
   const auto widen = [](const T* in, int64_t count, Wide* out) {
@@ -177,7 +177,7 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
   }
 }
 
-// Any byte but 0 as 1; one of them `count` times, if they do not move.
+// Converts nonzero bytes to 1; an input that does not move is repeated `count` times.
 void AsTruths(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   if (!moves) {
     std::memset(out, *in != 0 ? 1 : 0, static_cast<size_t>(count));
@@ -188,7 +188,7 @@ void AsTruths(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   }
 }
 
-// Sixteen truths at a time: of two that differ the bits do.
+// Compares sixteen bools at a time: bools that differ have different bits.
 TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negated) {
   typedef uint64_t Truths __attribute__((vector_size(16)));
   constexpr size_t kTogether = sizeof(Truths);
@@ -279,8 +279,8 @@ TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Selection --------------------------------------------------------------------------------
 
-// Three inputs that broadcast; axes from the outermost, neighbours that move alike merged, and the
-// output dense.
+// Three inputs that broadcast. Axes are ordered from the outermost, adjacent axes with compatible
+// strides are merged, and the output is dense.
 struct SelectData {
   struct Axis {
     int64_t extent = 1;
@@ -290,9 +290,9 @@ struct SelectData {
   int rank = 0;
 };
 
-// Makes one axis of neighbours over which each input either moves or stays.
+// Merges adjacent axes along which each input either moves or does not.
 void MergeAxes(SelectData* data) {
-  int merged = 0;  // axes so far, their innermost last
+  int merged = 0;  // number of axes so far, the innermost last
   for (int axis = 0; axis < data->rank; ++axis) {
     const SelectData::Axis& next = data->axes[static_cast<size_t>(axis)];
     if (next.extent == 1) continue;
@@ -308,7 +308,7 @@ void MergeAxes(SelectData* data) {
   data->rank = merged;
 }
 
-// The shape that all three broadcast to.
+// Computes the shape to which all three inputs broadcast.
 TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs[3],
                         TfLiteTensor* output, SelectData* data) {
   data->rank = std::max({Rank(inputs[0]), Rank(inputs[1]), Rank(inputs[2])});
@@ -338,7 +338,7 @@ TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs
   return ResizeTo(context, output, {dims, rank});
 }
 
-// SELECT's condition for rows of x and y: a condition of rank 0 or 1 in front of them.
+// Plan for SELECT on rows of x and y: the condition has rank 0 or 1.
 void PlanRows(const TfLiteTensor* condition, const TfLiteTensor* x, SelectData* data) {
   const int rows = Rank(condition) == 0 ? 1 : Dim(x, 0);
   const int64_t row = ElementCount(x) / std::max(rows, 1);
@@ -363,7 +363,7 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, inputs[1], kSelectTypes));
   DEPUTY_TRY(CheckSameType(context, inputs[2], inputs[1]));
   output->type = inputs[1]->type;
-  // Of four tensors of one element each, the output keeps the shape that it has in the model.
+  // If all four tensors have one element, the output keeps the model's shape.
   const TfLiteTensor* const four[] = {inputs[0], inputs[1], inputs[2], output};
   if (std::ranges::all_of(four, [](const TfLiteTensor* t) { return ElementCount(t) == 1; })) {
     data.rank = 0;
@@ -393,7 +393,7 @@ void SelectReference(const SelectRun<T>& run) {
   }
 }
 
-// One axis, along which inputs move by one element or not at all.
+// Selects along one axis; inputs move by one element or do not move.
 template <typename T>
 void SelectElements(const SelectData::Axis& axis, const uint8_t* condition, const T* x, const T* y,
                     SelectLoop<T> loop, T* out) {
@@ -408,7 +408,7 @@ void SelectElements(const SelectData::Axis& axis, const uint8_t* condition, cons
   }
 }
 
-// The elements from axis `level` on, of which `extent` are taken.
+// Selects the elements from axis `level` on, `extent` of them along that axis.
 template <typename T>
 T* SelectLevel(const SelectData& data, int level, int64_t extent, const uint8_t* condition,
                const T* x, const T* y, SelectLoop<T> loop, T* out) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors put together along an axis and taken apart: CONCATENATION and PACK, SPLIT, SPLIT_V and
-// UNPACK. Both ways each part is, per element of the axes in front, one run of memory.
+// Joining tensors along an axis and splitting them: CONCATENATION and PACK; SPLIT, SPLIT_V and
+// UNPACK. In both directions each part is one contiguous run per element of the outer axes.
 //
-// Only uint8 CONCATENATION may bring its parts to another scale. The axis of SPLIT and the axis
-// and sizes of SPLIT_V may be known at run time only.
+// Only uint8 CONCATENATION may rescale its parts. The axis of SPLIT and the axis and sizes of
+// SPLIT_V may be known only at run time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,7 +50,7 @@ bool FillSplit(const OpOptions& options, Params* params) {
 
 // ---- Common parts -----------------------------------------------------------------------------
 
-// out = for each of `outer`: a run of every part after the other.
+// A part to be joined: for each of the `outer` elements, one run of every part is copied, in order.
 template <typename T>
 struct Part {
   const T* data;
@@ -66,7 +66,7 @@ void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t out
     T* to = out + first * each;
     for (const Part<T>& part : parts) {
       if (part.run == 0) continue;
-      // It was made there.
+      // The part is a view of the output.
       if (part.data + first * part.run == to) {
         to += part.run;
         continue;
@@ -77,7 +77,7 @@ void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t out
   });
 }
 
-// Elements of a tensor from `axis` on.
+// Number of elements of a tensor from `axis` on.
 int64_t RunOf(const TfLiteTensor* tensor, int axis) {
   return ElementCount(Dims(tensor).subspan(static_cast<size_t>(axis)));
 }
@@ -101,7 +101,7 @@ TfLiteStatus JoinInputs(TfLiteContext* context, TfLiteNode* node, int64_t outer,
   });
 }
 
-// Takes `input` apart into the node's outputs along `axis`.
+// Splits `input` into the node's outputs along `axis`.
 TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTensor* input,
                        int axis) {
   const AxisSplit split = SplitAt(Dims(input), axis);
@@ -115,7 +115,7 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
       DEPUTY_TRY(access.Write(output, &out));
       const int64_t run = split.outer == 0 ? 0 : ElementCount(output) / split.outer;
       if (run == 0) continue;
-      // It is read from there.
+      // The output is a view of the input.
       if (in == out) {
         in += run;
         continue;
@@ -131,18 +131,18 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
   });
 }
 
-// Parts along the first axis that has more than one element follow each other without gaps.
+// Returns true if parts are contiguous, i.e. `axis` is the first with more than one element.
 bool FollowEachOther(const TfLiteTensor* whole, int axis) {
   return HasBytes(whole) && SplitAt(Dims(whole), axis).outer == 1;
 }
 
-// For prepare: the inputs are made in the output.
+// For prepare: offers to make the inputs views of the output.
 void OfferToJoin(TfLiteContext* context, const TfLiteNode* node, int axis) {
   if (!FollowEachOther(Output(context, node, 0), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kInputsInOutput});
 }
 
-// For prepare: the outputs are read from the input.
+// For prepare: offers to make the outputs views of the input.
 void OfferToTakeApart(TfLiteContext* context, const TfLiteNode* node, int input, int axis) {
   if (!FollowEachOther(Input(context, node, input), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput, .whole = input});
@@ -152,7 +152,7 @@ void OfferToTakeApart(TfLiteContext* context, const TfLiteNode* node, int input,
 
 constexpr uint32_t kConcatenationTypes = kNumberBits | kBFloat16Bit | kInt4Bit;
 
-// The parts' quantisation, where the type has one that matters.
+// Checks the parts' quantisation for types in which it matters.
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
                                    const TfLiteTensor* output) {
   if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
@@ -206,7 +206,7 @@ TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// What each uint8 of a part is at the output's scale.
+// Rescaled value of each uint8 of a part.
 using StepTable = std::array<uint8_t, 256>;
 
 StepTable RescaledSteps(const TfLiteTensor* part, const TfLiteTensor* output) {
@@ -353,7 +353,7 @@ TfLiteStatus EvalUnpack(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kSplitTypes =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
-// Where an operator of the two finds its inputs. `sizes` is -1 for equal parts.
+// Indices of an operator's inputs; `sizes` is -1 for equal parts.
 struct SplitInputs {
   int input, axis, sizes;
 };
@@ -367,7 +367,8 @@ TfLiteStatus SplitAxis(TfLiteContext* context, const TfLiteNode* node, const Spl
                      axis);
 }
 
-// The extents of the outputs along the axis; with SPLIT_V one size may be -1, for what is left.
+// Returns the outputs' extents along the axis; in SPLIT_V one size may be -1, which means the
+// remainder.
 TfLiteStatus PartSizes(TfLiteContext* context, const TfLiteNode* node, const SplitInputs& at,
                        int extent, std::vector<int>* parts) {
   const int count = node->outputs->size;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: operators that run other subgraphs.
-// A branch or body takes the shapes and types of what it is given. Where its own outputs have
-// shapes that prepare cannot know, or that differ between branches or iterations, the operator's
-// outputs are dynamic.
+// A branch or body takes the shapes and types of its arguments. If the shapes of its outputs are
+// unknown in prepare, or differ between branches or iterations, the operator's outputs are dynamic.
 //
-// Calls cannot nest without end: the loader refuses subgraphs that call themselves, and the
-// interpreter bounds the depth. WHILE has no bound on its iterations, but can be cancelled inside.
+// Calls cannot nest without limit: the loader rejects subgraphs that call themselves, and the
+// interpreter bounds the depth. WHILE does not limit its iterations, but can be cancelled between
+// them.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -38,7 +38,7 @@ bool FillCallOnce(const OpOptions& options, TfLiteCallOnceParams* params) {
   return true;
 }
 
-// A model without options of a composite, or without those of a case, is refused.
+// Fails for a model without options of a composite, or without those of a case.
 bool ParseComposite(const OpOptions& all, void* out_params) {
   const OpOptions options = all.As({2, 21});
   auto* params = static_cast<TfLiteStablehloCompositeParams*>(out_params);
@@ -64,8 +64,8 @@ bool ParseCase(const OpOptions& all, void* out_params) {
 
 // ---- Calls ------------------------------------------------------------------------------------
 
-// The callee, checked for the number of inputs and outputs that the node brings; null after a
-// report.
+// Returns the callee after checking its number of inputs and outputs against the node's, or null
+// after reporting an error.
 CallableSubgraph* FindCallee(TfLiteContext* context, int index, const char* what, size_t inputs,
                              size_t outputs) {
   Runtime* runtime = RuntimeOf(context);
@@ -93,7 +93,7 @@ CallInput ViewOf(const TfLiteTensor* tensor) {
   return {tensor->type, Dims(tensor), tensor->data.raw, tensor->bytes};
 }
 
-// The node's inputs from number `first` on, as arguments of a call.
+// Returns the node's inputs from index `first` on, as arguments of a call.
 std::vector<CallInput> Arguments(TfLiteContext* context, const TfLiteNode* node, int first) {
   std::vector<CallInput> arguments;
   for (int n = first; n < node->inputs->size; ++n) {
@@ -102,8 +102,8 @@ std::vector<CallInput> Arguments(TfLiteContext* context, const TfLiteNode* node,
   return arguments;
 }
 
-// The node's n-th output gets a value that a call returned, with its shape where that was left
-// open.
+// Copies a value returned by a call to the node's n-th output, and sets its shape if that is
+// dynamic.
 TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
                         const CallInput& value) {
   TfLiteTensor* output = Output(context, node, n);
@@ -111,7 +111,7 @@ TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
   if (value.type == kTfLiteNoType || value.type != output->type) {
     return TensorError(context, output, "the subgraph's output %d has another type", n);
   }
-  // The body may have found another shape than prepare expected.
+  // The body may have produced another shape than prepare expected.
   if (output->allocation_type == kTfLiteArenaRw && !std::ranges::equal(Dims(output), value.dims)) {
     MakeDynamic(output);
   }
@@ -135,7 +135,8 @@ TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
 
 using Branches = std::vector<CallableSubgraph*>;
 
-// Adds a subgraph that takes the node's inputs from number `first` on; false after a report.
+// Adds a subgraph that takes the node's inputs from index `first` on; returns false after reporting
+// an error.
 bool AddBranch(TfLiteContext* context, const TfLiteNode* node, int first, int index,
                const char* what, Branches* branches) {
   const auto inputs = static_cast<size_t>(node->inputs->size - first);
@@ -145,7 +146,7 @@ bool AddBranch(TfLiteContext* context, const TfLiteNode* node, int first, int in
   return branch != nullptr;
 }
 
-// The outputs have the branches' shape, where these agree; else invoke decides.
+// The outputs have the branches' shape if all branches agree; otherwise invoke determines it.
 TfLiteStatus PrepareBranches(TfLiteContext* context, TfLiteNode* node, int first,
                              const Branches& branches) {
   const std::vector<CallInput> arguments = Arguments(context, node, first);
@@ -180,7 +181,7 @@ TfLiteStatus EvalBranch(TfLiteContext* context, TfLiteNode* node, int first,
   return kTfLiteOk;
 }
 
-// Input 0 says which branch.
+// Checks input 0, which selects the branch.
 TfLiteStatus CheckChoice(TfLiteContext* context, TfLiteNode* node, uint32_t types,
                          const char* what) {
   if (node->inputs->size < 1) return KernelError(context, "expected 1 or more inputs, found 0");
@@ -208,7 +209,7 @@ TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
   if (!FindIfBranches(context, node, &branches)) return kTfLiteError;
   const TfLiteTensor* condition = Input(context, node, 0);
   if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
-  // A byte, not a bool: the caller may have written any number.
+  // A byte, not a bool: clients may have written any value.
   const bool taken = *Data<uint8_t>(condition) != 0;
   return EvalBranch(context, node, 1, branches[taken ? 0 : 1]);
 }
@@ -229,7 +230,7 @@ TfLiteStatus PrepareCase(TfLiteContext* context, TfLiteNode* node) {
   return PrepareBranches(context, node, 1, branches);
 }
 
-// A number that is none of a branch's means the last one.
+// An out-of-range index selects the last branch.
 TfLiteStatus EvalCase(TfLiteContext* context, TfLiteNode* node) {
   Branches branches;
   if (!FindCases(context, node, &branches)) return kTfLiteError;
@@ -245,7 +246,7 @@ bool FindDecomposition(TfLiteContext* context, const TfLiteNode* node, Branches*
   return AddBranch(context, node, 0, index, "decomposition", branches);
 }
 
-// A composite that no delegate took is computed by its decomposition.
+// A composite that no delegate has claimed is computed by its decomposition.
 TfLiteStatus PrepareComposite(TfLiteContext* context, TfLiteNode* node) {
   Branches branches;
   if (!FindDecomposition(context, node, &branches)) return kTfLiteError;
@@ -284,7 +285,7 @@ bool FindParts(TfLiteContext* context, const TfLiteNode* node, WhileParts* parts
   return parts->body != nullptr;
 }
 
-// The condition returns one bool; one of unknown shape is checked when it is there.
+// Checks that the condition returns one bool; if its shape is unknown, it is checked at run time.
 TfLiteStatus CheckCondition(TfLiteContext* context, CallableSubgraph* condition,
                             const CallOutput& result) {
   const TfLiteTensor* tensor = condition->output(0);
@@ -323,8 +324,8 @@ TfLiteStatus PrepareWhile(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The values that go from one iteration to the next. They are kept apart from the body's tensors:
-// there, one's place may be another's source, and a condition that calls the body overwrites all.
+// Values passed from one iteration to the next. They are separate from the body's tensors, whose
+// memory may overlap, and which a condition that calls the body overwrites.
 class LoopValues {
  public:
   explicit LoopValues(std::vector<CallInput> start) : values_(std::move(start)) {}
@@ -390,10 +391,10 @@ TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CALL_ONCE --------------------------------------------------------------------------------
 
-// A subgraph without inputs and outputs fills variables and tables; no other CALL_ONCE of the
-// interpreter runs it again once it has succeeded.
+// CALL_ONCE runs a subgraph without inputs and outputs, which initialises variables and tables.
+// After it has succeeded, no CALL_ONCE of the interpreter runs the same subgraph again.
 
-// Null after a report.
+// Returns null after reporting an error.
 CallableSubgraph* FindInitialization(TfLiteContext* context, const TfLiteNode* node) {
   const int index = ParamsOf<TfLiteCallOnceParams>(node).init_subgraph_index;
   return FindCallee(context, index, "initialization", 0, 0);

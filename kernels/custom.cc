@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two of the custom operators that ship with us; mediapipe.cc and audio.cc have the others.
+// Two custom operators that are part of this library; mediapipe.cc and audio.cc have the others.
 //
-// Convolution2DTransposeBias is MediaPipe's: a transposed convolution with bias, float32, in files
-// written before TRANSPOSE_CONV took a bias. Its options are the first bytes of a
-// TfLiteTransposeConvParams as C lays it out: padding and both strides. The size of its output
-// follows from them.
+// Convolution2DTransposeBias is MediaPipe's float32 transposed convolution with bias, used by
+// models from before TRANSPOSE_CONV had a bias. Its options are the first bytes of a
+// TfLiteTransposeConvParams in C layout: padding and both strides. They determine the output's
+// size.
 //
-// TFLite_Detection_PostProcess, which TensorFlow Lite itself has, is in post_process.cc.
+// TFLite_Detection_PostProcess, which TensorFlow Lite also provides, is in post_process.cc.
 #include <cstring>
 
 #include "kernels/common/custom_op.h"
@@ -31,7 +31,7 @@ void* Init(TfLiteContext*, const char* options, size_t length) {
   auto* data = new BiasedTransposeData();
   data->options_size = options == nullptr ? 0 : length;
   if (data->options_size >= kOptionsSize) std::memcpy(&data->params, options, kOptionsSize);
-  // The file's bytes may be any number, an enum's may not.
+  // The model's bytes may have any value, which would be undefined in an enum.
   int padding = 0;
   std::memcpy(&padding, &data->params.padding, sizeof padding);
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: of boxes that overlap, the one with the best
-// score. With a sixth input (sigma) overlapping boxes lose score by and by instead of all at once,
-// and an output for the scores joins the others; upstream tells the two operators apart by that
-// alone, and so do ours. Boxes of equal scores come in the order of a binary heap, as upstream's.
+// NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: select the box with the best score among
+// overlapping boxes. With a sixth input (sigma) overlapping boxes have their scores reduced instead
+// of being suppressed at once, and there is an additional output for the scores. As in upstream,
+// only the number of inputs distinguishes the two operators. Boxes with equal scores have the order
+// of a binary heap, as in upstream.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -16,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// Inputs of both.
+// Inputs of both operators.
 constexpr int kBoxes = 0, kScores = 1, kMost = 2, kOverlap = 3, kLeastScore = 4, kSigma = 5;
 
 bool IsSoft(const TfLiteNode* node) { return node->inputs->size == 6; }
@@ -60,7 +61,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Invoke -----------------------------------------------------------------------------------
 
-// A box between two corners, whichever of these come first.
+// A box given by two corners in any order.
 struct Box {
   explicit Box(const float* corners)
       : low_y(std::min(corners[0], corners[2])),
@@ -72,7 +73,7 @@ struct Box {
   float low_y, low_x, high_y, high_x;
 };
 
-// The part of two boxes' common area that both have.
+// Intersection over union of two boxes.
 float Overlap(const Box& a, const Box& b) {
   const float area_a = a.Area(), area_b = b.Area();
   if (area_a <= 0 || area_b <= 0) return 0.0f;
@@ -85,10 +86,10 @@ float Overlap(const Box& a, const Box& b) {
 struct Candidate {
   int box;
   float score;
-  int seen;  // selected boxes that it has been held against
+  int seen;  // number of selected boxes that it has been compared with
 };
 
-// The selection of one invoke.
+// Selection of one invoke.
 class Suppression {
  public:
   Suppression(const float* boxes, float overlap, float least_score, float sigma)
@@ -98,8 +99,8 @@ class Suppression {
         scale_(sigma > 0.0f ? -0.5f / sigma : 0.0f),
         is_soft_(sigma > 0.0f) {}
 
-  // Writes at most `most` boxes and, unless `out_scores` is null, their scores. Returns their
-  // number.
+  // Writes at most `most` boxes and, unless `out_scores` is null, their scores. Returns the number
+  // of selected boxes.
   int Select(const float* scores, int count, int most, int32_t* out_boxes, float* out_scores) {
     const auto is_worse = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
     std::priority_queue<Candidate, std::deque<Candidate>, decltype(is_worse)> queue(is_worse);
@@ -120,14 +121,15 @@ class Suppression {
         if (out_scores != nullptr) out_scores[selected] = candidate.score;
         ++selected;
       }
-      // A selected box, too, as upstream has it: it meets itself, unless it has no area.
+      // A selected box is pushed again, too, as in upstream; unless its area is empty, it is then
+      // suppressed by itself.
       if (candidate.score > least_score_) queue.push(candidate);
     }
     return selected;
   }
 
  private:
-  // Holds a candidate against the boxes selected since it was seen, the newest first.
+  // Compares a candidate with the boxes selected since its last comparison, the newest first.
   bool IsSuppressed(const int32_t* selected, int count, Candidate* candidate) const {
     const Box box(boxes_ + int64_t{4} * candidate->box);
     for (int i = count - 1; i >= candidate->seen; --i) {

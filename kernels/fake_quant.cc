@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FAKE_QUANT: float32 as steps would have it.
+// FAKE_QUANT: rounds float32 to the values of a quantised type.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// The range is moved so that 0 is a step.
+// The range is shifted so that 0 is representable.
 TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
   const auto most = static_cast<float>((1 << params.num_bits) - 1);

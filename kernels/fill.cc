@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: outputs made of few numbers, whose shapes
-// come from contents of inputs; where these are known only while running, the outputs are dynamic.
-// MATRIX_DIAG and MATRIX_SET_DIAG, which put a diagonal into zeros or into a matrix.
+// FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: outputs computed from few numbers, with
+// shapes given by the contents of inputs; if these are known only at run time, the outputs are
+// dynamic. MATRIX_DIAG and MATRIX_SET_DIAG, which put a diagonal into zeros or into a matrix.
 //
-// RANGE adds its step up, as upstream does, instead of multiplying: the last bits of long float
+// RANGE accumulates its step, as upstream does, instead of multiplying: the last bits of long float
 // ranges are those of the sums. SPARSE_TO_DENSE checks its indices whatever validate_indices says,
 // as upstream does.
 #include <algorithm>
@@ -75,8 +75,8 @@ TfLiteStatus PrepareFill(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// `count` times the value. What is long is copied from its beginning, by wider vectors than a loop
-// of this file has.
+// Writes the value `count` times. Long outputs are copied from their beginning, because memcpy uses
+// wider vectors than the loops of this file.
 template <typename T>
 void FillAll(T value, int64_t count, T* out) {
   if (sizeof(T) == 1) return static_cast<void>(std::fill_n(out, count, value));
@@ -115,7 +115,8 @@ TfLiteStatus EvalZerosLike(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- RANGE ------------------------------------------------------------------------------------
 
-// The number of elements from start up or down to, but without, limit; negative when too many.
+// Returns the number of elements from start to limit, excluding limit; negative if there are too
+// many.
 template <typename T>
 int64_t RangeLength(T start, T limit, T step) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -157,7 +158,7 @@ void FillRange(T value, T step, int64_t count, T* out) {
     out[i] = value;
     if constexpr (std::is_floating_point_v<T>) {
       value += step;
-    } else {  // the number after the last may not fit
+    } else {  // the value after the last one may overflow
       value = static_cast<T>(static_cast<uint64_t>(value) + static_cast<uint64_t>(step));
     }
   }
@@ -198,7 +199,7 @@ TfLiteStatus EvalRange(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- ONE_HOT ----------------------------------------------------------------------------------
 
-// Where the new dimension goes; -1 means behind the others.
+// Returns the position of the new dimension; -1 means the last.
 TfLiteStatus OneHotAxis(TfLiteContext* context, const TfLiteNode* node, int* out_axis) {
   const int axis = ParamsOf<TfLiteOneHotParams>(node).axis;
   const TfLiteTensor* indices = Input(context, node, 0);
@@ -311,7 +312,7 @@ TfLiteStatus PrepareMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// Puts diagonals one after the other into the matrices of `output`.
+// Copies consecutive diagonals into the matrices of `output`.
 template <typename T>
 void PlaceDiagonals(const T* diagonals, const TfLiteTensor* output, T* out) {
   const std::span<const int> dims = Dims(output);
@@ -344,7 +345,7 @@ TfLiteStatus EvalMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
 // ---- SPARSE_TO_DENSE --------------------------------------------------------------------------
 
 constexpr uint32_t kSparseTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit;
-// Upstream's kernel goes to four dimensions.
+// Upstream's kernel supports up to four dimensions.
 constexpr int kMaxSparseRank = 4;
 
 TfLiteStatus ResizeDense(TfLiteContext* context, TfLiteNode* node) {
@@ -357,7 +358,7 @@ TfLiteStatus ResizeDense(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Dim(shape, 0))});
 }
 
-// The number of indices; each has as many numbers as the output has dimensions.
+// Returns the number of indices; each has as many components as the output has dimensions.
 int64_t IndexCount(const TfLiteTensor* indices) {
   return Rank(indices) < 2 ? ElementCount(indices) : Dim(indices, 0);
 }
@@ -394,7 +395,7 @@ TfLiteStatus PrepareSparseToDense(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Where index number `i` points to in the output.
+// Returns the output offset of index `i`.
 TfLiteStatus FindElement(TfLiteContext* context, const TfLiteTensor* indices,
                          const TfLiteTensor* output, int64_t i, int64_t* out_offset) {
   int64_t offset = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER, GATHER_ND and EMBEDDING_LOOKUP: slices picked by indices that only invoke sees; and
-// SCATTER_ND and EMBEDDING_LOOKUP_SPARSE, which add slices up where indices say. An index outside
-// of its axis is an error, and so is a negative one.
+// GATHER, GATHER_ND and EMBEDDING_LOOKUP select slices by indices that are known only in invoke;
+// SCATTER_ND and EMBEDDING_LOOKUP_SPARSE add slices at indices. Indices that are negative or out of
+// range are errors.
 #include <cmath>
 #include <vector>
 
@@ -165,7 +165,7 @@ TfLiteStatus PrepareGatherNd(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, at});
 }
 
-// Where the slice of every index tuple begins, in elements.
+// Computes the offset of the slice of every index tuple, in elements.
 TfLiteStatus SliceOffsets(TfLiteContext* context, const TfLiteTensor* input,
                           const TfLiteTensor* indices, std::vector<int64_t>* offsets) {
   const auto steps = DenseSteps(Dims(input));
@@ -192,7 +192,8 @@ TfLiteStatus EvalGatherNd(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(input) == 0 && ElementCount(indices) > 0) {
     return TensorError(context, input, "expected elements to pick from, found none");
   }
-  // However many slices of nothing there are; an output of strings wants its header all the same.
+  // Empty slices may be arbitrarily many and need no offsets; an empty string tensor still needs
+  // its header.
   const bool nothing = ElementCount(Output(context, node, 0)) == 0;
   std::vector<int64_t> offsets;
   if (!nothing) DEPUTY_TRY(SliceOffsets(context, input, indices, &offsets));
@@ -204,7 +205,7 @@ TfLiteStatus EvalGatherNd(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- EMBEDDING_LOOKUP -------------------------------------------------------------------------
 
-// The table's scales: one, or one per row. All zero points must be 0.
+// Checks the table's scales: one, or one per row. All zero points must be 0.
 TfLiteStatus CheckTableScales(TfLiteContext* context, const TfLiteTensor* table) {
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(table->quantization.params);
   if (table->quantization.type != kTfLiteAffineQuantization || affine == nullptr ||
@@ -227,7 +228,7 @@ TfLiteStatus CheckTableScales(TfLiteContext* context, const TfLiteTensor* table)
   return kTfLiteOk;
 }
 
-// Whether rows come out in float32 although they are kept as quantised integers.
+// Returns true if the table is quantised and the output float32.
 bool IsHybrid(const TfLiteTensor* table, const TfLiteTensor* output) {
   constexpr uint32_t kScaledTypes = kInt8Bit | kUInt8Bit | kInt4Bit | TypeBit(kTfLiteInt2);
   return (kScaledTypes & TypeBit(table->type)) != 0 && output->type == kTfLiteFloat32;
@@ -255,9 +256,9 @@ TfLiteStatus PrepareLookup(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(table))});
 }
 
-// The bytes count as signed whatever their type: old converters wrote int8 tables as uint8. A row
-// of less than a byte each begins with a byte, the one in which its first element is: TensorFlow
-// Lite has it so, also where that byte is still the row's before.
+// Bytes are signed whatever the type: old converters wrote int8 tables as uint8. A row with
+// elements smaller than a byte begins at the byte with its first element, even if this byte also
+// has elements of the previous row, as in TensorFlow Lite.
 void LookupScaled(const TfLiteTensor* lookup, const TfLiteTensor* table, int64_t run, float* out) {
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(table->quantization.params);
   const int bits = PackedBits(table->type);
@@ -293,7 +294,7 @@ TfLiteStatus EvalLookup(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kScatterTypes =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
-// The output has the shape that the third input says; what the updates are slices of.
+// Resizes the output to the shape in the third input and checks that the updates are slices of it.
 TfLiteStatus ResizeScattered(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* indices = Input(context, node, 0);
   const TfLiteTensor* updates = Input(context, node, 1);
@@ -337,7 +338,7 @@ TfLiteStatus PrepareScatterNd(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Integers wrap; of booleans, one is enough.
+// Integers wrap; bools are or-ed.
 template <typename T>
 void AddSlice(bool is_bool, const T* in, int64_t count, T* out) {
   for (int64_t i = 0; i < count; ++i) {
@@ -375,7 +376,7 @@ TfLiteStatus EvalScatterNd(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- EMBEDDING_LOOKUP_SPARSE ------------------------------------------------------------------
 
-// Its inputs.
+// Indices of the inputs.
 constexpr int kIds = 0, kSparseIndices = 1, kDenseShape = 2, kWeights = 3, kTableInput = 4;
 
 bool FillLookupSparse(const OpOptions& options, TfLiteEmbeddingLookupSparseParams* params) {
@@ -385,7 +386,8 @@ bool FillLookupSparse(const OpOptions& options, TfLiteEmbeddingLookupSparseParam
   return true;
 }
 
-// All of the dense shape but its last dimension, and a row of the table.
+// The output's shape is the dense shape without its last dimension, followed by the shape of a row
+// of the table.
 TfLiteStatus ResizeLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, kDenseShape);
   const TfLiteTensor* table = Input(context, node, kTableInput);
@@ -430,7 +432,7 @@ TfLiteStatus PrepareLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The bucket of the output that lookup `i` goes to.
+// Returns the output bucket of lookup `i`.
 TfLiteStatus FindBucket(TfLiteContext* context, const TfLiteTensor* indices,
                         const TfLiteTensor* output, int64_t i, int64_t* out_bucket) {
   const int depth = Dim(indices, 1);
@@ -446,7 +448,7 @@ TfLiteStatus FindBucket(TfLiteContext* context, const TfLiteTensor* indices,
   return kTfLiteOk;
 }
 
-// The rows that are being added up into one bucket.
+// Sum of the rows of one bucket.
 class Combination {
  public:
   Combination(TfLiteCombinerType combiner, int64_t run) : combiner_(combiner), run_(run) {}
@@ -457,7 +459,7 @@ class Combination {
     ++count_;
     for (int64_t k = 0; k < run_; ++k) out[k] += row[k] * weight;
   }
-  // Divides the sum, and begins another.
+  // Divides the sum and resets the weights for the next bucket.
   void Finish(float* out) {
     const float divisor = combiner_ == kTfLiteCombinerTypeMean ? weight_ : std::sqrt(squares_);
     for (int64_t k = 0; k < run_ && count_ > 0 && combiner_ != kTfLiteCombinerTypeSum; ++k) {
@@ -474,7 +476,7 @@ class Combination {
   int64_t count_ = 0;
 };
 
-// A bucket whose lookups do not stand together is divided each time, as upstream does.
+// A bucket whose lookups are not adjacent is divided several times, as in upstream.
 TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* ids = Input(context, node, kIds);
   const TfLiteTensor* table = Input(context, node, kTableInput);

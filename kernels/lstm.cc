@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM and its two sequence forms. States are variable tensors among the inputs; they last from one
-// inference to the next. What a cell computes is in kernels/rnn.
+// LSTM and its two sequence variants. States are variable tensors among the inputs and persist
+// between inferences. The cell's computation is in kernels/rnn.
 #include <algorithm>
 #include <limits>
 
@@ -29,7 +29,7 @@ bool FillLstm(const OpOptions& options, TfLiteLSTMParams* params) {
   return true;
 }
 
-// Unlike others, LSTM has no options that could stand for missing ones.
+// LSTM has no defaults for missing options, unlike other operators.
 bool ParseLstm(const OpOptions& options, void* params) {
   return options.present() && options.kind() == OptionsKind{1, 14} &&
          FillLstm(options, static_cast<TfLiteLSTMParams*>(params));
@@ -65,12 +65,12 @@ struct LstmData {
   bool is_integer = false;
   LstmLayer layer;      // float32 and hybrid
   IntegerLstm integer;  // int8
-  BasicLstm basic;      // of LSTM's other kernel
+  BasicLstm basic;      // LSTM's other kernel
 };
 
 constexpr uint32_t kCellTypes = kFloat32Bit | kInt8Bit;
 
-// The full kernel has 24 inputs, or 20 in files from before layer normalisation.
+// The full kernel has 24 inputs, or 20 in models from before layer normalisation.
 TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node,
                              Sparse sparse = Sparse::kRefused) {
   DEPUTY_TRY(CheckNode(context, node, 1, 24, 1, sparse));
@@ -155,7 +155,7 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- LSTM --------------------------------------------------------------------------------------
 
-// Matrices of bytes may be sparse where the vectors that they meet have no zero point.
+// 8-bit matrices may be sparse only if the input vectors have no zero point.
 TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node, bool asymmetric) {
   constexpr int kFirstMatrix = 1, kLastMatrix = 8, kProjection = 16;
   for (int i = 0; i < node->inputs->size; ++i) {
@@ -209,12 +209,11 @@ TfLiteStatus EvalLstm(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BIDIRECTIONAL_SEQUENCE_LSTM ---------------------------------------------------------------
 
-// One cell goes through the sequence, another through it backwards. The auxiliary input, where its
-// weights are there, goes into both; without weights it is what the backward cell reads instead of
-// the input.
+// One cell processes the sequence forwards, another one backwards. An auxiliary input with weights
+// is read by both; without weights it replaces the input of the backward cell.
 struct BidirectionalData {
   SequenceShape shape;
-  int width = 0;  // of a vector of the first output
+  int width = 0;  // number of values in a vector of the first output
   LstmSizes forward_sizes, backward_sizes;
   LstmLayer forward, backward;
 };
@@ -256,7 +255,7 @@ TfLiteStatus CheckAuxiliary(TfLiteContext* context, const BothCells& cells) {
   return CheckDim(context, cells.backward_input, 2, Dim(cells.input, 2));
 }
 
-// TensorFlow Lite asks that both cells are of one size.
+// Both cells must have the same size, as in TensorFlow Lite.
 TfLiteStatus CheckBothSizes(TfLiteContext* context, const BothCells& cells,
                             BidirectionalData* data) {
   const int auxiliary = cells.auxiliary == nullptr ? 0 : Dim(cells.auxiliary, 2);

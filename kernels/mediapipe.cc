@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators, in the versions that its own resolver knows; float32 throughout.
-// Its Convolution2DTransposeBias is in custom.cc. Where MediaPipe would read or write beyond its
-// tensors, and where it fills a part of its output only, these refuse.
+// MediaPipe's custom operators, in the versions of its own resolver; float32 only. Its
+// Convolution2DTransposeBias is in custom.cc. If MediaPipe would access memory outside its tensors,
+// or would leave a part of its output unwritten, these operators fail.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ TfLiteStatus CheckFloats(TfLiteContext* context, const TfLiteTensor* tensor, int
 
 // ---- MaxPoolingWithArgmax2D and MaxUnpooling2D ------------------------------------------------
 
-// The options are the first bytes of a TfLitePoolParams as C lays it out.
+// The options are the first bytes of a TfLitePoolParams in C layout.
 constexpr size_t kPoolOptionsSize = offsetof(TfLitePoolParams, computed);
 
 struct PoolingData {
@@ -44,7 +44,7 @@ void* InitPooling(TfLiteContext*, const char* options, size_t length) {
   data->options_size = bytes.size();
   if (bytes.size() < kPoolOptionsSize) return data;
   std::memcpy(&data->params, bytes.data(), kPoolOptionsSize);
-  // The file's bytes may be any number, an enum's may not.
+  // The model's bytes may have any value, which would be undefined in an enum.
   int padding = 0, activation = 0;
   std::memcpy(&padding, &data->params.padding, sizeof padding);
   std::memcpy(&activation, &data->params.activation, sizeof activation);
@@ -82,8 +82,8 @@ TfLiteStatus PreparePooling(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The greatest of one window and one channel, and its number in the window plus 0.1, as MediaPipe
-// has it: cut to an integer it is safe. The first of several equal ones counts.
+// Maximum of one window and channel, and its index in the window. As in MediaPipe, 0.1 is added to
+// the index, so that truncation to an integer is safe. The first of several equal maxima is used.
 struct Greatest {
   float value = std::numeric_limits<float>::lowest();
   int64_t tap = 0;
@@ -123,7 +123,7 @@ TfLiteStatus EvalPooling(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Where the values go along one axis: window `i` begins at i * stride - before.
+// Positions of unpooled values along one axis: window `i` begins at i * stride - before.
 WindowAxis UnpooledAxis(int input, int filter, int stride) {
   WindowAxis axis{input, filter, stride};
   const int64_t output = int64_t{input} * filter;
@@ -176,7 +176,7 @@ TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
     for (int iy = 0; iy < data.y.input; ++iy) {
       for (int ix = 0; ix < data.x.input; ++ix) {
         for (int64_t channel = 0; channel < channels; ++channel, ++in, ++index) {
-          // A number between -1 and 0 is cut to 0.
+          // An index between -1 and 0 is truncated to 0.
           if (!(*index > -1.0f && *index < static_cast<float>(taps))) {
             return TensorError(context, indices, "expected indices from 0 to %lld, found %g",
                                static_cast<long long>(taps - 1), static_cast<double>(*index));
@@ -199,12 +199,12 @@ TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Points and matrices ----------------------------------------------------------------------
 
-// One row of a 4x4 matrix by the point (x, y, 0, 1), summed in MediaPipe's order.
+// Multiplies one row of a 4x4 matrix by the point (x, y, 0, 1), summed in MediaPipe's order.
 float Transform(const float* row, float x, float y) {
   return row[0] * x + row[1] * y + row[2] * 0.0f + row[3] * 1.0f;
 }
 
-// The first two rows of a matrix are read.
+// Checks that the first two rows of a matrix exist; only these are read.
 TfLiteStatus CheckMatrix(TfLiteContext* context, const TfLiteTensor* matrix) {
   DEPUTY_TRY(CheckType(context, matrix, kFloat32Bit));
   if (ElementCount(matrix) >= 8) return kTfLiteOk;
@@ -228,7 +228,7 @@ TfLiteStatus PrepareTransformLandmarks(TfLiteContext* context, TfLiteNode* node)
   return ResizeLike(context, Output(context, node, 0), landmarks);
 }
 
-// A third coordinate stays what it is.
+// A third coordinate is unchanged.
 TfLiteStatus EvalTransformLandmarks(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* landmarks = Input(context, node, 0);
   const float* matrix = Data<float>(Input(context, node, 1));
@@ -245,8 +245,8 @@ TfLiteStatus EvalTransformLandmarks(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- TransformTensorBilinear ------------------------------------------------------------------
 
-// The output's extents are those in the file: MediaPipe's kernel does not read the options, which
-// tell the same to its GPU.
+// The output's extents are those in the model: MediaPipe's CPU kernel does not read the options,
+// which repeat them for its GPU kernel.
 TfLiteStatus PrepareTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -260,10 +260,10 @@ TfLiteStatus PrepareTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, output);
 }
 
-// A picture's pixel, and the places between.
+// Access to an image's pixels, with interpolation between them.
 class Picture {
  public:
-  // The first of a batch.
+  // Begins with the first image of the batch.
   explicit Picture(const TfLiteTensor* tensor)
       : pixels_(Data<float>(tensor)),
         height_(Dim(tensor, 1)),
@@ -272,13 +272,13 @@ class Picture {
 
   void MoveToNext() { pixels_ += int64_t{height_} * width_ * channels_; }
 
-  // Not so for NaN.
+  // Returns false for NaN.
   bool Has(float y, float x) const {
     return x >= 0.0f && x <= static_cast<float>(width_ - 1) && y >= 0.0f &&
            y <= static_cast<float>(height_ - 1);
   }
 
-  // Between four pixels, rounded where MediaPipe rounds.
+  // Interpolates between four pixels, with MediaPipe's roundings.
   float Between(float y, float x, int channel) const {
     const int top = static_cast<int>(y), left = static_cast<int>(x);
     const float right = x - static_cast<float>(left), below = y - static_cast<float>(top);
@@ -288,7 +288,7 @@ class Picture {
                               (1.0 - static_cast<double>(below)) * static_cast<double>(upper));
   }
 
-  // 0 beyond the borders.
+  // Returns 0 beyond the borders.
   float At(int y, int x, int channel) const {
     if (y < 0 || x < 0 || y >= height_ || x >= width_) return 0.0f;
     return pixels_[(int64_t{y} * width_ + x) * channels_ + channel];
@@ -309,7 +309,8 @@ TfLiteStatus EvalTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   const float* matrix = Data<float>(Input(context, node, 1));
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
-  // Pixels have their places in their middles: half a pixel is added before and taken off behind.
+  // Coordinates refer to pixel centres: half a pixel is added before the transformation and
+  // subtracted after it.
   float rows[2][4];
   for (int i = 0; i < 2; ++i) {
     std::copy_n(matrix + 4 * i, 4, rows[i]);
@@ -376,7 +377,7 @@ TfLiteStatus PrepareMatrix(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckFloats(context, landmarks, 3));
   DEPUTY_TRY(CheckType(context, Output(context, node, 0), kFloat32Bit));
   DEPUTY_TRY(CheckMatrixOptions(context, data));
-  // Whatever the extents say: MediaPipe takes the elements by threes.
+  // MediaPipe reads elements in groups of three, whatever the extents.
   const int64_t count = ElementCount(landmarks) / 3;
   std::vector<int32_t> used = data.subset;
   used.push_back(data.left);
@@ -410,13 +411,13 @@ struct Point {
   float x, y;
 };
 
-// Turned about the origin.
+// Rotates a point about the origin.
 Point Turn(Point point, float radians) {
   const float cosine = std::cos(radians), sine = std::sin(radians);
   return {cosine * point.x + -sine * point.y, sine * point.x + cosine * point.y};
 }
 
-// The box around the landmarks, along axes that are turned.
+// Bounding box of the landmarks along rotated axes.
 struct Box {
   Point center;
   float width, height;
@@ -473,8 +474,8 @@ TfLiteStatus PrepareResampler(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), source);
 }
 
-// Every pixel from the place that `warp` says, x first; up to a pixel beyond the borders there are
-// zeros to mix with.
+// Each output pixel is sampled at the coordinates in `warp`, x first; pixels beyond the borders are
+// zero.
 TfLiteStatus EvalResampler(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* source = Input(context, node, 0);
   const int height = Dim(source, 1), width = Dim(source, 2), channels = Dim(source, 3);

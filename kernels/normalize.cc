@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // L2_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION along the last dimension. The quantised
-// recipes, one per 8-bit type, are TensorFlow Lite's in both arithmetic modes; the scale of the
-// input does not matter to them.
+// algorithms, one per 8-bit type, are TensorFlow Lite's in both arithmetic modes; they do not
+// depend on the scale of the input.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -76,8 +76,8 @@ int32_t SumOfSquares(const T* values, int depth, int32_t zero_point) {
   return squares;
 }
 
-// One over the norm becomes 128: by the factor for int8, by the values for uint8, which round
-// otherwise.
+// Multiplies the inverse norm by 128: in the factor for int8, in the values for uint8, which rounds
+// differently.
 FixedScale ScaleOf(int32_t squares, int32_t zero_point, bool is_signed) {
   FixedMultiplier inverse = InverseSqrt(squares);
   if (is_signed) inverse.shift += 7;
@@ -96,7 +96,7 @@ void ScaleRow(const T* values, int depth, const FixedScale& scale, int32_t zero_
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// row(values, out) for every row, on all threads.
+// Calls row(values, out) for every row, on all threads.
 template <typename T, typename RowFunction>
 TfLiteStatus NormalizeRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                            const RowFunction& row) {
@@ -173,19 +173,19 @@ TfLiteStatus PrepareLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// x^-beta of each of them, in its place.
+// Computes x^-beta for each value, in place.
 using InversePowers = void (*)(float* values, int count, float beta);
 
 void PlainInversePowers(float* values, int count, float beta) {
   for (int i = 0; i < count; ++i) values[i] = std::pow(values[i], -beta);
 }
 
-// The same for a beta that roots make, in half a dozen instructions that vectors have.
+// InversePowers for a beta that can be computed with roots, in a few vector instructions.
 template <typename Root>
 void RootInversePowers(float* values, int count, float beta) {
   bool negative = false;
   for (int i = 0; i < count; ++i) negative |= values[i] < 0.0f;
-  if (negative) return PlainInversePowers(values, count, beta);  // infinity is a case of its own
+  if (negative) return PlainInversePowers(values, count, beta);  // infinity is handled separately
   for (int i = 0; i < count; ++i) values[i] = 1.0f / Root()(values[i]);
 }
 
@@ -203,8 +203,7 @@ InversePowers InversePowersOf(float beta) {
   return &PlainInversePowers;
 }
 
-// Each channel by the squares of those at most `radius` away, which are added at one end of a
-// moving window and taken away at the other.
+// Normalises each channel by the squares of its neighbours within `radius`, in a moving sum.
 void NormalizeByNeighbours(const float* values, int depth,
                            const TfLiteLocalResponseNormParams& params, InversePowers powers,
                            float* out) {

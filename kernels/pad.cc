@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PAD, PADV2 and MIRROR_PAD: a tensor with a margin, of one value or of its own elements mirrored.
-// PAD's value is the zero point, or 0. The margins may be known at run time only.
+// PAD, PADV2 and MIRROR_PAD: adds a margin of one value, or of the tensor's own elements mirrored.
+// PAD's value is the zero point, or 0. The margins may be known only at run time.
 #include "core/kernel_api/step.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
@@ -38,7 +38,7 @@ TfLiteStatus CheckMargins(TfLiteContext* context, const TfLiteNode* node, uint32
   return CheckDim(context, margins, 1, 2);
 }
 
-// Resizes the output to the padded shape. No margin may be greater than `limit(extent)`.
+// Resizes the output to the padded shape. No margin may exceed `limit(extent)`.
 template <typename Limit>
 TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit& limit) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -49,7 +49,7 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
     const int64_t most = limit(Dim(input, axis));
     for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
       if (margin < 0 || margin > most) {
-        // Upstream's text, with which programs compare.
+        // Upstream's text, which clients may compare.
         return TensorError(context, margins, "%sexpected 0 to %lld in dimension %d, found %lld",
                            margin < 0 ? "Pad value has to be greater than equal to 0.; " : "",
                            static_cast<long long>(most), axis, static_cast<long long>(margin));
@@ -67,9 +67,9 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
 constexpr uint32_t kPadTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
-constexpr int kMaxPadRank = 5;  // upstream's
+constexpr int kMaxPadRank = 5;  // same as upstream
 
-// Margins of any size that an extent can have.
+// Margins may have any size that fits in an extent.
 TfLiteStatus ResizeFilled(TfLiteContext* context, TfLiteNode* node) {
   return ResizePadded(context, node, [](int) { return int64_t{INT32_MAX}; });
 }
@@ -101,7 +101,7 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The value of the margin, as the bits of an element.
+// Returns the margin's value, as the bits of an element.
 template <bool with_value, typename T>
 T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
   if constexpr (with_value) return *Data<T>(Input(context, node, 2));
@@ -111,12 +111,12 @@ T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
   return static_cast<T>(output->params.zero_point);
 }
 
-// Writes an output from front to back: margins, and the input's elements between them. All of them
-// are so many bytes to it, of which it moves T at a time.
+// Writes an output sequentially: margins, and the input's elements between them. Elements are
+// treated as bytes, moved as values of type T.
 template <typename T>
 class PadWriter {
  public:
-  // `value` is an element of `value_bytes`, a multiple of those of a T.
+  // `value` is an element of `value_bytes`, a multiple of sizeof(T).
   PadWriter(const TfLiteTensor* input, const TfLiteTensor* margins, const TfLiteTensor* output,
             const void* value, size_t value_bytes)
       : parts_(static_cast<int64_t>(value_bytes / sizeof(T))) {
@@ -129,14 +129,14 @@ class PadWriter {
     for (int axis = 0; axis < rank; ++axis) {
       const Level level = {Before(margins, axis), Dim(input, axis), Dim(output, axis),
                            in[axis] * parts_, out[axis] * parts_};
-      // What is whole and lies side by side needs no loop of its own.
+      // Contiguous axes without margins need no loop.
       if (level.extent_out == 1 && level.before == 0) continue;
       levels_[level_count_++] = level;
       if (level.extent_out != level.extent_in) padded_levels_ = level_count_;
     }
   }
 
-  // Slices of the first level, as the interpreter's threads share them.
+  // Distributes the slices of the first level over the interpreter's threads.
   void Run(TfLiteContext* context, const T* in, T* out) const {
     if (padded_levels_ == 0) {
       std::copy_n(in, level_count_ == 0 ? parts_ : levels_[0].extent_in * levels_[0].step_in, out);
@@ -150,7 +150,7 @@ class PadWriter {
   struct Level {
     int64_t before, extent_in, extent_out, step_in, step_out;
   };
-  // Elements of 16 bytes.
+  // Number of values in 16 bytes.
   static constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T));
 
   void Slices(int number, int64_t first, int64_t last, const T* in, T* out) const {
@@ -173,7 +173,7 @@ class PadWriter {
     FillLong(out + to * level.step_out, (last - to) * level.step_out);
   }
 
-  // `count` slices of the last level that has margins.
+  // Writes `count` slices of the last level that has margins.
   void Runs(const Level& level, int64_t count, const T* in, T* out) const {
     const int64_t before = level.before * level.step_out, run = level.extent_in * level.step_in;
     const int64_t after = level.extent_out * level.step_out - before - run;
@@ -188,7 +188,7 @@ class PadWriter {
     }
   }
 
-  // The same between margins of many elements.
+  // Like Runs, for long margins.
   [[gnu::noinline]] void LongRuns(int64_t count, int64_t before, int64_t run, int64_t after,
                                   const T* in, T* out) const {
     for (; count > 0; --count, in += run, out += after) {
@@ -199,7 +199,7 @@ class PadWriter {
     }
   }
 
-  // What is long and zero is worth a call.
+  // Long runs of zeros are worth a memset call.
   void FillLong(T* out, int64_t count) const {
     if (count < 16 * kChunk || !is_zero_) return Fill(out, count);
     std::memset(out, 0, static_cast<size_t>(count) * sizeof(T));
@@ -208,14 +208,14 @@ class PadWriter {
     for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
     for (int64_t i = 0; i < count; ++i) out[i] = values_[i];
   }
-  int64_t parts_;  // of an element
+  int64_t parts_;  // values per element
   bool is_zero_ = true;
   T values_[kChunk];
   Level levels_[kMaxPadRank] = {};
   int level_count_ = 0, padded_levels_ = 0;
 };
 
-// Out of line: types share it.
+// Not inlined, so that all types share the code.
 template <typename T>
 [[gnu::noinline]] void WritePadded(TfLiteContext* context, const TfLiteNode* node,
                                    const void* value, size_t value_bytes) {
@@ -248,7 +248,8 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Zeros around float32 images need not be written: the layer that reads them can do without.
+// Margins of zeros around float32 images need not be written if the consuming layer can absorb
+// them.
 TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PreparePad<false>(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -271,7 +272,7 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- MIRROR_PAD -------------------------------------------------------------------------------
 
-// Elements next to the border that are not repeated.
+// Number of elements next to the border that are not repeated.
 int MirrorOffset(const TfLiteNode* node) {
   return ParamsOf<TfLiteMirrorPaddingParams>(node).mode == kTfLiteMirrorPaddingReflect ? 1 : 0;
 }
@@ -298,11 +299,12 @@ TfLiteStatus PrepareMirrorPad(TfLiteContext* context, TfLiteNode* node) {
 }
 
 struct MirrorLevel {
-  int64_t extent, before, after;  // of the input, and the margins
+  int64_t extent, before, after;  // extent of the input, and the margins
   int64_t step_in, step_out;
 };
 
-// The block of one axis and all inside it: the middle, then copies of its own slices around it.
+// Writes the block of one axis and everything inside it: the middle first, then mirrored copies of
+// its slices around it.
 template <typename T>
 void Mirror(const MirrorLevel* level, int left, int offset, const T* in, T* out) {
   if (left == 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AVERAGE_POOL_2D and MAX_POOL_2D on float32, int8, uint8 and int16, and L2_POOL_2D on float32,
-// NHWC. Padding never counts: averages divide by the number of taps inside the input.
+// NHWC. Padding is ignored: averages divide by the number of taps inside the input.
 //
-// Quantised values are averaged and compared as steps; as upstream, the output's scale is assumed
-// to be the input's and is only used for the fused activation.
+// Quantised values are averaged and compared without rescaling. As in upstream, the output's scale
+// is assumed to be the input's and is only used for the fused activation.
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -32,7 +32,7 @@ bool FillPool(const OpOptions& options, TfLitePoolParams* params) {
 
 struct PoolData {
   WindowAxis y, x;
-  int first_whole = 0, last_whole = 0;  // columns whose windows see the input alone
+  int first_whole = 0, last_whole = 0;  // columns whose windows are completely inside the input
   int batches = 0, channels = 0;
   FloatRange float_range;
   IntRange int_range;
@@ -55,8 +55,8 @@ TfLiteStatus PrepareTypes(TfLiteContext* context, TfLiteNode* node, uint32_t typ
   data.x = {Dim(input, 2), params.filter_width, params.stride_width};
   DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
   DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
-  // As upstream: where the window is wider than the input by a stride or more, the height is not
-  // worked out either.
+  // If the window is wider than the input by a stride or more, upstream does not compute the height
+  // either.
   if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {
     data.y.output = 0;
   }
@@ -84,8 +84,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// A pooling is a first value, a way to take in one input, and a way to finish given the number of
-// inputs taken. Sum is what is accumulated per channel.
+// A pooling consists of an initial value, a function that accumulates one input, and a function
+// that finishes a sum given the number of inputs. Sum is the accumulator of a channel.
 struct MaxFloat {
   using Value = float;
   using Sum = float;
@@ -135,14 +135,14 @@ struct AverageSteps {
   static constexpr Sum kFirst = 0;
   void Take(Sum* sum, Value value) const { Accumulate(sum, value); }
   Value Finish(Sum sum, int64_t count) const {
-    // To nearest, ties away from zero.
+    // Rounds to nearest, ties away from zero.
     const int64_t half = sum > 0 ? count / 2 : -(count / 2);
     return static_cast<Value>(Clamp(static_cast<int32_t>((sum + half) / count), range));
   }
 };
 
-// One output pixel, channel by channel. Compiled for size: it is the reference, and what averages
-// between scales.
+// Computes one output pixel, channel by channel. Compiled for size: used as the reference and for
+// averages that are rescaled.
 template <typename Pool>
 [[gnu::cold]] void PoolPixel(const PoolData& data, const Pool& pool,
                              const typename Pool::Value* image, int oy, int ox,
@@ -162,11 +162,12 @@ template <typename Pool>
   }
 }
 
-// A pooling that no table has a loop for.
+// A pooling without a vector loop.
 template <typename Reference>
 struct ChunkedPool : Reference {};
 
-// The same, a handful of channels at a time so that their sums stay in registers.
+// Computes one output pixel for a chunk of channels at a time, so that their sums stay in
+// registers.
 template <typename Pool>
 void PoolPixel(const PoolData& data, const ChunkedPool<Pool>& pool,
                const typename Pool::Value* image, int oy, int ox, typename Pool::Value* out) {
@@ -189,7 +190,7 @@ void PoolPixel(const PoolData& data, const ChunkedPool<Pool>& pool,
   }
 }
 
-// A pooling that runs as a vector loop, over neighbouring windows that see as many columns.
+// A pooling with a vector loop, for adjacent windows that cover the same number of columns.
 template <typename T, typename BoundsT>
 struct VectorPool {
   using Value = T;
@@ -237,11 +238,11 @@ void PoolRow(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* 
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// Computes the output row `oy` of an image by a pool, of a type that the function knows.
+// Computes output row `oy` of an image; `pool` is the pooling, whose type the function knows.
 using PoolRowFunction = void (*)(const PoolData& data, const void* pool, const void* image, int oy,
                                  void* out);
 
-// All rows on all threads; values have `size` bytes.
+// Computes all rows on all threads; values have `size` bytes.
 TfLiteStatus RunRows(TfLiteContext* context, TfLiteNode* node, int64_t size, const void* pool,
                      PoolRowFunction pool_row) {
   const PoolData& data = DataOf<PoolData>(node);
@@ -274,7 +275,7 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
                  });
 }
 
-// The loops of a table for one kind of pooling.
+// The CPU table's loops for one kind of pooling.
 struct PoolLoops {
   void (*f32)(const PoolWindow<float>&, const FloatBounds&);
   void (*s8)(const PoolWindow<int8_t>&, const StepBounds&);
@@ -288,7 +289,7 @@ PoolLoops AverageLoops(const VectorKernels& vector) {
   return {vector.average_pool_f32, vector.average_pool_s8, vector.average_pool_u8};
 }
 
-// By the table's loop, or, where it has none, by the reference.
+// Uses the table's loop or, if it has none, the reference.
 template <typename T, typename BoundsT, typename Pool>
 TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const PoolWindow<T>&, const BoundsT&), const Pool& reference) {
@@ -316,7 +317,7 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// The average of steps as steps of another scale.
+// Average rescaled to the output's scale.
 template <typename T>
 struct RescaledAverage {
   using Value = T;

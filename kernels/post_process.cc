@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TFLite_Detection_PostProcess: boxes out of a detector's encodings and anchors, of which those
-// stay that overlap none with a better score. The fast way (the default) suppresses boxes by their
-// best class and gives each its best classes; the regular one suppresses class by class and gives
-// the best of all. What nothing is detected for is 0; upstream leaves it as it was in the fast way.
+// TFLite_Detection_PostProcess: decodes boxes from a detector's encodings and anchors and removes
+// those that overlap a box with a better score. The fast variant (the default) suppresses boxes by
+// their best class and reports the best classes of each; the regular variant suppresses class by
+// class and reports the best of all. Unused output entries are 0; upstream's fast variant leaves
+// them unwritten.
 #include "kernels/post_process.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct PostProcessData {
   bool has_options = false, regular = false;
   int detections = 0, classes_per_detection = 0, detections_per_class = 0, classes = 0;
   float least_score = 0, overlap = 0;
-  double scale[4] = {};  // of y, x, height and width
+  double scale[4] = {};  // for y, x, height and width
 };
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ TfLiteStatus CheckTensors(TfLiteContext* context, const TfLiteNode* node, int cl
 
 // ---- Boxes and scores -------------------------------------------------------------------------
 
-// Element `index` of a tensor of float32 or of quantised bytes.
+// Returns element `index` of a tensor of float32 or of quantised bytes.
 float RealAt(const TfLiteTensor* tensor, int64_t index) {
   if (tensor->type == kTfLiteFloat32) return Data<float>(tensor)[index];
   const int step = Data<uint8_t>(tensor)[index];
@@ -82,7 +83,7 @@ float RealAt(const TfLiteTensor* tensor, int64_t index) {
          tensor->params.scale;
 }
 
-// From center and size, relative to an anchor, to corners.
+// Converts centre and size, relative to an anchor, to corners.
 Corners Decode(const TfLiteTensor* boxes, const TfLiteTensor* anchors, const double* scale,
                int64_t i) {
   double box[4], anchor[4];
@@ -122,7 +123,7 @@ float Overlap(const Corners& a, const Corners& b) {
   return both / (area_a + area_b - both);
 }
 
-// The boxes with the best scores that overlap none before them, at most `most`.
+// Returns the boxes with the best scores that do not overlap a previous one, at most `most`.
 std::vector<int> Suppress(const PostProcessData& data, const std::vector<Corners>& boxes,
                           const std::vector<float>& scores, int most) {
   const auto at = [](int i) { return static_cast<size_t>(i); };
@@ -149,7 +150,7 @@ struct Detection {
   float score;
 };
 
-// Scores without the background, which comes first.
+// Scores without those of the background, which are first.
 class ClassScores {
  public:
   ClassScores(const TfLiteTensor* scores, int classes)
@@ -161,7 +162,7 @@ class ClassScores {
   int width_, first_;
 };
 
-// Each box with its best classes.
+// Returns the best classes of each box.
 std::vector<Detection> DetectFast(const PostProcessData& data, const std::vector<Corners>& boxes,
                                   const ClassScores& scores) {
   std::vector<float> best(boxes.size());
@@ -193,7 +194,7 @@ std::vector<Detection> DetectFast(const PostProcessData& data, const std::vector
   return found;
 }
 
-// The best of all classes.
+// Returns the best detections of all classes.
 std::vector<Detection> DetectRegular(const PostProcessData& data, const std::vector<Corners>& boxes,
                                      const ClassScores& scores) {
   const int most = std::min(data.detections_per_class, data.detections);
@@ -265,7 +266,7 @@ TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);
   std::vector<Detection> found;
-  // Without boxes there may be any number of classes.
+  // Without boxes the number of classes is arbitrary.
   if (!boxes.empty()) {
     found = data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of TFLite_Detection_PostProcess for its row in custom.cc.
+// Functions of TFLite_Detection_PostProcess for its row in custom.cc.
 #ifndef DEPUTY_KERNELS_POST_PROCESS_H_
 #define DEPUTY_KERNELS_POST_PROCESS_H_
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE (float32 to 4, 8 and 16 bits, and integers of one scale to another), DEQUANTIZE to
-// float32, DENSIFY (sparse constants to dense ones) and BITCAST; CAST and FAKE_QUANT are in files
-// of their own. Scales are one per tensor or, between float32 and integers, one per slice of the
-// quantised dimension. Integers of 4 bits come from float32 (QUANTIZE), and those of 2 and 4 bits
-// become float32 (DEQUANTIZE).
+// QUANTIZE (float32 to 4, 8 and 16 bits, and integers from one scale to another), DEQUANTIZE to
+// float32, DENSIFY (sparse constants to dense ones) and BITCAST; CAST and FAKE_QUANT are in
+// separate files. There is one scale per tensor or, between float32 and integers, one per slice
+// along the quantised dimension. QUANTIZE converts float32 to 4-bit integers; DEQUANTIZE converts
+// 2-bit and 4-bit integers to float32.
 //
 // DEQUANTIZE and DENSIFY of a constant are computed when constants are packed, and only if some CPU
 // node reads the result: a delegate may have claimed all consumers. The interpreters of a model
 // share the result. The node stays in the plan and does nothing afterwards.
 //
-// What upstream leaves to chance is defined here: QUANTIZE of numbers too large for the output
-// saturates with their sign (upstream's +infinity becomes the smallest step), and NaN becomes the
-// smallest step.
+// Behaviour that upstream leaves undefined is defined here: QUANTIZE of values too large for the
+// output saturates with their sign (upstream's +infinity becomes the minimum), and NaN becomes the
+// minimum.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -45,8 +45,8 @@ constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 
 // ---- Scales -----------------------------------------------------------------------------------
 
-// The scales of a tensor as kernels loop over it: `outer` times `slices` times `inner` elements,
-// where each slice has a scale and a zero point of its own.
+// Scales of a tensor as `outer` times `slices` times `inner` elements; each slice has its own scale
+// and zero point.
 struct Slices {
   int64_t outer = 1, slices = 1, inner = 1;
   const TfLiteAffineQuantization* affine = nullptr;  // null: one scale, in `params`
@@ -61,8 +61,8 @@ struct Slices {
     if (zero_points == nullptr || zero_points->size == 0) return 0;
     return zero_points->data[zero_points->size == 1 ? 0 : slice];
   }
-  // function(slice, first element, count) for runs of elements with one scale, which together are
-  // all, on all threads.
+  // Calls function(slice, first element, count) for runs of elements with one scale, which together
+  // cover all elements, on all threads.
   template <typename Function>
   void ForEachRun(TfLiteContext* context, const Function& function) const {
     if (outer * slices == 1) {
@@ -133,11 +133,11 @@ TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, con
 // ---- Prepare ----------------------------------------------------------------------------------
 
 struct QuantizeData {
-  Slices slices;      // of the quantised side
-  bool done = false;  // the constant result is there
+  Slices slices;      // of the quantised tensor
+  bool done = false;  // the constant result is available
 };
 
-// What each type can be quantised to.
+// Types to which each type can be quantised.
 uint32_t TargetsOf(TfLiteType type) {
   switch (type) {
     case kTfLiteInt16:
@@ -176,9 +176,9 @@ TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// Gives the output of a node that works once the input's shape. What was worked out stays if it
-// still fits: resizing gives such a tensor new memory at once. In memory of the client's the node
-// works every time, since the client may have changed it.
+// Gives the output of a constant node the input's shape. A result that is already computed is kept
+// if it fits, because resizing such a tensor allocates new memory. In client memory the node is
+// computed every time, since the client may have changed it.
 TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, size_t element_bytes,
                             TfLiteTensor* output, bool* done) {
   const bool fits = output->allocation_type == kTfLitePersistentRo &&
@@ -191,19 +191,20 @@ TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, s
   return ResizeLike(context, output, input);
 }
 
-// Whether such a node has nothing to do (any more).
+// Returns true if a constant node has nothing to compute.
 bool IsIdle(TfLiteContext* context, const TfLiteNode* node, bool done) {
   if (Output(context, node, 0)->allocation_type != kTfLitePersistentRo) return false;
   const Runtime* runtime = RuntimeOf(context);
   return done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]));
 }
 
-// Fills the output with what the operator makes of the input.
+// Computes the operator's output from its input.
 using ComputeFunction = TfLiteStatus(TfLiteContext*, const QuantizeData&, const TfLiteTensor* input,
                                      TfLiteTensor* output);
 ComputeFunction Dequantize, Densify;
 
-// All that the operators read of their input beside its values, type and shape.
+// Serialises the parameters of the input that the operators use, other than its values, type and
+// shape.
 std::string ParametersOf(const TfLiteTensor* input, const Slices& slices) {
   if (input->sparsity != nullptr) return SparsityBytes(*input->sparsity);
   std::string bytes;
@@ -219,8 +220,8 @@ std::string ParametersOf(const TfLiteTensor* input, const Slices& slices) {
   return bytes;
 }
 
-// Points the output at contents that the model's interpreters share. False where they share none,
-// or memory is refused.
+// Points the output at contents shared by the model's interpreters. Returns false if none are
+// shared or if out of memory.
 bool ShareConstant(TfLiteContext* context, const QuantizeData& data, const TfLiteTensor* input,
                    TfLiteTensor* output, ComputeFunction* compute) {
   Runtime* const runtime = RuntimeOf(context);
@@ -241,7 +242,8 @@ bool ShareConstant(TfLiteContext* context, const QuantizeData& data, const TfLit
   return true;
 }
 
-// For constants: what other nodes pack is available before the first invoke.
+// `pack` function for constants: results of other nodes' `pack` are available before the first
+// invoke.
 template <ComputeFunction* compute>
 TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* const output = Output(context, node, 0);
@@ -258,7 +260,7 @@ TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// For invoke.
+// `invoke` function: computes the result unless it is available.
 template <ComputeFunction* compute>
 TfLiteStatus EvalUnlessDone(TfLiteContext* context, TfLiteNode* node) {
   QuantizeData& data = DataOf<QuantizeData>(node);
@@ -303,8 +305,8 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- QUANTIZE ---------------------------------------------------------------------------------
 
-// A real number in steps from `low` to `high`. The exact mode rounds ties away from zero, the
-// default to even.
+// Quantises a real number and clamps it to [low, high]. The exact mode rounds ties away from zero,
+// the default to even.
 template <typename T>
 T ToStep(float value, float scale, int32_t zero_point, T low, T high, Arithmetic arithmetic) {
   const float steps = value / scale;
@@ -315,7 +317,7 @@ T ToStep(float value, float scale, int32_t zero_point, T low, T high, Arithmetic
   return static_cast<T>(std::min(shifted, static_cast<float>(high)));
 }
 
-// A call costs more than a few elements.
+// Minimum number of elements for which a call of a vector loop pays off.
 constexpr int64_t kWorthCalling = 16;
 
 template <typename T>
@@ -336,7 +338,7 @@ void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* v
   });
 }
 
-// Ties are rounded away from zero in both modes, as both of TensorFlow Lite's kernels have it.
+// Rounds ties away from zero in both modes, as both of TensorFlow Lite's kernels do.
 TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, const float* values,
                               TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
@@ -354,7 +356,7 @@ TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, cons
   return arrays.Finish();
 }
 
-// Steps as int32.
+// Widens quantised values to int32.
 template <typename In>
 void Widen(const void* values, int64_t count, int32_t* out) {
   const In* in = static_cast<const In*>(values);
@@ -362,7 +364,7 @@ void Widen(const void* values, int64_t count, int32_t* out) {
   std::copy_n(in, count, out);
 }
 
-// run(values, count, out) for pieces of the input as int32, on all threads.
+// Calls run(values, count, out) for ranges of the input widened to int32, on all threads.
 template <typename Out, typename RunFunction>
 TfLiteStatus MapWidened(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         const RunFunction& run) {
@@ -414,7 +416,7 @@ TfLiteStatus RequantizeExactly(TfLiteContext* context, const TfLiteTensor* input
                          });
 }
 
-// By the loop of the two types, else by that of int32.
+// Uses the loop for the two types, otherwise the one for int32.
 template <typename Out>
 TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const FloatRequantizer requantize(FactorOf(input, output), output->params.zero_point,
@@ -456,7 +458,7 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
   }
   return DispatchType<kStepTypes | kInt32Bit>(context, output, [&](auto tag) {
     using Out = typename decltype(tag)::type;
-    // Float cannot hold the steps of a 32-bit output.
+    // Float cannot represent the values of a 32-bit output exactly.
     if constexpr (sizeof(Out) < 4) {
       if (ArithmeticOf(context) != Arithmetic::kReference) {
         return Requantize<Out>(context, input, output);
@@ -470,7 +472,7 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T>
 void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* values, float* out) {
-  // The loops subtract in 32 bits; nobody has checked the zero points.
+  // The loops subtract in 32 bits, and these zero points are not checked.
   constexpr int32_t kMostZeroPoint = 1 << 16;
   const DequantizeLoop<T> loop = Cpu().vector.dequantize.of<T>();
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
@@ -541,11 +543,11 @@ TfLiteStatus Densify(TfLiteContext* context, const QuantizeData&, const TfLiteTe
 constexpr uint32_t kBitcastTypes =
     kWholeCastTypes | TypeBit(kTfLiteUInt64) | TypeBit(kTfLiteComplex64);
 
-// Bytes of an element of a type that BITCAST takes; 0 for any other.
+// Bytes per element of a type that BITCAST supports; 0 for other types.
 int BitcastBytes(TfLiteType type) { return type == kTfLiteComplex128 ? 16 : ElementBytes(type); }
 
-// Elements that become several smaller ones get one more dimension; smaller ones that become one
-// lose their last.
+// Elements converted to several smaller ones get an additional dimension; smaller elements combined
+// to one lose their last dimension.
 TfLiteStatus PrepareBitcast(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL, from the generator that TensorFlow has:
-// Philox 4x32 in ten rounds, whose numbers depend on nothing but two seeds and a count. It begins
-// anew at every AllocateTensors and goes on from one Invoke to the next. Two seeds of 0 ask for
-// numbers that nobody can foresee. The seeds are 64 bits wide in the file and cut to 32, as
-// upstream's.
+// RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL, with TensorFlow's generator: Philox 4x32
+// with ten rounds, whose numbers depend only on two seeds and a counter. The counter is reset by
+// every AllocateTensors and continues from one Invoke to the next. Two zero seeds request
+// unpredictable numbers. The seeds are 64-bit in the model and truncated to 32 bits, as upstream
+// does.
 //
-// STABLEHLO_RNG_BIT_GENERATOR keeps no state: key and count come in as a tensor, those to go on
-// from leave as another. It has Threefry 2x32 in twenty rounds beside Philox.
+// STABLEHLO_RNG_BIT_GENERATOR is stateless: key and counter are an input tensor, and the updated
+// state is an output tensor. It supports Philox and Threefry 2x32 with twenty rounds.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -35,8 +35,8 @@ bool FillRandom(const OpOptions& options, TfLiteRandomParams* params) {
 
 // ---- Generators -------------------------------------------------------------------------------
 
-// J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011: both turn a count
-// into random bits under a key.
+// J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011: both map a counter
+// to random bits under a key.
 using Key = std::array<uint32_t, 2>;
 
 uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
@@ -93,7 +93,7 @@ class Philox {
   uint64_t count_ = 0, high_count_ = 0;
 };
 
-// Numbers from 0 to just below 1 of 23 or 52 random bits.
+// Uniform numbers in [0, 1) from 23 or 52 random bits.
 float UniformFloat(uint32_t bits) {
   return std::bit_cast<float>(0x3f800000u | (bits & 0x7fffffu)) - 1.0f;
 }
@@ -106,7 +106,7 @@ struct RandomData {
   Philox generator;
 };
 
-// Bits from the clock and an address, mixed as splitmix64 does.
+// Bits from the clock and an address, mixed as in splitmix64.
 uint64_t UnforeseenBits(uint64_t from) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   uint64_t z = from + static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15u;
@@ -162,7 +162,7 @@ struct Uniform {
   }
 };
 
-// Pairs by the method of Box and Muller.
+// Computes pairs by the Box-Muller method.
 struct StandardNormal {
   static void Fill(const Philox::Block& block, float* out) {
     for (size_t i = 0; i < block.size(); i += 2) {
@@ -175,7 +175,7 @@ struct StandardNormal {
   }
 };
 
-// What is left of the last block is dropped.
+// Unused numbers of the last block are dropped.
 template <typename Distribution>
 TfLiteStatus EvalRandom(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
@@ -223,7 +223,7 @@ TfLiteStatus PrepareMultinomial(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Sums of the classes' odds from the first on. Logits that are no numbers count for nothing.
+// Cumulative sums of the classes' odds. Logits that are not finite are ignored.
 void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
   float most = std::numeric_limits<float>::lowest();
   for (const float logit : logits) {
@@ -239,7 +239,7 @@ void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
   }
 }
 
-// Two numbers out of each block.
+// Returns two numbers per block.
 class DoubleSource {
  public:
   explicit DoubleSource(const Philox& generator) : generator_(generator) {}
@@ -296,7 +296,7 @@ TfLiteStatus EvalMultinomial(TfLiteContext* context, TfLiteNode* node) {
 constexpr OptionsKind kBitsOptions = {2, 19};
 constexpr uint32_t kBitsTypes = kInt32Bit | kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
 
-// The default, which a model without options asks for, is Philox.
+// The default, also of a model without options, is Philox.
 bool ParseBits(const OpOptions& options, void* out) {
   if (!options.As(kBitsOptions).present()) return true;
   TfLiteRngAlgorithm& algorithm =
@@ -317,7 +317,8 @@ bool ParseBits(const OpOptions& options, void* out) {
   return true;
 }
 
-// A key and a count, and for Philox the upper half of the count or nothing.
+// Checks the state: a key and a counter, for Philox optionally followed by the upper half of the
+// counter.
 TfLiteStatus CheckState(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor* state) {
   const TfLiteRngAlgorithm algorithm =
       ParamsOf<TfLiteStablehloRngBitGeneratorParams>(node).algorithm;
@@ -332,7 +333,7 @@ TfLiteStatus CheckState(TfLiteContext* context, const TfLiteNode* node, const Tf
   return kTfLiteOk;
 }
 
-// The shape of the bits is the one in the file.
+// The shape of the bits is the one in the model.
 TfLiteStatus PrepareBits(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 2));
   const TfLiteTensor* state = Input(context, node, 0);
@@ -349,8 +350,8 @@ TfLiteStatus PrepareBits(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, bits, bits);
 }
 
-// Writes `count` words of what `generate` makes of `block`, whose first two words count up.
-// Returns the count to go on from. What is left of the last block is dropped.
+// Writes `count` words generated from `block`, whose first two words are the counter. Returns the
+// updated counter. Unused words of the last block are dropped.
 template <typename Block>
 uint64_t FillBits(Key key, Block block, Block (*generate)(Key, Block), int64_t count,
                   uint32_t* out) {
@@ -375,7 +376,7 @@ TfLiteStatus EvalBits(TfLiteContext* context, TfLiteNode* node) {
       kTfLiteRngAlgorithmThreefry) {
     out[1] = FillBits(key, {Low(in[1]), High(in[1])}, &ThreefryBits, count, words);
   } else {
-    // Without an upper half of the count, the key is in its place.
+    // Without an upper half of the counter, the key is used in its place.
     const uint64_t upper = Dim(state, 0) == 3 ? in[2] : in[0];
     out[1] = FillBits(key, {Low(in[1]), High(in[1]), Low(upper), High(upper)}, &PhiloxBits, count,
                       words);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that put the elements of one tensor in another order, or repeat them: TRANSPOSE, TILE,
-// BROADCAST_TO, DEPTH_TO_SPACE, SPACE_TO_DEPTH, REVERSE_V2 and REVERSE_SEQUENCE. All but the last
-// are one strided copy each; kernels/space_batch.cc has those between space and batch, which also
-// leave out or add elements.
+// Operators that reorder or repeat the elements of one tensor: TRANSPOSE, TILE, BROADCAST_TO,
+// DEPTH_TO_SPACE, SPACE_TO_DEPTH, REVERSE_V2 and REVERSE_SEQUENCE. All but the last are one strided
+// copy each. Operators between space and batch, which also drop or add elements, are in
+// kernels/space_batch.cc.
 #include <algorithm>
 
 #include "core/kernel_api/step.h"
@@ -37,7 +37,7 @@ TfLiteStatus RunCopy(TfLiteContext* context, TfLiteNode* node, StridedCopy* copy
                       [context, copy](const auto* in, auto* out) { copy->Run(context, in, out); });
 }
 
-// Prepare of an operator whose second input decides the output's shape.
+// Prepare of an operator whose second input determines the output's shape.
 template <TfLiteStatus (*resize)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareShaped(TfLiteContext* context, TfLiteNode* node, uint32_t types,
                            uint32_t shape_types) {
@@ -92,7 +92,8 @@ TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, Output(context, node, 0), {dims, static_cast<size_t>(Rank(input))});
 }
 
-// Whether all elements stay where they are: only dimensions of size one move.
+// Returns true if the transposition keeps the order of elements: it only moves dimensions of size
+// one.
 bool MovesNothing(const TfLiteTensor* input, const int* order) {
   int last = -1;
   for (int i = 0; i < Rank(input); ++i) {
@@ -109,7 +110,7 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* output = Output(context, node, 0);
   int order[kMaxRank] = {};
   DEPUTY_TRY(ReadPermutation(context, node, order));
-  // It is read from there.
+  // The output is a view of the input.
   if (MovesNothing(input, order) && input->data.data == output->data.data) return kTfLiteOk;
   const auto in = DenseSteps(Dims(input));
   const auto out = DenseSteps(Dims(output));
@@ -118,14 +119,14 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
   return RunCopy(context, node, &copy);
 }
 
-// Rows of a step by rows, gathered from where their elements are.
+// Row function of a row-wise fusion group: gathers rows from a strided view.
 void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
   const StridedShape& lies = rows.op->strided[0].shape;
   const float* const in = Data<float>(&context->tensors[rows.op->strided[0].tensor]);
   const int outer = lies.AxesBeforeRows(rows.columns);
   const DenseSteps within({lies.dims + outer, static_cast<size_t>(lies.rank - outer)});
-  // Rows that are one step apart: along the last of the axes before them, and those in front of it
-  // that go on.
+  // Rows that are equidistant: those along the last outer axis and along the axes before it that
+  // continue with the same stride.
   const StridedShape firsts = lies.First(outer);
   const int64_t row_step = outer == 0 ? 0 : lies.steps[outer - 1];
   int64_t extent = 1;
@@ -218,7 +219,7 @@ TfLiteStatus EvalTile(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BROADCAST_TO -----------------------------------------------------------------------------
 
-// Upstream's text, with which programs compare.
+// Upstream's text, which clients may compare.
 constexpr char kNotBroadcastable[] = "Output shape must be broadcastable from input shape.; ";
 
 TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
@@ -265,7 +266,8 @@ TfLiteStatus EvalBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- DEPTH_TO_SPACE and SPACE_TO_DEPTH --------------------------------------------------------
 
-// The tensor with the deep elements and the wide one; which is which depends on the operator.
+// Returns the tensor with the larger depth and the one with the larger width; the operator
+// determines which of them is the input.
 template <bool to_space>
 void DeepAndWide(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor** deep,
                  const TfLiteTensor** wide) {
@@ -353,8 +355,8 @@ TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// The axes [first, first + count) in a row, in whatever order they are named; upstream takes no
-// others.
+// Returns the reversed axes as a range [first, first + count); they may be listed in any order.
+// Like upstream, fails unless they are adjacent.
 TfLiteStatus ReversedAxes(TfLiteContext* context, const TfLiteNode* node, int* out_first) {
   const TfLiteTensor* axes = Input(context, node, 1);
   const int rank = Rank(Input(context, node, 0));
@@ -423,7 +425,7 @@ TfLiteStatus PrepareReverseSequence(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// A tensor as five axes, of which the second and the fourth are the sequence and the batch.
+// A tensor as five axes; the second and the fourth are the sequence and the batch.
 struct SequenceAxes {
   bool sequence_first;
   int64_t outer, first, middle, second, inner;
@@ -440,7 +442,7 @@ SequenceAxes SplitSequence(const TfLiteReverseSequenceParams& params, std::span<
           ElementCount(dims.subspan(high + 1))};
 }
 
-// Elements behind a sequence's length stay where they are, as all do where it is negative.
+// Elements after a sequence's length stay in place; if the length is negative, all elements do.
 template <typename T>
 void ReverseSequences(const SequenceAxes& axes, const TfLiteTensor* lengths, const T* in, T* out) {
   for (int64_t i = 0; i < axes.outer * axes.first; ++i) {

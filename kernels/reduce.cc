@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions along any set of axes, and CUMSUM. Neighbouring axes that are reduced alike are
-// merged, then the input is read once while its elements are folded into accumulators, on all
-// threads. How the work is cut depends on the shape alone, and with it the bits of a float sum.
+// Reductions along any set of axes, and CUMSUM. Adjacent axes that are both reduced or both kept
+// are merged; then the input is read once and its elements are folded into accumulators, on all
+// threads. The partition of the work depends only on the shape, and so do the bits of a float sum.
 //
-// Quantised SUM and MEAN sum steps and rescale once; MAX and MIN compare steps and therefore want
-// both scales alike; PROD rescales after every factor, in a narrower fixed-point multiplication of
-// 64-bit numbers. int16 is symmetric. Reference and default arithmetic are the same here.
+// Quantised SUM and MEAN add quantised values and rescale once; MAX and MIN compare quantised
+// values and therefore require equal scales; PROD rescales after every factor, with a narrower
+// fixed-point multiplication of 64-bit numbers. int16 is symmetric. Reference and default
+// arithmetic are the same here.
 #include <cmath>
 
 #include "core/kernel_api/scratch.h"
@@ -47,12 +48,12 @@ struct ReducePlan {
     int64_t step_out = 0;  // 0: reduced
   };
   Axis axes[kMaxRank];
-  int rank = 0;            // at least 1 once made
-  int64_t outputs = 1;     // elements of the output
-  int64_t per_output = 1;  // elements of the input folded into each
+  int rank = 0;            // at least 1 in a valid plan
+  int64_t outputs = 1;     // number of output elements
+  int64_t per_output = 1;  // number of input elements folded into each output
 };
 
-// `reduced` has bit i set if axis i is.
+// `reduced` has bit i set if axis i is reduced.
 ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
   ReducePlan plan;
   bool last_reduced = false;
@@ -79,12 +80,12 @@ ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
   return plan;
 }
 
-// A run of elements into one accumulator, through several if their order does not matter: a chain
-// of float additions is several times slower than what the processor can do side by side. Integers
-// need no help, their order is the compiler's to choose. They must not come here: in this form
-// g++ 12.2 at -O3 sums 8-bit integers wrongly. It is not ours: address and undefined-behaviour
-// sanitizers find nothing and the sums are right at -O2, under them also at -O3, and without either
-// loop vectorisation or interprocedural constant propagation.
+// Folds a run of elements into one accumulator, through several lanes if the order does not matter:
+// a chain of float additions is bound by latency. For integers the compiler may choose the order
+// anyway. They must not use the lanes: in this form g++ 12.2 at -O3 miscompiles sums of 8-bit
+// integers. It is a compiler bug: address and undefined-behaviour sanitizers find nothing; the sums
+// are correct at -O2, with the sanitizers also at -O3, and without either loop vectorisation or
+// interprocedural constant propagation.
 template <typename T, typename Acc, typename Fold>
 Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   constexpr int kLanes = 8;
@@ -103,7 +104,7 @@ Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   return start;
 }
 
-// Rows into as many accumulators as they have elements.
+// Folds rows elementwise into accumulators.
 template <typename T, typename Acc, typename Fold>
 void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out,
               const Fold& fold) {
@@ -112,8 +113,8 @@ void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out
   }
 }
 
-// The loops of one reduction, over elements of one type into accumulators of one. What cuts and
-// shares the work sees only these, and so is compiled once for all types.
+// The loops of one reduction, for one element type and one accumulator type. The partitioning code
+// uses only this interface, and so is compiled once for all types.
 class FoldingLoops {
  public:
   FoldingLoops(size_t element_bytes, size_t accumulator_bytes, bool any_order)
@@ -121,14 +122,14 @@ class FoldingLoops {
         accumulator_bytes_(static_cast<int64_t>(accumulator_bytes)),
         any_order_(any_order) {}
 
-  // `count` accumulators into which nothing is folded yet.
+  // Initialises `count` accumulators.
   virtual void Start(int64_t count, char* out) const = 0;
-  // Runs of elements, one behind the other, into an accumulator each.
+  // Folds contiguous runs of elements into one accumulator each.
   virtual void Runs(const char* in, int64_t runs, int64_t count, char* out) const = 0;
-  // Rows into as many accumulators as they have elements; the stride counts elements.
+  // Folds rows elementwise into accumulators; the stride counts elements.
   virtual void Rows(const char* in, int64_t rows, int64_t stride, int64_t count,
                     char* out) const = 0;
-  // Accumulators into others. Only where the order does not matter.
+  // Folds accumulators into others; only if the order does not matter.
   virtual void Merge(const char* in, int64_t count, char* out) const = 0;
 
   int64_t element_bytes() const { return element_bytes_; }
@@ -154,7 +155,7 @@ class TypedFolding final : public FoldingLoops {
   }
 
   void Start(int64_t count, char* out) const override { std::fill_n(Sums(out), count, start_); }
-  // A call of vector code costs more than a few elements.
+  // A call of a vector loop costs more than a few elements.
   void Runs(const char* in, int64_t runs, int64_t count, char* out) const override {
     const T* from = Elements(in);
     Acc* sum = Sums(out);
@@ -182,12 +183,12 @@ class TypedFolding final : public FoldingLoops {
   FoldLoops<T, Acc> loops_;
 };
 
-// One reduction: a plan, and what is done with each element.
+// One reduction: a plan, and the loops for its elements.
 class Folding {
  public:
   Folding(const ReducePlan& plan, const FoldingLoops& loops) : plan_(plan), loops_(loops) {}
 
-  // Everything, on all threads. False when there is no memory for sums of pieces.
+  // Reduces everything, on all threads. Returns false if out of memory for partial accumulators.
   bool All(TfLiteContext* context, const char* in, char* out) const {
     loops_.Start(plan_.outputs, out);
     if (plan_.outputs == 0 || plan_.per_output == 0) return true;
@@ -196,14 +197,16 @@ class Folding {
 
  private:
   using Axis = ReducePlan::Axis;
-  // A fold costs less than what kElementsPerTask is made for.
+  // A fold costs less than the work per element that kElementsPerTask assumes.
   static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
-  static constexpr int64_t kMostPieces = 16;  // so many can work on one accumulator
-  static constexpr int64_t kWideRow = 1024;   // elements: wide enough to be cut itself
+  // maximum number of partial accumulators of one output
+  static constexpr int64_t kMostPieces = 16;
+  // elements; minimum width of a row that is partitioned itself
+  static constexpr int64_t kWideRow = 1024;
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
 
-  // Where element `index` along an axis is, and the accumulator that it is folded into.
+  // Address of element `index` along an axis, and of its accumulator.
   const char* ElementAt(const char* in, const Axis& axis, int64_t index) const {
     return in + index * axis.step_in * loops_.element_bytes();
   }
@@ -211,7 +214,7 @@ class Folding {
     return out + index * axis.step_out * loops_.accumulator_bytes();
   }
 
-  // What is below `level`, cut along the axis where most can work side by side.
+  // Reduces everything below `level`, partitioned along the axis with the most parallelism.
   bool Share(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     const bool is_last = level + 1 == plan_.rank;
@@ -232,7 +235,7 @@ class Folding {
     return true;
   }
 
-  // Cuts the axis below the reduced one of `level`.
+  // Partitions the axis below the reduced axis of `level`.
   void ShareColumns(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis &axis = plan_.axes[level], &columns = plan_.axes[level + 1];
     const int64_t grain = Grain(axis.extent * columns.step_in) + 64 / columns.step_in;
@@ -242,8 +245,8 @@ class Folding {
     });
   }
 
-  // Cuts the reduced axis of `level`: each piece has accumulators of its own, which are folded in
-  // order.
+  // Partitions the reduced axis of `level`: each piece has its own accumulators, which are merged
+  // in order.
   bool SharePieces(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (loops_.any_order()) {
@@ -272,7 +275,7 @@ class Folding {
     return true;
   }
 
-  // Everything below `level`, of which `extent` are taken.
+  // Reduces everything below `level`, for `extent` elements of its axis.
   void Level(int level, int64_t extent, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (level + 1 == plan_.rank) {
@@ -292,7 +295,7 @@ class Folding {
     }
   }
 
-  // Below the reduced axis of `level`, of which `extent` are taken, `columns` of the next axis.
+  // Reduces `extent` elements of the reduced axis of `level`, and `columns` of the next axis.
   void Columns(int level, int64_t extent, int64_t columns, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (level + 2 == plan_.rank) return loops_.Rows(in, extent, axis.step_in, columns, out);
@@ -315,9 +318,9 @@ TfLiteStatus FoldAll(TfLiteContext* context, TfLiteNode* node, const ReducePlan&
   return TensorError(context, Output(context, node, 0), "out of memory for its accumulators");
 }
 
-// ---- What is folded ---------------------------------------------------------------------------
+// ---- Folds ------------------------------------------------------------------------------------
 
-// Integers wrap, as two's complement does.
+// Integers wrap in two's complement.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>,
                                     std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, T>;
@@ -348,7 +351,7 @@ struct FoldProduct {
   }
 };
 
-// Of nothing the largest number is the smallest finite one, as upstream has it.
+// The maximum of no elements is the lowest finite number, as in upstream.
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
   static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.max; }
@@ -377,7 +380,7 @@ struct FoldMin {
   }
 };
 
-// bool: any byte but 0 is true, whoever wrote it.
+// bool: every nonzero byte is true, because clients may write any value.
 struct FoldAny {
   static constexpr bool kAnyOrder = true;
   static const TruthFolds& vector_loops(const VectorKernels& vector) { return vector.any; }
@@ -389,7 +392,7 @@ struct FoldEvery {
   uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
 };
 
-// A quantised product. The first factor is taken as it is, the others are multiplied and rescaled.
+// A quantised product. The first factor is used as it is; the others are multiplied and rescaled.
 struct FoldScaledProduct {
   static constexpr bool kAnyOrder = false;
   struct Value {
@@ -408,7 +411,7 @@ struct FoldScaledProduct {
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// The axes to reduce, as bits; a scalar has none whatever the tensor says.
+// Reads the axes to reduce as bits; a scalar has none whatever the tensor contains.
 TfLiteStatus ReadAxes(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* axes,
                       uint32_t* out_reduced) {
   *out_reduced = 0;
@@ -458,8 +461,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return ResizeOutput(context, node, reduced);
 }
 
-// MAX, MIN and integer PROD hand steps on, so that input and output must agree about them or be
-// rescaled. Tensors without quantisation agree.
+// MAX, MIN and integer PROD copy quantised values, so that input and output must have the same
+// quantisation or be rescaled. Tensors without quantisation are accepted.
 TfLiteStatus CheckSameSteps(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* output) {
   if (!IsQuantizable(input->type) || (input->params.scale == output->params.scale &&
@@ -502,7 +505,7 @@ TfLiteStatus PrepareProduct(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// Reads the axes, gives a dynamic output its shape, and plans the loops.
+// Reads the axes, resizes a dynamic output, and plans the loops.
 TfLiteStatus MakePlan(TfLiteContext* context, TfLiteNode* node, ReducePlan* out_plan) {
   uint32_t reduced = 0;
   const TfLiteTensor* input = Input(context, node, 0);
@@ -512,7 +515,7 @@ TfLiteStatus MakePlan(TfLiteContext* context, TfLiteNode* node, ReducePlan* out_
   return kTfLiteOk;
 }
 
-// Room for one Acc per output; null after a report.
+// Allocates one Acc per output; returns null after reporting an error.
 template <typename Acc>
 Acc* Accumulators(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                   Scratch* scratch) {
@@ -535,8 +538,7 @@ TfLiteStatus FoldTyped(TfLiteContext* context, TfLiteNode* node, const ReducePla
   });
 }
 
-// SUM, PROD, MAX and MIN of elements as they are. Of bools, SUM and MAX are "any", the others
-// "all".
+// SUM, PROD, MAX and MIN without rescaling. For bools, SUM and MAX are "any", the others "all".
 template <typename Fold>
 TfLiteStatus FoldElements(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -560,8 +562,8 @@ TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
   return FoldElements<Fold>(context, node, plan);
 }
 
-// The factor from a sum of steps to the output; for a mean, the division by the number of elements
-// is worked into it as far as the bits allow.
+// Returns the factor from a sum of quantised values to the output. For a mean it includes the
+// division by the number of elements, as far as the bits allow.
 FixedMultiplier SumMultiplier(const TfLiteTensor* input, const TfLiteTensor* output,
                               int64_t divisor) {
   FixedMultiplier by = ToFixedMultiplier(static_cast<double>(input->params.scale) /
@@ -580,8 +582,8 @@ bool HasZeroPointOf(const TfLiteTensor* tensor) {
          tensor->params.zero_point <= std::numeric_limits<T>::max();
 }
 
-// Sums less `zero_in`, which wrap, as steps of an output of bytes, by the functions that finish
-// products.
+// Rescales wrapping sums less `zero_in` to quantised 8-bit outputs, with the requantisation kernels
+// of matrix products.
 void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier by,
                  const TfLiteTensor* output, void* out) {
   constexpr int kChunk = 64;
@@ -608,7 +610,7 @@ void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier 
   }
 }
 
-// Sums of steps, or their means, as steps of the output, rounded once.
+// Sums of quantised values, or their means, rescaled with one rounding.
 template <typename T, typename Acc>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
@@ -630,7 +632,7 @@ TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePl
   return kTfLiteOk;
 }
 
-// Sums of 32 bits where they fit, for which there are vectors.
+// Uses 32-bit sums, which are vectorised, if they cannot overflow.
 template <typename T>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
@@ -645,7 +647,7 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   T* out = Data<T>(output);
-  if (plan.per_output == 0) {  // step 0, not the zero point, is what upstream writes
+  if (plan.per_output == 0) {  // upstream writes quantised value 0, not the zero point
     std::fill_n(out, plan.outputs, T{0});
     return kTfLiteOk;
   }
@@ -686,7 +688,7 @@ TfLiteStatus EvalSum(TfLiteContext* context, TfLiteNode* node) {
   return FoldElements<FoldSum>(context, node, plan);
 }
 
-// Integers are cut off towards zero. The mean of nothing is NaN, and 0 where there is none.
+// Integers are truncated towards zero. The mean of no elements is NaN, or 0 for types without NaN.
 TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {
@@ -726,7 +728,7 @@ TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kMeanBits =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
-// ---- By rows ----------------------------------------------------------------------------------
+// ---- Row-wise fusion groups -------------------------------------------------------------------
 
 void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
   const TfLiteTensor* const input = Input(context, node, 0);
@@ -735,7 +737,7 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
       rows.made[0] != nullptr ? rows.made[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
   const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
-  // Not where it reads: an axis of one element makes no such step (HasWholeRows).
+  // The output does not alias the input: HasWholeRows excludes rows of one element.
   std::fill_n(rows.out, rows.count, 0.0f);
   loops.Runs(reinterpret_cast<const char*>(in), rows.count, columns,
              reinterpret_cast<char*>(rows.out));
@@ -744,7 +746,8 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
 
 constexpr RowKernel kMeanRows = {.rows = &MeansOfRows};
 
-// Of rows so many and so short that EvalMean never cuts one.
+// Returns true if the reduction is over rows that are so short and numerous that EvalMean never
+// partitions one.
 bool HasWholeRows(const TfLiteTensor* input, uint32_t reduced) {
   if (Rank(input) == 0) return false;
   const ReducePlan plan = PlanFor(Dims(input), reduced);
@@ -783,7 +786,7 @@ TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const Redu
   constexpr float kMoreThanAnyStep = 1 << 17;
   T* out = Data<T>(output);
   for (int64_t i = 0; i < plan.outputs; ++i) {
-    // Of nothing the product is 1.
+    // The product of no elements is 1.
     const int64_t product =
         products[i].started
             ? static_cast<int32_t>(MultiplyWide(products[i].product, fold.multiplier))
@@ -837,16 +840,16 @@ template <>
 constexpr Bounds<float> kUnbounded<float> = {-std::numeric_limits<float>::infinity(),
                                              std::numeric_limits<float>::infinity()};
 
-// Each slice across the axis is the one before it plus the input's, or, exclusively, plus the
-// input's one before.
+// Each output slice across the axis is the previous one plus the input's slice or, if exclusive,
+// plus the input's previous slice.
 template <typename T>
 void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams& params, T* out) {
   const int64_t inner = split.inner;
   const int64_t block = split.extent * inner;
   const int64_t direction = params.reverse ? -inner : inner;
   const FoldSum add;
-  // Along the innermost axis every sum waits for the one before: vectors are for those side by
-  // side.
+  // Along the innermost axis each sum depends on the previous one, so it cannot be vectorised like
+  // adjacent sums.
   if (inner == 1) {
     for (int64_t o = 0; o < split.outer; ++o) {
       const int64_t first = o * block + (params.reverse ? block - 1 : 0);

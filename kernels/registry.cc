@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of families, and nothing else. A new operator does not touch this file; a new family
-// adds a line here and one in common/families.h.
+// List of operator families. A new operator does not change this file; a new family adds a line
+// here and one in common/families.h.
 #include "kernels/registry.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace deputy {
 
 std::span<const std::span<const OpDef>> AllFamilies() {
-  // Inside the function, because the tables of other files may not be initialised before it.
+  // Inside the function, because tables of other files may not be initialised before a global.
   static const std::span<const OpDef> families[] = {
       kActivationOps, kArithmeticOps, kAudioOps,    kBinaryOps,        kCompareOps,   kConcatOps,
       kControlOps,    kConv3dOps,     kConvOps,     kConvTransposeOps, kCustomOps,    kDetectionOps,

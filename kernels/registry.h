@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The builtin operators this library is linked with, found by code or name. Any thread may read.
+// Builtin operators linked into this library, found by code or name. Any thread may read.
 #ifndef DEPUTY_KERNELS_REGISTRY_H_
 #define DEPUTY_KERNELS_REGISTRY_H_
 
@@ -13,13 +13,13 @@ namespace deputy {
 // All families in the order of registry.cc.
 std::span<const std::span<const OpDef>> AllFamilies();
 
-// The builtin operator, or null when there is none or it does not take the version.
+// Returns the builtin operator, or null if there is none or it does not support the version.
 const OpDef* FindBuiltin(TfLiteBuiltinOperator code, int version);
 
-// The builtin operator whatever the version, for its option parser; null when there is none.
+// Returns the builtin operator for any version, for its option parser; null if there is none.
 const OpDef* FindBuiltinAnyVersion(TfLiteBuiltinOperator code);
 
-// The custom operator of that name that takes the version, or null when there is none.
+// Returns the custom operator with that name that supports the version, or null.
 const OpDef* FindCustomOp(const char* name, int version);
 
 }  // namespace deputy

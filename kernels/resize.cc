@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. Where each output
-// row and column comes from is worked out once per run, not per element.
+// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. The source position
+// of each output row and column is computed once per invoke, not per element.
 //
-// Quantised images are interpolated exactly and rounded once. In the reference arithmetic, like
-// upstream's kernels, uint8 is converted to float, and signed integers use weights with 10 binary
-// digits, from a scale that is rounded to as many: far from the first pixel they are off by whole
-// pixels.
+// Quantised images are interpolated exactly and rounded once. In the reference arithmetic, as in
+// upstream's kernels, uint8 is converted to float, and signed integers use weights with 10 fraction
+// bits, from a scale rounded to the same precision: far from the first pixel positions are off by
+// whole pixels.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -44,7 +44,8 @@ constexpr uint32_t kNearestTypes = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kI
                                    kInt16Bit | TypeBit(kTfLiteUInt16) | kInt32Bit | kUInt32Bit |
                                    kBoolBit;
 
-// The output's shape. Bilinear answers are refused an extent of 0, nearest ones are not.
+// Sets the output's shape. Bilinear interpolation does not allow an extent of 0, nearest neighbour
+// does.
 template <int least>
 TfLiteStatus ResizeImage(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -79,7 +80,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
-  // Upstream's kernel refuses both; XNNPACK, which most of its clients get, aligns the corners.
+  // Upstream's kernel rejects both options together; XNNPACK, which most of its clients use, aligns
+  // the corners.
   if (params.align_corners && params.half_pixel_centers &&
       ArithmeticOf(context) == Arithmetic::kReference) {
     return KernelError(context, "expected align_corners or half_pixel_centers, found both");
@@ -87,7 +89,7 @@ TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   return Prepare<kBilinearTypes, 1>(context, node);
 }
 
-// What invoke starts with. Nothing can be made of a picture without pixels.
+// First part of invoke. An image without pixels has no result.
 template <int least>
 TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<least>(context, node));
@@ -98,14 +100,14 @@ TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Where rows and columns come from is kept in a Place each.
+// Checks the memory for one Place per row and column.
 template <typename Place>
 TfLiteStatus CheckPlaces(TfLiteContext* context, const TfLiteTensor* output) {
   DEPUTY_TRY(CheckRoom(context, output, Dim(output, 1), sizeof(Place), "rows"));
   return CheckRoom(context, output, Dim(output, 2), sizeof(Place), "columns");
 }
 
-// run(row) for every row of the images of the output, counted through, on all threads.
+// Calls run(row) for every output row of all images, on all threads.
 template <typename RunFunction>
 void ForEachRow(TfLiteContext* context, const TfLiteTensor* output, const RunFunction& run) {
   const int64_t rows = int64_t{Dim(output, 0)} * Dim(output, 1);
@@ -133,7 +135,7 @@ Places<float> FloatPlaces(const BilinearParams& params, int from, int to, int64_
   for (int i = 0; i < to; ++i) {
     const float at =
         centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
-    // In 64 bits: of the largest images, rounding makes places beyond 32.
+    // In 64 bits, because for the largest images rounding gives positions beyond 32 bits.
     const int64_t last = from - 1;
     const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
     const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
@@ -144,7 +146,7 @@ Places<float> FloatPlaces(const BilinearParams& params, int from, int to, int64_
   return places;
 }
 
-// Positions are fractions of integers, so that weights are exact to the last bit of a float.
+// Positions are integer fractions, so that weights are correctly rounded floats.
 Places<float> ExactPlaces(const BilinearParams& params, int from, int to, int64_t step) {
   const bool aligned = params.align_corners && to > 1;
   const bool centers = params.half_pixel_centers && !params.align_corners;
@@ -196,7 +198,7 @@ template <typename Weight>
           places(params, Dim(input, 2), Dim(output, 2), depth)};
 }
 
-// A row of pixels where the CPU table has no loop, or where it is rescaled before the one rounding.
+// Interpolates a row of pixels if the CPU table has no loop, or if it is rescaled before rounding.
 template <typename T, typename Weight>
 void BlendPlainly(const BlendedRow<T, Weight>& row, const Rescaler* rescaler) {
   const T* const low = row.in + row.y.low;
@@ -216,7 +218,7 @@ void BlendPlainly(const BlendedRow<T, Weight>& row, const Rescaler* rescaler) {
   }
 }
 
-// Output rows on all threads. Rescales if `rescaler` is not null.
+// Computes output rows on all threads. Rescales if `rescaler` is not null.
 template <typename T, typename Weight>
 void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteTensor* input,
                  const Rescaler* rescaler, TfLiteTensor* output) {
@@ -234,7 +236,7 @@ void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteT
   });
 }
 
-// The reference arithmetic of signed integers.
+// Reference arithmetic of signed integers.
 void InterpolateFixed(TfLiteContext* context, const BilinearParams& params,
                       const TfLiteTensor* input, TfLiteTensor* output) {
   const Grid<int32_t> grid = GridOf(&FixedPlaces, params, input, output);
@@ -313,7 +315,7 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
   return MoveElements(context, input, output, [&](const auto* in, auto* out) {
     ParallelRanges(context, Dim(output, 0) * height, kElementsPerTask / width + 1,
                    [&](int64_t first, int64_t last) {
-                     const auto* before = in;  // what the row before was made of
+                     const auto* before = in;  // source row of the previous output row
                      for (int64_t at = first; at < last; ++at) {
                        const auto* from =
                            in + at / height * image + rows[static_cast<size_t>(at % height)];

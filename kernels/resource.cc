@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables, which the interpreter keeps under the names that VAR_HANDLE gives them, and hash
-// tables, which it keeps by numbers of their own. Names of variables point into the model. Tables
-// are filled once: what is imported into a full one changes nothing, and of equal keys the first
-// counts, as in TensorFlow Lite.
+// Variables, which the interpreter stores under the names given by VAR_HANDLE, and hash tables,
+// which it stores by number. Names of variables point into the model. Tables are filled once:
+// importing into a full one has no effect, and of equal keys the first one is used, as in
+// TensorFlow Lite.
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -40,7 +40,7 @@ constexpr uint32_t kValueTypes = kMovedNumberBits | kPackedBits | TypeBit(kTfLit
 
 constexpr uint32_t kEntryTypes = kInt64Bit | kStringBit;
 
-// Null after a report.
+// Returns null after reporting an error.
 Resources* FindResources(TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime != nullptr) return &runtime->resources();
@@ -53,7 +53,7 @@ TfLiteStatus CheckHandle(TfLiteContext* context, const TfLiteTensor* handle) {
   return CheckElementCount(context, handle, 1);
 }
 
-// The number in a handle, whose memory only invoke sees.
+// Returns the number in a handle, whose contents are known only in invoke.
 TfLiteStatus ReadHandle(TfLiteContext* context, const TfLiteTensor* handle, int* out_id) {
   int32_t id;
   if (handle->data.raw == nullptr || handle->bytes < sizeof id) {
@@ -64,7 +64,8 @@ TfLiteStatus ReadHandle(TfLiteContext* context, const TfLiteTensor* handle, int*
   return kTfLiteOk;
 }
 
-// A handle has a place that lasts, as in TensorFlow Lite; a resource's size follows from no type.
+// A handle has persistent memory, as in TensorFlow Lite. Its size is set here, because a resource's
+// type does not determine it.
 TfLiteStatus PrepareHandle(TfLiteContext* context, TfLiteNode* node, int rank) {
   DEPUTY_TRY(CheckNode(context, node, 0, 0, 1));
   if (FindResources(context) == nullptr) return kTfLiteError;
@@ -95,7 +96,7 @@ TfLiteStatus EvalVarHandle(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// A model that gives the value no shape, or says that it is a scalar, may read values of any shape.
+// If the model declares no shape or a scalar, values of any shape may be read.
 TfLiteStatus PrepareReadVariable(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   DEPUTY_TRY(CheckHandle(context, Input(context, node, 0)));
@@ -152,7 +153,7 @@ TfLiteStatus EvalAssignVariable(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Hash tables --------------------------------------------------------------------------------
 
-// From int64 to string or from string to int64.
+// Checks that the table maps int64 to string or string to int64.
 TfLiteStatus CheckTableTypes(TfLiteContext* context, TfLiteType key, TfLiteType value) {
   const bool by_number = key == kTfLiteInt64 && value == kTfLiteString;
   const bool by_string = key == kTfLiteString && value == kTfLiteInt64;
@@ -179,7 +180,8 @@ TfLiteStatus EvalHashtable(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The table that input 0 names, of the types given; null after a report.
+// Returns the table that input 0 refers to, after checking its types, or null after reporting an
+// error.
 const Resources::Table* ReadTable(TfLiteContext* context, TfLiteNode* node, int* out_id) {
   Resources* const resources = FindResources(context);
   const TfLiteTensor* handle = Input(context, node, 0);

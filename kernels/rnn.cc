@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RNN, its two sequence forms, and SVDF. States are variable tensors among the inputs; they last
-// from one inference to the next. What a cell computes is in kernels/rnn.
+// RNN, its two sequence variants, and SVDF. States are variable tensors among the inputs and
+// persist between inferences. The cell's computation is in kernels/rnn.
 #include <algorithm>
 #include <limits>
 
@@ -52,7 +52,7 @@ struct RnnData {
   RnnLayer layer;
 };
 
-// Input weights, recurrent weights, bias and state, from input `first` on.
+// Reads input weights, recurrent weights, bias and state, from input `first` on.
 RnnCell ReadCell(TfLiteContext* context, const TfLiteNode* node, int first, int auxiliary) {
   RnnCell cell;
   cell.input = Input(context, node, first);
@@ -112,13 +112,13 @@ TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BIDIRECTIONAL_SEQUENCE_RNN ----------------------------------------------------------------
 
-// One cell goes through the sequence, another through it backwards. The auxiliary input, where its
-// weights are there, goes into both; without weights it is what the backward cell reads instead of
-// the input, if the sequence is time-major (TensorFlow Lite forgets it otherwise).
+// One cell processes the sequence forwards, another one backwards. An auxiliary input with weights
+// is read by both; without weights it replaces the input of the backward cell if the sequence is
+// time-major (otherwise TensorFlow Lite ignores it).
 struct BidirectionalData {
   SequenceShape shape;
   int auxiliary_inputs = 0;
-  int width = 0;  // of a vector of the first output
+  int width = 0;  // number of values in a vector of the first output
   RnnLayer forward, backward;
 };
 
@@ -238,7 +238,7 @@ TfLiteStatus EvalBidirectional(TfLiteContext* context, TfLiteNode* node) {
   }
   sequence.output =
       VectorsAt(Data<float>(Output(context, node, 0)), data.shape, data.width, time_major);
-  // TensorFlow Lite's hybrid kernel goes through a time-major sequence as often as it has steps.
+  // TensorFlow Lite's hybrid kernel processes a time-major sequence as many times as it has steps.
   const int rounds =
       time_major && IsHybridWeight(cells.forward.input) ? std::max(1, data.shape.steps) : 1;
   DEPUTY_TRY(RunRounds(context, &data.forward, cells.forward, sequence, rounds));

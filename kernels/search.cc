@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where something is in a tensor: ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE; and BUCKETIZE, where
-// numbers are among boundaries. Ties go to the smaller index.
+// Searches in a tensor: ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE; and BUCKETIZE, which locates
+// numbers among boundaries. Of equal values the one with the smaller index is selected.
 //
-// NaN has no place in an order. ARG_MAX and ARG_MIN keep what they have until something compares
-// better, as upstream; TOPK_V2 puts NaN where its heap happens to, but uses nothing that an
-// inconsistent order could lead outside the row (std::sort would). UNIQUE takes all NaN for one
-// number.
+// NaN is unordered. ARG_MAX and ARG_MIN keep the current value until a better one is found, as
+// upstream does; TOPK_V2 puts NaN where its heap happens to, and uses no algorithm that could leave
+// the row with an inconsistent order (std::sort could). UNIQUE treats all NaN as equal.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -43,7 +42,7 @@ TfLiteStatus ArgAxis(TfLiteContext* context, TfLiteNode* node, int* out_axis) {
   return ResolveAxis(context, axis, IntegerAt(axis, 0), Rank(Input(context, node, 0)), out_axis);
 }
 
-// The input's shape without the axis.
+// The output has the input's shape without the axis.
 TfLiteStatus ResizeArg(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   int axis = 0;
@@ -75,8 +74,7 @@ TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// What of a kind of search is the best, and its loops over elements. NaN neither beats nor is
-// beaten.
+// Order of a search, and its loops over elements. NaN neither beats another value nor is beaten.
 struct Greater {
   static constexpr auto kPlace = &VectorKernels::place_of_largest;
   static constexpr auto kKeep = &VectorKernels::keep_largest;
@@ -94,7 +92,7 @@ struct Less {
   }
 };
 
-// Where places are written, which are found as int32.
+// Output of indices, which are computed as int32.
 struct PlacesOut {
   void* data;
   bool wide;  // int64
@@ -108,7 +106,7 @@ struct PlacesOut {
   }
 };
 
-// The place of the best of each row.
+// Returns the index of the best value of each row.
 template <typename Better, typename T>
 void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* places) {
   if (const auto find = (Cpu().vector.*Better::kPlace).template of<T>()) {
@@ -121,7 +119,7 @@ void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* places) {
   }
 }
 
-// best[c] = row[c] and places[c] = index where row[c] is better.
+// Sets best[c] = row[c] and places[c] = index if row[c] is better.
 template <typename Better, typename T>
 void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* places) {
   if (const auto keep = (Cpu().vector.*Better::kKeep).template of<T>()) {
@@ -134,7 +132,7 @@ void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* pl
   }
 }
 
-// The best of each of `count` columns, side by side so that memory is read in order.
+// Finds the best of each of `count` columns, row by row, so that memory is read in order.
 template <typename Better, typename T>
 void SearchColumns(const T* in, const AxisSplit& split, int64_t count, T* best, int32_t* places) {
   std::copy_n(in, count, best);
@@ -194,7 +192,7 @@ TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kTopBits =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
-// Both outputs: the input's shape with k as the last dimension; a negative k counts as 0.
+// Both outputs have the input's shape with k as the last dimension; a negative k is treated as 0.
 TfLiteStatus ResizeTop(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* count = Input(context, node, 1);
@@ -234,15 +232,15 @@ TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The place of the first of `count` values above the bound, `count` where none is.
+// Returns the index of the first of `count` values above the bound, or `count` if there is none.
 template <typename T>
 int64_t FindAbove(const T* in, int64_t count, T bound) {
   if (const auto find = Cpu().vector.find_above.of<T>()) return find(in, count, bound);
   return std::find_if(in, in + count, [bound](T x) { return x > bound; }) - in;
 }
 
-// The k best of a row, best first. The output row itself is the heap: its front is the worst of
-// the best so far.
+// Writes the k best values of a row, best first. The output row itself is the heap; its front is
+// the worst of the best so far.
 template <typename T>
 void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices) {
   const auto before = [row](int32_t a, int32_t b) {
@@ -251,7 +249,7 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices
   int32_t* end = indices + k;
   for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<int32_t>(i);
   std::make_heap(indices, end, before);
-  // What comes later beats the worst only by being larger.
+  // A later value replaces the worst only if it is larger.
   for (int64_t i = k;; ++i) {
     i += FindAbove(row + i, size - i, row[*indices]);
     if (i >= size) break;
@@ -270,7 +268,7 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   if (IsDynamic(values)) DEPUTY_TRY(ResizeTop(context, node));
   const int64_t size = LastDim(input), k = LastDim(values), count = ElementCount(values);
   if (k == 0) return kTfLiteOk;
-  // Indices of int16 are rare.
+  // int16 indices are converted, because they are rare.
   const bool is_short = indices->type == kTfLiteInt16;
   std::vector<int32_t> wide;
   if (is_short) {
@@ -325,11 +323,12 @@ TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The coordinates of every element that is not 0, which are so many. The place is counted on row by
-// row; what is written of others is written over, so that no jump depends on the values.
+// Writes the coordinates of every nonzero element, `hits` in all. The position is updated row by
+// row. Coordinates of zero elements are written, too, and then overwritten, so that no branch
+// depends on the values.
 template <typename T>
 void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, int64_t* out) {
-  constexpr size_t kFew = 4;  // coordinates that are written at once, as long as there is room
+  constexpr size_t kFew = 4;  // coordinates written at once while there is space
   const size_t rank = dims.size();
   const int64_t enough = rank <= kFew ? kFew : std::numeric_limits<int64_t>::max();
   const int row = dims[rank - 1];
@@ -394,7 +393,7 @@ TfLiteStatus PrepareUnique(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, positions, input);
 }
 
-// The same for numbers that are equal, and for no others.
+// Returns a key that is the same for equal numbers, and for no others.
 template <typename T>
 int64_t KeyOf(T x) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SEGMENT_SUM and the UNSORTED_SEGMENT operators: slices of a tensor combined by the segment that
-// an index names for each. Integers wrap. Segments of SEGMENT_SUM begin at 0 and rise by at most 1;
-// those of the others stand in any order, and slices with a negative one are left out.
+// SEGMENT_SUM and the UNSORTED_SEGMENT operators: combine slices of a tensor by segment, given by
+// an index for each slice. Integers wrap. Segments of SEGMENT_SUM begin at 0 and increase by at
+// most 1; those of the others are in any order, and slices with a negative index are ignored.
 #include <algorithm>
 #include <limits>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kSegmentTypes = kFloat32Bit | kInt32Bit;
 
-// ---- How two elements are combined ------------------------------------------------------------
+// ---- Combination of two elements --------------------------------------------------------------
 
 struct Sum {
   template <typename T>
@@ -64,7 +64,7 @@ TfLiteStatus SegmentError(TfLiteContext* context, const TfLiteTensor* ids, int64
       static_cast<long long>(IntegerAt(ids, position)), static_cast<long long>(position));
 }
 
-// The output: `segments` slices of the data behind the dimensions of the ids.
+// The output's shape is `segments`, followed by the dimensions of the data after those of the ids.
 TfLiteStatus ResizeSegments(TfLiteContext* context, TfLiteNode* node, int segments) {
   const TfLiteTensor* data = Input(context, node, 0);
   int dims[kMaxRank + 1] = {segments};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESHAPE, SQUEEZE and EXPAND_DIMS give the same elements another shape; SHAPE and RANK return the
-// shape itself, BROADCAST_ARGS the one to which two shapes broadcast.
+// RESHAPE, SQUEEZE and EXPAND_DIMS change the shape of the same elements; SHAPE and RANK return the
+// shape itself, BROADCAST_ARGS the shape to which two shapes broadcast.
 //
-// RESHAPE's wanted shape comes from the second input if that is a vector of int32, else from the
-// options (a second input of any other form is ignored, as upstream does). If it is not known
-// before running, the output is a dynamic tensor. SHAPE, RANK and, of known shapes, BROADCAST_ARGS
-// are worked out in prepare, so that what is computed from shapes stays static.
+// RESHAPE's new shape comes from the second input if that is a vector of int32, otherwise from the
+// options (like upstream, a second input of any other form is ignored). If the shape is known only
+// at run time, the output is dynamic. SHAPE, RANK and, for known shapes, BROADCAST_ARGS are
+// computed in prepare, so that values computed from shapes stay static.
 #include <algorithm>
 
 #include "core/kernel_api/step.h"
@@ -44,12 +44,12 @@ bool FillShape(const OpOptions& options, TfLiteShapeParams* params) {
   return true;
 }
 
-// These copy bytes, or do not look at them.
+// Types that are copied as bytes, or not accessed at all.
 constexpr uint32_t kCopiedTypes = kMovedBits | kPackedBits | TypeBit(kTfLiteComplex128);
 
 // ---- RESHAPE ----------------------------------------------------------------------------------
 
-// The second input if it counts.
+// Returns the second input if it determines the shape.
 const TfLiteTensor* ShapeTensor(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, 1);
   return shape != nullptr && shape->type == kTfLiteInt32 && Rank(shape) == 1 ? shape : nullptr;
@@ -60,12 +60,12 @@ std::span<const int32_t> WantedShape(TfLiteContext* context, const TfLiteNode* n
     return {Data<int32_t>(shape), static_cast<size_t>(Dim(shape, 0))};
   }
   const auto& params = ParamsOf<TfLiteReshapeParams>(node);
-  // Old models spell a scalar [0].
+  // Old models encode a scalar as [0].
   if (params.num_dimensions == 1 && params.shape[0] == 0) return {};
   return {params.shape, static_cast<size_t>(params.num_dimensions)};
 }
 
-// Resizes the output to the wanted shape, with at most one -1 replaced by what is left over.
+// Resizes the output to the wanted shape; one -1 is replaced by the remaining number of elements.
 TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
   const std::span<const int32_t> wanted = WantedShape(context, node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -127,7 +127,7 @@ TfLiteStatus EvalReshape(TfLiteContext* context, TfLiteNode* node) {
   return CopyTensor(context, Input(context, node, 0), output);
 }
 
-// Where rows stay rows, nothing is to do in a step.
+// If rows are unchanged, a row-wise fusion group has nothing to compute.
 constexpr RowKernel kRowsStay = {};
 
 TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
@@ -142,7 +142,7 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SQUEEZE ----------------------------------------------------------------------------------
 
-// Which axes go: those named, or all of extent 1.
+// Returns the axes to remove: those listed, or all with extent 1.
 TfLiteStatus SqueezedAxes(TfLiteContext* context, const TfLiteNode* node, bool* squeezed) {
   const TfLiteTensor* input = Input(context, node, 0);
   const auto& params = ParamsOf<TfLiteSqueezeParams>(node);
@@ -222,7 +222,7 @@ TfLiteStatus EvalExpandDims(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SHAPE and RANK ---------------------------------------------------------------------------
 
-// Gives the output its type, shape and contents for good (until the next prepare).
+// Sets the output's type, shape and contents until the next prepare.
 TfLiteStatus SetAnswer(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
                        std::span<const int> dims, std::span<const int> values) {
   DEPUTY_TRY(MakePersistent(context, output));
@@ -261,7 +261,7 @@ TfLiteStatus EvalNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
 
 // ---- BROADCAST_ARGS ---------------------------------------------------------------------------
 
-// Extents count from the end; what a shape does not have is 1.
+// Extents are counted from the end; missing ones are 1.
 int64_t ExtentFromBack(const TfLiteTensor* shape, int back) {
   return back < Dim(shape, 0) ? IntegerAt(shape, Dim(shape, 0) - 1 - back) : 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RFFT2D, and REAL, IMAG and COMPLEX_ABS, the parts of complex numbers. RFFT2D transforms the last
-// two dimensions, cut or filled with zeros to powers of two, in double precision: rows first, of
-// which the second half mirrors the first and is left out, then columns.
+// two dimensions, truncated or zero-padded to powers of two, in double precision: first rows, whose
+// second half mirrors the first and is omitted, then columns.
 #include <cmath>
 #include <vector>
 
@@ -102,7 +102,7 @@ TfLiteStatus PrepareRfft(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// One slice after the other, in working memory that all of them share.
+// Transforms slices one after the other, with shared working memory.
 class RealTransform {
  public:
   RealTransform(int64_t height, int64_t width)

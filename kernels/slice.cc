@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Where the
-// part lies comes as tensors, which may be known at run time only.
+// Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Positions
+// are tensors and may be known only at run time.
 #include <algorithm>
 #include <functional>
 
@@ -36,7 +36,7 @@ constexpr uint32_t kUpdateTypes = kMovedNumberBits | kInt4Bit;
 
 // ---- SLICE ------------------------------------------------------------------------------------
 
-// The extents of the slice, one per dimension of the input.
+// Computes the extents of the slice, one per dimension of the input.
 TfLiteStatus SliceDims(TfLiteContext* context, const TfLiteNode* node, int* dims) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* begin = Input(context, node, 1);
@@ -64,7 +64,7 @@ TfLiteStatus SliceDims(TfLiteContext* context, const TfLiteNode* node, int* dims
   return kTfLiteOk;
 }
 
-// Where invoke finds another shape than the model declares, the output becomes dynamic.
+// If invoke finds another shape than the model declares, the output becomes dynamic.
 TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
   int dims[kMaxRank];
   DEPUTY_TRY(SliceDims(context, node, dims));
@@ -75,14 +75,14 @@ TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, wanted);
 }
 
-// A slice that is one run of the input is read from there.
+// Offers to make a slice that is one run of the input a view of it.
 void OfferToBeRead(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
   if (!HasBytes(input) || ElementCount(output) == 0) return;
   const auto steps = DenseSteps(Dims(input));
   int64_t offset = 0;
-  bool is_whole = true;  // behind this axis
+  bool is_whole = true;  // after this axis
   for (int axis = Rank(input) - 1; axis >= 0; --axis) {
     if (!is_whole && Dim(output, axis) != 1) return;
     is_whole = is_whole && Dim(output, axis) == Dim(input, axis);
@@ -108,12 +108,12 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
     copy.Add(Dim(output, axis), in[axis], out[axis]);
   }
   return MoveElements(context, input, output, [&](const auto* from, auto* to) {
-    // Else it is read from there.
+    // Otherwise the output is a view of the input.
     if (from + offset != to) copy.Run(context, from + offset, to);
   });
 }
 
-// The same columns of each row of a step.
+// Row function of a row-wise fusion group: copies the same columns of each row.
 void PartsOfRows(TfLiteContext*, TfLiteNode*, const StepRows& rows) {
   CopyRuns(rows.count, rows.columns,
            reinterpret_cast<const uint32_t*>(rows.made[0] + rows.op->part_begin),
@@ -122,7 +122,7 @@ void PartsOfRows(TfLiteContext*, TfLiteNode*, const StepRows& rows) {
 
 constexpr RowKernel kRowParts = {.rows = &PartsOfRows};
 
-// A slice along one axis, whose elements may be rows of a step.
+// Offers a slice along one axis, whose elements may be rows of a row-wise fusion group.
 void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
@@ -144,7 +144,8 @@ void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
                    .part_begin = static_cast<int>(IntegerAt(Input(context, node, 1), part_axis))}});
 }
 
-// A model may declare the shape of a slice at places that only invoke knows (upstream trusts it).
+// A model may declare the shape of a slice whose position is known only in invoke; upstream trusts
+// it.
 bool HasDeclaredSlice(TfLiteContext* context, const TfLiteNode* node) {
   const Runtime* runtime = RuntimeOf(context);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -182,12 +183,12 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- STRIDED_SLICE ----------------------------------------------------------------------------
 
-// What a slice does along one axis of the input.
+// Range of a slice along one axis of the input.
 struct AxisRange {
   int64_t begin = 0, stride = 1, count = 1;
 };
 
-// The slice in terms of the input's axes and the output's.
+// The slice in terms of the input's axes, and the output's shape.
 struct StridedPlan {
   AxisRange ranges[kMaxRank];
   int dims[kMaxRank];
@@ -207,7 +208,7 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const bool begin_masked = (params.begin_mask >> i & 1) != 0;
   const int64_t begin = begin_masked ? (stride > 0 ? low : high) : place(raw_begin);
   if (shrink) {
-    // Indices before the first element count as the first one, as upstream has it.
+    // Indices before the first element are treated as the first one, as in upstream.
     if (extent == 0 || (!begin_masked && raw_begin >= extent)) {
       return TensorError(context, Input(context, node, 1),
                          "expected an index below %lld, found "
@@ -224,8 +225,8 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const int64_t length = stride > 0 ? end - begin : begin - end;
   const int64_t step = std::abs(stride);
   const int64_t count = length <= 0 ? 0 : (length + step - 1) / step;
-  // Of one element or none there is no next one, and a stride beyond the axis does not fit when it
-  // is multiplied.
+  // With at most one element the stride is irrelevant, and one larger than the axis could overflow
+  // when it is multiplied.
   *range = {begin, count > 1 ? stride : 1, count};
   return kTfLiteOk;
 }
@@ -235,7 +236,7 @@ TfLiteStatus PlanStrides(TfLiteContext* context, const TfLiteNode* node, Strided
   const TfLiteTensor* input = Input(context, node, 0);
   const int entries = Dim(Input(context, node, 1), 0);
   int axis = 0;
-  bool ellipsis = false;  // seen: a second one counts as an ordinary entry
+  bool ellipsis = false;  // set after an ellipsis: a second one is an ordinary entry
   const auto keep = [&] {
     plan->ranges[axis] = {0, 1, Dim(input, axis)};
     plan->dims[plan->rank++] = Dim(input, axis++);
@@ -243,7 +244,7 @@ TfLiteStatus PlanStrides(TfLiteContext* context, const TfLiteNode* node, Strided
   for (int i = 0; i < entries; ++i) {
     if (!ellipsis && (params.ellipsis_mask >> i & 1) != 0) {
       ellipsis = true;
-      // All axes that the other entries leave over.
+      // All axes that are not covered by the other entries.
       int later = 0;
       for (int j = i + 1; j < entries; ++j) later += (params.new_axis_mask >> j & 1) == 0 ? 1 : 0;
       while (axis < Rank(input) - later) keep();

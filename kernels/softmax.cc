@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SOFTMAX and LOG_SOFTMAX along the last dimension. Quantised types follow TensorFlow Lite's
-// integer recipes in both arithmetic modes; since an 8-bit row's differences to its maximum have
-// 256 values, their exponentials are tabulated in prepare, which changes no bit.
+// integer algorithms in both arithmetic modes. The differences of an 8-bit row to its maximum have
+// at most 256 values, so their exponentials are tabulated in prepare, which does not change any bit
+// of the result.
 //
-// Output scales are part of the recipes. Where upstream's reference kernel does not look at the
-// output's scale (uint8, and int16 from 8 bits), neither does this one.
+// Output scales are part of the algorithms. Where upstream's reference kernel ignores the output's
+// scale (uint8, and int16 from 8 bits), this kernel does, too.
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -43,13 +44,13 @@ struct ShortTables {
 };
 
 struct SoftmaxData {
-  // For 8-bit types, by the difference i: exp(-scale * beta * i) in Q0, the same in Q12, and its
-  // exponent in Q5. From `differences` on all are zero.
+  // For 8-bit types, indexed by the difference i: exp(-scale * beta * i) in Q0, the same in Q12,
+  // and its exponent in Q5. Entries from `differences` on are zero.
   int32_t exponentials[256];
   int32_t terms[256];
   int32_t exponents[256];
   int differences = 0;
-  FixedMultiplier to_difference;  // from an exponent back to i, for LOG_SOFTMAX
+  FixedMultiplier to_difference;  // maps an exponent to i, for LOG_SOFTMAX
   // For int16.
   FixedMultiplier to_exponent;
   std::unique_ptr<ShortTables> shorts;
@@ -59,7 +60,7 @@ bool IsByte(const TfLiteTensor* tensor) {
   return tensor->type == kTfLiteInt8 || tensor->type == kTfLiteUInt8;
 }
 
-// The exponent of the recipe has 5 integer bits; what lies below -31 counts as zero.
+// The algorithm's exponent has 5 integer bits; exponentials below e^-31 are zero.
 TfLiteStatus Tabulate(TfLiteContext* context, const TfLiteTensor* input, float beta,
                       SoftmaxData* data) {
   constexpr int kIntegerBits = 5;
@@ -118,7 +119,7 @@ TfLiteStatus PrepareShorts(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// 8-bit tensors may have an int16 output.
+// 8-bit inputs may have an int16 output.
 TfLiteStatus PrepareSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -188,8 +189,8 @@ void FloatLogSoftmaxRow(const float* values, int depth, float* out) {
   for (int c = 0; c < depth; ++c) out[c] = values[c] - largest - log_sum;
 }
 
-// Each exponential is rounded to half precision before it is divided, as upstream keeps it in the
-// output.
+// Each exponential is rounded to half precision before the division, because upstream stores it in
+// the output.
 void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
   float largest = -65504.0f;
   for (int c = 0; c < depth; ++c) largest = std::max(largest, HalfToFloat(values[c]));
@@ -202,7 +203,7 @@ void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
   for (int c = 0; c < depth; ++c) out[c] = FloatToHalf(HalfToFloat(out[c]) / sum);
 }
 
-// The table's loops for T.
+// Returns the CPU table's look-up loops for T.
 template <typename T>
 LookUpLoops<T> LookUps() {
   if constexpr (std::is_same_v<T, int8_t>) {
@@ -233,13 +234,13 @@ template <typename T, typename Out>
 void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
   const int largest = LargestStep(values, depth);
-  // The sum of 2^13 equal values is 2^32, of which nothing is left: the largest sum is as good.
+  // The sum of 2^13 equal values is 2^32, which wraps to 0: it is replaced by the largest sum.
   const int32_t exact_sum = SumOfExponentials(values, depth, largest, data);
   const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
-  // 31 fraction bits become those of the output. Very long and flat rows shift everything out
-  // (upstream's debug checks end the process there).
+  // 31 fraction bits are reduced to those of the output. For very long and flat rows all bits are
+  // shifted out (where upstream's debug checks abort).
   const int shift = excess_bits + 31 - 8 * static_cast<int>(sizeof(Out));
   if constexpr (std::is_same_v<T, Out>) {
     const auto loop = LookUps<T>().scale;
@@ -257,7 +258,7 @@ void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   }
 }
 
-// out[c] = below[values[c]], less 128 for int8, whose values `below` has from -128 on.
+// Computes out[c] = below[values[c]], less 128 for int8; for int8, `below` is indexed from -128 on.
 template <typename T>
 void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
   constexpr bool kSigned = std::is_signed_v<T>;
@@ -281,11 +282,11 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
   constexpr int kSurplusBits = 31 - 5 - 4;  // the output is in Q4
   const int largest = LargestStep(values, depth);
   const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(values, depth, largest, data));
-  // Differences of this many steps and more would leave Q5 once the logarithm is subtracted.
+  // Larger differences would leave the range of Q5 after the logarithm is subtracted.
   const int32_t lowest =
       Multiply(log_sum + std::numeric_limits<int32_t>::min(), data.to_difference);
   const int limit = static_cast<int>(std::min<int64_t>(data.differences, -int64_t{lowest}));
-  constexpr int kManyValues = 64;  // of which there are enough for a table of all
+  constexpr int kManyValues = 64;  // minimum depth for which tabulating all values pays off
   if (const auto shift = Cpu().vector.shift_entries; shift != nullptr && depth >= kManyValues) {
     uint8_t steps[512] = {};
     shift(data.exponents, {log_sum, kSurplusBits, limit}, steps);
@@ -301,7 +302,7 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
   }
 }
 
-// exp by table; returns the sum, in Q15.
+// Computes exponentials by table; returns their sum, in Q15.
 int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
   const int largest = LargestStep(values, depth);
   if (const auto loop = Cpu().vector.exponentials_s16) {
@@ -317,7 +318,7 @@ int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, 
   return sum;
 }
 
-// 1 / sum by table, of the sum's leading 16 bits.
+// Computes 1 / sum by table, from the sum's leading 16 bits.
 void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
   const int64_t wide_sum = Exponentials(values, depth, data, out);
   const auto sum =
@@ -337,13 +338,13 @@ void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// row(in, depth, out) for every row.
+// Calls row(in, depth, out) for every row.
 template <typename T, typename Out, typename Row>
 TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         const Row& row) {
   const int depth = LastDim(input);
   if (ElementCount(input) == 0) return kTfLiteOk;
-  // An exponential costs more than the little that kElementsPerTask is made for.
+  // An exponential costs more than the work per element that kElementsPerTask assumes.
   const int64_t rows_per_task = kElementsPerTask / 2 / depth + 1;
   ParallelRanges(context, ElementCount(input) / depth, rows_per_task,
                  [&](int64_t first, int64_t last) {
@@ -354,7 +355,7 @@ TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLit
   return kTfLiteOk;
 }
 
-// The rows of the types T and Out with what they need to know: beta or the tables.
+// Computes the rows for types T and Out; `extra` is beta or the tables.
 template <typename T, typename Out, typename Extra>
 TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Extra& extra) {
@@ -363,7 +364,7 @@ TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLi
   });
 }
 
-// The table's loop of float32, whose exponents must not be positive.
+// Returns the table's loop for float32, which requires non-positive exponents.
 auto LoopFor(float beta) { return beta >= 0.0f ? Cpu().vector.softmax : nullptr; }
 
 TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
@@ -400,7 +401,7 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// float32, where the table has a loop for it.
+// Row function for float32, if the table has a loop for it.
 void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
   const auto softmax = Cpu().vector.softmax;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;

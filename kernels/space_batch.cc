@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between the batch and one or two spatial axes: element (b, y, x) of the spatial form is element
-// (b + (y mod by * bx + x mod bx) * batches, y / by, x / bx) of the batch form, where y and x count
-// from `before` elements in front of the tensor: padding on the way to the batch, which is filled
-// with the zero point, cropping on the way back. Both inputs may be known at run time only.
+// Conversion between the batch and one or two spatial axes. Element (b, y, x) of the spatial form
+// is element (b + (y mod by * bx + x mod bx) * batches, y / by, x / bx) of the batch form, where y
+// and x count from `before` elements before the tensor: padding in SPACE_TO_BATCH_ND, which is
+// filled with the zero point, cropping in BATCH_TO_SPACE_ND. The block sizes and the margins may be
+// known only at run time.
 #include "kernels/space_batch.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// A tensor [batch, y, x, depth]; without x where the model's tensor has three dimensions.
+// A tensor [batch, y, x, depth]; x is 1 if the model's tensor has three dimensions.
 struct Extents {
   int64_t batch, y, x, depth;
 };
@@ -119,20 +120,21 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Element columns that follow each other in a row of the batch form: those from `first` to `last`
-// have a place in the spatial form, the others do not.
+// A row of the batch form. Columns from `first` to `last` have a position in the spatial form, the
+// others do not.
 struct ColumnRow {
-  int64_t batch;  // where the row begins in the batch form
+  int64_t batch;  // offset of the row in the batch form
   int64_t first, last;
-  int64_t space, step;  // where the first one's place is, and from one to the next
+  // offset of the first column in the spatial form, and the stride between columns
+  int64_t space, step;
 };
 
-// visit(row) for every row of the batch form.
+// Calls visit(row) for every row of the batch form.
 template <typename Visit>
 void ForEachRow(const Extents& space, const Extents& batch, const Blocks& blocks,
                 const Visit& visit) {
   const int64_t size_y = blocks.size[0], size_x = blocks.size[1];
-  // How many columns of a row have their place in front of one.
+  // Number of a row's columns before a position of the spatial form.
   const auto columns_before = [&](int64_t place) {
     return std::clamp<int64_t>((place + size_x - 1) / size_x, 0, batch.x);
   };
@@ -156,7 +158,7 @@ void ForEachRow(const Extents& space, const Extents& batch, const Blocks& blocks
   }
 }
 
-// What padding is made of: the bits of the zero point where the type has one.
+// Returns the padding value: the bits of the zero point if the type has one.
 template <typename T>
 T PaddingOf(const TfLiteTensor* tensor) {
   if constexpr (sizeof(T) <= 2 && std::is_integral_v<T>) {

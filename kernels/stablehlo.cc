@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The StableHLO operators that TensorFlow Lite computes, but for those that other families have:
-// control.cc those that call subgraphs, window.cc STABLEHLO_REDUCE_WINDOW, random.cc
-// STABLEHLO_RNG_BIT_GENERATOR. All that it does not compute are known here, for a kernel of a
-// client's or a delegate. Lists longer than the struct's arrays are refused, and so are models of
-// the operators that upstream refuses without their options.
+// StableHLO operators that TensorFlow Lite computes, except those of other families: control.cc has
+// those that call subgraphs, window.cc STABLEHLO_REDUCE_WINDOW, random.cc
+// STABLEHLO_RNG_BIT_GENERATOR. Operators that TensorFlow Lite does not compute are listed here,
+// too, for a client's kernel or a delegate. Lists longer than the struct's arrays are rejected, and
+// so are operators without options that upstream requires.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -22,7 +22,7 @@ namespace {
 
 // ---- Lists ------------------------------------------------------------------------------------
 
-// Copies a list of the options into an array of the params; false when it is too long.
+// Copies a list of the options into an array of the params; returns false if it is too long.
 template <typename T, size_t size>
 bool CopyList(std::span<const T> list, T (&array)[size]) {
   if (list.size() > size) return false;
@@ -35,7 +35,7 @@ bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size]) {
   return CopyList<int64_t>(options.Longs(field), array);
 }
 
-// The same with the number of elements beside the array.
+// Also returns the number of elements.
 template <size_t size>
 bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int* out_count) {
   *out_count = static_cast<int>(options.Longs(field).size());
@@ -44,7 +44,7 @@ bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int*
 
 // ---- Parameters -------------------------------------------------------------------------------
 
-// OpDef::parse for options of the second union. `needed`: refused where they are absent.
+// OpDef::parse for options of the second union. `needed`: missing options are an error.
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*), bool needed>
 bool Parse(const OpOptions& options, void* params) {
   if (!options.As({2, member}).present()) return !needed;
@@ -81,11 +81,11 @@ bool FillPad(const OpOptions& options, TfLiteStablehloPadParams* params) {
 
 // ---- Elements of two inputs -------------------------------------------------------------------
 
-// What STABLEHLO_SCATTER may do with an element and what it finds in its place; the first four
-// are operators of their own, too.
+// Combination of an element with the one it replaces in STABLEHLO_SCATTER; the first four are also
+// separate operators.
 enum class Combination { kSum, kProduct, kMaximum, kMinimum, kReplacement };
 
-// Integers wrap; where values are not ordered, the first stays.
+// Integers wrap; if values are unordered, the first is kept.
 template <Combination combination, typename T>
 T Combine(T a, T b) {
   if constexpr (combination == Combination::kReplacement) {
@@ -102,18 +102,18 @@ T Combine(T a, T b) {
   }
 }
 
-// Of truths the sum and the maximum are "or", the others "and". A client may write any byte.
+// For bools, sum and maximum are "or", the others "and". Clients may write any byte.
 template <Combination combination>
 uint8_t CombineTruths(uint8_t a, uint8_t b) {
   return Combine<combination, bool>(a != 0, b != 0) ? 1 : 0;
 }
 
-// Whether signed and unsigned integers are combined alike.
+// Returns true if signed and unsigned integers are combined in the same way.
 constexpr bool IgnoresSign(Combination combination) {
   return combination != Combination::kMaximum && combination != Combination::kMinimum;
 }
 
-// The type whose loop serves elements of type T: unsigned integers where the sign does not matter.
+// The type whose loop serves elements of type T: unsigned integers if the sign does not matter.
 template <bool ignores_sign, typename T, bool = std::is_integral_v<T>>
 struct LoopType {
   using type = T;
@@ -160,7 +160,7 @@ void MapTyped(TfLiteContext* context, TfLiteNode* node, const Function& function
   });
 }
 
-// out = function(a, b) for every element, on all threads.
+// Computes out = function(a, b) for every element, on all threads.
 template <uint32_t types, bool ignores_sign, typename Function>
 TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   return DispatchType<types>(context, Input(context, node, 0), [&](auto tag) {
@@ -185,7 +185,7 @@ TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
                                    [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
 }
 
-// By at least as many bits as there are: 0, as StableHLO has it. Upstream leaves that undefined.
+// Shifts by at least the number of bits give 0, as StableHLO requires; undefined in upstream.
 TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
   return MapPairs<kShiftTypes, false>(context, node, [](auto value, auto bits) {
     using T = decltype(value);
@@ -212,7 +212,7 @@ TfLiteStatus PlanPad(TfLiteContext* context, TfLiteNode* node, PaddedAxis (&axes
   return kTfLiteOk;
 }
 
-// Where an extent would be negative or 0, all are 0, as in TensorFlow Lite.
+// If any extent would be negative or 0, all are 0, as in TensorFlow Lite.
 TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -252,7 +252,7 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Windows at indices -----------------------------------------------------------------------
 
-// A set of axes below `rank`, none twice.
+// Checks that axes are below `rank` and distinct, and returns them as a set.
 TfLiteStatus CheckAxes(TfLiteContext* context, std::span<const int64_t> axes, int rank,
                        const char* what, uint32_t* out_set) {
   *out_set = 0;
@@ -268,17 +268,17 @@ TfLiteStatus CheckAxes(TfLiteContext* context, std::span<const int64_t> axes, in
 
 bool Has(uint32_t set, int axis) { return (set >> axis & 1) != 0; }
 
-// A tensor of windows, whose axes are either those of a window or those of the indices; and the
-// operand, of which the axes in `fixed` are none of a window's.
+// Mapping of a tensor of windows: each of its axes is an axis of a window or of the indices. Axes
+// of the operand in `fixed` do not belong to windows.
 struct Windows {
-  int operand_axis[kMaxRank];    // of the window's axes, by the axis of the tensor; else -1
-  int64_t index_step[kMaxRank];  // in the indices, of their axes likewise; else 0
-  int index_size = 0;            // components of one index
+  int operand_axis[kMaxRank];    // operand axis of each window axis, by the tensor's axis; else -1
+  int64_t index_step[kMaxRank];  // stride in the indices of each index axis; else 0
+  int index_size = 0;            // components per index
   int64_t component_step = 0;
-  std::span<const int64_t> component_axis;  // the operand's
+  std::span<const int64_t> component_axis;  // axes of the operand
 };
 
-// Steps of the tensor of indices, which has one axis for the components of an index.
+// Computes the strides of the tensor of indices, one axis of which has the components of an index.
 TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, int64_t vector_axis,
                          std::span<const int64_t> component_axis, int operand_rank,
                          Windows* windows) {
@@ -297,8 +297,8 @@ TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, in
   return kTfLiteOk;
 }
 
-// The axes of a tensor of windows: those in `window_axes` are the operand's that are not in
-// `fixed`, in their order, all others those of the indices without the components.
+// Maps the axes of a tensor of windows: those in `window_axes` are the operand's axes that are not
+// in `fixed`, in order; all others are those of the indices without the components.
 TfLiteStatus PlanAxes(TfLiteContext* context, int rank, uint32_t window_axes, int operand_rank,
                       uint32_t fixed, const TfLiteTensor* indices, int vector_axis,
                       Windows* windows) {
@@ -325,7 +325,7 @@ TfLiteStatus PlanAxes(TfLiteContext* context, int rank, uint32_t window_axes, in
   return kTfLiteOk;
 }
 
-// Where the index at `at` in the tensor of indices points to, by axes of the operand.
+// Reads the index at `at` in the tensor of indices, as a start position per operand axis.
 void ReadIndex(const TfLiteTensor* indices, const Windows& windows, int64_t at,
                int64_t (&start)[kMaxRank]) {
   std::fill(std::begin(start), std::end(start), 0);
@@ -334,7 +334,7 @@ void ReadIndex(const TfLiteTensor* indices, const Windows& windows, int64_t at,
   }
 }
 
-// The next place in row-major order; false behind the last.
+// Advances to the next position in row-major order; returns false after the last.
 bool Advance(std::span<const int> dims, int64_t (&place)[kMaxRank]) {
   for (size_t axis = dims.size(); axis-- > 0;) {
     if (++place[axis] < dims[axis]) return true;
@@ -367,7 +367,7 @@ TfLiteStatus PlanGather(TfLiteContext* context, TfLiteNode* node, Windows* windo
   const TfLiteTensor* indices = Input(context, node, 1);
   const TfLiteTensor* output = Output(context, node, 0);
   const int rank = Rank(output);
-  // CheckNode looks at inputs alone.
+  // CheckNode checks only inputs.
   if (rank > kMaxRank) {
     return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank, rank);
   }
@@ -415,7 +415,7 @@ TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(output))});
 }
 
-// A slice that would not fit is moved to where it does.
+// A slice that extends beyond the operand is moved inside, as StableHLO defines.
 int64_t SliceStart(const TfLiteTensor* operand, const int64_t* sizes,
                    const int64_t (&start)[kMaxRank]) {
   const DenseSteps steps(Dims(operand));
@@ -480,8 +480,8 @@ TfLiteStatus PlanScatter(TfLiteContext* context, TfLiteNode* node, Windows* wind
                   static_cast<int>(params.index_vector_dim), windows);
 }
 
-// What the only operator of the subgraph that combines two elements does; one without operators
-// returns the second.
+// Determines the combination from the subgraph's only operator, which must combine two elements;
+// without an operator the second element is returned.
 TfLiteStatus FindCombination(TfLiteContext* context, int subgraph, Combination* out_combination) {
   Runtime* const runtime = RuntimeOf(context);
   const CallableSubgraph* body = runtime == nullptr ? nullptr : runtime->FindSubgraph(subgraph);
@@ -533,7 +533,7 @@ TfLiteStatus PrepareScatter(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, operand);
 }
 
-// Goes through the updates, of which there is one at least, and says where each of them belongs.
+// Iterates over the updates, of which there is at least one, and returns the target of each.
 class ScatterTargets {
  public:
   ScatterTargets(const TfLiteTensor* indices, const TfLiteTensor* updates, const Windows& windows,
@@ -544,9 +544,9 @@ class ScatterTargets {
         output_(output),
         steps_(Dims(output)) {}
 
-  // The element of the output for the update where this stands, -1 when it is beyond the operand:
-  // such updates are left out, as StableHLO's reference does. Out of line, so that it is compiled
-  // once and not into the loop for every type.
+  // Returns the output offset of the current update, or -1 if it is outside the operand: such
+  // updates are ignored, as in StableHLO's reference. Not inlined, so that it is compiled only once
+  // instead of in the loop for every type.
   [[gnu::noinline]] int64_t Target() const {
     int64_t index_at = 0, to = 0, target[kMaxRank];
     for (int i = 0; i < Rank(updates_); ++i) index_at += place_[i] * windows_.index_step[i];
@@ -562,7 +562,7 @@ class ScatterTargets {
     }
     return to;
   }
-  // False at the end.
+  // Returns false after the last update.
   [[gnu::noinline]] bool Next() { return Advance(Dims(updates_), place_); }
 
  private:
@@ -625,7 +625,7 @@ TfLiteStatus EvalScatter(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-// A row with a kernel, for options of which member of the union they are.
+// A row with a kernel; `member` is the union member of its options.
 template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef With(OpDef row) {
   row.options = {2, member};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SKIP_GRAM, LSH_PROJECTION and HASHTABLE_LOOKUP. CONCAT_EMBEDDINGS and CALL are operators that
-// upstream has retired without ever having had kernels for them: they carry no parameters.
+// upstream has retired without ever having kernels for them: they have no parameters.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -36,7 +36,7 @@ TfLiteStatus PrepareSkipGram(TfLiteContext* context, TfLiteNode* node) {
 
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// A single space begins a word where it stands first, and after another space, as upstream has it.
+// A single space begins a word if it is first, or after another space, as in upstream.
 std::vector<std::string_view> SplitWords(std::string_view text) {
   std::vector<std::string_view> words;
   size_t first = 0;
@@ -49,19 +49,19 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
   return words;
 }
 
-// All ways to choose words in their order with at most so many left out between two of them. The
-// ways that begin alike stand together, longer ones first.
+// Enumerates all n-grams with at most max_skip_size words skipped between two of them. N-grams with
+// a common beginning are adjacent, longer ones first.
 class SkipGrams {
  public:
   SkipGrams(const TfLiteSkipGramParams& params, std::vector<std::string_view> words,
             size_t most_bytes)
       : params_(params), words_(std::move(words)), most_bytes_(most_bytes) {}
 
-  // False when they would take more memory than the limits allow.
+  // Returns false if they would exceed the memory limits.
   bool Collect(std::vector<std::string>* out) {
     const auto count = static_cast<int64_t>(words_.size());
     if (params_.ngram_size < 1 || count < params_.ngram_size) return true;
-    bool is_new = true;  // the last word: nothing has followed it yet
+    bool is_new = true;  // nothing follows the last word yet
     for (chosen_ = {0}; !chosen_.empty();) {
       if (is_new && Extend(count)) continue;
       if (!Emit(out)) return false;
@@ -76,12 +76,13 @@ class SkipGrams {
  private:
   bool CanFollow(int64_t word, int64_t count) const {
     if (word >= count) return false;
-    // Of the ways that no words are left to end, there may be 2^count.
+    // Without this check there may be 2^count partial n-grams that too few words remain to
+    // complete.
     const int64_t most = static_cast<int64_t>(chosen_.size()) + count - word;
     if (most < params_.ngram_size && !params_.include_all_ngrams) return false;
     return chosen_.empty() || word - chosen_.back() - 1 <= params_.max_skip_size;
   }
-  // One word more, the nearest.
+  // Appends the nearest word that may follow.
   bool Extend(int64_t count) {
     if (static_cast<int64_t>(chosen_.size()) >= params_.ngram_size) return false;
     const int64_t next = chosen_.back() + 1;
@@ -175,11 +176,11 @@ TfLiteStatus PrepareProjection(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {&extent, 1});
 }
 
-// On which side of a random plane, which the seed stands for, the items lie together.
+// Returns the side of a random plane, given by the seed, on which the items are.
 int SideOf(const TfLiteTensor* input, const TfLiteTensor* weight, float seed,
            std::vector<uint8_t>* key) {
   const size_t item_bytes = input->bytes / static_cast<size_t>(Dim(input, 0));
-  // Items without bytes are all the same: where they have no weights, one says it for all.
+  // Items without bytes are all equal: without weights one of them is enough.
   const int items = item_bytes == 0 && weight == nullptr ? 1 : Dim(input, 0);
   double score = 0.0;
   key->resize(sizeof seed + item_bytes);
@@ -212,7 +213,7 @@ TfLiteStatus EvalProjection(TfLiteContext* context, TfLiteNode* node) {
       if (dense) *out++ = side;
       signature = signature << 1 | static_cast<uint32_t>(side);
     }
-    // Numbers of different hashes differ, as long as they fit.
+    // Offsets make the numbers of different hashes distinct, as long as they fit.
     const uint64_t base = static_cast<uint64_t>(i) << bits;
     if (!dense) *out++ = static_cast<int32_t>(signature + static_cast<uint32_t>(base));
   }
@@ -248,8 +249,8 @@ TfLiteStatus PrepareTableLookup(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(values))});
 }
 
-// The row of a key by halving, which wants them in order; -1 where there is none. Of equal keys,
-// the first one met.
+// Returns the row of a key by binary search, which requires sorted keys; -1 if there is none. Of
+// equal keys, the first one found.
 int64_t FindKey(std::span<const int32_t> keys, int32_t key) {
   size_t first = 0, last = keys.size();
   while (first < last) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mathematical functions of one value. Quantised ones follow TensorFlow Lite's recipes in both
-// arithmetic modes: 8-bit types through a table made in prepare, int16 element by element or
-// through the interpolating table.
+// Mathematical functions of one value. Quantised types follow TensorFlow Lite's algorithms in both
+// arithmetic modes: 8-bit types use a table made in prepare, int16 is computed element by element
+// or with the interpolating table.
 //
-// Three peculiarities are upstream's: in the reference arithmetic NEG negates the steps and takes
-// no notice of scales and zero points, int16 ABS without quantisation works on the integers, and
-// SQRT cuts fractions of a step off where all others round.
+// Three peculiarities are upstream's: in the reference arithmetic NEG negates quantised values and
+// ignores scales and zero points; int16 ABS without quantisation operates on the integers; SQRT
+// truncates where all other functions round.
 #include <memory>
 
 #include "kernels/common/activation_range.h"
@@ -25,8 +25,8 @@ namespace deputy {
 namespace {
 
 struct UnaryData {
-  ByteTable bytes;                            // for int8
-  std::unique_ptr<ShortTable<float>> shorts;  // for int16 where the recipe is a table
+  ByteTable bytes;                            // int8
+  std::unique_ptr<ShortTable<float>> shorts;  // int16, if the algorithm is a table
 };
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// The operators whose output takes the input's type whatever the model says.
+// Operators whose output takes the input's type whatever the model declares.
 template <uint32_t types>
 TfLiteStatus PrepareAnyOutput(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
@@ -54,7 +54,7 @@ bool IsQuantized(const TfLiteTensor* tensor) {
   return tensor->quantization.type != kTfLiteNoQuantization;
 }
 
-// Scales of input and output, and for int16 zero points of 0.
+// Checks the scales of input and output and, for int16, that zero points are 0.
 TfLiteStatus CheckScales(TfLiteContext* context, TfLiteNode* node) {
   for (const TfLiteTensor* tensor : {Input(context, node, 0), Output(context, node, 0)}) {
     DEPUTY_TRY(CheckQuantized(context, tensor));
@@ -63,7 +63,7 @@ TfLiteStatus CheckScales(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The table of a real function for int8 or int16.
+// Tabulates a real function for int8 or int16.
 template <typename Function>
 TfLiteStatus FillTables(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   UnaryData& data = DataOf<UnaryData>(node);
@@ -76,7 +76,7 @@ TfLiteStatus FillTables(TfLiteContext* context, TfLiteNode* node, const Function
   return kTfLiteOk;
 }
 
-// A quantised recipe that is a table: of int8 in any case, of int16 if prepare has made one.
+// Runs an algorithm that is a table: always for int8, for int16 if prepare has made a table.
 TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const UnaryData& data = DataOf<UnaryData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -95,7 +95,7 @@ float Ceil(float x) { return std::ceil(x); }
 float Sin(float x) { return std::sin(x); }
 float Cos(float x) { return std::cos(x); }
 
-// The group's loop for one of these; null where there is none.
+// Returns the CPU table's loop for one of these functions; null if there is none.
 constexpr MapF32 VectorKernels::*LoopOf(float (*function)(float)) {
   if (function == &Square) return &VectorKernels::square;
   if (function == &RoundHalfToEven) return &VectorKernels::round;
@@ -120,7 +120,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// output[i] = reference(input[i]), or by the loop, if there is one.
+// Computes output[i] = reference(input[i]), with the loop if there is one.
 template <typename T, typename Function>
 TfLiteStatus MapLoops(TfLiteContext* context, TfLiteNode* node, MapLoop<T> loop,
                       const Function& reference) {
@@ -179,7 +179,7 @@ TfLiteStatus PrepareAbs(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The smallest integer stays what it is, as two's complement has it.
+// The minimum integer is unchanged, as in two's complement.
 template <typename T>
 T Negative(T x) {
   if constexpr (std::is_integral_v<T>) {
@@ -212,8 +212,8 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Upstream's kernel negates steps, which is right for zero points of 0, one scale and all steps but
-// the smallest. In the default arithmetic the real numbers are negated.
+// Upstream's kernel negates quantised values, which is correct only for zero points of 0, equal
+// scales and all values but the minimum. In the default arithmetic real numbers are negated.
 bool NegatesReals(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
   return (input->type == kTfLiteInt8 || input->type == kTfLiteInt16) &&
          input->type == output->type && input->params.scale > 0.0f && output->params.scale > 0.0f &&
@@ -289,7 +289,7 @@ TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
                     0.0f, [](float x) { return FastExp(x); });
 }
 
-// What has no logarithm becomes the smallest step.
+// Values without a logarithm become the minimum quantised value.
 TfLiteStatus PrepareLog(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(Prepare<kTabulatedBits>(context, node));
   const TfLiteTensor* output = Output(context, node, 0);
@@ -310,7 +310,7 @@ TfLiteStatus EvalLog(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SQRT and RSQRT ---------------------------------------------------------------------------
 
-// Quantised roots of negative numbers are an error while running.
+// Square roots of negative quantised values are an error at run time.
 template <typename T>
 TfLiteStatus CheckNotNegative(TfLiteContext* context, const TfLiteTensor* input) {
   const T* values = Data<T>(input);
@@ -375,7 +375,7 @@ TfLiteStatus EvalSqrt(TfLiteContext* context, TfLiteNode* node) {
                               [&](int16_t x) { return static_cast<int16_t>(sqrt(x)); });
 }
 
-// int8 by fixed-point iteration; the root is kept with 20 more bits until it is rescaled.
+// int8 by fixed-point iteration; the root has 20 additional bits until it is rescaled.
 class QuantizedRsqrt {
  public:
   QuantizedRsqrt(const TfLiteTensor* input, const TfLiteTensor* output)
@@ -433,7 +433,7 @@ TfLiteStatus PrepareAndOfferRsqrt(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-// A row of an operator that is one function of floats, with or without float16.
+// Row of an operator that is one function of floats, with or without float16.
 template <float (*function)(float), uint32_t types>
 constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
   return KernelRow<UnaryData>(name, code, max_version, types, &Guarded<&Prepare<types>>,

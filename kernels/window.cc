@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW, which combine the elements of each position of a
-// window, and DILATE, which puts copies of one element between those of another tensor. Integers
-// wrap. REDUCE_WINDOW has the window in constants, as upstream wants them; StableHLO's operator has
-// it in its options, with margins and gaps around and between the elements, and the function as a
-// subgraph of one operator.
+// window, and DILATE, which inserts copies of one element between those of another tensor. Integers
+// wrap. REDUCE_WINDOW has its window in constants, as upstream requires; StableHLO's operator has
+// it in its options, with margins around and gaps between the elements, and the function as a
+// subgraph with one operator.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -30,7 +30,7 @@ constexpr uint32_t kReduceTypes = kFloat32Bit | TypeBit(kTfLiteFloat64) | kInt8B
                                   kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 constexpr int kMaxWindowRank = 6;
 
-// A window function that the schema does not know is refused, as upstream refuses it.
+// Rejects window functions that the schema does not define, as upstream does.
 bool ParseReduceWindow(const OpOptions& options, void* out) {
   if (!options.As(kReduceWindow).present()) return true;
   const int32_t function = options.Int(0);
@@ -48,7 +48,7 @@ struct WindowExtent {
 };
 using Window = std::array<WindowExtent, kMaxWindowRank>;
 
-// What the third to fifth inputs say.
+// Reads the window from the third to fifth inputs.
 Window WindowOfInputs(TfLiteContext* context, const TfLiteNode* node) {
   Window window = {};
   for (int axis = 0; axis < Rank(Input(context, node, 0)); ++axis) {
@@ -65,7 +65,8 @@ TfLiteStatus CheckWindowRank(TfLiteContext* context, const TfLiteTensor* input) 
                      Rank(input));
 }
 
-// The positions of the window along each axis of `input`; none where it reaches past.
+// Sets the output to the number of window positions along each axis of `input`; zero if the window
+// is too large.
 TfLiteStatus ResizeWindows(TfLiteContext* context, std::span<const int> input,
                            const Window& extents, TfLiteTensor* output) {
   int dims[kMaxWindowRank];
@@ -79,7 +80,7 @@ TfLiteStatus ResizeWindows(TfLiteContext* context, std::span<const int> input,
                          static_cast<long long>(window.stride),
                          static_cast<long long>(window.dilation), static_cast<int>(axis));
     }
-    // How far the window could still go; the reach of hostile windows does not fit.
+    // Distance from the first to the last element of the window; overflows for hostile windows.
     int64_t reach = 0;
     const bool fits =
         !__builtin_mul_overflow(window.extent - 1, window.dilation, &reach) && reach < input[axis];
@@ -112,7 +113,7 @@ TfLiteStatus PrepareReduceWindow(TfLiteContext* context, TfLiteNode* node) {
                        Output(context, node, 0));
 }
 
-// Offsets of all combinations of `extents` steps along the axes, the last moving fastest.
+// Adds the offsets of all combinations of `extents` steps along the axes, in row-major order.
 void AddOffsets(std::span<const int64_t> extents, std::span<const int64_t> steps, int64_t offset,
                 std::vector<int64_t>* out) {
   if (extents.empty()) return out->push_back(offset);
@@ -121,7 +122,7 @@ void AddOffsets(std::span<const int64_t> extents, std::span<const int64_t> steps
   }
 }
 
-// Where windows begin in the input, and where their elements are from there.
+// Offsets of the windows in the input, and offsets of the elements in a window.
 struct WindowOffsets {
   std::vector<int64_t> windows, elements;
 };
@@ -157,7 +158,7 @@ void Reduce(const WindowOffsets& offsets, const T* in, T first, const Function& 
   }
 }
 
-// Sums and products of integers wrap.
+// Integer sums and products wrap.
 template <typename T, typename Function>
 T Wrap(T a, T b, const Function& function) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -205,7 +206,8 @@ TfLiteStatus EvalReduceWindow(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr OptionsKind kStablehloReduceWindow = {2, 13};
 
-// A list that may be left out, and has `count` elements otherwise; false when it has not.
+// Copies an optional list that must have `count` elements if present; returns false if it has a
+// different number.
 template <size_t size>
 bool CopyLongs(const OpOptions& options, int field, size_t count, int64_t value_if_absent,
                int64_t (&array)[size]) {
@@ -231,7 +233,7 @@ bool ParseStablehloReduceWindow(const OpOptions& options, void* out) {
          CopyLongs(options, 4, 2 * rank, 0, params->padding);
 }
 
-// What the only operator of the body does with two elements.
+// Determines the function from the body's only operator.
 TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWindowFunction* out) {
   Runtime* const runtime = RuntimeOf(context);
   const CallableSubgraph* body = runtime == nullptr ? nullptr : runtime->FindSubgraph(subgraph);
@@ -262,18 +264,19 @@ TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWind
                      subgraph, found);
 }
 
-// The input with its margins and gaps, and the window on it.
+// The input with its margins and gaps, and its window.
 struct PaddedInput {
   PaddedAxis axes[kMaxWindowRank];
   int extents[kMaxWindowRank] = {};
   int rank = 0;
-  bool is_plain = true;  // the input itself
+  bool is_plain = true;  // the input has no margins and gaps
   Window window = {};
 
   std::span<const int> dims() const { return {extents, static_cast<size_t>(rank)}; }
 };
 
-// An axis without elements can be made one with some, but not the other way round.
+// Plans the padded input. Padding may add elements to an empty axis, but must not remove all
+// elements of an axis.
 TfLiteStatus PlanPaddedInput(TfLiteContext* context, const TfLiteNode* node, PaddedInput* out) {
   const auto& params = ParamsOf<TfLiteStablehloReduceWindowParams>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -300,7 +303,7 @@ TfLiteStatus PlanPaddedInput(TfLiteContext* context, const TfLiteNode* node, Pad
   return kTfLiteOk;
 }
 
-// Elements of the padded input, for which there must be room.
+// Computes the number of elements of the padded input and checks it against the limits.
 TfLiteStatus CountPadded(TfLiteContext* context, const TfLiteTensor* input,
                          std::span<const int> dims, int64_t* out_count) {
   *out_count = 1;
@@ -354,7 +357,7 @@ TfLiteStatus EvalStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node)
     std::vector<T> elements;
     if (!padded.is_plain) {
       elements.assign(static_cast<size_t>(count), first);
-      // The copy is compiled for unsigned numbers alone: it only moves them.
+      // The copy is instantiated only for unsigned types, because it only moves values.
       using Moved = UnsignedOf<T>;
       PaddedCopy(Dims(input), padded.dims(), padded.axes)
           .Run(reinterpret_cast<const Moved*>(in), reinterpret_cast<Moved*>(elements.data()));
