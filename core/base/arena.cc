@@ -10,7 +10,7 @@
 namespace deputy {
 namespace {
 
-// Fill pattern for fresh memory under validation, so that uninitialised reads show.
+// Fill pattern of new memory under validation, which makes reads of uninitialised memory visible.
 constexpr int kFreshByte = 0xC9;
 
 }  // namespace
@@ -56,7 +56,7 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits, ThreadPool* pool
     if (busy < total) UseSmallPages(block_.data() + busy, block_.size() - busy);
     MakeResidentForInference(block_.data(), std::min(busy, block_.size()), pool);
   }
-  // Tensors are compared before they are written.
+  // The validation layer compares tensors before they are written, so the contents must be defined.
   if (guard_bytes_ > 0 && block_.size() > old_size) {
     memset(block_.data() + kept, kFreshByte, block_.size() - kept);
   }

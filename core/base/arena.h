@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One block of memory that several tensors share by lifetime. The plan may grow while an inference
-// runs (a dynamic shape becomes known): what already has an offset and is still alive stays where
-// it is, and its bytes survive when the block moves.
+// A block of memory that several tensors share by lifetime. The plan may grow during an inference,
+// when a dynamic shape becomes known: tensors that have an offset and are alive keep it, and their
+// contents are copied when the block is reallocated.
 #ifndef DEPUTY_CORE_BASE_ARENA_H_
 #define DEPUTY_CORE_BASE_ARENA_H_
 
@@ -18,7 +18,7 @@ class ThreadPool;
 
 inline constexpr int kForever = std::numeric_limits<int>::max();
 
-// When a tensor's memory is needed, in plan positions, both inclusive. Never used: first > last.
+// Lifetime of a tensor's memory in plan positions, both inclusive. Unused: first > last.
 struct Lifetime {
   int first = kForever;
   int last = -1;
@@ -36,39 +36,40 @@ class Arena {
     size_t offset = kNoOffset;  // kNoOffset: the tensor has no memory here
     size_t bytes = 0;
     Lifetime lifetime;
-    // The tensor in whose place it lies, from byte `place` on, which has no owner itself, is large
-    // enough, and lives at least as long; -1: a place of its own.
+    // The tensor whose memory it uses, starting at byte `place` of it. The owner has no owner
+    // itself, is large enough, and lives at least as long. -1: memory of its own.
     int owner = -1;
     size_t place = 0;
-    // Hardly ever touched; counts for the owner.
+    // Rarely accessed; also set for the owner.
     bool idle = false;
   };
 
-  // Leaves so many bytes, a multiple of the alignment, before and behind every tensor that
-  // belong to none during its lifetime. For the validation layer; 0 otherwise. Set before Plan.
+  // Reserves this number of bytes, a multiple of the alignment, before and after every tensor
+  // during its lifetime. For the validation layer; 0 otherwise. Must be set before Plan.
   void SetGuard(size_t bytes) { guard_bytes_ = bytes; }
   size_t guard_bytes() const { return guard_bytes_; }
 
-  // Forgets all offsets; the block itself is kept for the next plan.
+  // Discards all offsets; keeps the block for the next plan.
   void Reset() {
     slots_.clear();
     placed_.clear();
   }
 
-  // Forgets the offsets of tensors first used at or after `position`, but for those that live
-  // forever.
+  // Discards the offsets of tensors first used at or after `position`, except for those with
+  // unlimited lifetimes.
   void ForgetFrom(int position);
 
-  // Gives every wanted tensor an offset: one entry per tensor index, bytes 0 = none wanted. Tensors
-  // that have an offset keep it. The pool's threads (null: the caller) make the memory ready. False
-  // when the limits or the allocator refuse; offsets are then unchanged.
+  // Assigns an offset to every requested tensor: one entry per tensor index, bytes 0 = not
+  // requested. Tensors that have an offset keep it. The pool's threads (null: the calling thread)
+  // prefault the memory. Returns false, with unchanged offsets, if a limit is exceeded or memory is
+  // exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
-  // Address of a tensor, null when it has none. Changes only in Plan.
+  // Returns a tensor's address, null if it has none. Changed by Plan only.
   char* Address(int tensor) const;
 
   const std::vector<Slot>& slots() const { return slots_; }
-  // The tensors that have an offset, ascending.
+  // Tensors that have an offset, ascending.
   const std::vector<int>& placed() const { return placed_; }
   size_t bytes() const { return planned_bytes_; }
 

@@ -9,15 +9,16 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Slices of the system's scheduler take milliseconds; a tile takes less, and waits of a tile or two
-// are what sharing brings with it.
+// Loss after which workers are disabled. A scheduler's time slice takes milliseconds, while the
+// normal wait for a tile or two is shorter than this.
 constexpr BackOff::Time kTooMuch = microseconds(300);
 
-// A single hiccup must not cost much. Beside a process that stays, one trial a second leaves 99 of
-// 100 inferences of up to 10 ms without any.
+// Duration of the first and the longest back-off: a single stall must cost little. Next to a
+// permanently busy process, one trial per second leaves 99 of 100 inferences of up to 10 ms without
+// stalls.
 constexpr BackOff::Time kFirstRest = milliseconds(10);
 constexpr BackOff::Time kLongestRest = milliseconds(1000);
-// Stalls that come no closer together than this many rests, or a second, are single hiccups.
+// Stalls that are further apart than this number of back-offs, or a second, count as unrelated.
 constexpr int kRestsApart = 10;
 
 }  // namespace

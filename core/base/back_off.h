@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many workers may help with a job, judged by what their help saved the caller. A worker that
-// another process has pushed off its processor holds on to its tile for a whole time slice; a
-// running tile cannot be stolen, so the way out is not to give such workers any. When help has cost
-// more than it saved, half of the workers rest, for longer each time until there is no more of it.
-// Times are injected, nothing here reads a clock.
+// Limits the number of workers that help with a job, by the time that they saved the caller. A
+// worker that was preempted by another process keeps its tile for a whole time slice. A running
+// tile cannot be stolen, so the remedy is to give such workers no tiles. When helping has cost more
+// time than it saved, half of the workers are disabled, for a longer time after each repetition.
+// Times are arguments; no clock is read here.
 #ifndef DEPUTY_CORE_BASE_BACK_OFF_H_
 #define DEPUTY_CORE_BASE_BACK_OFF_H_
 
@@ -14,31 +14,31 @@ namespace deputy {
 
 class BackOff {
  public:
-  using Time = std::chrono::nanoseconds;  // since anything, as long as it never goes back
+  using Time = std::chrono::nanoseconds;  // from any origin; must not decrease
 
   explicit BackOff(int workers) : workers_(workers), allowed_(workers) {}
 
-  // Some workers rest: call Resume before a job.
+  // True if some workers are disabled: call Resume before a job.
   bool resting() const { return allowed_ < workers_; }
   int allowed() const { return allowed_; }
-  // Help has cost something that it has not saved since: call JobEnded for each job until it has.
-  // Without it, a job that saved something changes nothing.
+  // True if helping has caused a loss that is not yet compensated: JobEnded must then be called for
+  // each job. Otherwise calls for jobs without a loss may be skipped.
   bool lost() const { return lost_ > Time(0); }
-  // As if no job had been run yet.
+  // Resets the state to that before the first job.
   void Forget();
-  // Lets all help again when their rest is over.
+  // Enables all workers if the back-off has ended.
   void Resume(Time now);
 
-  // A job has ended. `saved` is what the caller would have needed for the workers' tiles, less what
-  // it waited for the last of them.
+  // Called after a job. `saved` is the time that the caller would have needed for the workers'
+  // tiles, minus its wait for the last of them.
   void JobEnded(Time now, Time saved);
 
  private:
   const int workers_;
   int allowed_;
-  Time lost_{0};       // what help has cost and not saved since
-  Time rest_{0};       // how long the newest rest is, or was; 0: there was none
-  Time resume_at_{0};  // when it ends
+  Time lost_{0};       // accumulated loss, minus savings since
+  Time rest_{0};       // duration of the newest back-off; 0: none yet
+  Time resume_at_{0};  // end of the back-off
 };
 
 }  // namespace deputy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this machine says of its caches.
+// Cache sizes of this machine.
 #ifndef DEPUTY_CORE_BASE_CPU_CACHE_H_
 #define DEPUTY_CORE_BASE_CPU_CACHE_H_
 
@@ -8,10 +8,11 @@
 
 namespace deputy {
 
-// Bytes of the second-level cache of a core; a usual size where the machine does not say.
+// Returns the bytes of a core's second-level cache; a typical size if the system does not report
+// it.
 size_t SecondLevelCacheBytes();
 
-// For tests: that size from now on, in all threads; 0 restores the machine's.
+// For tests: overrides the size in all threads; 0 restores the machine's.
 void OverrideSecondLevelCache(size_t bytes);
 
 }  // namespace deputy

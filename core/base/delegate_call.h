@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a delegate's callbacks are called, for plain and opaque delegates. A delegate built
-// with old headers is 48 bytes long: its builder may be read only when Prepare is NULL.
+// Calls of a delegate's callbacks, for plain and opaque delegates. A delegate built with old
+// headers has 48 bytes, so its builder may be read only if Prepare is NULL.
 #ifndef DEPUTY_CORE_BASE_DELEGATE_CALL_H_
 #define DEPUTY_CORE_BASE_DELEGATE_CALL_H_
 
@@ -10,24 +10,24 @@
 
 namespace deputy {
 
-// The builder of an opaque delegate, null for a plain one.
+// Returns the builder of an opaque delegate, null for a plain one.
 const TfLiteOpaqueDelegateBuilder* BuilderOf(const TfLiteDelegate* delegate);
 
-// Each makes the call that `call`, with its delegate, describes; `observer` may be null.
+// All functions make the call that `call` describes, with its delegate; `observer` may be null.
 
-// The delegate's Prepare. A delegate without one fails.
+// Calls the delegate's Prepare. Fails if there is none.
 CallResult CallDelegatePrepare(CallObserver* observer, const ForeignCall& call);
 
-// Fills the tensor's CPU memory from its handle. Error when the delegate has no such function.
+// Fills the tensor's CPU memory from its handle. Fails if the delegate has no such function.
 CallResult CallCopyFromBufferHandle(CallObserver* observer, const ForeignCall& call,
                                     TfLiteTensor* tensor);
 
-// False when the delegate has no such function. `*handle` may be changed by the delegate.
+// Returns false if the delegate has no such function. The delegate may change `*handle`.
 bool CallFreeBufferHandle(CallObserver* observer, const ForeignCall& call,
                           TfLiteBufferHandle* handle);
 
-// The same calls inside one that is observed and guarded already, such as those of a delegate that
-// forwards to another one. They throw what the callback throws.
+// Unobserved and unguarded variants, for use inside a call that is observed and guarded, such as
+// those of a delegate that forwards to another one. They propagate the callback's exceptions.
 TfLiteStatus ForwardDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegate);
 bool ForwardFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle* handle);

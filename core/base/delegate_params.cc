@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// Hands out the tail of a block piece by piece.
+// Allocates consecutive arrays in the tail of a block.
 class Carver {
  public:
   explicit Carver(char* next) : next_(next) {}
@@ -26,7 +26,7 @@ class Carver {
   char* next_;
 };
 
-// Both structs end in the three arrays of the same names.
+// Both structs end with three arrays of the same names.
 template <typename Params>
 Params* Make(const NodeSubset& subset) {
   size_t bytes = sizeof(Params);

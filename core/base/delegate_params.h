@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate's kernel is told about its node: one malloc block with a struct and its arrays.
+// The parameters of a delegate kernel's init: one malloc block with a struct and its arrays.
 #ifndef DEPUTY_CORE_BASE_DELEGATE_PARAMS_H_
 #define DEPUTY_CORE_BASE_DELEGATE_PARAMS_H_
 
@@ -9,12 +9,12 @@
 
 namespace deputy {
 
-// A TfLiteDelegateParams, or a TfLiteOpaqueDelegateParams when there is a builder. One `free` frees
-// struct and arrays. Null when memory is refused.
+// Returns a TfLiteDelegateParams, or a TfLiteOpaqueDelegateParams if there is a builder. One `free`
+// releases struct and arrays. Null if out of memory.
 void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBuilder* builder,
                          const NodeSubset& subset);
 
-// The nodes that a delegate's node stands for.
+// Returns the nodes that a delegate node replaces.
 const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node);
 
 }  // namespace deputy

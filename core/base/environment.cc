@@ -35,7 +35,7 @@ constexpr const char* kKnown[] = {
     "VALIDATION",
 };
 
-// How many letters have to be changed, added or left out to make one of the other.
+// Returns the number of letters to change, add or remove to make the texts equal.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -54,7 +54,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::span<const char* const> KnownVariables() { return kKnown; }
 
-// A third of the letters may be wrong: VALIDATE is VALIDATION.
+// Accepts up to a third of wrong letters: VALIDATE is recognized as VALIDATION.
 std::string LikelyVariable(const std::string& name) {
   constexpr size_t kLongest = 64;
   if (!name.starts_with(kPrefix) || name.size() > kLongest) return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment says. A misspelt name or value must not look as if it had been obeyed.
+// Environment variables. Misspelt names and values are reported instead of being ignored silently.
 #ifndef DEPUTY_CORE_BASE_ENVIRONMENT_H_
 #define DEPUTY_CORE_BASE_ENVIRONMENT_H_
 
@@ -10,19 +10,20 @@
 
 namespace deputy {
 
-// The value of the environment variable `name` if it is one of `allowed`; "" if it is not set or
-// empty, and if it is anything else, which is reported to the process-wide default reporter.
+// Returns the value of the environment variable `name` if it is one of `allowed`; "" if it is
+// unset, empty or invalid. An invalid value is reported to the process-wide default reporter.
 std::string EnvironmentChoice(const char* name, const std::vector<std::string>& allowed);
 
-// The variables that Deputy and its delegates read, each without its "DEPUTY_".
+// Names of the variables that Deputy and its delegates read, without the prefix "DEPUTY_".
 std::span<const char* const> KnownVariables();
 
-// The known variable that `name`, which is no known one, was probably meant to be; "" if it does
-// not begin with "DEPUTY_" or is like none: others name variables of their plug-ins that way, too.
+// Returns the known variable that the unknown `name` is probably a misspelling of; "" if `name`
+// does not begin with "DEPUTY_" or resembles none: plug-ins may define variables with that prefix,
+// too.
 std::string LikelyVariable(const std::string& name);
 
-// Reports each variable of the environment that looks like a misspelt one, once per process, to the
-// process-wide default reporter.
+// Reports each misspelt variable of the environment, once per process, to the process-wide default
+// reporter.
 void ReportMisspeltVariables();
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts are formatted into a local buffer first: an argument may point into the very text that the
-// report replaces, and a client's reporter may report again.
+// Texts are formatted into a local buffer first: an argument may point into the text that the
+// report replaces, and a client's reporter may report recursively.
 #include "core/base/error.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kTextSize = 1024;
 
-// A plain array rather than a std::string: it is there when memory is not.
+// An array instead of a std::string, because it needs no allocation.
 thread_local char thread_last_error[kTextSize] = "";
 
 std::mutex default_reporter_mutex;
 ReportFunction default_function = nullptr;
 void* default_user_data = nullptr;
 
-// A text of less than kTextSize bytes, as a format that prints it.
+// A text of less than kTextSize bytes, escaped to a printf format that prints it.
 class TextAsFormat {
  public:
   explicit TextAsFormat(const char* text) {
@@ -35,11 +35,11 @@ class TextAsFormat {
   const char* get() const { return format_; }
 
  private:
-  char format_[2 * kTextSize];  // room for a text of nothing but '%'
+  char format_[2 * kTextSize];  // large enough for a text of '%' only
 };
 
-// The client gets a va_list, which only a variadic function can make; it is always empty. Nothing a
-// client's reporter throws may travel through us.
+// The client needs a va_list, which only a variadic function can create; it is always empty.
+// Exceptions of the client's reporter are swallowed.
 void CallReporter(ReportFunction function, void* user_data, const char* format, ...) noexcept {
   va_list args;
   va_start(args, format);
@@ -56,7 +56,8 @@ void FormatText(const char* format, va_list args, char (&out_text)[kTextSize]) {
   }
 }
 
-// Clients in languages that cannot read a va_list show the format alone, so that it has to say all.
+// Clients in languages that cannot read a va_list show the format only, so it contains the whole
+// text.
 void DeliverTo(ReportFunction function, void* user_data, const char* text) {
   CallReporter(function, user_data, TextAsFormat(text).get());
 }
@@ -72,7 +73,7 @@ void DeliverToDefault(const char* text) {
   if (function == nullptr) {
     std::fprintf(stderr, "ERROR: %s\n", text);
   } else {
-    // Outside the lock, so that a reporter may itself redirect the default.
+    // Called without the lock, so that a reporter may redirect the default itself.
     DeliverTo(function, user_data, text);
   }
 }
@@ -98,7 +99,7 @@ void ErrorReporter::ReportWithDetail(const char* detail, const char* format, ...
   va_start(args, format);
   FormatText(format, args, text);
   va_end(args);
-  // Texts of upstream's may end a line.
+  // Upstream's texts may end with a newline.
   const int length = static_cast<int>(std::strcspn(text, "\n"));
   std::snprintf(known, sizeof(known), "%.*s%s%s", length, text, *detail == '\0' ? "" : "; ",
                 detail);

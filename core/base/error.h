@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place where a failure is born. Every failing path of the library ends in Fail() or in
-// ErrorReporter::Report(), so that one breakpoint finds it, one report is made per failure, and
-// nothing is ever printed that a caller cannot redirect.
+// Error reports. Every failing path of the library ends in Fail() or in ErrorReporter::Report(), so
+// that one breakpoint finds it, one report is made per failure, and callers can redirect all
+// output.
 //
-// Nothing here allocates: a report about exhausted memory must not need memory.
+// Nothing here allocates, since out of memory must be reportable.
 #ifndef DEPUTY_CORE_BASE_ERROR_H_
 #define DEPUTY_CORE_BASE_ERROR_H_
 
@@ -15,41 +15,40 @@
 
 namespace deputy {
 
-// A client's reporter as the C API spells it: user data, printf format, arguments.
+// A client's reporter with the C API's signature: user data, printf format, arguments.
 using ReportFunction = void (*)(void* user_data, const char* format, va_list args);
 
 class ReportCollector;
 
-// Where a failure text goes. A reporter with a null function forwards to the process-wide default
-// (standard error until SetDefaultReporter). Not thread safe, apart from the default reporter.
+// Destination of error texts. A reporter with a null function forwards to the process-wide default
+// (standard error until SetDefaultReporter). Not thread-safe, except for the default reporter.
 class ErrorReporter {
  public:
   ErrorReporter() = default;
   ErrorReporter(ReportFunction function, void* user_data)
       : function_(function), user_data_(user_data) {}
 
-  // Formats the text, remembers it as last_error() and as the calling thread's last error, and
-  // hands it to the client as a format without arguments: the text with every % doubled.
+  // Formats the text, stores it as last_error() and as the calling thread's last error, and passes
+  // it to the client as a format without arguments: the text with every % doubled.
   void Report(const char* format, ...) __attribute__((format(printf, 2, 3)));
   void ReportV(const char* format, va_list args);
 
-  // For texts of upstream's that clients compare letter by letter: the client gets the text alone;
-  // `detail`, what we know beyond it, stands behind it, as "text; detail", in last_error(), the
-  // thread's last error and collectors.
+  // For upstream's texts, which clients compare letter by letter: the client receives only the
+  // text. last_error(), the thread's last error and collectors receive "text; detail".
   void ReportWithDetail(const char* detail, const char* format, ...)
       __attribute__((format(printf, 3, 4)));
 
   // Text of the newest report, "" before the first. Valid until the next report.
   const char* last_error() const { return last_error_; }
 
-  // Of reports so far.
+  // Number of reports so far.
   size_t count() const { return count_; }
 
  private:
   friend class ReportCollector;
   friend class ReportSilencer;
 
-  // `known` is remembered, `text` handed to the client.
+  // `known` is stored, `text` is passed to the client.
   void Deliver(const char* known, const char* text);
 
   ReportFunction function_ = nullptr;
@@ -60,8 +59,8 @@ class ErrorReporter {
   char last_error_[1024] = "";
 };
 
-// Until it is destroyed, keeps the texts of a reporter, which outlives it: the newest alone often
-// says no more than that something failed. A collector within a collector has them for itself.
+// Collects the texts of a reporter, which must outlive it: the newest report alone is often not
+// specific enough. Collectors nest; only the innermost one receives a report.
 class ReportCollector {
  public:
   explicit ReportCollector(ErrorReporter* reporter);
@@ -69,7 +68,7 @@ class ReportCollector {
   ReportCollector(const ReportCollector&) = delete;
   ReportCollector& operator=(const ReportCollector&) = delete;
 
-  // "first; second", cut off where there is no more room; "" if there was none.
+  // "first; second", truncated if too long; "" if there was no report.
   const char* text() const { return text_; }
 
  private:
@@ -82,8 +81,8 @@ class ReportCollector {
   char text_[1024] = "";
 };
 
-// Discards the reports of a reporter, which outlives it, until it is destroyed: for an attempt
-// whose failure is not an error.
+// Discards the reports of a reporter, which must outlive it: for an attempt whose failure is not an
+// error.
 class ReportSilencer {
  public:
   explicit ReportSilencer(ErrorReporter* reporter) : reporter_(reporter) { ++reporter->silencers_; }
@@ -95,17 +94,17 @@ class ReportSilencer {
   ErrorReporter* const reporter_;
 };
 
-// Reports and returns `status`, so that a failing path is one statement.
+// Reports the text and returns `status`, so that a failing path is one statement.
 TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Reports "out of memory" to the process-wide default.
 void ReportOutOfMemory();
 
-// Redirects the process-wide default; a null function restores standard error. Thread safe.
+// Redirects the process-wide default; a null function restores standard error. Thread-safe.
 void SetDefaultReporter(ReportFunction function, void* user_data);
 
-// The calling thread's newest report from any object, "" if there is none.
+// Returns the calling thread's newest report from any reporter, "" if there is none.
 const char* ThreadLastError();
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sentence in which a builtin kernel says why it failed, until the report about its node takes
-// it. Setting it needs no memory: the reason may be that there is none.
+// The failure reason of a builtin kernel, until the report about its node includes it. Storing it
+// allocates nothing, since the reason may be that memory is exhausted.
 #ifndef DEPUTY_CORE_BASE_FAILURE_NOTE_H_
 #define DEPUTY_CORE_BASE_FAILURE_NOTE_H_
 
@@ -13,9 +13,9 @@ namespace deputy {
 class FailureNote {
  public:
   void Clear() { text_[0] = '\0'; }
-  // What does not fit is cut off.
+  // A text that is too long is truncated.
   void Set(const char* text) { snprintf(text_, sizeof text_, "%s", text); }
-  // Clears it as well. Empty when nothing was said.
+  // Returns and clears the text; empty if there is none.
   std::string Take() {
     std::string text = text_;
     Clear();

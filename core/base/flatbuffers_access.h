@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlatBuffers with its asserts switched off. They guard against callers' mistakes, but what they
-// would see here is a stranger's file, which must never end the process: the verifier and
-// core/model/model_check.cc answer for it instead. Included before anything else of FlatBuffers.
+// FlatBuffers without its asserts. They detect errors of the calling code, but here they would be
+// triggered by untrusted files, which must not abort the process: the verifier and
+// core/model/model_check.cc validate files instead. Must be included before other headers of
+// FlatBuffers.
 #ifndef DEPUTY_CORE_BASE_FLATBUFFERS_ACCESS_H_
 #define DEPUTY_CORE_BASE_FLATBUFFERS_ACCESS_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calling thread's floating-point control word: rounding, flushing of denormals, exception
-// masks. Results must be bit-equal for every thread count, so a worker computes in the mode of the
-// thread that called it, whatever that mode is. The sticky exception flags are no part of it.
+// masks. Results must be bit-equal for every thread count, so workers adopt the mode of the calling
+// thread. The sticky exception flags are excluded.
 #ifndef DEPUTY_CORE_BASE_FLOAT_MODE_H_
 #define DEPUTY_CORE_BASE_FLOAT_MODE_H_
 
@@ -34,8 +34,8 @@ inline FloatMode GetFloatMode() { return 0; }
 inline void SetFloatMode(FloatMode) {}
 #endif
 
-// Flushes denormals to zero on the calling thread until it is destroyed: a network whose
-// activations fade out would otherwise run a hundred times slower on x86.
+// RAII guard: flushes denormals to zero on the calling thread. Without it, a network whose
+// activations become very small would run a hundred times slower on x86.
 class ScopedFlushDenormals {
  public:
   ScopedFlushDenormals() : saved_(GetFloatMode()) { SetFloatMode(saved_ | kFloatFlushDenormals); }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way into code that is not ours: a delegate's callbacks, the functions of a kernel, a
-// plug-in's. Whoever wants to know about such calls is an observer; nothing that the code throws
-// passes.
+// All calls of foreign code go through this interface: a delegate's callbacks, and the functions of
+// kernels and plug-ins. Observers are notified of the calls, and exceptions become a status.
 #ifndef DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 #define DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 
@@ -13,50 +12,50 @@
 
 namespace deputy {
 
-// What foreign code is called for.
+// The function that is called.
 enum class Callback {
-  // Of plug-ins. The first four belong to no subgraph: the call has no context.
+  // Functions of plug-ins. The first four belong to no subgraph: the call has no context.
   kLoad,      // the initialisers of a library
   kDescribe,  // deputy_plugin
   kCreate,
   kDestroy,
   kSupport,     // get_support
   kNodeEvents,  // node_events
-  // Of delegates.
+  // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,
   kCopyTo,
   kFreeHandle,
-  // Of kernels.
+  // Functions of kernels.
   kInit,
   kPrepare,
   kInvoke,
   kFree,
 };
 
-// Who is called for what.
+// Subject of a call.
 struct ForeignCall {
   Callback callback = Callback::kInvoke;
-  TfLiteContext* context = nullptr;    // that of the subgraph, if there is one
-  int node = -1;                       // of kernels
+  TfLiteContext* context = nullptr;    // of the subgraph, if there is one
+  int node = -1;                       // kernels only
   TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
-  int tensor = -1;                     // of buffer handles
-  // For an observer that times it.
+  int tensor = -1;                     // buffer handles only
+  // State of the observer that measures the call.
   mutable int64_t begin_ns = -1;
-  mutable const ForeignCall* outer = nullptr;  // the one that it is nested in
+  mutable const ForeignCall* outer = nullptr;  // the enclosing call
 };
 
-// How it ended.
+// Result of a call.
 struct CallResult {
   TfLiteStatus status = kTfLiteOk;
-  void* user_data = nullptr;  // what init returned
-  // "invoke threw an exception: what() of it"; null if it threw none. Holds until the next
-  // exception on this thread.
+  void* user_data = nullptr;  // result of init
+  // Text "invoke threw an exception: " with the exception's what(); null if none was thrown. Valid
+  // until the next exception on this thread.
   const char* exception = nullptr;
 };
 
-// Told of every call, on the thread that makes it. Calls nest: each Begin has its End, the
-// innermost first. Neither function throws.
+// Notified of every call, on the calling thread. Calls nest: the innermost ends first. The
+// functions must not throw.
 class CallObserver {
  public:
   virtual void Begin(const ForeignCall& call) = 0;
@@ -66,12 +65,12 @@ class CallObserver {
   ~CallObserver() = default;
 };
 
-// "init threw an exception" and its like; with `what` behind it, which may be null, in a buffer of
-// the thread's.
+// Returns "init threw an exception" or the like; followed by `what` unless it is null, in a
+// thread-local buffer.
 const char* ExceptionText(Callback callback, const char* what);
 
-// Runs `function(CallResult*)`, which makes the call; `observer` may be null. An exception is the
-// status Error.
+// Runs `function(CallResult*)`, which makes the call; `observer` may be null. An exception sets the
+// status to kTfLiteError.
 template <typename Function>
 CallResult CallForeign(CallObserver* observer, const ForeignCall& call, Function&& function) {
   if (observer != nullptr) observer->Begin(call);

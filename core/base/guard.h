@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where exceptions end: around what C calls, and around a client's callbacks. Calls of delegates,
-// kernels and plug-ins go through foreign_call.h instead, where observers are told of them.
+// Exception barriers for functions that C calls, and around a client's callbacks. Calls of
+// delegates, kernels and plug-ins use foreign_call.h instead, which notifies observers.
 #ifndef DEPUTY_CORE_BASE_GUARD_H_
 #define DEPUTY_CORE_BASE_GUARD_H_
 
@@ -12,9 +12,9 @@
 
 namespace deputy {
 
-// Runs `body` and returns what it returns. When it throws, the result is `failure`: a value, after
-// the report "out of memory", which is what an exception of our own means; or what the function
-// `failure` returns, which says itself what there is to say. That function must not throw.
+// Runs `body` and returns its result. If it throws, the result is `failure`: a value, after the
+// report "out of memory", since our own code throws nothing but bad_alloc; or the result of the
+// function `failure`, which reports the error itself and must not throw.
 template <typename Failure, typename Body>
 auto Guard(Failure&& failure, Body&& body) noexcept -> std::invoke_result_t<Body> {
   try {
@@ -29,13 +29,13 @@ auto Guard(Failure&& failure, Body&& body) noexcept -> std::invoke_result_t<Body
   }
 }
 
-// The same for a body that returns nothing.
+// Overload for a body that returns nothing.
 template <typename Body>
 void Guard(Body&& body) noexcept {
   Guard(&ReportOutOfMemory, std::forward<Body>(body));
 }
 
-// As the failure of a guard: nothing is reported, where no reporter is at hand.
+// Failure function of a guard that reports nothing, where no reporter is available.
 inline void Ignore() noexcept {}
 
 }  // namespace deputy

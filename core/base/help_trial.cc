@@ -9,19 +9,19 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Longer inferences gain by help, or lose little.
+// Trials apply to shorter inferences only; longer ones gain by workers, or lose little.
 constexpr HelpTrial::Time kLongest = microseconds(400);
-// What takes so long was put aside for others. Where processors are busy, all threads together are
-// given more of them than one.
+// An inference that takes longer than this was preempted. On busy processors, several threads
+// together get more processor time than one, so workers are then enabled.
 constexpr HelpTrial::Time kStall = 4 * kLongest;
-// The first inferences are no measure: caches are filled, workers wake up.
+// The first inferences of a phase are not measured: caches are cold and workers are waking up.
 constexpr int kFirst = 2, kSample = 5;
-// Trials that change nothing become rare: in the end one inference in a hundred runs the slower way
-// where that is the one with help, else one in thousands.
+// Intervals between trials grow while trials change nothing: finally, one inference in a hundred
+// runs the slower variant if that is the one with workers, else one in thousands.
 constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(500);
-// Workers sleep when nothing has come for so long, and need so long to be of help again.
+// Workers fall asleep after kPause without work, and need kSettling to be effective again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);
-// What is not faster by more than noise is not worth a change.
+// A variant must be faster by more than 1/kNoise to be chosen.
 constexpr int kNoise = 32;
 
 }  // namespace

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether short inferences are faster with the pool's workers or without. Between processors that
-// are far apart, what one of them wrote takes the other as long to read as a small layer takes to
-// compute, and a host may move its guests' processors nearer and farther at any time. So both ways
-// are tried every now and then, a few inferences each, and the faster one stays. What is measured
-// are inferences one behind the other, or such as all come after a pause: a worker that was asleep
-// may take milliseconds until it has a processor of its own. Beside busy
-// processes there is help as ever, with what back_off.h makes of it. Results do not depend on it.
-// Times are injected, nothing here reads a clock.
+// Decides whether short inferences are faster with the pool's workers or without. Between distant
+// processors, a transfer of written data takes as long as a small layer, and a host may move its
+// guests' processors at any time. So both variants are measured periodically over a few inferences,
+// and the faster one is used. Only comparable inferences are measured: consecutive ones, or those
+// that each follow a pause, since a sleeping worker may need milliseconds to get a processor. On a
+// busy machine workers stay enabled, under the control of back_off.h. Results do not depend on the
+// decision. Times are arguments; no clock is read here.
 #ifndef DEPUTY_CORE_BASE_HELP_TRIAL_H_
 #define DEPUTY_CORE_BASE_HELP_TRIAL_H_
 
@@ -17,12 +16,12 @@ namespace deputy {
 
 class HelpTrial {
  public:
-  using Time = std::chrono::nanoseconds;  // since anything, as long as it never goes back
+  using Time = std::chrono::nanoseconds;  // from any origin; must not decrease
 
-  // The next inference is to run on the caller's thread alone.
+  // True if the next inference must run without workers.
   bool alone() const { return alone_; }
 
-  // An inference has ended that took so long.
+  // Called after an inference, with its duration.
   void Ended(Time now, Time took);
 
  private:
@@ -32,13 +31,13 @@ class HelpTrial {
 
   bool alone_ = false;
   Phase phase_ = Phase::kRest;
-  int inferences_ = 0;  // of this phase
-  Time least_{0};       // that one of them took
-  Time own_{0};         // the least before the other way was tried
-  Time rest_{0};        // how long the newest rest is; 0: there was none
-  Time resume_at_{0};   // when it ends
-  Time ended_{0};       // when the newest inference did
-  Time settled_at_{0};  // workers that slept are at work from then on
+  int inferences_ = 0;  // number of inferences in this phase
+  Time least_{0};       // minimum duration in this phase
+  Time own_{0};         // minimum duration of the previous phase, with the other variant
+  Time rest_{0};        // interval until the next trial; 0: none yet
+  Time resume_at_{0};   // end of the interval
+  Time ended_{0};       // end of the newest inference
+  Time settled_at_{0};  // time from which woken workers are effective
 };
 
 }  // namespace deputy

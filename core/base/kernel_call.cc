@@ -13,8 +13,8 @@ TfLiteOpaqueContext* OpaqueOf(TfLiteContext* context) {
 }
 TfLiteOpaqueNode* OpaqueOf(TfLiteNode* node) { return reinterpret_cast<TfLiteOpaqueNode*>(node); }
 
-// The operator whose functions count, or null. One with a node index only describes a registration
-// that has functions of its own.
+// Returns the operator whose functions are called, or null. An operator with a node index only
+// describes a registration, which has its own functions.
 const TfLiteOperator* OwnOperator(const TfLiteRegistration& registration) {
   const TfLiteOperator* op = registration.registration_external;
   return op != nullptr && op->node_index < 0 ? op : nullptr;

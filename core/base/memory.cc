@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only allocator of memory whose size a model decides: limits first, then aligned_alloc, and a
-// null pointer where either refuses.
+// The only allocator of memory whose size depends on the model: checks limits first, then calls
+// aligned_alloc, and returns null on failure.
 #include "core/base/memory.h"
 
 #include <sys/mman.h>
@@ -16,16 +16,17 @@
 namespace deputy {
 namespace {
 
-// A block that holds such pages whole asks for them: each saves 512 page faults.
+// Blocks that contain whole huge pages are advised to use them: each saves 512 page faults.
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// A multiple of kTensorAlignment; null when refused.
+// `bytes` is a multiple of kTensorAlignment. Returns null on failure.
 char* Allocate(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (const size_t whole = InLargePages(bytes); whole >= kHugePage) {
-    // aligned_alloc wants a multiple of the alignment, as AddressSanitizer insists.
+    // aligned_alloc requires a multiple of the alignment, which AddressSanitizer enforces.
     if (void* block = nullptr; posix_memalign(&block, kHugePage, whole) == 0) {
-      // A refusal costs time, nothing else. What is behind the last whole page stays in small ones.
+      // A failure of madvise only costs time. Memory after the last whole huge page uses small
+      // ones.
       madvise(block, whole - whole % kHugePage, MADV_HUGEPAGE);
       return static_cast<char*>(block);
     }
@@ -79,7 +80,7 @@ bool Block::Reserve(size_t bytes, size_t keep_bytes, const Limits& limits) {
   if (bytes > limits.max_block_bytes || !AddSizes(bytes, kTensorAlignment - 1, &rounded)) {
     return false;
   }
-  rounded -= rounded % kTensorAlignment;  // aligned_alloc wants a multiple
+  rounded -= rounded % kTensorAlignment;  // aligned_alloc requires a multiple
   char* const grown = Allocate(rounded);
   if (grown == nullptr) return false;
   const size_t kept = std::min(keep_bytes, size_);

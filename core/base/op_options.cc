@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads verified FlatBuffer tables by field number. What would surprise a reader: the verifier
-// guarantees that 8-byte scalars of a table are aligned, but not the elements of 8-byte vectors.
+// Reads verified FlatBuffer tables by field number. The verifier guarantees that 8-byte scalars of
+// a table are aligned, but not the elements of 8-byte vectors.
 #include "core/base/flatbuffers_access.h"
-// The above comes first: it switches FlatBuffers' asserts off.
+// Must come first: it disables FlatBuffers' asserts.
 #include <cstring>
 
 #include "core/base/op_options.h"
@@ -15,7 +15,7 @@ const flatbuffers::Table* AsTable(const void* table) {
   return static_cast<const flatbuffers::Table*>(table);
 }
 
-// Fields are found through the vtable: two 16-bit words of header, then one word per field.
+// Offset of a field's entry in the vtable: two 16-bit words of header, then one word per field.
 flatbuffers::voffset_t Slot(int field) {
   return static_cast<flatbuffers::voffset_t>(2 * sizeof(flatbuffers::voffset_t) +
                                              static_cast<size_t>(field) *
@@ -93,7 +93,7 @@ TfLitePadding OpOptions::Padding(int field) const {
 }
 
 TfLiteFusedActivation OpOptions::Activation(int field) const {
-  // The schema counts like the C enum, which goes one further (sigmoid).
+  // The schema's values equal those of the C enum, which has one more (sigmoid).
   const int8_t value = Byte(field);
   return value >= 0 && value <= kTfLiteActSignBit ? static_cast<TfLiteFusedActivation>(value)
                                                   : kTfLiteActNone;
@@ -105,7 +105,7 @@ TfLiteType OpOptions::Type(int field, TfLiteType default_value) const {
 }
 
 TfLiteType TypeFromSchema(int8_t tensor_type) {
-  // In the order of the schema's TensorType.
+  // Indexed by the schema's TensorType.
   static constexpr TfLiteType kTypes[] = {
       kTfLiteFloat32, kTfLiteFloat16,      kTfLiteInt32,      kTfLiteUInt8,     kTfLiteInt64,
       kTfLiteString,  kTfLiteBool,         kTfLiteInt16,      kTfLiteComplex64, kTfLiteInt8,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options of one operator as the model file holds them: a verified FlatBuffer table whose
-// fields are read by number. Option parsers use this instead of the generated schema, which stays
-// inside core/model/model.cc. Field numbers are those of core/model/schema.fbs, counted from 0.
+// The options of one operator in the model file: a verified FlatBuffer table whose fields are read
+// by number. Option parsers use this instead of the generated schema, which is used by
+// core/model/model.cc only. Field numbers are those of core/model/schema.fbs, counted from 0.
 //
-// Absent options, options of another union member and fields the file leaves out all read as the
-// given default, which is what the schema's own defaults are for.
+// Absent options, options of another union member and absent fields yield the given default, as
+// with the schema's own defaults.
 #ifndef DEPUTY_CORE_BASE_OP_OPTIONS_H_
 #define DEPUTY_CORE_BASE_OP_OPTIONS_H_
 
@@ -18,8 +18,8 @@
 
 namespace deputy {
 
-// Which options table an operator carries: the first union (`builtin_options`) or the second
-// (`builtin_options_2`), and the member's number in it. Numbers are the schema's.
+// Type of an operator's options table: the first union (`builtin_options`) or the second
+// (`builtin_options_2`), and the member's number in it, as in the schema.
 struct OptionsKind {
   uint8_t set = 0;     // 0 = the operator has no options, else 1 or 2
   uint8_t member = 0;  // discriminator of the union
@@ -34,8 +34,7 @@ class OpOptions {
 
   OptionsKind kind() const { return kind_; }
   bool present() const { return table_ != nullptr; }
-  // These options if they are of `kind`, else absent ones: what an operator that expects `kind` may
-  // read.
+  // Returns these options if they are of `kind`, else absent ones.
   OpOptions As(OptionsKind kind) const { return kind == kind_ ? *this : OpOptions(); }
 
   bool Bool(int field, bool default_value = false) const;
@@ -43,19 +42,19 @@ class OpOptions {
   int32_t Int(int field, int32_t default_value = 0) const;
   int64_t Long(int field, int64_t default_value = 0) const;
   float Float(int field, float default_value = 0.0f) const;
-  // Text or array inside the model; null or empty when absent. Lives as long as the model.
+  // Text or array inside the model; null or empty if absent. Valid as long as the model exists.
   const char* String(int field) const;
   std::span<const int32_t> Ints(int field) const;
-  // A copy: files need not align 8-byte elements.
+  // Returns a copy, since files need not align 8-byte elements.
   std::vector<int64_t> Longs(int field) const;
   std::span<const float> Floats(int field) const;
   std::span<const uint8_t> Bytes(int field) const;
 
-  // Enumerations that the C structs number differently from the schema. Values the schema does
-  // not know become the C enum's "unknown" or "none", as in TensorFlow Lite.
+  // Enumerations that the C structs number differently from the schema. Unknown values become the C
+  // enum's "unknown" or "none", as in TensorFlow Lite.
   TfLitePadding Padding(int field) const;
   TfLiteFusedActivation Activation(int field) const;
-  // A TensorType; a number no TfLiteType has reads as kTfLiteNoType.
+  // Reads a TensorType; kTfLiteNoType if no TfLiteType corresponds to it.
   TfLiteType Type(int field, TfLiteType default_value = kTfLiteFloat32) const;
 
  private:
@@ -63,7 +62,7 @@ class OpOptions {
   const void* table_ = nullptr;
 };
 
-// The TfLiteType of a schema TensorType number; kTfLiteNoType when there is none.
+// Returns the TfLiteType of a schema TensorType; kTfLiteNoType if there is none.
 TfLiteType TypeFromSchema(int8_t tensor_type);
 
 }  // namespace deputy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The object behind the opaque TfLiteOperator. Plug-ins that link the accessors statically look
-// inside, so the layout is upstream's (120 bytes on LP64, abi.md 2) and only grows at the end.
+// Definition of the opaque TfLiteOperator. Plug-ins that link the accessors statically access its
+// fields, so the layout is upstream's (120 bytes on LP64, abi.md 2) and may only grow at the end.
 #ifndef DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
 #define DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
 
@@ -19,7 +19,7 @@ struct TfLiteOperator {
   TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   int32_t builtin_code = 0;
-  int node_index = -1;  // -1: it has functions; else it describes the registration of that node
+  int node_index = -1;  // -1: it has functions; else it describes the registration of this node
   uint64_t inplace_operator = 0;
   void* user_data = nullptr;
   void* (*init_with_data)(void*, TfLiteOpaqueContext*, const char*, size_t) = nullptr;

@@ -17,16 +17,16 @@ namespace {
 
 constexpr size_t kSmallestChunk = size_t{64} << 10, kLargestChunk = size_t{8} << 20;
 
-// Constants grow when they are packed, by columns that fill a panel.
+// Estimates the packed size of constants, which grow because columns are padded to whole panels.
 constexpr size_t Packed(size_t bytes) { return bytes / 8 * 9; }
 
 }  // namespace
 
 char* PackedConstants::Chunk::Take(size_t bytes, ThreadPool* pool) {
   const size_t begin = std::exchange(used, used + bytes);
-  // One thread alone writes each page when it has just come upon it, which is as fast.
+  // A single thread gains nothing by prefaulting: it writes each page right after its page fault.
   if (pool != nullptr && pool->threads() > 1 && used > resident && resident < expected) {
-    // Not so much that it has left the cache again before it is written.
+    // Limited, so that the zeroed memory is still in the cache when it is written.
     constexpr size_t kAtOnce = size_t{8} << 20;
     const size_t end = std::min(expected, std::max(used, resident + kAtOnce));
     MakeResident(block.data() + resident, end - resident, pool);
@@ -43,7 +43,7 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
     if (chunk.block.size() - chunk.used < rounded) continue;
     return chunk.Take(rounded, pool);
   }
-  // Few chunks, and soon large ones: what stays empty is given back.
+  // Chunk sizes grow quickly, so that there are few chunks; unused pages are released.
   const size_t room = std::clamp(4 * bytes_, kSmallestChunk, kLargestChunk);
   const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
   Chunk chunk;
@@ -61,12 +61,13 @@ const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parame
                                         const Limits& limits, ThreadPool* pool, FillFunction call,
                                         const void* fill) {
   std::pair<PackedKey, std::string> full_key(key, std::move(parameters));
-  // Held while values are made: a second caller waits for them instead of making its own.
+  // Held during the fill, so that a second caller waits for the values instead of computing them
+  // again.
   const std::lock_guard lock(mutex_);
   if (const auto found = places_.find(full_key); found != places_.end()) return found->second;
   char* const place = Place(bytes, limits, pool);
   if (place == nullptr) return nullptr;
-  // It may throw: only complete values are entered.
+  // The fill may throw, so the entry is added afterwards.
   call(fill, place);
   places_.emplace(std::move(full_key), place);
   bytes_ += bytes;
@@ -102,7 +103,7 @@ void PackedConstants::ReleaseUnused() {
     const size_t in_page = reinterpret_cast<uintptr_t>(data) % page;
     const size_t first = (in_page + chunk.used + page - 1) / page * page;
     const size_t last = (in_page + chunk.block.size()) / page * page;
-    // A refusal costs memory, nothing else.
+    // A failure of madvise only costs memory.
     if (first < last) madvise(data + (first - in_page), last - first, MADV_DONTNEED);
   }
 }

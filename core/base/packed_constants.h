@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that are computed once from the constants of a model and shared by all its interpreters:
-// packed in the order in which a kernel reads them, or dequantised.
+// packed in a kernel's layout, or dequantised.
 #ifndef DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
@@ -19,24 +19,24 @@ namespace deputy {
 
 class ThreadPool;
 
-// What is packed, and how.
+// Identifies a packed constant.
 struct PackedKey {
-  const void* constant = nullptr;  // where its values begin
-  const void* form = nullptr;      // the code that reads it
+  const void* constant = nullptr;  // address of its values
+  const void* form = nullptr;      // identifies the code that reads it
   std::array<int64_t, 10> layout{};
 
-  // clang-tidy takes the comparison with 0 that the compiler generates for a null pointer.
+  // clang-tidy mistakes the compiler-generated comparison with 0 for a null pointer.
   friend auto operator<=>(const PackedKey&,
                           const PackedKey&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Any thread may use it.
+// Thread-safe.
 class PackedConstants {
  public:
-  // The values of that key, `bytes` at a multiple of kTensorAlignment, which fill(char* data) makes
-  // at the first call; they are valid as long as this object. `parameters`: bytes of everything
-  // that the values depend on beside the key. The pool's threads help to prefault memory. Null when
-  // the limits or the allocator refuse.
+  // Returns the values of this key: `bytes`, aligned to kTensorAlignment, which fill(char* data)
+  // writes at the first call. They are valid as long as this object. `parameters` are the bytes of
+  // everything else that the values depend on. The pool's threads prefault memory. Returns null if
+  // a limit is exceeded or memory is exhausted.
   template <typename Fill>
   const char* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, ThreadPool* pool,
                          const Fill& fill, std::string parameters = {}) {
@@ -49,33 +49,35 @@ class PackedConstants {
                          const Limits& limits, ThreadPool* pool, FillFunction call,
                          const void* fill);
 
-  // `bytes` for values that have no key, for as long as this object lives. Null as above.
+  // Returns `bytes` of memory for values without a key, valid as long as this object. Null on
+  // failure.
   char* Reserve(size_t bytes, const Limits& limits, ThreadPool* pool);
 
-  // About so many bytes are to be packed next: they will lie together, in large pages.
+  // Announces that about this number of bytes will be packed next: they are allocated together, in
+  // huge pages.
   void Expect(size_t bytes);
-  // Gives back the pages that nothing lies in yet.
+  // Releases pages that are not used yet.
   void ReleaseUnused();
 
   // Returns true if `data` points into values of this object.
   bool Contains(const void* data) const;
 
-  // What all of them take.
+  // Total size of all values.
   size_t bytes() const {
     const std::lock_guard lock(mutex_);
     return bytes_;
   }
 
  private:
-  // Memory for many of them: in blocks of their own they would begin a page each, and be too small
-  // for large pages.
+  // Memory for many values: separate blocks would each begin at a new page, and be too small for
+  // huge pages.
   struct Chunk {
     Block block;
     size_t used = 0;
-    size_t expected = 0;  // so many bytes will be used soon,
-    size_t resident = 0;  // and so many of them are resident already
+    size_t expected = 0;  // bytes that will be used soon
+    size_t resident = 0;  // bytes that are already resident
 
-    // Takes the next `bytes`.
+    // Allocates the next `bytes`.
     char* Take(size_t bytes, ThreadPool* pool);
   };
 
@@ -85,7 +87,7 @@ class PackedConstants {
   std::map<std::pair<PackedKey, std::string>, char*> places_;
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
-  size_t expected_ = 0;  // what bytes_ will be when all is packed that is expected
+  size_t expected_ = 0;  // expected value of bytes_ when packing is complete
 };
 
 }  // namespace deputy

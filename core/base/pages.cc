@@ -12,10 +12,10 @@
 namespace deputy {
 namespace {
 
-// A large page, which two threads would both fill with zeros if they came upon it together.
+// The size of a huge page. Two threads must not fault in the same one, as both would zero it.
 [[maybe_unused]] constexpr size_t kPiece = size_t{2} << 20;
 
-// Gives the advice for all pages that lie whole in `bytes` from `data` on.
+// Applies the advice to all pages that are completely inside the range.
 [[maybe_unused]] void Advise(char* data, size_t bytes, int advice) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t before = (page - reinterpret_cast<uintptr_t>(data) % page) % page;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What would surprise a reader: TensorFlow Lite sweeps the plan for each subset until a sweep finds
-// nothing more to add, which is quadratic in the number of subsets. Here every node counts what it
-// still waits for and is queued when the last of that has come. Two queues, one per kind, give the
-// order of the sweeps: a node that becomes ready behind the sweep's position is met in this sweep,
-// one before it in the next.
+// TensorFlow Lite sweeps the plan for each subset until a sweep adds nothing, which is quadratic in
+// the number of subsets. Here every node counts the inputs it still waits for and is queued when
+// the count becomes 0. Two queues, one per kind, reproduce the order of the sweeps: a node that
+// becomes ready after the sweep's position is added in this sweep, one before it in the next.
 #include "core/base/partition.h"
 
 #include <algorithm>
@@ -15,9 +14,9 @@
 namespace deputy {
 namespace {
 
-constexpr int kReady = -1;    // no node of the plan makes the tensor
-constexpr int kPending = -2;  // its maker is not scheduled yet
-                              // otherwise: the subset that makes it
+constexpr int kReady = -1;    // no node of the plan computes the tensor
+constexpr int kPending = -2;  // its producer is not scheduled yet
+                              // other values: the subset that computes it
 
 // Lists of numbers in two arrays, filled in two passes: Count every entry, Reserve, Add every
 // entry.
@@ -136,7 +135,7 @@ class Partitioner {
 
   bool Kind(int position) const { return taken_[graph_.plan[position]]; }
 
-  // False when no node is left that can run.
+  // Fills the next subset. Returns false if no remaining node can run.
   bool FillSubset() {
     const int first = FirstReady();
     if (first < 0) return false;
@@ -149,11 +148,11 @@ class Partitioner {
     return true;
   }
 
-  // The first plan position of either kind that can run; -1: none.
+  // Returns the first plan position of either kind that can run; -1: none.
   int FirstReady() {
     int first = -1;
     for (Queue& queue : ready_) {
-      // Without greed, nodes are scheduled where they lie in their queue.
+      // Without greed, nodes may be scheduled while they are still queued.
       while (!queue.empty() && scheduled_[queue.top()]) queue.pop();
       if (!queue.empty() && (first < 0 || queue.top() < first)) first = queue.top();
     }
@@ -179,8 +178,7 @@ class Partitioner {
     missed_.clear();
   }
 
-  // Adds the nodes that come next, up to one that cannot join. Behind the last it goes on with the
-  // first.
+  // Adds the next nodes of the plan up to one that cannot join; wraps around at the end.
   void FollowPlan(bool kind) {
     for (;;) {
       int next = UnscheduledFrom(position_);
@@ -192,8 +190,8 @@ class Partitioner {
 
   int EndOfPlan() const { return static_cast<int>(graph_.plan.size()); }
 
-  // The first position from here on that is not scheduled, or the plan's end. Halves the way for
-  // those who come later.
+  // Returns the first unscheduled position from here on, or the plan's end. Path halving makes
+  // later searches shorter.
   int UnscheduledFrom(int position) {
     while (unscheduled_from_[position] != position) {
       unscheduled_from_[position] = unscheduled_from_[unscheduled_from_[position]];
@@ -212,8 +210,8 @@ class Partitioner {
     subsets_.back().nodes.push_back(graph_.plan[position]);
     for (int tensor : node.outputs) {
       if (tensor < 0) continue;
-      // What a custom operator works on in place comes from another subset. Upstream does not see
-      // that, and a delegate would not write it.
+      // A custom operator that works in place reads the tensor from another subset. Upstream
+      // ignores that, and a delegate would not write the tensor.
       const bool in_place = maker_[tensor] >= 0 && maker_[tensor] != current && Reads(node, tensor);
       if (in_place) AddOutput(tensor);
       const bool was_pending = maker_[tensor] == kPending;
@@ -243,7 +241,7 @@ class Partitioner {
     }
   }
 
-  // The open subset reads what another one, or none, makes.
+  // Adds an input of the open subset that another subset, or no node, computes.
   void AddInput(int tensor) {
     const int current = static_cast<int>(subsets_.size()) - 1;
     if (last_reader_[tensor] == current) return;
@@ -272,13 +270,13 @@ class Partitioner {
   const PartitionRules& rules_;
   std::vector<bool> taken_;            // per node of the table
   std::vector<bool> scheduled_;        // per plan position
-  std::vector<int> unscheduled_from_;  // per plan position: a step towards the next unscheduled one
-  std::vector<int> waits_for_;         // per plan position: inputs and control predecessors to come
-  Lists readers_;                      // per tensor that is made: plan positions
+  std::vector<int> unscheduled_from_;  // per plan position: link towards the next unscheduled one
+  std::vector<int> waits_for_;         // per plan position: unscheduled inputs and predecessors
+  Lists readers_;                      // per computed tensor: plan positions
   Lists successors_;                   // per plan position: plan positions
-  Queue ready_[2];                     // by kind: what can run at or behind the sweep's position
-  std::vector<int> missed_;            // of the open kind: can run since the sweep has passed it
-  int position_ = 0;                   // of the sweep
+  Queue ready_[2];                     // by kind: positions that can run, at or after the sweep's
+  std::vector<int> missed_;            // of the open kind: became ready after the sweep passed them
+  int position_ = 0;                   // position of the sweep
   std::vector<int> maker_;             // per tensor
   std::vector<int> last_reader_;       // per tensor: the newest subset that has it as an input
   std::vector<int> last_giver_;        // per tensor: the newest subset that has it as an output

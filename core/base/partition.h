@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes a delegate's kernels will run together: a pure function over plain arrays. Given a
-// plan and a set of nodes to take, it cuts the plan into subsets that can run one after the other,
-// each all taken or all left. The cut, its order and the order inside are exactly TensorFlow
-// Lite's (abi.md 4.9), since delegates see them.
+// Cuts a plan into the partitions of a delegate: a pure function over plain arrays. Given a plan
+// and the nodes to claim, it returns subsets that can run one after the other, each with only
+// claimed or only other nodes. The subsets, their order and the order inside are exactly TensorFlow
+// Lite's (abi.md 4.9), since delegates can observe them.
 #ifndef DEPUTY_CORE_BASE_PARTITION_H_
 #define DEPUTY_CORE_BASE_PARTITION_H_
 
@@ -16,9 +16,9 @@ namespace deputy {
 
 struct PartitionGraph {
   struct Node {
-    std::span<const int> inputs, outputs;  // tensor indices; -1 = absent
+    std::span<const int> inputs, outputs;  // tensor indices; -1: absent
   };
-  // From one plan position to a later-running one.
+  // An edge from a plan position to one that must run later.
   using ControlEdge = std::pair<int, int>;
 
   int tensor_count = 0;
@@ -35,15 +35,15 @@ struct NodeSubset {
 };
 
 struct PartitionRules {
-  // Collect every ready node of the open subset's kind, overtaking others. Without it the plan's
-  // order is kept.
+  // Collects every ready node of the open subset's kind, even if it overtakes others. Otherwise the
+  // plan's order is kept.
   bool greedy = true;
-  // Off: every node is a subset of its own.
+  // False: every node becomes a subset.
   bool fuse = true;
 };
 
-// False when an index lies outside the graph or some node can never run; `*out_error` says which.
-// Nodes of `take` that are not in the plan, and repeated ones, are ignored.
+// Returns false, and the reason in `*out_error`, if an index is out of range or a node can never
+// run. Nodes of `take` that are not in the plan, and repeated ones, are ignored.
 bool Partition(const PartitionGraph& graph, std::span<const int> take, const PartitionRules& rules,
                std::vector<NodeSubset>* out_subsets, std::string* out_error);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Greedy by size: the largest block first, each into the smallest gap that fits among the blocks
-// placed already which live at the same time, or behind the last of them.
+// Greedy by size: places the largest block first, each into the smallest sufficient gap among the
+// placed blocks that are alive at the same time, or after the last of them.
 //
-// What would surprise a reader: finding "the blocks that live at the same time" by looking at all
-// of them is quadratic, and a hostile model may bring 10^6 tensors. Three things are done about it.
-// A block overlaps [first, last] if it was alive at `first` already (a path of a segment tree over
-// the steps) or began inside it (the lists of the steps first+1..last); each block found is found
-// once. In a chain of operators these are a handful, however long the chain. Blocks that live from
-// the first step to the last, such as the graph's inputs and outputs, are in everybody's way: what
-// they leave free is kept, sorted by size, instead of being found anew for every block. And where
-// neither helps, because most blocks live nearly always, a number of looks is granted; what is left
-// then goes behind everything that lives at the same time.
+// Finding the blocks that are alive at the same time by scanning all of them is quadratic, and a
+// malicious model may have 10^6 tensors. Three measures prevent that. A block overlaps [first,
+// last] if it was already alive at `first` (a path of a segment tree over the steps) or began
+// inside (the lists of the steps first+1..last); each block is found once. In a chain of operators
+// these are few, whatever its length. Blocks that are alive during all steps, such as the graph's
+// inputs and outputs, overlap every other block: the gaps between them are kept sorted by size
+// instead of being computed for every block. If neither helps, because most blocks are alive most
+// of the time, the number of visited entries is limited; the remaining blocks are then placed after
+// everything that is alive at the same time.
 //
-// TightenPlan tries other orders: each time the block that ends last is placed before those that
-// kept it from lying lower.
+// TightenPlan tries other orders: each time the block that ends highest is placed before those that
+// prevented a lower offset.
 #include "core/base/planner.h"
 
 #include <algorithm>
@@ -28,14 +28,14 @@
 namespace deputy {
 namespace {
 
-// The smallest multiple of `alignment` that is not below `bytes`, nothing when it does not fit.
+// Returns the smallest multiple of `alignment` that is at least `bytes`, nothing on overflow.
 std::optional<size_t> RoundUp(size_t bytes, size_t alignment) {
   const size_t mask = alignment - 1;
   if (bytes > SIZE_MAX - mask) return std::nullopt;
   return (bytes + mask) & ~mask;
 }
 
-// Steps as ranks: only the order of the first and last steps matters, and clients may well write
+// Maps steps to ranks: only the order of the first and last steps matters, and clients may use
 // INT_MAX for "to the end".
 class Timeline {
  public:
@@ -61,7 +61,7 @@ struct Extent {
   size_t begin, end;
 };
 
-// Placed blocks, found by the time they live.
+// Index of placed blocks by lifetime.
 class PlacedBlocks {
  public:
   explicit PlacedBlocks(int steps)
@@ -80,7 +80,7 @@ class PlacedBlocks {
     });
   }
 
-  // Appends what lives in [first, last], and returns how many entries and steps it looked at.
+  // Appends the blocks alive in [first, last]; returns the number of entries and steps visited.
   size_t FindOverlapping(int first, int last, std::vector<Extent>* out) const {
     const size_t before = out->size();
     for (int node = first + steps_; node >= 1; node /= 2) AppendList(alive_[node], out);
@@ -88,7 +88,7 @@ class PlacedBlocks {
     return out->size() - before + static_cast<size_t>(last - first);
   }
 
-  // The end of the last byte in use in [first, last].
+  // Returns the end of the highest byte in use in [first, last].
   size_t EndOf(int first, int last) const {
     size_t end = 0;
     ForEachPart(first, last, [&](int node) {
@@ -105,7 +105,7 @@ class PlacedBlocks {
     int next;
   };
 
-  // The usual bottom-up cover of [first, last] by O(log steps) tree nodes.
+  // Visits the usual bottom-up cover of [first, last] by O(log steps) tree nodes.
   template <typename Visit>
   void ForEachPart(int first, int last, Visit visit) const {
     int low = first + steps_, high = last + steps_ + 1;
@@ -123,14 +123,14 @@ class PlacedBlocks {
   }
 
   int steps_;
-  std::vector<int> begins_at_;        // heads of lists, per step
-  std::vector<int> alive_;            // heads of lists, per tree node; leaf of step s is s + steps_
-  std::vector<size_t> end_of_alive_;  // per tree node: the greatest end in its list
-  std::vector<size_t> end_below_;     // per tree node: the same, of the lists below it too
+  std::vector<int> begins_at_;        // list heads, per step
+  std::vector<int> alive_;            // list heads, per tree node; the leaf of step s is s + steps_
+  std::vector<size_t> end_of_alive_;  // per tree node: maximum end in its list
+  std::vector<size_t> end_below_;     // per tree node: maximum end in its list and those below it
   std::vector<Entry> entries_;
 };
 
-// What a growing set of extents leaves free.
+// The gaps between a growing set of extents.
 class FreeSpace {
  public:
   void Take(Extent extent) {
@@ -145,8 +145,8 @@ class FreeSpace {
     }
   }
 
-  // The lowest of the smallest gaps of at least `bytes` that `others` leave too, else the end of
-  // the last. Reorders `others`.
+  // Returns the lowest of the smallest gaps of at least `bytes` that `others` leave free, too, else
+  // the end of the last extent. Reorders `others`.
   size_t FindGap(std::vector<Extent>* others, size_t bytes) const {
     std::sort(others->begin(), others->end(),
               [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
@@ -198,7 +198,7 @@ class FreeSpace {
     gaps_.emplace(gap.begin, gap.end);
     by_size_.emplace(gap.end - gap.begin, gap.begin);
   }
-  // The first gap that ends behind the extent's begin.
+  // Returns the first gap that ends after the extent's begin.
   std::map<size_t, size_t>::const_iterator FirstGapInto(Extent extent) const {
     auto gap = gaps_.upper_bound(extent.begin);
     if (gap != gaps_.begin() && std::prev(gap)->second > extent.begin) --gap;
@@ -215,18 +215,18 @@ class FreeSpace {
     return touched;
   }
 
-  size_t end_ = 0;                               // of the last extent
+  size_t end_ = 0;                               // end of the last extent
   std::map<size_t, size_t> gaps_;                // begin -> end
   std::set<std::pair<size_t, size_t>> by_size_;  // bytes, begin
 };
 
-// Where blocks go, one after the other.
+// Assigns offsets to blocks in a given order.
 class Placer {
  public:
   Placer(int steps, size_t most_looks)
       : last_step_(steps - 1), most_looks_(most_looks), passing_(steps) {}
 
-  // The offset for a block that lives in [first, last].
+  // Returns the offset for a block that is alive in [first, last].
   size_t FindOffset(size_t bytes, int first, int last) {
     others_.clear();
     if (LivesAlways(first, last)) return all_.FindGap(&others_, bytes);
@@ -249,9 +249,9 @@ class Placer {
 
   const int last_step_;
   const size_t most_looks_;
-  PlacedBlocks passing_;  // blocks that do not live always
-  FreeSpace lasting_;     // beside those that do
-  FreeSpace all_;         // beside all
+  PlacedBlocks passing_;  // blocks that are not always alive
+  FreeSpace lasting_;     // gaps between blocks that are always alive
+  FreeSpace all_;         // gaps between all blocks
   std::vector<Extent> others_;
   size_t looks_ = 0;
 };
@@ -272,7 +272,7 @@ std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
   return order;
 }
 
-// False when the sizes overflow.
+// Returns false if sizes overflow.
 bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeline,
                   size_t alignment, size_t most_looks, std::span<const int> order,
                   MemoryPlan* out_plan) {
@@ -288,7 +288,7 @@ bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeli
     if (!bytes) return false;
     const bool fixed = request.fixed_offset != kNoOffset;
     const size_t offset = fixed ? request.fixed_offset : placer.FindOffset(*bytes, first, last);
-    // The end is rounded too: what follows a fixed block at an odd offset must be aligned.
+    // The end is rounded, too, since blocks after a fixed one at an odd offset must be aligned.
     if (offset > SIZE_MAX - *bytes) return false;
     const std::optional<size_t> end = RoundUp(offset + *bytes, alignment);
     if (!end) return false;
@@ -301,8 +301,8 @@ bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeli
   return true;
 }
 
-// Of the blocks that move: those that live to the end first, and small idle ones before large ones,
-// which find no room in the gaps between the others anyway.
+// Sorts movable blocks: those that live to the end first, and small idle ones before large ones,
+// which rarely fit into gaps.
 std::vector<int> OtherOrder(std::span<const BlockRequest> requests, const Timeline& timeline) {
   std::vector<int> order = PlacementOrder(requests);
   const int end = timeline.size() - 1;
@@ -320,8 +320,8 @@ std::vector<int> OtherOrder(std::span<const BlockRequest> requests, const Timeli
   return order;
 }
 
-// Moves the block that ends last before the first one that kept it from lying lower. False where
-// there is none.
+// Moves the block that ends highest before the first one that prevented a lower offset. Returns
+// false if there is none.
 bool MoveTopForward(std::span<const BlockRequest> requests, size_t alignment,
                     const MemoryPlan& plan, std::vector<int>* order) {
   const auto is_top = [&](int block) {
@@ -347,7 +347,7 @@ bool MoveTopForward(std::span<const BlockRequest> requests, size_t alignment,
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan) {
   assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
   const Timeline timeline(requests);
-  // About a second's worth. Models of 5 000 tensors get by with it whatever they look like.
+  // About one second of work; sufficient for any model of 5 000 tensors.
   constexpr size_t kMostLooks = 16'000'000;
   MemoryPlan plan;
   if (!PlaceInOrder(requests, timeline, alignment, kMostLooks, PlacementOrder(requests), &plan)) {
@@ -358,7 +358,7 @@ bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, Memory
 }
 
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan) {
-  // Tries must not count beside the first plan, nor in hostile models.
+  // The attempts must be fast compared with the first plan, also for malicious models.
   constexpr size_t kMostBlocks = 2000, kMostLooks = 100'000;
   constexpr int kMostTries = 12;
   if (requests.size() > kMostBlocks) return;
@@ -384,8 +384,8 @@ size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignme
   for (const BlockRequest& request : requests) {
     const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
     if (!bytes) return SIZE_MAX;
-    // Sums may wrap around: they are only ever taken away again in full, and the running sum below
-    // is checked where it grows.
+    // These sums may wrap around: each is later subtracted in full, and the running sum below is
+    // checked for overflow.
     born[timeline.Rank(request.first)] += *bytes;
     dead_after[timeline.Rank(request.last)] += *bytes;
   }

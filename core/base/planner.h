@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes to offsets: a pure function. Blocks whose lifetimes overlap never share a byte; the
-// rest is packed greedily by size, largest first, each into the smallest gap that fits, which
-// meets the liveness lower bound on most real models.
+// Assigns offsets to lifetimes: a pure function. Blocks with overlapping lifetimes never share a
+// byte. Blocks are packed greedily by size, largest first, each into the smallest sufficient gap,
+// which reaches the liveness lower bound on most real models.
 #ifndef DEPUTY_CORE_BASE_PLANNER_H_
 #define DEPUTY_CORE_BASE_PLANNER_H_
 
@@ -14,32 +14,33 @@ namespace deputy {
 
 inline constexpr size_t kNoOffset = static_cast<size_t>(-1);
 
-// A block that must exist from step `first` to step `last`, both inclusive, first <= last.
+// A block that is alive from step `first` to step `last`, both inclusive, first <= last.
 struct BlockRequest {
   size_t bytes = 0;
   int first = 0;
   int last = 0;
-  // An offset that is already given away (its data must survive) or kNoOffset.
+  // An offset that was assigned before (the contents must survive), or kNoOffset.
   size_t fixed_offset = kNoOffset;
-  // Hardly ever touched: it goes where the others leave room, or behind them.
+  // Rarely accessed: placed into remaining gaps, or after the others.
   bool idle = false;
 };
 
 struct MemoryPlan {
   std::vector<size_t> offsets;  // one per request; 0 for empty blocks
   size_t total_bytes = 0;
-  size_t busy_bytes = 0;  // up to the end of the last block that is not idle
+  size_t busy_bytes = 0;  // end of the last block that is not idle
 };
 
-// False when the sizes overflow. `alignment` is a power of two; every offset is a multiple of it.
-// Fixed blocks are taken as they are. The result depends on the requests alone.
+// Returns false if sizes overflow. `alignment` is a power of two; every offset is a multiple of it.
+// Fixed blocks keep their offsets. The result is a function of the requests only.
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
-// Puts another plan for the same requests in place of one that is more than a twentieth above the
-// lower bound, where a few tries find a smaller one whose busy_bytes are no more.
+// If the plan is more than a twentieth above the lower bound, tries other orders and replaces it by
+// a smaller plan whose busy_bytes are not larger.
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan);
 
-// The most bytes alive at one step, sizes rounded up to `alignment`: no plan can be smaller.
+// Returns the maximum number of bytes alive at one step, sizes rounded up to `alignment`: no plan
+// can be smaller.
 size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignment);
 
 }  // namespace deputy

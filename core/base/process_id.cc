@@ -14,13 +14,13 @@
 namespace deputy {
 namespace {
 
-// What ProcessId() reads; null before the first call. It is never unmapped. No lock guards it,
-// which a child might find held by a thread that it does not have.
+// The memory that ProcessId() reads; null before the first call, never unmapped. Lock-free, because
+// a forked child might find a lock held by a thread that it does not have.
 std::atomic<std::atomic<pid_t>*> note{nullptr};
-// Stands for a note where there can be none.
+// Placeholder if the memory cannot be created.
 std::atomic<pid_t> no_note{0};
 
-// A page that is zeroes in a forked child.
+// Maps a page that the kernel zeroes in a forked child.
 std::atomic<pid_t>* MapNote(size_t bytes) {
   void* const page =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

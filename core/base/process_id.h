@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process that runs, for whoever has to notice a fork(): getpid() is a system call, which takes
-// as long as a small operator.
+// The id of the current process, to detect a fork(). getpid() is a system call, which takes as long
+// as a small operator.
 #ifndef DEPUTY_CORE_BASE_PROCESS_ID_H_
 #define DEPUTY_CORE_BASE_PROCESS_ID_H_
 
@@ -9,8 +9,8 @@
 
 namespace deputy {
 
-// As getpid(), from memory that the kernel clears in a forked child. Where it cannot, that is
-// older than Linux 4.14 or refuses the memory, it is getpid().
+// Same as getpid(), but reads memory that the kernel zeroes in a forked child. Falls back to
+// getpid() on Linux before 4.14 or if the memory cannot be mapped.
 pid_t ProcessId();
 
 }  // namespace deputy

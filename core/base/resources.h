@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators keep from one inference to the next and from one subgraph to another: variables by
-// a name that the model gives them, hash tables by a number, and which subgraphs have run once.
+// State of operators that persists between inferences and is shared by subgraphs: variables,
+// identified by names of the model, hash tables, identified by numbers, and the set of subgraphs
+// that have run once.
 #ifndef DEPUTY_CORE_BASE_RESOURCES_H_
 #define DEPUTY_CORE_BASE_RESOURCES_H_
 
@@ -20,58 +21,58 @@
 
 namespace deputy {
 
-// One thread at a time may use it.
+// Must be used by one thread at a time.
 class Resources {
  public:
   struct Variable {
     TfLiteType type = kTfLiteNoType;
     std::vector<int> dims;
     size_t bytes = 0;
-    Block data;  // the first `bytes` of it
+    Block data;  // its first `bytes` are used
   };
-  // From numbers to strings or from strings to numbers; the other map is empty.
+  // A map from numbers to strings or from strings to numbers; the other map is empty.
   struct Table {
     TfLiteType key_type = kTfLiteNoType;
     TfLiteType value_type = kTfLiteNoType;
     bool filled = false;
     std::map<int64_t, std::string> strings;
     std::map<std::string, int64_t, std::less<>> numbers;
-    size_t bytes = 0;  // of the strings and numbers
+    size_t bytes = 0;  // total size of strings and numbers
   };
-  // The state at some moment. Taking one copies no contents: assigning does, as long as a snapshot
-  // needs what was there before.
+  // The state at one moment. Taking a snapshot copies no contents; Assign copies instead of
+  // overwriting while a snapshot refers to the old contents.
   struct Snapshot {
     std::map<int, std::shared_ptr<Variable>> variables;
     std::map<int, std::shared_ptr<const Table>> tables;
     std::set<int> initialized;
   };
 
-  // The number of a resource, the same whenever it is asked for by the same two names: 0, 1, ….
+  // Returns the id of the resource with these two names: 0, 1, … in order of first use.
   int Id(const std::string& container, const std::string& name);
 
-  // Null when nothing has been assigned. Valid until the next Assign or Restore.
+  // Returns null if nothing was assigned. Valid until the next Assign or Restore.
   const Variable* FindVariable(int id) const;
-  // The variable becomes a copy of the value, which is no variable's own memory. False when the
-  // limits or the allocator refuse: it is then unchanged.
+  // Copies the value to the variable; the value must not be a variable's own memory. Returns false,
+  // with the variable unchanged, if a limit is exceeded or memory is exhausted.
   bool Assign(int id, TfLiteType type, std::span<const int> dims, std::span<const char> value,
               const Limits& limits);
 
-  // Null when there is none of that number. Valid until the next FillTable or Restore.
+  // Returns null if there is no table with this id. Valid until the next FillTable or Restore.
   const Table* FindTable(int id) const;
-  // An empty table, unless there is one of that number. False when the limits refuse.
+  // Creates an empty table unless it exists. Returns false if a limit is exceeded.
   bool CreateTable(int id, TfLiteType key_type, TfLiteType value_type, const Limits& limits);
-  // The table of that number, which has the same types, becomes `filled`. False when the limits
-  // refuse: it is then unchanged.
+  // Replaces the table, which must have the same types, by `filled`. Returns false, with the table
+  // unchanged, if a limit is exceeded.
   bool FillTable(int id, Table filled, const Limits& limits);
 
-  // Whether a subgraph that is to run once has done so.
+  // Returns true if a subgraph that must run once has done so.
   bool initialized(int subgraph) const { return state_.initialized.contains(subgraph); }
   void SetInitialized(int subgraph) { state_.initialized.insert(subgraph); }
 
   Snapshot Save() const { return state_; }
   void Restore(Snapshot snapshot);
 
-  // What the contents of all variables and tables take.
+  // Total size of the contents of all variables and tables.
   size_t bytes() const { return bytes_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of some tensors, kept to be put back.
+// Saved contents of some tensors, to be restored.
 #ifndef DEPUTY_CORE_BASE_SAVED_CONTENTS_H_
 #define DEPUTY_CORE_BASE_SAVED_CONTENTS_H_
 
@@ -17,7 +17,7 @@ class SavedContents {
   void Clear() { entries_ = 0; }
   bool empty() const { return entries_ == 0; }
 
-  // Tensors without memory are passed over.
+  // Tensors without memory are ignored.
   void Save(int index, const TfLiteTensor& tensor) {
     if (tensor.data.raw == nullptr || tensor.bytes == 0) return;
     if (entries_ == saved_.size()) saved_.emplace_back();
@@ -27,7 +27,7 @@ class SavedContents {
     ++entries_;
   }
 
-  // What was saved of a tensor, empty if nothing was.
+  // Returns the saved contents of a tensor, empty if there are none.
   std::span<const char> Find(int index) const {
     for (size_t i = 0; i < entries_; ++i) {
       if (saved_[i].tensor == index) return saved_[i].bytes;
@@ -35,7 +35,7 @@ class SavedContents {
     return {};
   }
 
-  // Tensors that have another size by now keep what they hold.
+  // Tensors whose size has changed keep their contents.
   void PutBack(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
       TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];
@@ -49,7 +49,7 @@ class SavedContents {
     int tensor = 0;
     std::vector<char> bytes;
   };
-  std::vector<Entry> saved_;  // entries beyond entries_ keep their memory for the next time
+  std::vector<Entry> saved_;  // entries at index entries_ and above keep their memory for reuse
   size_t entries_ = 0;
 };
 

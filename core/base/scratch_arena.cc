@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// What a piece takes of the block; false when it does not fit a size.
+// Computes the size of a piece, rounded up; false on overflow.
 bool PieceBytes(size_t bytes, size_t* out) {
   size_t rounded;
   if (!AddSizes(std::max<size_t>(bytes, 1), kTensorAlignment - 1, &rounded)) return false;
@@ -25,13 +25,14 @@ char* ScratchArena::Acquire(size_t bytes, const Limits& limits) {
   const size_t begin = pieces_.empty() ? 0 : pieces_.back().end;
   size_t end;
   if (!AddSizes(begin, rounded, &end)) return nullptr;
-  // What was announced may be more than there is, and this less.
+  // The announced size may not be available while this smaller one is.
   if (pieces_.empty() && !Grow(std::max(end, announced_bytes_), limits)) Grow(end, limits);
   if (end <= block_.size()) {
     pieces_.push_back({end, {}});
     return block_.data() + begin;
   }
-  // What is in use cannot move. The next time the block is large enough.
+  // Memory in use cannot move. Announces the total, so that the block will be large enough next
+  // time.
   Block beside;
   if (!beside.Reserve(rounded, 0, limits)) return nullptr;
   pieces_.push_back({begin, std::move(beside)});
@@ -47,7 +48,7 @@ void ScratchArena::Release() {
 
 void ScratchArena::Announce(size_t bytes) {
   if (bytes == 0) return;
-  PieceBytes(bytes, &bytes);  // what does not fit is refused later, as it is
+  PieceBytes(bytes, &bytes);  // an overflow is detected when the memory is acquired
   announced_bytes_ = std::max(announced_bytes_, bytes);
 }
 
@@ -60,7 +61,7 @@ bool ScratchArena::Grow(const Limits& limits, ThreadPool* pool) {
 
 bool ScratchArena::Grow(size_t bytes, const Limits& limits) {
   if (!pieces_.empty() || bytes <= block_.size()) return true;
-  // Nothing in it counts, so the new block need not stand beside the old one.
+  // The contents are unused, so the old block can be freed before the new one is allocated.
   block_.Free();
   return block_.Reserve(bytes, 0, limits);
 }

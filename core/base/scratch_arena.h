@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that whoever runs now uses for a while: one block for all, handed out and taken back last
-// in, first out.
+// Temporary memory: one block, allocated and released as a stack.
 #ifndef DEPUTY_CORE_BASE_SCRATCH_ARENA_H_
 #define DEPUTY_CORE_BASE_SCRATCH_ARENA_H_
 
@@ -13,19 +12,19 @@ namespace deputy {
 
 class ThreadPool;
 
-// One thread at a time may use it.
+// Must be used by one thread at a time.
 class ScratchArena {
  public:
-  // `bytes`, aligned for tensors and uninitialised, until the matching Release; null when the
-  // limits or the allocator refuse, and then there is nothing to release.
+  // Returns `bytes`, aligned for tensors and uninitialised, valid until the matching Release. Null,
+  // without a Release, if a limit is exceeded or memory is exhausted.
   char* Acquire(size_t bytes, const Limits& limits);
-  // Takes back what was acquired last.
+  // Releases the piece that was acquired last.
   void Release();
 
-  // The block will hold so much at once; no memory is taken yet.
+  // Announces the number of bytes that will be in use at once; allocates nothing yet.
   void Announce(size_t bytes);
-  // Makes the block as large as was announced or used, unless it is in use, and resident, with the
-  // help of the pool's threads (null: the caller's alone). False when refused.
+  // Grows the block to the announced or used size, unless it is in use, and prefaults it with the
+  // pool's threads (null: the calling thread). Returns false on failure.
   bool Grow(const Limits& limits, ThreadPool* pool);
 
   // Size of the block.
@@ -33,8 +32,8 @@ class ScratchArena {
 
  private:
   struct Piece {
-    size_t end;    // of what is in use in the block, the piece included
-    Block beside;  // where the piece is when the block was too small for it
+    size_t end;    // end of the used memory, including the piece
+    Block beside;  // memory of a piece for which the block was too small
   };
 
   bool Grow(size_t bytes, const Limits& limits);

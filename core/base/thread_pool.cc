@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pool is one 64-bit word: the job's number in the upper half, the range of shares of tiles not
-// claimed yet in the lower. One store publishes a job, one compare-and-swap claims a share, and a
-// successful claim proves that the job's fields are valid: its caller cannot return before the
-// share is done. The caller claims from the front and workers from the back, so that each finds in
-// its cache what it wrote itself, when one operator reads the output of another. Idle workers sleep
-// on a futex that is the upper half of that very word, so "a job came" and "the word changed" are
-// one event and no wake-up is lost.
+// The pool's state is one 64-bit word: the job's number in the upper half, the range of unclaimed
+// shares of tiles in the lower. A store publishes a job; a compare-and-swap claims a share. A
+// successful claim proves that the job's fields are valid, since the job cannot end before the
+// share is done. The caller claims from the front and workers from the back, so that each finds its
+// own results in its cache when one operator reads the output of another. Idle workers sleep on a
+// futex that is the upper half of this word, so a new job always changes the futex and no wake-up
+// is lost.
 //
-// What would surprise a reader: the caller never waits for a worker to show up. Workers are pure
-// help; with all of them asleep, resting, missing or starved the caller does every tile itself.
-// That is also why a forked child and a second concurrent caller need no special machinery.
+// The caller never waits for a worker to start. If all workers are asleep, disabled, missing or
+// starved, the caller computes every tile itself. For the same reason a forked child and a second
+// concurrent caller need no special handling.
 #include "core/base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -39,23 +39,23 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the futex is the upper half of a word");
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// A cache line and its neighbour, which the hardware fetches along with it.
+// A cache line and its neighbour, which the hardware prefetches with it.
 constexpr size_t kApart = 128;
-// No machine is helped by more, and a client's number is not to be trusted.
+// Upper limit on threads, whatever the caller requests.
 constexpr int kMaxThreads = 1024;
-// Pauses in which a caller's wait is not timed: about a microsecond.
+// Number of pauses in which the caller's wait is not measured: about a microsecond.
 constexpr int kPausesOfAMoment = 20;
-// Pauses before a waiting caller starts to give its processor away: roughly 20 to 50 microseconds.
+// Number of pauses before a waiting caller yields its processor: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
-// Shares [first, last), 16 bits each.
+// Ranges of shares [first, last), 16 bits each.
 constexpr uint32_t kMaxShares = 0xffff;
 constexpr uint64_t kOneFromFront = uint64_t{1} << 16, kOneFromBack = 1;
 constexpr uint32_t FirstShare(uint64_t word) { return static_cast<uint32_t>(word) >> 16; }
 constexpr uint32_t LastShare(uint64_t word) { return static_cast<uint32_t>(word) & 0xffff; }
 constexpr bool AnyShare(uint64_t word) { return FirstShare(word) != LastShare(word); }
 constexpr uint32_t JobNumber(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
-// With no shares, or without the first one, which is the caller's.
+// The word of the next job: without shares, or with all but the first one, which the caller runs.
 constexpr uint64_t NextJob(uint64_t word, uint32_t shares) {
   const uint64_t range = shares == 0 ? 0 : kOneFromFront | shares;
   return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | range;
@@ -69,7 +69,7 @@ inline void Pause() {
 #endif
 }
 
-// Sleeping workers are woken by number: one bit each, the last for all that have none.
+// Bit masks to wake sleeping workers: one bit per worker, the last one for all further workers.
 constexpr int kLastBit = 31;
 constexpr uint32_t BitOf(int worker) { return 1u << std::min(worker - 1, kLastBit); }
 constexpr uint32_t BitsUpTo(int worker) { return worker > kLastBit ? ~0u : (1u << worker) - 1; }
@@ -80,8 +80,8 @@ int AvailableProcessors() {
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// Has this thread run on another processor than the one it is on, if it may; then it may run on any
-// again. What others do to its affinity in these microseconds is lost.
+// Migrates the calling thread off `processor` by narrowing its affinity and restoring it. Not
+// atomic: a concurrent change of its affinity is overwritten.
 void ChangeProcessor(int processor) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -126,10 +126,10 @@ struct ThreadPool::State {
   void WaitForWorkers(uint32_t all);
   long Futex(int operation, uint32_t value, uint32_t bits);
 
-  // Lines of the cache are shared by who writes them and how often: between cores that are far
-  // apart each line that changes hands takes as long as a hundred additions.
+  // Members are grouped into cache lines by writer and frequency: between distant cores, a transfer
+  // of a modified line takes as long as a hundred additions.
 
-  // Settled before the first worker starts.
+  // Constant once the first worker has started.
   const int threads;
   const Clock clock;
   std::chrono::microseconds spin;
@@ -137,29 +137,29 @@ struct ThreadPool::State {
   int worker_count = 0;
   std::unique_ptr<Worker[]> workers;
 
-  // The callers' own. The process whose threads `workers` are; kOwnerChanging while a forked child
-  // cleans up.
+  // Members of callers. `owner` is the process of the threads in `workers`; kOwnerChanging while a
+  // forked child cleans up.
   static constexpr pid_t kOwnerChanging = -1;
   alignas(kApart) std::atomic<pid_t> owner;
-  // Held by the one caller whose job the workers see; guards the job, `back_off` and all above.
+  // Held by the one caller that shares its job; guards the job, `back_off` and all members above.
   std::atomic<bool> busy{false};
   BackOff back_off;
 
-  // The job, beside the word that publishes it. Workers read it after a successful claim only.
+  // The job, next to the word that publishes it. Workers read it only after a successful claim.
   alignas(kApart) std::atomic<uint64_t> word{0};
   Task task = nullptr;
   void* argument = nullptr;
   int tiles = 0, tiles_per_share = 1;
   FloatMode float_mode = 0;
 
-  // Shares that workers have finished, of all jobs; it wraps.
+  // Number of shares that workers have finished, over all jobs; wraps around.
   alignas(kApart) std::atomic<uint32_t> finished{0};
 
-  // What changes when workers sleep or rest.
+  // Members that change when workers fall asleep or are disabled.
   alignas(kApart) std::atomic<int> sleepers{0};
-  // Where the caller ran when it woke workers.
+  // Processor of the caller when it woke workers.
   std::atomic<int> caller_processor{-1};
-  // Workers of greater numbers rest. Set before the word changes.
+  // Workers with a greater number are disabled. Set before the word changes.
   std::atomic<int> helpers;
   std::atomic<bool> stopping{false};
 };
@@ -170,9 +170,9 @@ long ThreadPool::State::Futex(int operation, uint32_t value, uint32_t bits) {
                  bits);
 }
 
-// True when the threads of this pool, if any, belong to this process. After fork() the child has
-// the memory of a pool without its threads: the first caller there forgets them, and whatever job
-// was under way. Handles of threads that died with the fork are dropped, never joined.
+// Returns true if the threads of this pool, if any, belong to this process. After fork() the child
+// has the memory of a pool without its threads: the first caller there resets the pool and discards
+// the current job. Handles of threads that do not exist in the child are dropped, never joined.
 bool ThreadPool::State::EnterProcess() {
   const pid_t self = ProcessId();
   pid_t known = owner.load(std::memory_order_acquire);
@@ -193,10 +193,10 @@ bool ThreadPool::State::EnterProcess() {
   return true;
 }
 
-// Starts as many workers as the system grants. Signals stay with the program's own threads.
+// Starts as many workers as the system permits. Signals are blocked in workers.
 void ThreadPool::State::Start() {
   started = true;
-  // With more threads than processors a spinning worker only keeps one with a tile from running.
+  // With more threads than processors, a spinning worker would block one that has a tile.
   if (threads > AvailableProcessors()) spin = std::chrono::microseconds(0);
   workers.reset(new (std::nothrow) Worker[threads - 1]);
   if (workers == nullptr) return;
@@ -225,7 +225,7 @@ void ThreadPool::State::Stop() {
   for (int i = 0; i < worker_count; ++i) pthread_join(workers[i].thread, nullptr);
 }
 
-// Who has seen the job's word has seen who may help with it.
+// The acquire load of the job word also publishes the helper count.
 bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   uint64_t now = word.load(std::memory_order_acquire);
   while (AnyShare(now) && MayHelp(worker)) {
@@ -239,8 +239,8 @@ bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   return false;
 }
 
-// Runs shares until none is left to claim; returns how many. All are of one job: it cannot end
-// while a share claimed here is not yet counted as finished.
+// Runs shares until none is unclaimed; returns their number. All belong to one job, which cannot
+// end before the shares claimed here are counted as finished.
 int ThreadPool::State::WorkThrough(int worker) {
   int done = 0;
   for (uint32_t share; Claim(worker, &share); ++done) {
@@ -273,10 +273,10 @@ bool ThreadPool::State::SpinForWork() const {
   return false;
 }
 
-// Announces itself, then looks once more, then sleeps unless the job number has changed since.
-// RunShared does the mirror image (publish, then look for sleepers), so one of the two sees the
-// other. `stopping` is read after the word: Stop() sets it before it changes the number, hence
-// either it is seen here or the kernel sees a new number and does not put us to sleep.
+// Increments `sleepers`, checks for work again, then sleeps unless the job number has changed.
+// RunShared does the reverse (publish, then read `sleepers`), so one of them observes the other.
+// `stopping` is read after the word: Stop() sets it before it changes the number, so either it is
+// read here or the futex detects the new number.
 void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const uint64_t now = word.load(std::memory_order_seq_cst);
@@ -287,8 +287,8 @@ void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The system may wake a worker on its caller's processor, though another one is idle: a virtual
-// machine of two did so after a pause, and took up to 30 ms to see that two threads share one.
+// The system may wake a worker on its caller's processor although another one is idle: a virtual
+// machine with two processors did so after a pause, and took up to 30 ms to rebalance.
 void ThreadPool::State::LeaveCaller() const {
   const int here = sched_getcpu();
   if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) ChangeProcessor(here);
@@ -305,7 +305,7 @@ void ThreadPool::State::WorkerLoop(int number) {
   }
 }
 
-// False when all workers rest. `busy` is held.
+// Returns false if all workers are disabled. Requires `busy`.
 bool ThreadPool::State::AnyHelp() {
   if (back_off.resting()) back_off.Resume(clock());
   const int allowed = back_off.allowed();
@@ -315,7 +315,7 @@ bool ThreadPool::State::AnyHelp() {
   return allowed > 0;
 }
 
-// The caller's side; `busy` is held.
+// The caller's part of a job. Requires `busy`.
 void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argument) {
   task = job_task;
   argument = job_argument;
@@ -335,7 +335,7 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   RunShare(0, 0);
   const int own = 1 + WorkThrough(0);
   const uint32_t theirs = shares - static_cast<uint32_t>(own), all = finished_before + theirs;
-  // Most jobs end as they should, and no time is taken for them.
+  // Most jobs end without a delay and are not measured.
   if (FinishSoon(all) && !back_off.lost()) return;
   const std::chrono::nanoseconds out_of_shares = clock();
   WaitForWorkers(all);
@@ -343,8 +343,8 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
 }
 
-// Whether the workers have finished, or do so within the moment that their last write takes to
-// arrive here.
+// Returns true if the workers have finished, or finish within the time that their last write takes
+// to become visible.
 bool ThreadPool::State::FinishSoon(uint32_t all) const {
   for (int pauses = 0; pauses < kPausesOfAMoment; ++pauses) {
     if (finished.load(std::memory_order_acquire) == all) return true;

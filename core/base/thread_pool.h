@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker threads for the tiles of one operator. The caller works too, and waits only for tiles
-// that a worker has already claimed, so a worker that the operating system has put aside before
-// delays nothing. One that is put aside in the middle of a tile does; the workers then rest for a
-// while (back_off.h). Inside an inference workers spin for a moment, between inferences they sleep
-// on a futex: waking a sleeping thread costs more than a small operator. One that wakes up on the
-// caller's processor leaves it, by its own affinity, which is then what it was.
+// Worker threads for the tiles of one operator. The caller computes tiles, too, and waits only for
+// tiles that workers have already claimed, so a worker that is preempted before it claims a tile
+// delays nothing. If workers are preempted during a tile, they are disabled for some time
+// (back_off.h). During an inference idle workers spin for a short time; between inferences they
+// sleep on a futex, since waking a thread costs more than a small operator. A worker that wakes up
+// on the caller's processor migrates off it by narrowing its affinity temporarily.
 #ifndef DEPUTY_CORE_BASE_THREAD_POOL_H_
 #define DEPUTY_CORE_BASE_THREAD_POOL_H_
 
@@ -19,16 +19,16 @@ class TileObserver;
 
 class ThreadPool {
  public:
-  // One tile of a job. Must not throw. `worker` is 0 for the caller, else 1..threads()-1, for
-  // per-thread scratch memory.
+  // Computes one tile of a job. Must not throw. `worker` is 0 for the caller, else 1..threads()-1,
+  // an index for per-thread scratch memory.
   using Task = void (*)(void* argument, int tile, int worker);
 
-  // A steady clock; tests bring their own.
+  // A steady clock; tests replace it.
   using Clock = std::chrono::nanoseconds (*)();
   static std::chrono::nanoseconds SteadyClock();
 
-  // A pool of `threads` in all, the caller included; 1 or less starts none. Workers start at the
-  // first Run. A thread that cannot be started means fewer threads, never a failure.
+  // Creates a pool of `threads`, including the caller; 1 or less creates no workers. Workers are
+  // started at the first Run. If some cannot be started, the pool has fewer threads.
   explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100),
                       Clock clock = &SteadyClock);
   ~ThreadPool();
@@ -38,12 +38,11 @@ class ThreadPool {
   int threads() const;
 
   // Calls task(argument, tile, worker) once for every tile in [0, tiles), in any order (the caller
-  // from the first on, workers from the last on, as far as they meet), and returns when all have
-  // returned. What the tiles wrote is visible to the caller afterwards. Several
-  // threads may call Run on one pool: while one job runs, another caller works through its own
-  // tiles alone (worker 0). After fork() a child's pool runs on the caller alone or starts its own
-  // workers again, never waits for threads it does not have. `observer`, which may be null, is told
-  // on this thread and at the end what each worker did.
+  // ascending, workers descending), and returns when all calls have returned. Results of the tiles
+  // are then visible to the caller. Several threads may call Run concurrently: while one job runs,
+  // other callers compute their tiles alone (worker 0). In a forked child the pool uses the caller
+  // only or starts new workers; it never waits for threads that do not exist. `observer`, which may
+  // be null, is notified at the end, on this thread, of each worker's work.
   void Run(int tiles, Task task, void* argument, TileObserver* observer = nullptr) noexcept;
 
   template <typename Function>

@@ -30,7 +30,7 @@ void TileTimes::RunTile(void* times, int tile, int worker) {
   work.end_ns = NowNs();
 }
 
-// Those of workers that had no tile are left out.
+// Workers without tiles are omitted.
 void TileTimes::Tell(TileObserver* observer) {
   if (notes_ == nullptr) return;
   const std::unique_ptr<TileWork[]> works(new (std::nothrow)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each thread of a pool did of one job, for whoever wants to draw it. A job that nobody
-// observes costs nothing; one that is, reads the clock around each tile.
+// The work of each thread of a pool for one job, for timelines. Without an observer this costs
+// nothing; with one, the clock is read before and after each tile.
 #ifndef DEPUTY_CORE_BASE_TILE_OBSERVER_H_
 #define DEPUTY_CORE_BASE_TILE_OBSERVER_H_
 
@@ -11,15 +11,15 @@
 
 namespace deputy {
 
-// From the begin of a worker's first tile to the end of its last one.
+// The tiles of one worker, and the time from the begin of its first tile to the end of its last.
 struct TileWork {
   int worker = 0;  // 0: the caller
   int tiles = 0;
   int64_t begin_ns = 0, end_ns = 0;  // steady clock
 };
 
-// Called on the thread that called for the job, after it: once per job, with the workers that had
-// tiles. Does not throw.
+// Notified once per job, after it, on the thread that called Run, with the workers that had tiles.
+// Must not throw.
 class TileObserver {
  public:
   virtual void TilesDone(std::span<const TileWork> work) = 0;
@@ -28,22 +28,22 @@ class TileObserver {
   ~TileObserver() = default;
 };
 
-// Stands between a pool and the tiles of one job, and notes when each worker ran them. Without
-// memory for its notes it passes the tiles on and has nothing to tell.
+// Wraps the tiles of one job and measures when each worker runs them. If out of memory, it only
+// forwards the tiles and does not notify the observer.
 class TileTimes {
  public:
   using Task = void (*)(void* argument, int tile, int worker);
 
-  // For worker numbers below `workers`.
+  // Worker numbers must be below `workers`.
   TileTimes(Task task, void* argument, int workers);
 
-  // A Task, whose argument is a TileTimes.
+  // A Task; its argument is a TileTimes.
   static void RunTile(void* times, int tile, int worker);
-  // When the job has ended.
+  // Must be called after the job.
   void Tell(TileObserver* observer);
 
  private:
-  // On a cache line of its own, since workers write at the same time.
+  // Aligned to a cache line, since workers write concurrently.
   struct alignas(64) Note {
     TileWork work;
   };

@@ -50,7 +50,7 @@ bool TensorBytes(TfLiteType type, std::span<const int> dims, size_t* out_bytes) 
   bool empty = false;
   for (int dim : dims) {
     if (dim < 0) return false;
-    // A zero anywhere makes the tensor empty, but the other dims must still be sound.
+    // One 0 makes the tensor empty, but the other dimensions must still be valid.
     if (dim == 0) {
       empty = true;
       continue;

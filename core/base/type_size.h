@@ -11,18 +11,19 @@
 
 namespace deputy {
 
-// False for types whose payload no shape determines: string, resource, variant, NoType and numbers
-// that are no type.
+// Returns false for types whose size does not follow from the shape: string, resource, variant,
+// NoType and invalid types.
 bool HasFixedSize(TfLiteType type);
 
-// Bits of one element; 0 for types without a fixed size.
+// Returns the bits of one element; 0 for types without a fixed size.
 size_t TypeBits(TfLiteType type);
 
-// Bytes of one element, sub-byte types counted as 1; 0 for types without a fixed size.
+// Returns the bytes of one element, 1 for sub-byte types; 0 for types without a fixed size.
 size_t TypeBytes(TfLiteType type);
 
-// Payload of a tensor: product of dims times the element, packed sub-byte types rounded up. False
-// for a type without a fixed size, a negative dimension, or a product that does not fit.
+// Computes the size of a tensor's data: the product of dims and the element size, packed sub-byte
+// types rounded up. Returns false for a type without a fixed size, a negative dimension, or on
+// overflow.
 bool TensorBytes(TfLiteType type, std::span<const int> dims, size_t* out_bytes);
 
 }  // namespace deputy

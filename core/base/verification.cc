@@ -10,7 +10,7 @@ namespace deputy {
 namespace {
 
 constexpr double kLeastTolerance = 1e-5;
-// What rounding may add, in tolerances: one number that jumps must not excuse all others.
+// Upper bound on `spread`, in tolerances, so that one outlier does not excuse all other elements.
 constexpr double kMostSpread = 100;
 
 float FromHalf(uint16_t bits) {
@@ -26,7 +26,7 @@ template <typename T>
 double Load(const char* data, size_t index) {
   T value;
   std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-  if constexpr (std::is_same_v<T, uint16_t>) return FromHalf(value);  // the one use of uint16_t
+  if constexpr (std::is_same_v<T, uint16_t>) return FromHalf(value);  // float16
   return static_cast<double>(value);
 }
 
