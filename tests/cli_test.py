@@ -998,6 +998,8 @@ class CliTest(unittest.TestCase):
         text = self.fine("bench", FLOAT, "--dry_run", "--print_preinvoke_state",
                          "--report_peak_memory_footprint=true", "--list_signatures")
         self.assertIn("inference  none (--dry_run)\n", text)
+        for edge in ("begins", "ends"):
+            self.assertRegex(text, rf"(?m)^==== .*state {edge} ====$")
         self.assertRegex(text, r"(?m)^ +0  image   +FLOAT32  kTfLiteArenaRw +3136  \[1, 28, 28, 1\]$")
         self.assertRegex(text, r"(?m)^node 15 SOFTMAX: inputs \[37\], outputs \[38\], run by CPU$")
         self.assertRegex(text, r"Overall peak memory footprint \(MB\) via periodic monitoring: [\d.]+\n")

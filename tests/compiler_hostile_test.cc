@@ -344,6 +344,10 @@ TEST(HostileShapes, broadcast_and_multiplied) {
   product.Input(kTfLiteFloat32, {65536, 1}).Input(kTfLiteFloat32, {1, 65536});
   product.Output(kTfLiteFloat32);
   ExpectRefused(&product, kTooMany);
+  HandNode row(kTfLiteBuiltinBatchMatmul);
+  row.Input(kTfLiteFloat32, {2, 3}).Input(kTfLiteFloat32, {3}).Output(kTfLiteFloat32);
+  row.With(TfLiteBatchMatMulParams{});
+  ExpectRefused(&row, "expected 2 to 8 axes, found 1");
   HandNode connected(kTfLiteBuiltinFullyConnected);
   connected.Input(kTfLiteFloat32, {1 << 20, 1}).Input(kTfLiteFloat32, {1 << 20, 1});
   connected.Output(kTfLiteFloat32).With(TfLiteFullyConnectedParams{});

@@ -368,7 +368,11 @@ class ExplainTest(unittest.TestCase):
             model = self.model(ops)
             taken = shuffle.sample(every, 2)
             before = self.report(model, *plugin("elementwise", "ops=" + ",".join(map(str, taken))))
-            for change in before["what_if"]["changes"]:
+            changes = before["what_if"]["changes"]
+            ranks = [(c["after"]["partitions"] - c["before"]["partitions"],
+                      c["after"]["bytes"] - c["before"]["bytes"], len(c["nodes"])) for c in changes]
+            self.assertEqual(ranks, sorted(ranks))
+            for change in changes:
                 op = next(k for k, v in NAMES.items() if v == change["operator"])
                 others = [i for i, (code, _) in enumerate(ops)
                           if code == op and i not in change["nodes"]]
@@ -393,6 +397,24 @@ class ExplainTest(unittest.TestCase):
         best = changes[0]
         self.assertEqual((best["delegate"], best["operator"], best["nodes"]), (1, "ABS", [3]))
         self.assertEqual((best["before"]["partitions"], best["after"]["partitions"]), (2, 1))
+
+    def test_the_table_omits_delegates_that_were_never_offered_a_node(self):
+        text = self.explain(self.model(chain(MUL, SIN, ADD)), *plugin("elementwise", "ops=18"),
+                            *plugin("elementwise", "ops=0"))
+        rows = re.findall(r"(?m)^ +\d . +(MUL|SIN|ADD) +(\S+) *(.*)$", text)
+        self.assertEqual([row[:2] for row in rows], [("MUL", "[0]"), ("SIN", "CPU"), ("ADD", "[1]")])
+        self.assertEqual(rows[0][2], "")  # the second delegate was not offered the node
+        self.assertIn("[0] ", rows[1][2])
+
+    def test_edges_between_layers_do_not_cross(self):
+        svg = self.folder / "graph.svg"
+        # Nodes 2 and 3 consume the outputs of nodes 1 and 0.
+        self.explain(self.model([(ABS, [0]), (SIN, [0]), (NEG, [2]), (MUL, [1, 1])]), "--svg", svg)
+        at = {name: float(x) for x, name in re.findall(
+            r'<rect x="([-\d.]+)" y="[-\d.]+" width="196".*?(ABS|SIN|NEG|MUL)\b',
+            svg.read_text(encoding="utf-8"), re.DOTALL)}
+        self.assertEqual(set(at), {"ABS", "SIN", "NEG", "MUL"})
+        self.assertEqual(at["ABS"] < at["SIN"], at["MUL"] < at["NEG"])
 
     def test_what_takes_too_long_is_not_tried_and_said(self):
         model = self.model(chain(*[ADD, SIN] * 1000))

@@ -717,6 +717,43 @@ TEST(PackedWeights, data_may_lie_in_steps) {
   }
 }
 
+// A tile converts rows ahead and reports the runs that are left to convert.
+TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
+  constexpr int kDepth = 8, kSteps = kDepth / 2, kRuns = kSteps + 2;
+  const std::vector<uint16_t> zeros(64 * kDepth);
+  const std::vector<float> bias(64);
+  const std::vector<float> values = RandomSteps<float>(size_t{kRuns} * kRoundedAtOnce, 11);
+  for (const CpuKernels* cpu : Tables()) {
+    if (cpu->gemm_bf16.name == nullptr || cpu->gemm_bf16.name != std::string_view("avx512_bf16"))
+      continue;
+    std::vector<uint16_t> expected(values.size()), found(values.size());
+    cpu->gemm_bf16.from_float(
+        {1, values.size(), values.data(), values.size(), expected.data(), values.size()});
+    RoundingAhead ahead = {values.data(), found.data(), kRuns};
+    std::vector<float> out(16);
+    const uint16_t* const left = zeros.data();
+    const GemmTileBf16 tile = {.rows = 1,
+                               .columns = 16,
+                               .parts = 1,
+                               .depth = kDepth,
+                               .a = &left,
+                               .a_stride = kDepth,
+                               .b = zeros.data(),
+                               .bias = bias.data(),
+                               .low = -1,
+                               .high = 1,
+                               .out = out.data(),
+                               .out_stride = 16,
+                               .ahead = &ahead};
+    cpu->gemm_bf16.tile(tile);
+    EXPECT_EQ(ahead.runs, kRuns - kSteps);
+    EXPECT_EQ(ahead.values, values.data() + kSteps * kRoundedAtOnce);
+    cpu->gemm_bf16.tile(tile);
+    EXPECT_EQ(ahead.runs, 0u);
+    EXPECT_EQ(found, expected);
+  }
+}
+
 // What follows a tile of bfloat16, of any width, of rows that lie one behind the other or apart,
 // and where it is stored over what is added.
 TEST(GemmBf16, sums_are_followed_as_one_by_one) {

@@ -455,6 +455,34 @@ const OperatorCase kOperatorCases[] = {
      }},
 };
 
+TEST_F(Hexagon, large_resized_images_stay_on_the_cpu) {
+  const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
+  const struct {
+    int rows, columns;
+    bool delegated;
+  } sizes[] = {{65, 65, true}, {66, 8, false}, {8, 66, false}};
+  for (const auto& size : sizes) {
+    SCOPED_TRACE(std::to_string(size.rows) + " x " + std::to_string(size.columns));
+    ModelBuilder m;
+    const TensorExtras extras = {.scale = {0.05f}, .zero_point = {0}};
+    const int x = m.AddTensor(kTfLiteInt8, {1, 4, 4, 3}, "x", extras);
+    const int y = m.AddTensor(kTfLiteInt8, {1, size.rows, size.columns, 3}, "y", extras);
+    const int to = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {size.rows, size.columns});
+    m.AddOp(kTfLiteBuiltinResizeBilinear, {x, to}, {y},
+            schema::CreateResizeBilinearOptions(m.fbb()), 2);
+    m.SetInputs({x});
+    m.SetOutputs({y});
+    TestInterpreter t(m.Finish());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+    EXPECT_EQ(Delegated(&t), size.delegated ? 1 : 0);
+    DeputyNodeSupport support{};
+    support.struct_size = sizeof support;
+    ASSERT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 0, 0, &support), kTfLiteOk);
+    EXPECT_STREQ(support.text,
+                 size.delegated ? "" : "expected a result of 65 rows and columns at most");
+  }
+}
+
 TEST_F(Hexagon, each_operator_computes_what_the_cpu_does) {
   const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
   for (const OperatorCase& each : kOperatorCases) {

@@ -111,6 +111,13 @@ TEST(MediapipeUnpooling, puts_values_where_they_were) {
                                   0, 0, 9, 0));
 }
 
+TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
+  const auto out = Answers("MaxUnpooling2D", {{{2, 1, 1, 1}, {5, 9}}, {{2, 1, 1, 1}, {1.1f, 2.1f}}},
+                           {{1}}, PoolOptions(kTfLitePaddingValid, 2, 2), 1);
+  EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  //
+                                  0, 0, 9, 0));
+}
+
 TEST(MediapipeUnpooling, the_last_of_two_in_one_place_stays) {
   // Windows of 3 by 3 in steps of 2: the second begins where the first ends.
   const auto out = Answers("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}},

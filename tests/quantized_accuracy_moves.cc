@@ -379,12 +379,13 @@ AccuracyCase JoinCase(const Join& join, TfLiteType type, uint32_t seed) {
   return a.Finish(join.name, type, seed);
 }
 
-// Values in front of and behind others: PADV2 with a constant of its own scale.
-AccuracyCase PadV2Case(TfLiteType type, uint32_t seed) {
+// PADV2 with a fill value of its own scale, which delegates accept only as a constant.
+AccuracyCase PadV2Case(TfLiteType type, uint32_t seed, bool constant) {
   AccuracyModel a(seed);
   const float least = LeastScale(type);
   const Steps x = a.Input(type, {3, 5}, a.RandomAffine(type, least));
-  const Steps value = a.Input(type, {1}, a.RandomAffine(type, least));
+  const Affine affine = a.RandomAffine(type, least);
+  const Steps value = constant ? a.Constant(type, {1}, affine) : a.Input(type, {1}, affine);
   const Reals real = x.real(), filler = value.real();
   Reals truth;
   for (int row = 0; row < 4; ++row) {
@@ -584,7 +585,7 @@ std::vector<AccuracyCase> MoveAccuracy() {
       for (TfLiteType type : join.types) cases.push_back(JoinCase(join, type, seed));
     }
     for (TfLiteType type : kAll) {
-      cases.push_back(PadV2Case(type, seed));
+      for (const bool constant : {false, true}) cases.push_back(PadV2Case(type, seed, constant));
       cases.push_back(CutCase(Cut::kSplit, type, seed));
       cases.push_back(CutCase(Cut::kSplitV, type, seed));
       cases.push_back(CutCase(Cut::kUnpack, type, seed));

@@ -556,6 +556,14 @@ std::vector<size_t> ChainsOf(const Plan& plan) {
   return lengths;
 }
 
+TEST(RowStepPlan, tensor_0_may_be_the_scalar_of_a_chain) {
+  Plan plan(7, {6});
+  plan[0] = {.elements = 1, .channels = 1};
+  plan.Node({1, 2}, 3, &kProduct).Node({3, 0}, 4, &kPair).Node({4}, 5, &kCurve);
+  plan.Node({5, 2}, 6, &kProduct);
+  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 2, 0));
+}
+
 TEST(RowStepPlan, chains_end_where_a_value_is_read_twice) {
   Plan plan(6, {5});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3}, 4, &kCurve);

@@ -20,7 +20,7 @@ NEVER = re.compile(r'^(bench_all_test|headers_test|install_test|languages_test|l
 # Pairs of a folder and the tests that may notice a change of its files, as a pattern, in addition to those
 # selected by the file's own name.
 FOLDERS = (
-    ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test', [CASES + 'compiled*']),
+    ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test|quantized_accuracy_test', [CASES + 'compiled*']),
     ('gpu_cl/', r'gpu_.*', [CASES + 'gpu_?of4', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),
     ('npu_stub/', r'npu_.*', [CASES + 'npu_stub']),
     ('mindspore/', r'mindspore_.*|ms_.*', []),
