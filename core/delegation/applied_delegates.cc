@@ -58,8 +58,8 @@ bool AppliedDelegates::MayForget(const AppliedDelegate& delegate) const {
   return !delegate.record.applied && &delegate != current_ && !IsApplied(delegate);
 }
 
-// Drops delegates that can no longer be told from the offered one, since they were deleted and the
-// address is in use again, and the oldest of those that are too many.
+// Drops delegates that can no longer be distinguished from the offered one, because they were
+// deleted and their address was reused, and the oldest of those beyond kMaxOthers.
 void AppliedDelegates::ForgetOthers(const AppliedDelegate& offered) {
   std::erase_if(all_, [&](const AppliedDelegate& other) {
     const bool same_address = other.Is(offered.handle) || other.Is(offered.inner);
@@ -86,9 +86,9 @@ NodeSupport* AppliedDelegates::SupportOf(int node_index) {
   return index < support.size() ? &support[index] : nullptr;
 }
 
-// ---- When nodes of delegates have come or gone --------------------------------------------------
+// ---- After delegate nodes were added or removed -------------------------------------------------
 
-// Reports are not worth failing for.
+// Out of memory is ignored here: reports may then be outdated.
 void AppliedDelegates::Revise(const char* why) noexcept {
   Guard(Ignore, [&] {
     for (AppliedDelegate& delegate : all_) {

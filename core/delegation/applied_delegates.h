@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegates that a subgraph was offered: what there is to know of each, found out once, when it
-// is offered; which of them are applied, in which order; and what became of each node. The records
-// follow the graph: whatever removes delegates' nodes, or puts them back, has them revised.
+// The delegates that a subgraph was offered: their properties, collected once when they are
+// offered; which are applied, in which order; and the state of each node. The records follow the
+// graph: code that removes or restores delegate nodes must call Revise.
 //
 // Applied delegates stay in the list; of the others the newest kMaxOthers are remembered, so that
-// trying delegates does not take memory for ever.
+// memory is bounded.
 #ifndef DEPUTY_CORE_DELEGATION_APPLIED_DELEGATES_H_
 #define DEPUTY_CORE_DELEGATION_APPLIED_DELEGATES_H_
 
@@ -25,20 +25,20 @@ class Graph;
 class PluginLibrary;
 
 struct AppliedDelegate {
-  // Looks at the delegate, once for all.
+  // Collects the delegate's properties.
   explicit AppliedDelegate(TfLiteDelegate* delegate);
 
   bool Is(const TfLiteDelegate* other) const { return other == handle || other == inner; }
   bool Has(TfLiteDelegateFlags flag) const { return (flags & flag) != 0; }
 
-  // What is pointed at may be deleted by now, unless the delegate is applied.
-  TfLiteDelegate* handle;                      // as the client knows it
-  TfLiteDelegate* inner;                       // as its nodes and tensors carry it
-  const TfLiteOpaqueDelegateBuilder* builder;  // of the inner one; null: it is plain
+  // Pointers may be dangling unless the delegate is applied.
+  TfLiteDelegate* handle;                      // the client's pointer
+  TfLiteDelegate* inner;                       // the pointer in nodes and tensors
+  const TfLiteOpaqueDelegateBuilder* builder;  // of the inner delegate; null: it is plain
   int64_t flags;                               // TfLiteDelegateFlags
-  std::string name;  // its plug-in's or library's; else its nodes', "" before it has any
-  std::shared_ptr<const PluginLibrary> library;  // null: it comes from none
-  // False once the delegate has returned wrong events.
+  std::string name;  // of its plug-in or library; else of its nodes, "" before it has any
+  std::shared_ptr<const PluginLibrary> library;  // null: it is from no library
+  // False once the delegate has returned invalid events.
   mutable bool reports_events;
   DelegateRecord record;
 };
@@ -46,26 +46,25 @@ struct AppliedDelegate {
 class AppliedDelegates {
  public:
   static constexpr int kMaxOthers = 16;
-  // Delegates of the list, in the order of their application; one may be applied twice.
+  // Delegates of the list, in the order of application; one may occur twice.
   using Order = std::vector<AppliedDelegate*>;
 
   explicit AppliedDelegates(const Graph* graph) : graph_(graph) {}
 
-  // In the order of their first time.
+  // All delegates, in the order of their first offer.
   const std::list<AppliedDelegate>& all() const { return all_; }
-  // By either of its pointers; null when it is unknown.
+  // Finds a delegate by either of its pointers; null if it is unknown.
   const AppliedDelegate* Find(const TfLiteDelegate* delegate) const;
 
   const Order& applied() const { return applied_; }
   std::vector<TfLiteDelegate*> applied_handles() const;
   bool IsApplied(const AppliedDelegate& delegate) const;
-  // The delegates stay in the list, with their records.
+  // Delegates that are no longer applied stay in the list, with their records.
   void SetApplied(Order applied) noexcept { applied_ = std::move(applied); }
   void ClearApplied() noexcept { applied_.clear(); }
 
   // ---- While a delegate is applied --------------------------------------------------------------
-  // RAII guard: a delegate is being applied. It gets a new record, in place of an older one of its
-  // own.
+  // RAII guard: a delegate is being applied. It gets a new record, which replaces its previous one.
   class Application {
    public:
     Application(AppliedDelegates* delegates, TfLiteDelegate* handle)
@@ -83,16 +82,19 @@ class AppliedDelegates {
 
   // Null while no delegate is being applied.
   AppliedDelegate* current() const { return current_; }
-  // It is applied from now on, behind the others. There is room: this does not throw.
+  // Marks the current delegate as applied, after the others. Does not throw, since memory is
+  // reserved.
   void AddCurrent() { applied_.push_back(current_); }
-  // Notes what came of it, `failure` if it is not applied.
+  // Completes the record of the current delegate; `failure` is the reason if it is not applied.
   void ConcludeCurrent(const char* failure);
-  // The current delegate's record of a node; null without a current delegate and for later nodes.
+  // Returns the current delegate's record of a node; null without a current delegate and for nodes
+  // that were added later.
   NodeSupport* SupportOf(int node_index);
 
-  // ---- When nodes of delegates have come or gone ------------------------------------------------
-  // Compares all records with the plan and with what is applied. `why` is what is said of nodes
-  // that are the CPU's again and of delegates that are gone. Without memory less is corrected.
+  // ---- After delegate nodes were added or removed -----------------------------------------------
+  // Updates all records to the plan and the applied delegates. `why` is the reason for nodes that
+  // run on the CPU again and for delegates that were removed. If out of memory, records may stay
+  // outdated.
   void Revise(const char* why) noexcept;
 
  private:

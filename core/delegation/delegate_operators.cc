@@ -13,7 +13,7 @@ TfLiteOperator* DelegateOperators::Describe(const TfLiteRegistration& registrati
       std::make_tuple(registration.builtin_code, registration.custom_name, registration.version);
   auto entry = descriptions_.find(key);
   if (entry == descriptions_.end()) {
-    // Made before its place in the map: memory may be refused in between, and no entry is null.
+    // Allocated before its entry in the map, so that no entry is null if the allocation fails.
     auto made = std::make_unique<TfLiteOperator>();
     made->builtin_code = registration.builtin_code;
     made->custom_name = registration.custom_name;
@@ -22,7 +22,7 @@ TfLiteOperator* DelegateOperators::Describe(const TfLiteRegistration& registrati
     entry = descriptions_.emplace(key, std::move(made)).first;
   }
   const std::unique_ptr<TfLiteOperator>& op = entry->second;
-  // The lowest node stays longest.
+  // Nodes are removed from the end, so the lowest one exists longest.
   op->node_index = std::min(op->node_index, node_index);
   return op.get();
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator objects that a subgraph owns because of delegates, of two kinds.
+// The operator objects that a subgraph owns because of delegates. There are two kinds.
 //
-// *Descriptions* are what a delegate is shown of a node whose registration has no operator: code,
-// name and version, and no functions. Calls never go through them, so one serves all nodes of the
-// same operator (abi.md 3.10).
+// *Descriptions* represent a node whose registration has no operator: code, name and version,
+// without functions. Calls never use them, so one serves all nodes of the same operator (abi.md
+// 3.10).
 //
-// *Adopted* operators are those that opaque delegates replace nodes with, and carry the functions
-// of their nodes. The first of a code, name and version serves all later nodes of the same delegate
-// (abi.md 4.6), as long as there are any.
+// *Adopted* operators are those with which opaque delegates replace nodes; they have the functions
+// of these nodes. The first one of a code, name and version serves all later nodes of the same
+// delegate (abi.md 4.6), as long as there are any.
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATE_OPERATORS_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATE_OPERATORS_H_
 
@@ -23,27 +23,28 @@ namespace deputy {
 
 class DelegateOperators {
  public:
-  // Says of what a node runs. The object is good as long as the node is in the table.
+  // Returns the description of a node's operator, valid as long as the node is in the table.
   TfLiteOperator* Describe(const TfLiteRegistration& registration, int node_index);
 
-  // Owns `op` from here on and returns the one that the nodes to come shall carry: `op`, or an
+  // Takes ownership of `op` and returns the operator for the nodes that will be added: `op` or an
   // earlier one. `node_count` is the size of the node table before they are added.
   TfLiteOperator* Adopt(const TfLiteDelegate* delegate, std::unique_ptr<TfLiteOperator> op,
                         int node_count);
-  // Whether the delegate handed it in and it is still here.
+  // Returns true if this operator of the delegate was adopted and still exists.
   bool HasAdopted(const TfLiteDelegate* delegate, const TfLiteOperator* op) const;
 
-  // The nodes from `node_count` on are gone, and with them every operator that only they needed.
+  // Called when the nodes from `node_count` on were removed: deletes operators that only they used.
   void ForgetNodesFrom(int node_count) noexcept;
 
  private:
   struct Adopted {
     std::unique_ptr<TfLiteOperator> op;
-    int first_node = 0;  // nodes that carry it are not below this
+    int first_node = 0;  // lowest index of a node that may use it
   };
-  // Names are told apart by their addresses, as upstream does.
-  using DescriptionKey = std::tuple<int, const char*, int>;                     // code, version
-  using AdoptedKey = std::tuple<const TfLiteDelegate*, int, const char*, int>;  // the same
+  // Keys are code, name and version, for adopted operators with the delegate. Names are compared by
+  // address, as upstream does.
+  using DescriptionKey = std::tuple<int, const char*, int>;
+  using AdoptedKey = std::tuple<const TfLiteDelegate*, int, const char*, int>;
 
   std::map<DescriptionKey, std::unique_ptr<TfLiteOperator>> descriptions_;
   std::map<AdoptedKey, Adopted> adopted_;

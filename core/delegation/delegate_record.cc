@@ -24,10 +24,10 @@ bool HasDynamicTensor(const Graph& graph, const TfLiteNode& node) {
   return false;
 }
 
-// Types written out per list; a hostile node has millions.
+// Maximum number of types in a text; a malicious node may have millions of tensors.
 constexpr int kTypesToName = 16;
 
-// The types of a node's tensors, as "FLOAT32 INT8 -> FLOAT32".
+// Returns the types of a node's tensors, as "FLOAT32 INT8 -> FLOAT32".
 std::string Types(const Graph& graph, const TfLiteNode& node) {
   std::string text;
   const auto add = [&](const TfLiteIntArray* indices) {
@@ -47,7 +47,7 @@ std::string Types(const Graph& graph, const TfLiteNode& node) {
   return text;
 }
 
-// Equal for nodes whose tensors have the same types.
+// Returns a key that is equal for nodes whose tensors have the same types.
 std::vector<int> TypeKey(const Graph& graph, const TfLiteNode& node) {
   constexpr int kAbsent = -1;
   std::vector<int> key = {node.inputs->size};
@@ -60,7 +60,7 @@ std::vector<int> TypeKey(const Graph& graph, const TfLiteNode& node) {
   return key;
 }
 
-// What a delegate took, by operator.
+// The operators that a delegate claimed, with their versions and types.
 class DelegatedOperators {
  public:
   struct Variants {
@@ -78,14 +78,14 @@ class DelegatedOperators {
       variants.types.insert(TypeKey(graph, *graph.node(node)));
     }
   }
-  // Null when no node of the operator runs in the delegate.
+  // Returns null if the delegate runs no node of the operator.
   const Variants* Find(const TfLiteRegistration& registration) const {
     const auto found = operators_.find(KeyOf(registration));
     return found == operators_.end() ? nullptr : &found->second;
   }
 
  private:
-  // Names belong to registrations, which outlive this.
+  // Names belong to registrations, which outlive this object.
   using Key = std::pair<int, std::string_view>;
   static Key KeyOf(const TfLiteRegistration& registration) {
     return {registration.builtin_code, OperatorName(registration)};
@@ -94,7 +94,7 @@ class DelegatedOperators {
   std::map<Key, Variants> operators_;
 };
 
-// The delegate gave no reason. What it took of the same operator may tell.
+// Derives a reason from the delegate's other nodes of the same operator, if it gave none.
 void Guess(const Graph& graph, int node_index, const DelegatedOperators& delegated,
            NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
@@ -125,7 +125,7 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
              const DelegatedOperators& delegated, NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   if (!record.applied) {
-    // Keep a reason that was set earlier: pinned, excluded, group.
+    // Keeps a reason that was set earlier: pinned, excluded, group.
     if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
     support->reason = support->claimed ? kDeputyReasonFailed : kDeputyReasonGraph;
     support->text = record.failure;
@@ -147,7 +147,7 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
   }
 }
 
-// Marks the nodes behind a node of the plan, if that is the delegate's or holds one of its own.
+// Marks the nodes that `node_index` represents, if it is a node of the delegate or contains one.
 void MarkRun(const Graph& graph, int node_index, const TfLiteDelegate* delegate, bool within,
              std::vector<bool>* runs) {
   const bool known = static_cast<size_t>(node_index) < runs->size();
@@ -163,8 +163,8 @@ void MarkRun(const Graph& graph, int node_index, const TfLiteDelegate* delegate,
   }
 }
 
-// By node index, up to `count`: whether the delegate runs the node, or took it before another
-// delegate took that.
+// Returns, by node index up to `count`, whether the delegate runs the node, directly or inside a
+// node that another delegate claimed later.
 std::vector<bool> NodesRunBy(const Graph& graph, const TfLiteDelegate* inner, size_t count) {
   std::vector<bool> runs(count, false);
   for (int node : graph.plan()) MarkRun(graph, node, inner, false, &runs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate was told of a subgraph's nodes, what it said of them, and what came of it: kept
-// for reports, and for the groups of nodes that only go together.
+// Record of the nodes that a delegate inspected, claimed and runs: for reports, and for groups of
+// nodes that must be claimed together.
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATE_RECORD_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATE_RECORD_H_
 
@@ -16,34 +16,34 @@ namespace deputy {
 class Graph;
 
 struct NodeSupport {
-  bool looked_at = false;                         // the delegate looked at the node
-  bool previewed = false;                         // and at a partition with it
-  bool claimed = false;                           // it wanted to replace it
-  bool delegated = false;                         // it runs it
-  DeputyReason reason = kDeputyReasonNotQueried;  // why it does not
+  bool looked_at = false;                         // the delegate inspected the node
+  bool previewed = false;                         // it previewed a partition with the node
+  bool claimed = false;                           // it claimed the node
+  bool delegated = false;                         // it runs the node
+  DeputyReason reason = kDeputyReasonNotQueried;  // reason if it does not run the node
   std::string text;
   int group = -1;
-  double cost_ns = -1;  // the delegate's estimate; negative: none
+  double cost_ns = -1;  // estimate of the delegate; negative: none
 };
 
 struct DelegateRecord {
-  bool applied = false;            // or waiting to be applied again
-  std::string failure;             // why it is not
-  std::vector<NodeSupport> nodes;  // by node index; nodes that came later have none
+  bool applied = false;            // applied, or undone and to be applied again
+  std::string failure;             // reason if it is not applied
+  std::vector<NodeSupport> nodes;  // by node index; nodes that were added later have none
 };
 
-// The nodes of the delegates that are meant below carry `inner`.
+// In these functions `inner` is the delegate that its nodes refer to.
 
-// Once the delegate has been applied, or has failed: sets `delegated` and gives every node that it
-// does not run a reason and a text.
+// Called when the delegate was applied, or has failed: sets `delegated`, and a reason and a text
+// for every node that it does not run.
 void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* record);
 
-// When nodes of delegates have come or gone: corrects `delegated`. `why` is the text of nodes that
-// the delegate runs no more.
+// Called when delegate nodes were added or removed: updates `delegated`. `why` is the text of nodes
+// that the delegate no longer runs.
 void ReviseNodes(const Graph& graph, const TfLiteDelegate* inner, const char* why,
                  DelegateRecord* record);
 
-// "NOT_CLAIMED" for kDeputyReasonNotClaimed, and so on. Static strings.
+// Returns "NOT_CLAIMED" for kDeputyReasonNotClaimed, and so on. Static strings.
 const char* ReasonName(int reason);
 
 }  // namespace deputy

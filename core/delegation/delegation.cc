@@ -18,7 +18,7 @@ namespace deputy {
 
 namespace {
 
-// What reports say of delegates that had nodes here.
+// Reasons in reports for delegates that were removed.
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
 constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
 
@@ -29,7 +29,7 @@ Delegation::~Delegation() {
   TfLiteIntArrayFree(plan_array_);
 }
 
-// ---- Applying -----------------------------------------------------------------------------------
+// ---- Application --------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   ErrorReporter* reporter = subgraph_->interpreter()->reporter();
@@ -81,8 +81,9 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   return Restore();
 }
 
-// Nodes of an inconsistent subgraph may be wrong or left out, and it will never run: no delegate
-// sees it. Upstream finds out when it plans memory, at once for a static delegate only.
+// Nodes of an inconsistent subgraph may be invalid or missing, and it will never run, so delegates
+// are not called. Upstream detects that when it plans memory, which is now for static delegates
+// only.
 TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
   const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   if (!dynamic) return subgraph_->Reallocate();  // reports what is wrong
@@ -101,9 +102,9 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
   return kTfLiteOk;
 }
 
-// ---- Applying under the policy Hot --------------------------------------------------------------
+// ---- Application under the policy Hot -----------------------------------------------------------
 
-// A delegate that was called and failed is a delegate's error, whatever it failed with.
+// A failure of a delegate that was called is returned as kTfLiteDelegateError, whatever its status.
 TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
@@ -151,7 +152,7 @@ void Delegation::TakeBack() {
   transaction->contents.PutBack(subgraph_->graph().tensors());
 }
 
-// Upstream's text, and which node made the graph dynamic.
+// Returns upstream's text, followed by the node that made the graph dynamic.
 std::string Delegation::DynamicShapeRefusal() const {
   const DynamicTensor first = FindDynamicTensor(subgraph_->graph());
   std::string text =
@@ -164,16 +165,16 @@ std::string Delegation::DynamicShapeRefusal() const {
   return first.tensor < 0 ? text : text + ": " + first.text;
 }
 
-// Until the graph is allocated, tensors have the shapes of the file, whatever an input was resized
-// to. A delegate that requires propagated shapes sees those that the nodes compute, up to the first
-// node that the CPU cannot prepare: the delegate may be able to run it.
+// Until the graph is allocated, tensors have the shapes of the file, even if an input was resized.
+// A delegate that requires propagated shapes gets the computed ones, up to the first node that the
+// CPU cannot prepare: the delegate may be able to run it.
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
   if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());
   static_cast<void>(subgraph_->PropagateShapes(subgraph_->plan()));
 }
 
-// A static delegate needs to see every shape.
+// A static delegate requires that all shapes are known.
 TfLiteStatus Delegation::CheckStaticShapes() {
   bool dynamic = false;
   const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan(), &dynamic);
@@ -208,7 +209,7 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
     prepare_problem_ = "Prepare returned status " + std::to_string(status);
   }
   LeaveDelegateMode();
-  // Also what a delegate that failed has written stays in the nodes.
+  // A failed delegate's changes of the nodes' arrays remain, so they are validated in any case.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
     const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
     if (status == kTfLiteOk) status = checked;
@@ -216,8 +217,8 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   return status;
 }
 
-// Steps 8 to 11 of abi.md 5.3: when memory is planned depends on the delegate's flags and on what
-// the graph was before.
+// Steps 8 to 11 of abi.md 5.3: the delegate's flags and the graph's previous state determine when
+// memory is planned.
 TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                                        bool was_invokable) {
   const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
@@ -245,7 +246,7 @@ TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was
   return kTfLiteOk;
 }
 
-// What a failed apply leaves: the CPU alone. Under Hot the caller puts back what was before.
+// Cleans up after a failed application: removes all delegates. Under Hot the caller rolls back.
 TfLiteStatus Delegation::Restore() {
   if (transaction_ != nullptr) return kTfLiteDelegateError;
   const TfLiteStatus status = Remove(kNotApplied);
@@ -256,11 +257,11 @@ TfLiteStatus Delegation::Restore() {
   return kTfLiteDelegateError;
 }
 
-// ---- Asking -------------------------------------------------------------------------------------
+// ---- Support queries ----------------------------------------------------------------------------
 
 TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   delegate->record.nodes.resize(static_cast<size_t>(subgraph_->node_count()));
-  if (!subgraph_->consistent()) return kTfLiteOk;  // no delegate is shown it
+  if (!subgraph_->consistent()) return kTfLiteOk;  // delegates are not called for it
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!subgraph_->immutable() && !dynamic && !hint) {
@@ -304,10 +305,9 @@ void Delegation::RemoveNodesFrom(int count) noexcept {
   operators_.ForgetNodesFrom(count);
 }
 
-// Handles survive, since a redo may count on them; Remove frees them. A stale bit must not survive:
-// it would copy old device data over fresh CPU results. Nor must a tensor's delegate that holds no
-// handle of it. No delegate is left, so this goes for all of them, the one that failed to apply
-// included.
+// Keeps buffer handles, since a redo may use them; Remove frees them. Clears stale bits, which
+// would cause old device data to overwrite new CPU results, and the delegate of tensors without a
+// handle. No delegate is left, so this applies to all, including one that failed to apply.
 void Delegation::ForgetTensors() {
   for (TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     if (tensor.delegate == nullptr) continue;
@@ -328,7 +328,7 @@ TfLiteStatus Delegation::Redo() {
     const bool is_hot = subgraph_->interpreter()->hot();
     FreeHandlesOfForgotten(is_hot ? std::span<TfLiteDelegate* const>(&handle, 1) : handles);
     if (!is_hot) {
-      delegates_.Revise(kNotApplied);  // those behind it
+      delegates_.Revise(kNotApplied);  // those after it
       return status;
     }
     subgraph_->interpreter()->NoteDelegateLeftOut();
@@ -336,7 +336,7 @@ TfLiteStatus Delegation::Redo() {
   return kTfLiteOk;
 }
 
-// A delegate that cannot give an input back fails the removal, which is complete all the same.
+// A delegate that cannot copy an input back fails the removal, which is completed nevertheless.
 TfLiteStatus Delegation::Remove(const char* why) {
   SavedContents inputs;
   const TfLiteStatus read = ReadBackInputs(&inputs);
@@ -357,7 +357,7 @@ TfLiteStatus Delegation::PropagateShapes() {
         return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
       });
   if (!required) return kTfLiteOk;
-  // Kernels of the CPU do not read the float16 that delegates read.
+  // Kernels of the CPU cannot read the float16 tensors that delegates read.
   const WidenedInputs widened(&subgraph_->graph(), fp16_weights_, original_plan_);
   return subgraph_->PropagateShapes(original_plan_);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates on one subgraph: applied, undone, redone and removed as wholes. What a delegate sees
-// while its Prepare runs (plan, nodes, replacement, previews) is here too.
+// Delegates on one subgraph: application, undo, redo and removal of whole delegates, and the
+// functions that a delegate may call during its Prepare (plan, nodes, replacement, previews).
 //
-// The words: *undo* puts the original plan back but remembers the delegates, *redo* applies the
-// remembered ones again, *remove* forgets them. A subgraph under a static delegate cannot change
+// Terms: *undo* restores the original plan but remembers the delegates, *redo* applies the
+// remembered ones again, *remove* forgets them. A subgraph with a static delegate cannot change
 // shape, so a resize undoes and the next allocation redoes (abi.md 5). Buffer handles of tensors
-// survive an undo; removing a delegate frees its handles through FreeBufferHandle at once, since
-// the client may delete it from then on.
+// survive an undo. Removing a delegate frees its handles through FreeBufferHandle at once, since
+// the client may delete it afterwards.
 //
 // The implementation is in three files: delegation.cc (apply, undo, redo, remove),
-// removed_handles.cc (buffer handles of removed delegates) and replacing.cc (what a delegate does
-// while its Prepare runs).
+// removed_handles.cc (buffer handles of removed delegates) and replacing.cc (functions for a
+// delegate's Prepare).
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
@@ -64,26 +64,26 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus Preview(const TfLiteIntArray* nodes, TfLiteDelegateParams** out_params,
                        int* out_count) override;
 
-  // Queries which nodes of the plan a delegate supports, and does not apply it. Requires
-  // CanQuerySupport. The results are in the record of `delegate`, which belongs to the caller. It is
-  // an error, which is reported, if the delegate fails or the shapes cannot be computed.
+  // Queries which nodes of the plan a delegate supports, without applying it. Requires
+  // CanQuerySupport. The results are in the record of `delegate`, which belongs to the caller.
+  // Returns an error after a report if the delegate fails or the shapes cannot be computed.
   TfLiteStatus QuerySupport(AppliedDelegate* delegate);
 
-  // A delegate is being applied: what its kernels do now decides whether it stays.
+  // True while a delegate is being applied: a failure of its kernels then rejects it.
   bool applying() const { return delegates_.current() != nullptr; }
-  // How often delegate mode has been entered and not left.
+  // Nesting depth of delegate mode.
   int mode_depth() const { return mode_depth_; }
-  // The delegates that were offered, and what came of each.
+  // The delegates that were offered, with their records.
   const AppliedDelegates& delegates() const { return delegates_; }
-  // A number that is equal as long as the graph's structure and the applied delegates are.
+  // Returns a hash of the graph's structure and the applied delegates.
   uint64_t Digest() const;
-  // What the nodes of the original plan read in the model.
+  // The float16 weights of the original plan's nodes.
   const Fp16Weights& fp16_weights() const { return fp16_weights_; }
-  // By node index: where the caller wants nodes to run; empty if nothing was said.
+  // By node index: the client's placement constraints; empty if there are none.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
  private:
-  // What taking back an apply needs.
+  // State for the rollback of an application.
   struct Transaction {
     explicit Transaction(Subgraph* subgraph);
 
@@ -91,11 +91,11 @@ class Delegation final : public DelegateLayer {
     AppliedDelegates::Order applied;
     std::vector<int> original_plan;
     bool undone;
-    SavedContents contents;  // what the caller wrote, and variables
-    size_t skippable_count;  // marks of the interpreter's subgraphs
+    SavedContents contents;  // inputs and variables
+    size_t skippable_count;  // number of the interpreter's skippable subgraphs
     bool was_ready = false;  // memory was planned
     bool was_immutable = false;
-    bool called = false;  // the delegate has been called
+    bool called = false;  // the delegate was called
   };
 
   TfLiteStatus ApplySteps(const AppliedDelegate& delegate);
@@ -113,7 +113,7 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
   bool MayTake(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
-  // Who replaces nodes; the builder is null for a plain delegate.
+  // The delegate that replaces nodes; the builder is null for a plain one.
   struct Replacer {
     TfLiteDelegate* delegate;
     const TfLiteOpaqueDelegateBuilder* builder;
@@ -124,13 +124,13 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration);
   bool IsOperatorOfANode(const TfLiteOperator* op) const;
   TfLiteStatus RefuseOperatorOfANode();
-  // Frees the nodes from `count` on.
+  // Removes the nodes from `count` on.
   void RemoveNodesFrom(int count) noexcept;
   void RestorePlan();
   void ForgetTensors();
-  // Applied, or being applied: Remove takes it off the subgraph.
+  // Returns true if the delegate is applied or being applied, so that Remove removes it.
   bool WillBeRemoved(const TfLiteDelegate* delegate) const;
-  // Copies graph inputs that only a delegate about to be removed has from its device.
+  // Copies graph inputs from the device of a delegate that will be removed, if only it has them.
   TfLiteStatus ReadBackInputs(SavedContents* out_contents);
   TfLiteStatus ReadBack(int tensor_index, SavedContents* out_contents);
   // Frees the buffer handles of delegates for which `is_removed` returns true.
@@ -149,18 +149,19 @@ class Delegation final : public DelegateLayer {
   bool undone_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
-  std::string prepare_problem_;  // why the newest Prepare failed; "" if it did not, or has said it
-  std::string shape_refusal_;    // why the newest static delegate was refused; reported once
+  // Reason if the newest Prepare failed without a report of its own; else "".
+  std::string prepare_problem_;
+  std::string shape_refusal_;  // reason if the newest static delegate was rejected; reported once
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   DelegateOperators operators_;
   AppliedDelegates delegates_;
   std::vector<PlacedNode> placed_nodes_;
-  std::unique_ptr<Transaction> transaction_;  // the newest apply under Hot
+  std::unique_ptr<Transaction> transaction_;  // the newest application under Hot
 };
 
-// The delegates of a subgraph, whose layer MakeDelegation has made.
+// Returns the delegates of a subgraph whose layer was created by MakeDelegation.
 inline Delegation& DelegationOf(const Subgraph* subgraph) {
   return static_cast<Delegation&>(subgraph->delegation());
 }

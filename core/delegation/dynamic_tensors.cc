@@ -20,7 +20,7 @@ std::string NodeText(const Graph& graph, int node) {
   return "node " + std::to_string(node) + " " + OperatorName(*graph.registration(node));
 }
 
-// The node of the plan that computes the tensor; -1: none.
+// Returns the node of the plan that computes the tensor; -1: none.
 int ProducerOf(const Graph& graph, int tensor) {
   for (const int node : graph.plan()) {
     const std::span<const int> outputs = IndicesOf(graph.node(node)->outputs);
@@ -29,7 +29,8 @@ int ProducerOf(const Graph& graph, int tensor) {
   return -1;
 }
 
-// Shapes, axes, sizes and indices are integers. A constant one does not make an output dynamic.
+// Returns true for integers, as shapes, axes, sizes and indices are. A constant does not make an
+// output dynamic.
 bool MayDecideShapes(const TfLiteTensor& tensor) {
   const bool integer = tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64;
   return integer && tensor.allocation_type != kTfLiteMmapRo &&

@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// A later delegate may have taken an earlier one's node: what counts is the nodes of the CPU.
+// Lists the CPU nodes, recursively, since a later delegate may have claimed an earlier one's node.
 void Flatten(const Graph& graph, int node_index, std::vector<int>* out_nodes) {
   const TfLiteNode& node = *graph.node(node_index);
   if (node.delegate == nullptr) {
@@ -30,7 +30,7 @@ FallbackPartition& FallbackPartitions::Of(int node_index) {
   if (fresh) {
     std::vector<int>& nodes = entry->second.nodes;
     Flatten(*graph_, node_index, &nodes);
-    // The model's nodes are numbered in the order of its plan.
+    // The indices of the model's nodes are in plan order.
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes can be computed in the place of delegates' nodes, and when a delegate's node is tried
-// again after it has failed.
+// The nodes that can run on the CPU instead of a delegate node, and the back-off of delegate nodes
+// that have failed.
 #ifndef DEPUTY_CORE_DELEGATION_FALLBACK_PARTITIONS_H_
 #define DEPUTY_CORE_DELEGATION_FALLBACK_PARTITIONS_H_
 
@@ -14,18 +14,18 @@
 
 namespace deputy {
 
-// What is known of one delegate's node.
+// Fallback state of one delegate node.
 struct FallbackPartition {
-  // On the CPU until inference number `retry_at`.
+  // Returns true if the nodes run on the CPU in this inference.
   bool BackingOff(int64_t inference) const { return inference < retry_at; }
-  // Backs off for `retry` inferences after this one, for good if that is negative.
+  // Backs off for `retry` inferences after this one, permanently if that is negative.
   void BackOff(int64_t inference, int retry);
 
-  std::vector<int> nodes;  // those on the CPU that it stands for, in the order of the original plan
+  std::vector<int> nodes;  // CPU nodes that it replaced, in the order of the original plan
   bool prepared = true;    // false: the delegate's prepare failed
-  int64_t retry_at = 0;    // the number of an inference
-  int64_t recomputed = 0;  // how often its nodes were computed
-  int64_t runs = 0;        // of the delegate's kernel, while results are verified
+  int64_t retry_at = 0;    // index of an inference
+  int64_t recomputed = 0;  // number of runs of its nodes on the CPU
+  int64_t runs = 0;        // number of runs of the delegate's kernel, while results are verified
   bool verifiable = true;  // false: its nodes cannot run on the CPU
 };
 
@@ -33,11 +33,12 @@ class FallbackPartitions {
  public:
   explicit FallbackPartitions(const Graph* graph) : graph_(graph) {}
 
-  // That of a delegate's node.
+  // Returns the state of a delegate node; creates it at the first call.
   FallbackPartition& Of(int node_index);
-  // Null when Of has not been called for the node.
+  // Returns null if Of was not called for the node.
   const FallbackPartition* Find(int node_index) const;
-  // Backs off all nodes of the delegate that are in the plan. False when none was left to.
+  // Backs off all nodes of the delegate that are in the plan. Returns false if there was none that
+  // had not backed off already.
   bool BackOff(const TfLiteDelegate* delegate, int64_t inference, int retry);
   void Clear() { partitions_.clear(); }
 

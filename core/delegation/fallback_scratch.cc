@@ -54,7 +54,7 @@ void FallbackScratch::Reset() {
   slots_.clear();
 }
 
-// Whether it is in no arena of the subgraph but belongs into one.
+// Returns true if the tensor needs arena memory but has none in the subgraph's arenas.
 bool FallbackScratch::Wants(int tensor) const {
   if (tensor < 0) return false;
   const TfLiteAllocationType type = graph_->tensor(tensor)->allocation_type;

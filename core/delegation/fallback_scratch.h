@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for the tensors of replaced nodes that the subgraph's own arenas do not hold: of one
-// partition at a time, and beside the arenas, which stay as they are.
+// Memory for tensors of replaced nodes that have none in the subgraph's arenas, for one partition
+// at a time. The arenas are unchanged.
 #ifndef DEPUTY_CORE_DELEGATION_FALLBACK_SCRATCH_H_
 #define DEPUTY_CORE_DELEGATION_FALLBACK_SCRATCH_H_
 
@@ -17,19 +17,19 @@ class Graph;
 
 class FallbackScratch {
  public:
-  // All outlive it. `arena` and `persistent` are the subgraph's own.
+  // The arguments must outlive this object. `arena` and `persistent` are the subgraph's.
   FallbackScratch(Graph* graph, const Arena* arena, const Arena* persistent)
       : graph_(graph), arena_(arena), persistent_(persistent) {}
 
-  // Plans memory for what the first `end` of the nodes write or use up. What a plan before this one
-  // placed stays where it is. False when memory is refused. Work and memory are the partition's
-  // size, not the graph's: a graph may have thousands of partitions.
+  // Plans memory for tensors that the first `end` of the nodes write or use temporarily. Offsets of
+  // a previous plan are kept. Returns false if out of memory. Time and memory are proportional to
+  // the partition, not the graph, which may have thousands of partitions.
   bool Plan(std::span<const int> nodes, size_t end, const Limits& limits);
-  // Points the planned tensors at their memory.
+  // Sets the data pointers of the planned tensors.
   void PointTensors();
-  // Takes their addresses away again, and forgets the plan.
+  // Clears the data pointers, and discards the plan.
   void ForgetAddresses();
-  // Forgets the plan; the block is kept for the next one.
+  // Discards the plan; keeps the block for the next one.
   void Reset();
   size_t bytes() const { return scratch_.bytes(); }
 
@@ -40,7 +40,7 @@ class FallbackScratch {
   const Arena* const arena_;
   const Arena* const persistent_;
   Arena scratch_;
-  std::map<int, int> slots_;  // by tensor: its number in scratch_
+  std::map<int, int> slots_;  // by tensor: its slot in scratch_
 };
 
 }  // namespace deputy

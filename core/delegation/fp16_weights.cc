@@ -15,7 +15,7 @@ struct Dequantize {
   int fp16, node;
 };
 
-// By widened tensor: the DEQUANTIZE that makes it.
+// Maps widened tensors to the DEQUANTIZE that computes them.
 std::unordered_map<int, Dequantize> Dequantized(const Graph& graph) {
   std::unordered_map<int, Dequantize> fp16_of;
   for (int index = 0; index < graph.node_count(); ++index) {
@@ -29,7 +29,8 @@ std::unordered_map<int, Dequantize> Dequantized(const Graph& graph) {
   return fp16_of;
 }
 
-// The input of a use where it is the float16 now, else null. The array may be another by now.
+// Returns the input of a use if it is the float16 tensor now, else null. The array may have been
+// replaced.
 int* Fp16Input(const Graph* graph, const Fp16Weights::Use& use) {
   TfLiteIntArray* inputs = graph->node(use.node)->inputs;
   if (inputs == nullptr || use.position >= inputs->size) return nullptr;

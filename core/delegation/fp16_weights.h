@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models with weights in float16 widen each of them with a DEQUANTIZE. A delegate that reads
-// float16 points its nodes past that, at the float16 itself (abi.md 6.3). On the CPU the same nodes
-// have to read float32: for good when the delegate goes, for a moment when the CPU computes in its
-// place.
+// In models with float16 weights a DEQUANTIZE widens each of them. A delegate that supports float16
+// changes its nodes' inputs to the float16 tensors (abi.md 6.3). On the CPU the same nodes must
+// read float32: permanently when the delegate is removed, temporarily when the CPU computes a
+// partition.
 #ifndef DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
 #define DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
 
@@ -14,34 +14,35 @@ namespace deputy {
 
 class Graph;
 
-// Which inputs of which nodes are widened float16.
+// The node inputs that are widened float16 tensors.
 class Fp16Weights {
  public:
   struct Use {
-    int node, position;  // the input
-    int widened;         // what the node reads in the model
-    int fp16;            // what the DEQUANTIZE behind it reads
+    int node, position;  // input `position` of `node`
+    int widened;         // the tensor that the node reads in the model
+    int fp16;            // the input of the DEQUANTIZE
     int maker;           // that DEQUANTIZE
   };
 
   Fp16Weights() = default;
-  // Of a graph as it is in the model, before the first delegate.
+  // The graph must have no delegates yet.
   explicit Fp16Weights(const Graph& graph);
 
-  // Whether a node may read `tensor` there: the widened tensor of the model, or its float16.
+  // Returns true if the input may be `tensor`: the widened tensor of the model, or its float16
+  // source.
   bool MayRead(int node, int position, int tensor) const;
-  // The DEQUANTIZE nodes that make what `nodes` of the graph read as float16 by now, each once.
+  // Returns the DEQUANTIZE nodes of those inputs of `nodes` that are float16 now, each once.
   std::vector<int> MakersFor(const Graph& graph, const std::vector<int>& nodes) const;
-  // Points inputs that are float16 by now back at the widened tensors.
+  // Changes inputs that are float16 now to the widened tensors.
   void Widen(Graph* graph) const;
 
  private:
   friend class WidenedInputs;
 
-  std::vector<Use> uses_;  // in the order of nodes and positions
+  std::vector<Use> uses_;  // sorted by node and position
 };
 
-// RAII guard: some nodes read widened tensors until it is destroyed.
+// RAII guard: `nodes` read the widened tensors during its lifetime.
 class WidenedInputs {
  public:
   WidenedInputs(Graph* graph, const Fp16Weights& weights, const std::vector<int>& nodes);
@@ -50,7 +51,7 @@ class WidenedInputs {
   WidenedInputs& operator=(const WidenedInputs&) = delete;
 
  private:
-  std::vector<std::pair<int*, int>> changed_;  // the place, and what was there
+  std::vector<std::pair<int*, int>> changed_;  // address and previous value
 };
 
 }  // namespace deputy

@@ -9,17 +9,17 @@
 namespace deputy {
 namespace {
 
-// The tensor's data is a heap block of its own.
+// Returns true if the tensor's data is a heap block of its own.
 bool OwnsData(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteDynamic || tensor.allocation_type == kTfLitePersistentRo;
 }
 
 void RestoreMemory(const TfLiteTensor& before, TfLiteTensor* now) {
-  // Which data a tensor borrows may have changed since.
+  // The borrowed data of a tensor may have changed since.
   if (!BorrowsData(*now)) now->allocation = BorrowsData(before) ? nullptr : before.allocation;
   if (now->allocation_type == before.allocation_type && now->bytes == before.bytes) return;
   if (OwnsData(*now)) TfLiteTensorDataFree(now);
-  // Fixed memory comes back with the fields, planned memory with the next plan.
+  // Fixed memory is restored with the fields, planned memory with the next plan.
   const bool fixed =
       before.allocation_type == kTfLiteMmapRo || before.allocation_type == kTfLiteCustom;
   now->data.raw = fixed ? before.data.raw : nullptr;
@@ -39,7 +39,7 @@ GraphSnapshot::GraphSnapshot(Graph* graph) : graph_(graph), plan_(graph->plan())
 }
 
 void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
-  if (node_index >= node_count()) return;  // of the delegate being applied
+  if (node_index >= node_count()) return;  // a node of the delegate being applied
   for (size_t i = first_added; i < graph_->tensors().size(); ++i) kept_tensors_.push_back(i);
   nodes_[static_cast<size_t>(node_index)].node.RefreshArray(*graph_->node(node_index),
                                                             &TfLiteNode::temporaries);

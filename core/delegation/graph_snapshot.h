@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structure of a graph at one moment: what a delegate that fails to apply must not have
-// changed. Contents of tensors, addresses and the question whether memory is planned are not part
-// of it.
+// Snapshot of a graph's structure, restored if a delegate fails to apply. It does not include
+// contents and addresses of tensors, nor the state of memory planning.
 #ifndef DEPUTY_CORE_DELEGATION_GRAPH_SNAPSHOT_H_
 #define DEPUTY_CORE_DELEGATION_GRAPH_SNAPSHOT_H_
 
@@ -17,21 +16,21 @@ class Graph;
 
 class GraphSnapshot {
  public:
-  // The graph outlives it. Throws when memory is refused.
+  // The graph must outlive this object. Throws if out of memory.
   explicit GraphSnapshot(Graph* graph);
 
-  // To be called when a node has been prepared. If it was there before, the tensors from
-  // `first_added` on are its own: its kernel may know their indices, so they stay on Restore, and
-  // so do its temporaries.
+  // Must be called when a node was prepared. If the node existed before the snapshot, the tensors
+  // from `first_added` on belong to it. Restore keeps them and the node's temporaries, since its
+  // kernel may have stored their indices.
   void NotePrepared(int node_index, size_t first_added);
 
   int node_count() const { return static_cast<int>(nodes_.size()); }
 
-  // Has a tensor's delegate free the tensor's buffer handle; the tensor has both.
+  // Calls a tensor's delegate to free the tensor's buffer handle; the tensor must have both.
   using FreeHandle = std::function<void(int tensor)>;
-  // Frees the tensors added since, frees handles taken since, and puts plan, nodes and tensors
-  // back. A tensor below one that stays is emptied instead. Nodes added since have to be gone
-  // already. Allocates nothing. Memory has to be planned anew.
+  // Frees tensors and handles added since, and restores plan, nodes and tensors. An added tensor
+  // with a lower index than a kept one is emptied instead of removed. Nodes added since must have
+  // been removed. Allocates nothing. Memory must be planned again.
   void Restore(const FreeHandle& free_handle) noexcept;
 
  private:
@@ -49,7 +48,7 @@ class GraphSnapshot {
   Graph* const graph_;
   std::vector<Node> nodes_;
   std::vector<Tensor> tensors_;
-  std::vector<size_t> kept_tensors_;  // of those added since, in ascending order
+  std::vector<size_t> kept_tensors_;  // kept tensors added since, ascending
   std::vector<int> plan_;
 };
 

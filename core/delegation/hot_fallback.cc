@@ -18,7 +18,7 @@
 namespace deputy {
 namespace {
 
-// RAII guard: adds the time until it is destroyed to a counter.
+// RAII guard: adds its lifetime to a counter.
 class Stopwatch {
  public:
   explicit Stopwatch(int64_t* total_ns) : total_ns_(total_ns) {}
@@ -50,8 +50,8 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
-// Computed shapes of an earlier pass: those that the replaced nodes do not compute again in this
-// one are known when the delegate has run.
+// Discards shapes computed in an earlier pass. Those that the replaced nodes do not compute again
+// in this pass are unknown until the delegate has run.
 void HotFallback::ForgetComputedShapes(int node_index) {
   for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
     if (index < 0) continue;
@@ -70,7 +70,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
                               partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->graph().EnsureTensorCapacity();
-    // An operator that only the delegate has is no failure: its shapes are the delegate's to say.
+    // An operator that only the delegate implements is no failure: the delegate sets its shapes.
     const TfLiteStatus status = subgraph_->RunPrepare(replaced);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) return kTfLiteOk;
@@ -99,7 +99,7 @@ TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status
   FallbackPartition& partition = partitions_.Of(node_index);
   partition.prepared = status == kTfLiteOk;
   if (status == kTfLiteOk) return kTfLiteOk;
-  // While a delegate is being applied its failure takes it away as a whole.
+  // While a delegate is being applied, a failure rejects it as a whole.
   if (DelegationOf(subgraph_).applying()) return status;
   if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
   known_shapes_.LeaveOthersOpen(IndicesOf(subgraph_->node(node_index)->outputs));
@@ -122,7 +122,7 @@ TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
 }
 
 TfLiteStatus HotFallback::Reserve() {
-  // One partition at a time needs scratch memory; constants stay.
+  // Only one partition at a time needs scratch memory; constants are kept.
   size_t scratch_bytes = 0, constant_bytes = 0;
   for (int node_index : subgraph_->plan()) {
     if (subgraph_->node(node_index)->delegate == nullptr) continue;
@@ -141,7 +141,7 @@ TfLiteStatus HotFallback::Reserve() {
   return kTfLiteOk;
 }
 
-// Bytes of constants that replaced nodes keep for the CPU, such as weights in float32.
+// Returns the size of constants that replaced nodes keep for the CPU, such as float32 weights.
 size_t HotFallback::ComputedConstants(const FallbackPartition& partition) const {
   size_t bytes = 0;
   for (int node_index : partition.nodes) {
@@ -220,8 +220,8 @@ void HotFallback::SaveVariableInputs(int node_index, SavedContents* out_saved) {
 
 // ---- Verification -------------------------------------------------------------------------------
 
-// Whether the nodes write what the delegate wrote, into the same places: outputs of the arena with
-// the shapes that the nodes give them, and readable.
+// Returns true if the CPU nodes write the same memory as the delegate: arena outputs with the
+// shapes of the nodes, and readable.
 bool HotFallback::CanCompare(int node_index) {
   const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
   if (known_shapes_.FindChanged(outputs) >= 0) return false;
@@ -234,8 +234,8 @@ bool HotFallback::CanCompare(int node_index) {
   });
 }
 
-// The first output of the node whose `found` contents are not those that it has now. `spread` says
-// for each output by how much more than the tolerance it may differ; empty: by no more.
+// Returns the first output whose `found` contents differ from its current ones. `spread` is an
+// additional tolerance per output; empty: none.
 std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
     int node_index, const SavedContents& found, std::span<const double> spread) const {
   const size_t nodes = partitions_.Find(node_index)->nodes.size();
@@ -253,9 +253,9 @@ std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
   return std::nullopt;
 }
 
-// By how much a right delegate may differ on these very inputs: as much as the nodes themselves do
-// if the inputs differ in their last bits, times what the roundings in between may add. Everything
-// is put back.
+// Returns how much a correct delegate's outputs may differ for these inputs: as much as the CPU's
+// outputs change if the last bits of the inputs change, times a factor for the intermediate
+// roundings. Restores all state.
 std::vector<double> HotFallback::SpreadOfRounding(int node_index,
                                                   const Resources::Snapshot& resources_before) {
   constexpr double kRoundings = 8;
@@ -335,7 +335,7 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
     if (wrong) wrong = FindWrong(node_index, found, SpreadOfRounding(node_index, resources_before));
     if (wrong) ReportWrong(node_index, *wrong);
   } else if (status != kTfLiteCancelled) {
-    // An operator that only the delegate has.
+    // An operator that only the delegate implements.
     partition.verifiable = false;
     ++verification_.skipped;
   }
@@ -351,17 +351,17 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
   return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
 }
 
-// ---- Computing again ----------------------------------------------------------------------------
+// ---- Recomputation ------------------------------------------------------------------------------
 
 TfLiteStatus HotFallback::Recompute(int node_index) {
   FallbackPartition& partition = partitions_.Of(node_index);
   const TfLiteNode& node = *subgraph_->node(node_index);
-  // Whatever the delegate holds of them is older than what comes now.
+  // The delegate's copies of the outputs are outdated.
   for (int i = 0; i < node.outputs->size; ++i) {
     if (node.outputs->data[i] >= 0)
       subgraph_->graph().tensors()[node.outputs->data[i]].data_is_stale = false;
   }
-  // A kernel that gave an output another shape took it away from its place in the arena.
+  // A kernel that resized an output has removed its arena address.
   if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < node.outputs->size; ++i) {
     if (node.outputs->data[i] >= 0) subgraph_->PointIntoArena(node.outputs->data[i]);
@@ -383,8 +383,8 @@ void HotFallback::NoteRecomputed(int node_index) {
       node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
 }
 
-// A partition that reads float16 does not wait for the nodes that widen it: it may run before them,
-// and the CPU in its place must not. What they make of constants lasts, so that they can run early.
+// A partition that reads float16 may run before the nodes that widen its inputs, while its CPU
+// nodes need their results. Results of constants are kept, so these nodes can run early.
 TfLiteStatus HotFallback::RunMakersOfWidened(const std::vector<int>& makers) {
   for (int maker : makers) {
     const int widened = subgraph_->node(maker)->outputs->data[0];
@@ -422,8 +422,8 @@ TfLiteStatus HotFallback::RunReplaced(const FallbackPartition& partition) {
   return kTfLiteOk;
 }
 
-// Prepares nodes up to the first whose output shapes are not known before it has run, and gives
-// them memory.
+// Prepares nodes up to the first whose output shapes are unknown before it has run, and plans their
+// memory.
 TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t begin,
                                       size_t* out_end) {
   const AllocationPass pass(subgraph_->interpreter());
@@ -444,7 +444,7 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
   return kTfLiteOk;
 }
 
-// Inputs are not computed again: what a client has put on the device alone must come back from it.
+// Graph inputs cannot be recomputed: those that are only on the delegate's device must be copied.
 bool HotFallback::ReadInputsOf(const TfLiteDelegate* delegate) {
   const Graph& graph = subgraph_->graph();
   return std::all_of(graph.inputs().begin(), graph.inputs().end(), [&](int index) {
@@ -466,7 +466,7 @@ bool HotFallback::RestartInference() {
   }
   lost_ = nullptr;
   {
-    // Short of a state to start from, there is nothing else to do than to fail.
+    // Without the saved state the only alternative is to fail.
     const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
     if (variables_at_start_.PutBack() != kTfLiteOk) return false;
     subgraph_->interpreter()->resources().Restore(resources_at_start_);

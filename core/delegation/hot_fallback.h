@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot on one subgraph: a delegate's node that fails is computed by the nodes it
-// replaced, on the CPU, in the middle of the inference, and the inference goes on. The delegate
-// keeps its node; when it is tried again is the caller's choice.
+// The policy Hot on one subgraph: when a delegate node fails, the nodes that it replaced run on the
+// CPU and the inference continues. The delegate node stays in the plan; the client configures when
+// it is retried.
 //
-// The replaced nodes' own tensors get memory here, beside the arena: the arena stays as it is, and
-// with it every address that the caller may hold. The memory is reserved when tensors are
-// allocated, so that a fallback cannot fail for want of it; shapes that become known only during an
-// inference are the exception.
+// The replaced nodes' own tensors get memory here. The arena is unchanged, so that addresses stay
+// valid for callers. The memory is reserved when tensors are allocated, so that a fallback cannot
+// run out of memory, except for shapes that become known only during an inference.
 //
-// A delegate that cannot even hand out what it computed before (a device that died with tensors on
-// it) makes the subgraph's run start over without it: the caller's inputs are still there,
-// variables are put back to what they were, those of the subgraphs that were called among them.
+// If a delegate cannot copy results that it computed before (e.g. because the device failed), the
+// subgraph's run is restarted without it. The caller's inputs still exist; variables are restored,
+// including those of called subgraphs.
 //
-// With the nodes at hand, a delegate's results can be verified too (Verification), under either
-// policy: its nodes compute the same again from the same inputs, variables and resources, and the
-// outputs are compared. Those that differ by no more than rounding explains, since the nodes' own
-// differ as much if the inputs do in their last bits, are right. Right ones stay the delegate's. A
-// wrong one is reported; under Hot the CPU's outputs take its place, and the partition stays on the
-// CPU until the graph changes.
+// The replaced nodes also permit verification of a delegate's results (Verification), under either
+// policy: they compute the outputs again from the same inputs, variables and resources. Differences
+// that rounding explains are accepted: those no larger than the change of the CPU's results if the
+// last bits of the inputs change. Correct results are kept. A wrong one is reported; under Hot the
+// CPU's outputs replace it, and the partition stays on the CPU until the graph changes.
 //
-// An inference is one call of the client's. A subgraph may run many times in one, as the body of a
-// loop does, or not at all; back-off and "degraded" count inferences, not runs.
+// An inference is one call of the client. A subgraph may run several times in it, e.g. as the body
+// of a loop, or never; back-off and "degraded" count inferences, not runs.
 #ifndef DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
 #define DEPUTY_CORE_DELEGATION_HOT_FALLBACK_H_
 
@@ -42,12 +40,12 @@
 
 namespace deputy {
 
-// What fallbacks did so far, and what being able to fall back costs.
+// Counters of fallbacks, and the cost of being prepared for them.
 struct FallbackStatistics {
   int64_t recomputed = 0;     // delegate nodes that were computed on the CPU
-  int64_t restarts = 0;       // runs that started over
-  size_t reserved_bytes = 0;  // memory for the nodes that delegates replaced
-  int64_t saving_ns = 0;      // time spent on keeping variables
+  int64_t restarts = 0;       // runs that were restarted
+  size_t reserved_bytes = 0;  // memory for nodes that delegates replaced
+  int64_t saving_ns = 0;      // time spent saving variables
 };
 
 class HotFallback final : public NodeFallback {
@@ -72,9 +70,9 @@ class HotFallback final : public NodeFallback {
 
   const FallbackStatistics& statistics() const { return statistics_; }
   const VerificationStatistics& verification() const { return verification_; }
-  // The newest inference computed a delegate's nodes of this subgraph on the CPU.
+  // True if the newest inference computed a delegate's nodes of this subgraph on the CPU.
   bool degraded() const;
-  // How often a delegate's node was computed by its nodes.
+  // Number of times that a delegate node was computed on the CPU.
   int64_t RecomputedCount(int node_index) const;
 
  private:
@@ -104,16 +102,16 @@ class HotFallback final : public NodeFallback {
   FallbackPartitions partitions_;
   KnownShapes known_shapes_;  // of tensors that delegates write
   FallbackScratch scratch_;
-  SavedVariables variables_at_start_;  // of this subgraph and those that it called since
+  SavedVariables variables_at_start_;  // of this subgraph and those that it has called since
   Resources::Snapshot resources_at_start_;
   SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
-  int64_t degraded_in_ = 0;  // the number of an inference; 0: none
+  int64_t degraded_in_ = 0;  // index of an inference; 0: none
   FallbackStatistics statistics_;
   VerificationStatistics verification_;
 };
 
-// The fallback of a subgraph, made by MakeDelegation.
+// Returns the fallback of a subgraph, created by MakeDelegation.
 inline HotFallback& HotFallbackOf(const Subgraph* subgraph) {
   return static_cast<HotFallback&>(subgraph->fallback());
 }

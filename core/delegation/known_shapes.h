@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes that replaced nodes give to the outputs of a delegate's node, as far as they are known
-// before the nodes run.
+// The output shapes of a delegate node, as inferred from the nodes that it replaced. Some may be
+// unknown before the nodes run.
 #ifndef DEPUTY_CORE_DELEGATION_KNOWN_SHAPES_H_
 #define DEPUTY_CORE_DELEGATION_KNOWN_SHAPES_H_
 
@@ -17,18 +17,18 @@ class KnownShapes {
  public:
   explicit KnownShapes(Graph* graph) : graph_(graph) {}
 
-  // In all of these, tensors may be "absent".
+  // In all functions, tensors may be "absent".
 
-  // Takes the shapes that the tensors have now.
+  // Stores the current shapes of the tensors.
   void Note(std::span<const int> tensors);
   void Forget(std::span<const int> tensors);
   void Clear() { shapes_.clear(); }
 
-  // Null when it is not known.
+  // Returns null if the shape is unknown.
   const std::vector<int>* Find(int tensor) const;
-  // The first of the tensors that has another shape than is known of it; -1: none has.
+  // Returns the first of the tensors whose shape differs from the stored one; -1: none.
   int FindChanged(std::span<const int> tensors) const;
-  // Planned tensors whose shape is not known get it when the replaced nodes run.
+  // Makes planned tensors with unknown shapes dynamic, so that the replaced nodes can size them.
   void LeaveOthersOpen(std::span<const int> tensors);
 
  private:

@@ -6,7 +6,8 @@
 
 namespace deputy {
 
-// The parts of core/delegation for one subgraph, for InterpreterConfig::make_delegate_parts.
+// Factory of the parts of core/delegation for one subgraph; a value for
+// InterpreterConfig::make_delegate_parts.
 DelegateParts MakeDelegation(Subgraph* subgraph);
 
 }  // namespace deputy

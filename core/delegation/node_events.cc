@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of the operators inside a delegate's partition (node_events in deputy_plugin.h).
+// Events of operators in a delegate's partition (node_events in deputy_plugin.h).
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMaxEvents = 65536;  // documented in deputy_plugin.h
 constexpr size_t kMaxNameBytes = 255;
 
-// Collects the events of one call. `problem` is what is wrong with the first invalid one.
+// Collects the events of one call. `problem` describes the first invalid one.
 struct Collector {
   std::span<const int> nodes;  // of the partition
   PartitionEvents found;
@@ -60,7 +60,7 @@ void Collect(void* user_data, const DeputyNodeEvent* event) {
         });
 }
 
-// Calls the plug-in of a delegate that reports events.
+// Calls node_events of the delegate's plug-in.
 void Query(const AppliedDelegate& delegate, TfLiteContext* context, TfLiteNode* node,
            Collector* collector) {
   collector->nodes = IndicesOf(ReplacedNodes(*node));
@@ -80,7 +80,7 @@ void Query(const AppliedDelegate& delegate, TfLiteContext* context, TfLiteNode* 
 
 }  // namespace
 
-// After a wrong report, which is an error message, the delegate is not queried again.
+// After invalid events, which are reported as an error, the delegate is not queried again.
 PartitionEvents Delegation::EventsOf(int node_index) noexcept {
   const auto query = [&]() -> PartitionEvents {
     TfLiteNode* const node = subgraph_->node(node_index);

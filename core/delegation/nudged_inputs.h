@@ -9,8 +9,8 @@
 
 namespace deputy {
 
-// RAII guard: the float32 inputs of a partition with the last bit of each number changed.
-// Constants, variables and memory of the client's stay as they are.
+// RAII guard: changes the last bit of each element of a partition's float32 inputs. Constants,
+// variables and memory of the client are unchanged.
 class NudgedInputs {
  public:
   NudgedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs);

@@ -6,10 +6,10 @@
 
 namespace deputy {
 
-// What the client said about who may run one node; see placement.h.
+// The client's constraint on where one node may run; see placement.h.
 struct PlacedNode {
   bool placed = false;
-  const TfLiteDelegate* delegate = nullptr;  // null: the CPU's
+  const TfLiteDelegate* delegate = nullptr;  // null: the CPU
 
   bool Allows(const TfLiteDelegate* other) const { return !placed || delegate == other; }
 };

@@ -74,7 +74,7 @@ TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements,
       const TfLiteStatus status = Place(placement, interpreter->subgraph(i), &matches);
       if (status != kTfLiteOk) return status;
     }
-    // An operator may well be missing from a model; a node that was named is not.
+    // An operator may be missing from a model; a node or tensor that was named may not.
     if (matches == 0 && placement.selector != Placement::Selector::kOperator) {
       return Fail(interpreter->reporter(), kTfLiteError, "Cannot place %s: the model has none",
                   Describe(placement).c_str());

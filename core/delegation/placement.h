@@ -13,19 +13,19 @@ namespace deputy {
 
 class InterpreterState;
 
-// Which nodes, and whose they may be.
+// Constraint: which delegate, or the CPU, may run the selected nodes.
 struct Placement {
   enum class Selector { kIndex, kOutputTensor, kOperator };
 
   Selector selector = Selector::kIndex;
   int subgraph = -1;                         // -1: all
   int node = -1;                             // for kIndex
-  std::string name;                          // for the others
-  const TfLiteDelegate* delegate = nullptr;  // null: the CPU's
+  std::string name;                          // for the other selectors
+  const TfLiteDelegate* delegate = nullptr;  // null: the CPU
 };
 
-// Tells every subgraph what was said of its nodes. Error, after a report, when two placements
-// contradict each other, or when a node or a tensor is not there.
+// Applies the placements to every subgraph. Returns an error after a report if two placements
+// contradict each other, or if a node or tensor does not exist.
 TfLiteStatus ApplyPlacements(const std::vector<Placement>& placements,
                              InterpreterState* interpreter);
 

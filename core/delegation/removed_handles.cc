@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffer handles of delegates that are removed. They are freed at once and not with the
-// interpreter: device memory is free again, and the client may delete a delegate that is no longer
-// applied.
+// Buffer handles of delegates that are removed. They are freed at once instead of with the
+// interpreter, so that device memory is released, and because the client may delete a delegate that
+// is no longer applied.
 #include <algorithm>
 #include <vector>
 
@@ -37,7 +37,8 @@ TfLiteStatus Delegation::ReadBackInputs(SavedContents* out_contents) {
   return first_failure;
 }
 
-// Into memory of its own: that of the tensor may be gone, or of another size, after a resize.
+// Reads into a separate buffer: after a resize, the tensor's memory may be released or have another
+// size.
 TfLiteStatus Delegation::ReadBack(int tensor_index, SavedContents* out_contents) {
   std::vector<char> bytes(subgraph_->tensor(tensor_index)->bytes);
   const TfLitePtrUnion memory = subgraph_->tensor(tensor_index)->data;

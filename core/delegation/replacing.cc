@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate sees and does while its Prepare runs: the plan and its nodes, previews, and the
-// replacement of nodes by its own.
+// Functions that a delegate may call during its Prepare: access to the plan and its nodes,
+// previews, and the replacement of nodes.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -16,7 +16,7 @@
 namespace deputy {
 namespace {
 
-// The same tensor on both sides would be read after it was overwritten.
+// Detects a tensor on both sides, which would be overwritten before it is read.
 bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b) {
   std::vector<int> both;
   std::set_intersection(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
@@ -26,7 +26,7 @@ bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b)
 
 }  // namespace
 
-// ---- Looking ------------------------------------------------------------------------------------
+// ---- Inspection ---------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
   if (out_plan == nullptr) return kTfLiteError;
@@ -49,7 +49,8 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
   subgraph_->ReserveNodes();
   TfLiteNode& node = *subgraph_->node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
-  // Plug-ins with accessors of their own look at the operator, so every registration has one.
+  // Plug-ins with statically linked accessors read this field, so every registration needs an
+  // operator.
   if (registration.registration_external == nullptr) {
     registration.registration_external = operators_.Describe(registration, node_index);
   }
@@ -58,10 +59,10 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
   return kTfLiteOk;
 }
 
-// ---- Replacing ----------------------------------------------------------------------------------
+// ---- Replacement --------------------------------------------------------------------------------
 
 TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
-  // A delegate may have written into the nodes it was shown.
+  // The delegate may have written to nodes that it inspected.
   for (int node = 0; node < subgraph_->node_count(); ++node) {
     if (subgraph_->CheckNodeIndices(node) != kTfLiteOk) return kTfLiteError;
   }
@@ -81,8 +82,8 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
               error.c_str());
 }
 
-// As Cut, without the nodes that the caller keeps from this delegate and without groups that would
-// be torn apart.
+// Like Cut, but excludes nodes that the client keeps from this delegate, and groups that would be
+// split.
 TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
@@ -111,12 +112,12 @@ bool Delegation::MayTake(int node_index) {
   return false;
 }
 
-// A group stays whole where all its nodes of the plan are in one partition. True when `nodes` has
-// lost some that are not.
+// A group is intact if all its nodes of the plan are in one partition. Removes nodes of other
+// groups from `nodes`; returns true if there were any.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
   if (delegates_.current() == nullptr) return false;
   const int kNowhere = -1, kTornApart = -2;
-  std::map<int, int> place;  // group -> number of the partition that has it
+  std::map<int, int> place;  // group -> index of its partition
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
       const NodeSupport* support = delegates_.SupportOf(node);
@@ -137,13 +138,13 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
   return std::erase_if(*nodes, broken) > 0;
 }
 
-// Brings a registration that came by value, perhaps from a shorter struct, to what nodes keep.
+// Normalises a registration that was passed by value, possibly from a shorter struct.
 TfLiteStatus Delegation::AdoptRegistration(const Replacer& replacer,
                                            TfLiteRegistration* registration) {
   registration->builtin_code = kTfLiteBuiltinDelegate;
   if (replacer.builder != nullptr) return AdoptOperator(replacer, registration);
-  // Behind the shorter structs of old headers lies whatever was on the caller's stack. An operator
-  // counts only where no function of the registration itself does.
+  // With old headers the struct is shorter, so the last fields are uninitialised stack memory. The
+  // operator is used only if the registration itself has no functions.
   registration->async_kernel = nullptr;
   registration->inplace_operator = 0;
   const bool has_functions = registration->init != nullptr || registration->free != nullptr ||
@@ -156,7 +157,7 @@ TfLiteStatus Delegation::AdoptRegistration(const Replacer& replacer,
   return kTfLiteOk;
 }
 
-// The operator is the subgraph's from here on, whatever becomes of the replacement.
+// Takes ownership of the operator, whether or not the replacement succeeds.
 TfLiteStatus Delegation::AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration) {
   TfLiteOperator* op = registration->registration_external;
   if (op == nullptr) {
@@ -172,7 +173,7 @@ TfLiteStatus Delegation::AdoptOperator(const Replacer& replacer, TfLiteRegistrat
   return kTfLiteOk;
 }
 
-// What a delegate is shown of a node belongs to the runtime, or to the client.
+// Operators of nodes belong to the runtime or the client; a delegate must not use them.
 bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
   if (op->node_index >= 0) return true;
   for (int node = 0; node < subgraph_->node_count(); ++node) {
@@ -229,7 +230,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
     }
   }
   if (status != kTfLiteOk) {
-    // Upstream leaves the plan half built; a delegate that ignores the error would lose nodes.
+    // Unlike upstream, restores the plan: a delegate that ignores the error would otherwise lose
+    // nodes.
     RemoveNodesFrom(old_nodes);
     subgraph_->SetPlan(old_plan);
     for (size_t i = 0; i < old_owners.size(); ++i) {

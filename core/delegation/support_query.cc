@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-// The arrays behind a query.
+// The arrays of a query.
 struct SupportQuery {
   explicit SupportQuery(const std::vector<int>& plan)
       : nodes(plan.begin(), plan.end()),
@@ -39,7 +39,7 @@ struct SupportQuery {
   std::vector<double> costs;
 };
 
-// Copies the plug-in's result about one node.
+// Copies the plug-in's result for one node.
 void RecordSupport(const SupportQuery& query, size_t i, NodeSupport* node) {
   node->looked_at = true;
   node->group = query.groups[i];
@@ -70,7 +70,7 @@ bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vec
   DeputySupportResult support = query.result();
   const ForeignCall call = {
       .callback = Callback::kSupport, .context = context, .delegate = delegate->handle};
-  // The plug-in's texts are valid until its next call, which may come from another thread.
+  // The plug-in's texts are valid until its next call, which may be made by another thread.
   const auto lock = LockSupport(delegate->handle);
   const CallResult result = CallForeign(observer, call, [&](CallResult* out) {
     out->status = plugin->get_support(delegate->inner, context, &support);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plug-in says of nodes before its delegate's Prepare runs.
+// Queries a plug-in's support for nodes before its delegate's Prepare runs.
 #ifndef DEPUTY_CORE_DELEGATION_SUPPORT_QUERY_H_
 #define DEPUTY_CORE_DELEGATION_SUPPORT_QUERY_H_
 
@@ -13,8 +13,8 @@ namespace deputy {
 struct AppliedDelegate;
 
 // Calls the get_support of the delegate's plug-in, if it has one, for the nodes of the plan, and
-// notes in the delegate's record what it returned. False if it did not say. `observer` may be null;
-// the context is in delegate mode.
+// stores the results in the delegate's record. Returns false if there are no results. `observer`
+// may be null; the context must be in delegate mode.
 bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate);
 
