@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, sections 4.1, 4.5 and 4.7: the functions of a context, from kernels and delegates.
+// The contract, sections 4.1, 4.5 and 4.7: a context's functions, called from kernels and
+// delegates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// y = Probe(x, c) with a constant c, and metadata.
+// y = Probe(x, c) with a constant c; the model has metadata.
 std::vector<uint8_t> ProbeModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -46,7 +47,7 @@ std::vector<uint8_t> TwoChains() {
   return m.Finish();
 }
 
-// Runs `look` in the prepare of a kernel whose tensors have had memory before.
+// Runs `look` in the prepare of a kernel whose tensors are already allocated.
 void InKernelPrepare(const std::function<void(TfLiteContext*, TfLiteNode*)>& look) {
   int calls = 0;
   ProgrammedOperator probe("Probe");
@@ -73,7 +74,8 @@ TfLiteStatus Resize(TfLiteContext* context, TfLiteTensor* tensor, const std::vec
   return context->ResizeTensor(context, tensor, NewIntArray(dims));
 }
 
-// How many of the six functions for delegates are refused, and leave their arguments alone.
+// Returns the number of the six functions for delegates that are refused and leave their arguments
+// unchanged.
 int RefusedFunctions(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;
   TfLiteNode* node = nullptr;

@@ -45,7 +45,7 @@ TestInterpreter::Configure Fallback() {
   };
 }
 
-// Memory of a client's: `bytes` at an aligned address, or 4 bytes behind one.
+// Memory of the client: `bytes` at an aligned address, or 4 bytes after one.
 struct ClientMemory {
   TfLiteCustomAllocation Aligned(size_t offset, size_t size) { return {bytes + offset, size}; }
   TfLiteCustomAllocation Unaligned(size_t size) { return {bytes + 4, size}; }

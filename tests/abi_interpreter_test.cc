@@ -20,7 +20,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// Two subgraphs of three "Log" nodes in a row, whose options are "a0" to "a2" and "b0" to "b2".
+// Two subgraphs, each with three "Log" nodes in sequence, whose options are "a0" to "a2" and "b0"
+// to "b2".
 std::vector<uint8_t> SixLogNodes() {
   ModelBuilder m;
   for (uint8_t subgraph : {'a', 'b'}) {
@@ -37,7 +38,7 @@ std::vector<uint8_t> SixLogNodes() {
   return m.Finish();
 }
 
-// y = x + x, where `inputs` are the graph's and x is a constant or not.
+// y = x + x, where `inputs` are the graph's inputs; x is a constant if `constant`.
 std::vector<uint8_t> Doubling(const std::vector<int>& inputs, bool constant) {
   ModelBuilder m;
   const int x = constant ? m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, 3, 4})

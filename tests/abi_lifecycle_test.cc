@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 5: a delegate applied, undone and redone, and the graph under it allocated,
+// The contract, section 5: a delegate is applied, undone and redone, and its graph is allocated,
 // run and deleted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,14 +27,14 @@ using testing::HasSubstr;
 
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// Chain(3) of ones is {3, 8, -1, 1.25}.
+// The result of Chain(3) for ones is {3, 8, -1, 1.25}.
 std::vector<float> InferOnes(TestInterpreter* t) {
   t->Set<float>(0, {1, 1, 1, 1});
   EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
   return t->Get<float>(0);
 }
 
-// y = RESHAPE(x, shape) with a shape that is known only when it runs.
+// y = RESHAPE(x, shape) with a shape that is known only at run time.
 std::vector<uint8_t> DynamicShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), shape = m.AddTensor(kTfLiteInt32, {1});
@@ -45,7 +45,7 @@ std::vector<uint8_t> DynamicShapes() {
   return m.Finish();
 }
 
-// Subgraph 0 is a chain; subgraph 1 has an operator that nobody knows.
+// Subgraph 0 is a chain; subgraph 1 has an operator without a kernel.
 std::vector<uint8_t> ChainAndUnresolved() {
   ModelBuilder m;
   AddChain(&m, 2);
@@ -181,7 +181,7 @@ const AbiCase kCases[] = {
        ProgrammedDelegate delegate(Taking({0}));
        delegate.free = [] { frees += "kernel "; };
        delegate.base.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) {
-         frees += "handle ";  // and does not reset it
+         frees += "handle ";  // does not reset the handle
        };
        {
          TestInterpreter t(Chain(3));

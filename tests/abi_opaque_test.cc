@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.10: what opaque delegates see of a graph, and opaque tensors.
+// The contract, section 3.10: an opaque delegate's view of a graph, and opaque tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A chain of three nodes (ADD, MUL, ADD), a second subgraph with two, metadata.
+// A chain of three nodes (ADD, MUL, ADD), a second subgraph with two nodes, and metadata.
 std::vector<uint8_t> TwoSubgraphs() {
   ModelBuilder m;
   AddChain(&m, 3);
@@ -33,8 +33,8 @@ std::vector<uint8_t> TwoSubgraphs() {
   return m.Finish();
 }
 
-// Runs `look` where an opaque delegate is prepared for subgraph 0, behind `earlier` if there is
-// one.
+// Runs `look` in the Prepare of an opaque delegate for subgraph 0, after `earlier` was applied, if
+// there is one.
 void InPrepare(const std::vector<uint8_t>& model,
                const std::function<void(TfLiteOpaqueContext*)>& look,
                TfLiteDelegate* earlier = nullptr) {
@@ -57,7 +57,7 @@ const TfLiteOpaqueTensor* Opaque(const TfLiteTensor* tensor) {
   return reinterpret_cast<const TfLiteOpaqueTensor*>(tensor);
 }
 
-// Code, name and version of a node's operator; "none" where there is no such node.
+// Returns code, name and version of a node's operator; "none" if there is no such node.
 std::string OperatorAt(TfLiteOpaqueContext* context, int node_index) {
   TfLiteOpaqueNode* node = nullptr;
   TfLiteOperator* op = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.2: what the options of an interpreter mean.
+// The contract, section 3.2: the options of an interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TestInterpreter::Configure Threads(int count) {
   };
 }
 
-// Writes down the number of threads that the context recommends.
+// Stores the number of threads that the context recommends.
 Programmed::Body NoteThreads(int* out_threads) {
   return [out_threads](TfLiteContext* context, TfLiteDelegate*) {
     *out_threads = context->recommended_num_threads;
@@ -46,7 +46,7 @@ int ThreadsSeenByADelegate(const TestInterpreter::Configure& configure) {
   return seen;
 }
 
-// An operator that calls itself ADD although it is a custom one; adds 0 to its input.
+// A custom operator with the builtin code of ADD; adds 0 to its input.
 TfLiteOperator* OperatorWithAWrongCode() {
   TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinAdd, "Mine", 3, nullptr);
   TfLiteOperatorSetInit(op, &RecordOpaqueInit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, sections 4.2, 4.3, 4.6, 4.8 and 4.9: how nodes of a delegate come into a graph.
+// The contract, sections 4.2, 4.3, 4.6, 4.8 and 4.9: insertion of a delegate's nodes into a graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ struct NodeOf {
   TfLiteRegistration* registration = nullptr;
 };
 
-// Applies a delegate that takes nodes 0 and 1 of three and then looks at what became of them:
-// node 3, whose output is tensor 3.
+// Applies a delegate that claims nodes 0 and 1 of three and then calls `look` for the delegate's
+// node: node 3, whose output is tensor 3.
 void AfterTaking(void (*look)(TfLiteContext*, TfLiteDelegate*, const NodeOf&)) {
   ProgrammedDelegate delegate([look](TfLiteContext* context, TfLiteDelegate* self) {
     const TfLiteStatus status = Take(context, self, {0, 1});
@@ -56,7 +56,8 @@ TfLiteStatus ReplaceByCounter(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate
   return status;
 }
 
-// What becomes of a delegate that takes node 1 of a chain whose model has these control edges.
+// Returns the status of a delegate that claims node 1 of a chain whose model has these control
+// edges.
 TfLiteStatus ApplyWithControlEdges(const std::vector<uint8_t>& metadata) {
   ModelBuilder m;
   AddChain(&m, 4);
@@ -119,8 +120,8 @@ const AbiCase kCases[] = {
          EXPECT_EQ(made.node->delegate, self);
          EXPECT_EQ(context->tensors[3].delegate, self);
          EXPECT_EQ(context->tensors[3].buffer_handle, -1);
-         EXPECT_EQ(context->tensors[2].delegate, nullptr);  // inside
-         EXPECT_EQ(context->tensors[4].delegate, nullptr);  // behind
+         EXPECT_EQ(context->tensors[2].delegate, nullptr);  // inside the partition
+         EXPECT_EQ(context->tensors[4].delegate, nullptr);  // after the partition
        });
      }},
     {"4.6c", "a delegate's node has its tensors and nothing else of an operator",
@@ -150,7 +151,7 @@ const AbiCase kCases[] = {
        ProgrammedOpaque opaque([&](TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* self) {
          EXPECT_EQ(ReplaceByCounter(context, self, {0}, &first), kTfLiteOk);
          EXPECT_EQ(ReplaceByCounter(context, self, {2}, &second), kTfLiteOk);
-         // Replaces nothing, and is the runtime's to delete all the same.
+         // Replaces nothing; the runtime deletes the operator nevertheless.
          EXPECT_EQ(ReplaceByCounter(context, self, {}, &unused), kTfLiteOk);
          return kTfLiteOk;
        });
@@ -174,8 +175,8 @@ const AbiCase kCases[] = {
        TestInterpreter t(Chain(3));
        ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
      }},
-    // Version 1, one subgraph, one edge from position 0 to position 50 (zig-zag 100), which the
-    // graph does not have.
+    // Version 1, one subgraph, one edge from position 0 to position 50 (zig-zag 100), which does
+    // not exist in the graph.
     {"4.9b", "control edges for another number of subgraphs are ignored",
      [] {
        EXPECT_EQ(ApplyWithControlEdges({1, 1, 1, 0, 100}), kTfLiteDelegateError);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one comparison: types, and what it says. golden_test has its bounds.
+// The comparison of results: types, and messages. golden_test covers its bounds.
 #include "tests/conformance/agreement.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ TensorValue ValueOf(TfLiteType type, const std::vector<T>& values, int parts = 1
       type, {static_cast<int>(values.size()) / parts}, {bytes, bytes + values.size() * sizeof(T)}};
 }
 
-// "" if they agree.
+// Returns "" if they agree, otherwise the difference.
 std::string Text(const std::vector<TensorValue>& expected, const TensorValue& found,
                  const Agreement& agreement) {
   const auto difference = Compare(expected, found, agreement);
@@ -55,7 +55,7 @@ TEST(Agreement, wants_type_and_shape_and_size) {
   EXPECT_EQ(Text({}, expected, {}), "has nothing to be compared with");
 }
 
-// As doubles these two are one number.
+// Converted to double these two are equal.
 TEST(Agreement, tells_wide_integers_apart) {
   const int64_t big = int64_t{1} << 60;
   const std::vector<TensorValue> expected = {ValueOf<int64_t>(kTfLiteInt64, {big})};

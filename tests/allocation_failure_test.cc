@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory is refused at the n-th allocation, for every n, through the whole life of an interpreter.
-// Each step must then answer an error or a right result, leak nothing, and succeed when it is
-// called again. This program replaces malloc; operator new of the C++ library ends up there too.
+// Makes the n-th allocation fail, for every n, through the whole life of an interpreter. Each step
+// must then return an error or a right result, leak nothing, and succeed when it is called again.
+// This program replaces malloc, which the C++ library's operator new calls, too.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -28,19 +28,19 @@
 #include "tests/paths.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// The sanitizers bring a malloc of their own, which no program may replace.
+// The sanitizers have their own malloc, which a program must not replace.
 TEST(AllocationFailure, skipped_under_sanitizers) { GTEST_SKIP(); }
 #else
 
 namespace {
 
-// Only the test's own thread counts; models here run on one thread.
+// Counts allocations of the test's thread only; models here run on one thread.
 struct Heap {
   bool armed = false;
-  bool sticky = false;    // refuse everything from `countdown` on, not one allocation
-  int64_t countdown = 0;  // allocations to grant before the refusal
+  bool sticky = false;    // all allocations after `countdown` fail, not only one
+  int64_t countdown = 0;  // number of allocations that succeed before the failure
   int64_t refused = 0;
-  int64_t live = 0;  // blocks given out while armed or counting and not yet freed
+  int64_t live = 0;  // number of blocks allocated while armed or counting and not yet freed
   bool counting = false;
 };
 thread_local Heap heap;
@@ -104,7 +104,8 @@ void free(void* block) {
 
 namespace {
 
-// Runs `step` under refusal; if it fails, runs it again without. False when the retry fails too.
+// Runs `step` with failing allocations; if it fails, runs it again without failures. Returns false
+// if the second run fails, too.
 class Life {
  public:
   Life(int64_t refuse_at, bool sticky) {
@@ -118,7 +119,7 @@ class Life {
     heap.armed = true;
     bool ok = step();
     heap.armed = false;
-    // Once memory was refused the rest of the life runs on plenty: the refusal hit its one place.
+    // After a failed step the rest of the life runs without failures.
     if (!ok) {
       ++failed_steps;
       heap.countdown = INT64_MAX;
@@ -157,7 +158,8 @@ Outcome RunLife(const Body& body, int64_t refuse_at, bool sticky) {
 
 void SweepEveryAllocation(const Body& body) {
   DeputySetDefaultReporter(&Silent, nullptr);
-  // Once without refusals: lazily made library state must not count as a leak.
+  // Runs once without failures: library state that is initialised on first use must not count as a
+  // leak.
   ASSERT_TRUE(RunLife(body, INT64_MAX, false).finished);
   const Outcome clean = RunLife(body, INT64_MAX, false);
   ASSERT_TRUE(clean.finished);
@@ -166,7 +168,7 @@ void SweepEveryAllocation(const Body& body) {
   for (bool sticky : {false, true}) {
     for (int64_t n = 0;; ++n) {
       Outcome outcome = RunLife(body, n, sticky);
-      // State that a library makes once, when it fails for the first time, is no leak.
+      // State that a library allocates once, when an error occurs first, is not a leak.
       if (outcome.leaked != 0) outcome.leaked = RunLife(body, n, sticky).leaked;
       if (outcome.refused == 0) {
         EXPECT_GT(n, 30) << "a whole life takes more allocations than that";
@@ -246,7 +248,7 @@ TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_refusal) {
   SweepDigits("examples/digits/digits_float.tflite", kDeputyPrecisionBfloat16);
 }
 
-// y = x w, 8 x 8, with w in float16 behind a DEQUANTIZE; all weights are 2.
+// y = x w, 8 x 8, with w in float16 followed by a DEQUANTIZE; all weights are 2.
 std::vector<uint8_t> HalfLayer() {
   deputy::ModelBuilder m;
   const int half =
@@ -262,7 +264,8 @@ std::vector<uint8_t> HalfLayer() {
   return m.Finish();
 }
 
-// Two interpreters share what they compute from constants, the second one after the first has gone.
+// Two interpreters share values computed from constants; the second one is created after the first
+// is deleted.
 TEST(AllocationFailure, shared_constants_survive_every_refusal) {
   const std::vector<uint8_t> bytes = HalfLayer();
   SweepEveryAllocation([&](Life* life, bool* right) {
@@ -296,8 +299,8 @@ TEST(AllocationFailure, shared_constants_survive_every_refusal) {
   });
 }
 
-// CONV_2D, RELU, ADD, which run as one step: y = max(0, 2 * x - 1) + x over 2x1 pixels of three
-// channels.
+// CONV_2D, RELU, ADD, which run as a fusion group: y = max(0, 2 * x - 1) + x over 2x1 pixels of
+// three channels.
 std::vector<uint8_t> OneStep() {
   deputy::ModelBuilder m;
   const std::vector<int32_t> shape = {1, 2, 1, 3};
@@ -317,8 +320,8 @@ std::vector<uint8_t> OneStep() {
 }
 
 // Layers that are computed strip by strip: y = 2 * x - 1 over 12x1 pixels of three channels, by a
-// CONV_2D of one row, or of three with zeros around it, and a DEPTHWISE_CONV_2D that leaves things
-// as they are.
+// CONV_2D of one row, or of three rows with zeros around it, and a DEPTHWISE_CONV_2D that is the
+// identity.
 std::vector<uint8_t> Strips(int rows) {
   deputy::ModelBuilder m;
   const std::vector<int32_t> shape = {1, 12, 1, 3};
@@ -343,8 +346,8 @@ std::vector<uint8_t> Strips(int rows) {
   return m.Finish();
 }
 
-// Images of three channels and the width 1, of two heights one after the other: the second makes
-// the steps of the model anew. They must run with node 0 as their head in most lives.
+// Runs images of three channels and width 1 with two heights in sequence: the second height
+// rebuilds the fusion groups. They must run with node 0 as their head in most lives.
 void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heights, int last_node,
                 float (*expected)(float x)) {
   int lives_in_steps = 0;
@@ -388,8 +391,8 @@ void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heigh
   EXPECT_GT(lives_in_steps, 30);
 }
 
-// Products of 24 rows of 3 with themselves, SOFTMAX, and a product with V, which run as a step by
-// rows. Q, K and V are one input.
+// Products of 24 rows of 3 with themselves, SOFTMAX, and a product with V, which run as a row-wise
+// fusion group. Q, K and V are the same input.
 std::vector<uint8_t> OneAttention() {
   deputy::ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {24, 3}, "x");
@@ -421,7 +424,7 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
     ok = ok &&
          life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
     ok = ok && life->Step([&] {
-      // All rows are alike, and so is every mean of them.
+      // All rows are equal, and so is every weighted mean of them.
       std::array<float, 72> x;
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 3) - 1;
       TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), x.data(),
@@ -451,7 +454,7 @@ TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
 }
 
 TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
-  // A strip of one row takes 48 bytes, and what lies between 144.
+  // A strip of one row takes 48 bytes, and the intermediate values 144.
   deputy::OverrideSecondLevelCache(48);
   for (int rows : {1, 3}) {
     SweepSteps(Strips(rows), {12, 15}, 1, [](float x) { return 2 * x - 1; });
@@ -459,7 +462,7 @@ TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
   deputy::OverrideSecondLevelCache(0);
 }
 
-// Subgraph 0: z = a + b; subgraph 1: q = s * s; a signature over each.
+// Subgraph 0: z = a + b; subgraph 1: q = s * s; each has a signature.
 std::vector<uint8_t> TwoSignatures() {
   deputy::ModelBuilder m;
   const int a = m.AddTensor(kTfLiteFloat32, {2}, "a");
@@ -530,8 +533,8 @@ TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
 
 // ---- With a delegate ----------------------------------------------------------------------------
 
-// y = (x + x) * (x + x), z = y + x. The delegate takes the first two nodes. It allocates nothing
-// itself, so every refusal hits the library.
+// y = (x + x) * (x + x), z = y + x. The delegate claims the first two nodes. It allocates nothing
+// itself, so every failing allocation is the library's.
 std::vector<uint8_t> DoubledAndSquared() {
   deputy::ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), d = m.AddTensor(kTfLiteFloat32, {2}, "d");
@@ -570,7 +573,8 @@ TfLiteStatus TakeFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
 void SweepDelegate(DeputyDelegatePolicy policy) {
   const std::vector<uint8_t> bytes = DoubledAndSquared();
   SweepEveryAllocation([&](Life* life, bool* right) {
-    bool fail_next = policy == kDeputyPolicyHot;  // then the library computes the nodes itself
+    // the library computes the nodes itself in that case
+    bool fail_next = policy == kDeputyPolicyHot;
     TfLiteDelegate delegate = TfLiteDelegateCreate();
     delegate.data_ = &fail_next;
     delegate.Prepare = &TakeFirstTwo;
@@ -619,8 +623,8 @@ TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDe
 
 // ---- With a plug-in that allocates --------------------------------------------------------------
 
-// One inference of a model with the delegate of a plug-in, both of which may be null, on an input
-// of all ones. Returns whether every step succeeded, at the first or second call.
+// Runs one inference of a model with a plug-in's delegate on an input of all ones; the plug-in and
+// the model may be null. Returns whether every step succeeded, at the first or second call.
 bool LifeWithPlugin(Life* life, DeputyPlugin* plugin, const std::vector<uint8_t>& bytes,
                     std::vector<float>* output) {
   TfLiteDelegate* delegate = nullptr;
@@ -682,4 +686,4 @@ TEST(AllocationFailure, the_cpu_delegate_survives_every_refusal) {
 
 }  // namespace
 
-#endif  // not under a sanitizer
+#endif  // no sanitizer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int16 BATCH_MATMUL: sums of 64 bits against plain ones, and results of every table against those
-// of the reference code, bit by bit.
+// int16 BATCH_MATMUL: 64-bit sums compared with plain ones, and bit-identical results of every
+// table and the reference code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,8 @@ int64_t PlainSum(const std::vector<int16_t>& a, const int16_t* b, size_t step) {
   return sum;
 }
 
-// A matrix of `columns` columns, or of as many rows, and something behind each of them.
+// Checks products with a matrix of `columns` columns, or of `columns` rows, with padding after each
+// of them.
 void CheckDots(const CpuKernels& cpu, Values values, size_t depth, size_t columns,
                std::mt19937* random) {
   const std::vector<int16_t> a = Filled(depth, values, random);
@@ -81,7 +82,7 @@ TEST(DotsInt16, are_exact) {
 
 struct Product {
   std::vector<int32_t> left, right, out;
-  bool adj_x = false, adj_y = false, narrow = false;  // the right operand in int8
+  bool adj_x = false, adj_y = false, narrow = false;  // `narrow`: the right operand is int8
 };
 
 std::vector<uint8_t> ModelOf(const Product& product, float scale) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Speed of the matrix products of each CPU table on one thread, in GFLOP/s (int8: billions of
-// operations), beside what this machine's multiply-add units can do at all. The sizes are the 1x1
-// convolutions and the last layer of MobileNetV2. Figures of one run compare with each other; the
-// clock of a shared machine moves.
+// operations), and the peak rate of this machine's multiply-add units. The sizes are the 1x1
+// convolutions and the last layer of MobileNetV2. Only figures of one run can be compared, because
+// the clock of a shared machine varies.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -62,8 +62,8 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
   Report(state, 2.0 * rows * columns * depth);
 }
 
-// As a convolution does it: rows of int8 are brought into the table's form for every block, sums
-// are requantised.
+// Computes as a convolution does: rows of int8 are packed into the table's form for every block,
+// sums are requantised.
 void MultiplyInt8(benchmark::State& state, const CpuKernels* cpu, int rows, int depth,
                   int columns) {
   const auto a = Steps<int8_t>(static_cast<size_t>(rows) * static_cast<size_t>(depth));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What grows with a graph: each line at n and at 10 n, with the ratio of the two beside the second.
-// 10 is linear, 100 would be quadratic. Times are processor time, which a busy machine changes
-// least. n is the number of nodes, inputs, subgraphs or signatures.
+// Cost of operations as a graph grows: each line at n and at 10 n, followed by the ratio of the
+// two. A ratio of 10 is linear, 100 would be quadratic. Times are processor time, which depends
+// least on the machine's load. n is the number of nodes, inputs, subgraphs or signatures.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -25,7 +25,7 @@ double ProcessorSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// One model with its interpreter, not yet allocated.
+// A model with its interpreter, not yet allocated.
 struct Made {
   using Configure = std::function<void(TfLiteInterpreterOptions*)>;
 

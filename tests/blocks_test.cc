@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops in whole blocks (kernels/vector/blocks.h): every count, in place, and with an input that
-// does not move.
+// Loops in whole blocks (kernels/vector/blocks.h): every count, in place, and with an input whose
+// pointer is not advanced.
 #include "kernels/vector/blocks.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ void Combine(const void*, const BlockStream* inputs, char* out_bytes, int64_t bl
 TEST(Blocks, every_element_is_computed_and_no_other) {
   ASSERT_EQ(BlockShift(sizeof(int16_t)), 5);
   for (int count = 0; count <= 130; ++count) {
-    for (int still = 0; still < 3; ++still) {  // none, the first or the second input
+    for (int still = 0; still < 3; ++still) {  // no input, the first or the second input
       std::vector<int16_t> a(130);
       std::vector<int32_t> values(132);
       for (int i = 0; i < 132; ++i) values[i] = 1000 - 7 * i;
@@ -43,13 +43,13 @@ TEST(Blocks, every_element_is_computed_and_no_other) {
   }
 }
 
-// Combine for inputs that move.
+// Combine for inputs whose pointers are advanced.
 void CombineMoving(const void*, const BlockStream* inputs, char* out, int64_t blocks) {
   const BlockStream moving[] = {{inputs[0].first, true}, {inputs[1].first, true}};
   Combine(nullptr, moving, out, blocks);
 }
 
-// Up to three chunks that are repeated at a time.
+// Up to three chunks, in which a fixed input is repeated.
 TEST(Blocks, what_stands_still_is_repeated) {
   for (int count = 0; count <= 600; ++count) {
     for (int still = 0; still < 4; ++still) {  // none, the first, the second or both inputs

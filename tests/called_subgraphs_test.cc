@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate is offered of the subgraphs that operators run or look at, and what it sees of
-// the state that subgraphs and signatures share.
+// Which of the subgraphs that operators run or reference are offered to a delegate, and the
+// delegate's view of the state that subgraphs and signatures share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,9 +40,9 @@ std::vector<int> CodesOf(TfLiteContext* context) {
   return codes;
 }
 
-// ---- Bodies that nobody runs --------------------------------------------------------------------
+// ---- Bodies that are never run ------------------------------------------------------------------
 
-// y = sums of two neighbours each of NEG(x). `type` is that of the body's tensors.
+// y = sums of each two neighbours of NEG(x). `type` is that of the body's tensors.
 std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), n = m.AddTensor(kTfLiteFloat32, {4});
@@ -67,7 +67,7 @@ std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   return m.Finish();
 }
 
-// Nobody can prepare a sum of strings: a static delegate would fail with it.
+// A sum of strings cannot be prepared: a static delegate would fail with it.
 TEST(Bodies, that_nobody_runs_are_offered_to_no_delegate) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteString}) {
     for (const bool dynamic : {false, true}) {
@@ -136,7 +136,7 @@ std::vector<float> Infer(TestInterpreter* t) {
   return t->Get<float>(0);
 }
 
-// The decomposition is then neither offered, if the delegate marks it as absorbed, nor run.
+// If the delegate marks the decomposition as absorbed, it is neither offered nor run.
 TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
   int offered = 0;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
@@ -178,7 +178,7 @@ TEST(Composites, run_a_decomposition_of_which_a_delegate_has_nodes) {
 // ---- State --------------------------------------------------------------------------------------
 
 // v += x; y = 10 * v in subgraph 0 ("add"), y = v in subgraph 1 ("get"), v = 100 once before the
-// first sum. The product and the sum are what a delegate may have.
+// first sum. A delegate may claim the product and the sum.
 std::vector<uint8_t> SharedState() {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -233,8 +233,8 @@ TEST(State, is_shared_by_signatures_and_set_once) {
   EXPECT_EQ(RunSignature(&t, "get", 0), 103);
 }
 
-// The second read depends on the first sum by way of the variable alone: sum and product must not
-// become one partition.
+// The second read depends on the first sum only through the variable: sum and product must not be
+// in one partition.
 TEST(State, keeps_its_order_between_a_delegates_nodes) {
   std::vector<int> seen;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
@@ -252,7 +252,7 @@ TEST(State, keeps_its_order_between_a_delegates_nodes) {
     ++partitions;
     EXPECT_EQ(params->nodes_to_replace->size, 1);
   };
-  // The product is the one with a constant.
+  // The product is the node with a constant.
   delegate.invoke = [](TfLiteContext* context, TfLiteNode* node) {
     const TfLiteTensor& a = context->tensors[node->inputs->data[0]];
     const TfLiteTensor& b = context->tensors[node->inputs->data[1]];

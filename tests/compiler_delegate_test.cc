@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate that compiles (tests/plugins/compiled.cc) where delegates are seldom: in the body of
-// a loop, beside another of its kind, failing late, and applied again after that.
+// The compiling delegate (tests/plugins/compiled.cc) in rare situations: in the body of a loop,
+// together with another of its kind, failing in prepare, and applied again after that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TfLiteStatus Apply(TestInterpreter* t, const DelegateOwner& delegate) {
       t->get(), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate.get()));
 }
 
-// Which delegate runs a node of the model; -1: none.
+// Returns the delegate that runs a node of the model; -1: none.
 int DelegateOf(const TestInterpreter& t, int subgraph, int node) {
   DeputyNodeRun run = {};
   run.struct_size = sizeof run;
@@ -62,7 +62,7 @@ int Binary(ModelBuilder* m, TfLiteBuiltinOperator code, int a, int b) {
   return out;
 }
 
-// x -> 2x + 1
+// Adds 2x + 1.
 int Step(ModelBuilder* m, int x) {
   return Binary(m, kTfLiteBuiltinAdd, Binary(m, kTfLiteBuiltinMul, x, Number(m, 2)), Number(m, 1));
 }
@@ -75,7 +75,7 @@ std::vector<uint8_t> OneStep() {
   return m.Finish();
 }
 
-// As long as x < 40.
+// Loops while x < 40.
 std::vector<uint8_t> Loop() {
   ModelBuilder m;
   const int x = Float(&m), y = Float(&m);
@@ -125,7 +125,7 @@ TEST(CompiledDelegate, has_nothing_to_do_beside_another) {
   EXPECT_EQ(DelegateOf(t, 0, 1), 0);
 }
 
-// What a partition takes is known when it has been compiled: then its node fails to prepare.
+// The cost of a partition is known after it has been compiled: then its node fails to prepare.
 TEST(CompiledDelegate, fails_late_and_is_undone_and_applied_again) {
   const DelegateOwner strict = Compiled("1"), patient = Compiled();
   TestInterpreter t(OneStep());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of all types, and expressions: what they compute, how they are written and put together.
+// Numbers of all types, and expressions: their results, their text form, and composition.
 #include "compiler/expression.h"
 
 #include <gmock/gmock.h>
@@ -182,7 +182,7 @@ TEST(Expression, knows_which_types_an_operation_takes) {
   EXPECT_EQ(ArgumentCount(kSelect), 3);
 }
 
-// ---- Putting together ---------------------------------------------------------------------------
+// ---- Composition --------------------------------------------------------------------------------
 
 // max(a * b, 0)
 Expression Product() {
@@ -201,7 +201,8 @@ TEST(Expression, is_written_as_a_formula) {
   EXPECT_EQ(ToText(Expression()), "");
 }
 
-// Each of 60 nodes doubles the one before it: 2^60 times the operand, were it written as a tree.
+// Each of 60 nodes doubles the previous one: as a tree the text would contain the operand 2^60
+// times.
 TEST(ExpressionText, says_what_is_shared_once) {
   Expression e;
   int x = e.Apply(ScalarOp::kNeg, e.Operand(0, kTfLiteFloat32));

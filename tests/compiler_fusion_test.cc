@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes that join quantised pairs, fold scales into weights, and fuse.
+// The passes that join pairs of quantisation conversions, fold scales into weights, and fuse
+// operations.
 #include "compiler/passes.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs: what is wrong with a wrong one, how they are written, and the regions of copies.
+// Graphs: faults of invalid ones, the text form, and the regions of copies.
 #include "compiler/graph.h"
 
 #include <gmock/gmock.h>
@@ -163,7 +163,7 @@ TEST(CopyRegion, has_as_few_loops_as_possible) {
   EXPECT_EQ(Simplify({0, 5, 6, {{1, 1, 1}}}), (CopyRegion{0, 5, 6, {}}));
 }
 
-// A box of {3, 4}, rows backwards, to another place, with its axes exchanged.
+// A box of {3, 4}, its rows reversed, copied to another position with its axes exchanged.
 TEST(CopyRegion, of_a_box_takes_what_its_indices_say) {
   const Shape from = {4, 5}, to = {6, 3};
   Graph graph;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storage in half precision: what becomes float16, what stays, and that results stay close.
+// Storage in half precision: which values become float16, which do not, and that results stay
+// close.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +30,7 @@ TEST(HalfStorage, results_in_between_and_filters_become_float16) {
   EXPECT_EQ(m.graph.value(m.graph.outputs[0]).type, kTfLiteFloat32);
 }
 
-// What is an input or an output has the type of the model's tensor, and a view its source's memory.
+// An input or output has the type of the model's tensor, and a view uses its source's memory.
 TEST(HalfStorage, views_of_the_boundary_stay) {
   GraphMaker m;
   const ValueId x = m.Input({2, 6});
@@ -73,7 +74,7 @@ TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
                                 kTfLiteFloat16}));
 }
 
-// One constant that two products read is converted once.
+// A constant that two products read is converted once.
 TEST(HalfStorage, shared_filters_stay_shared) {
   GraphMaker m;
   const ValueId x = m.Input({2, 2}), filter = m.Weights({2, 2});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that no converter writes, given to the import without a runtime that would refuse them
-// first: each is refused in words, and no arithmetic on the way overflows (which the sanitizer runs
-// see).
+// Nodes that no converter writes, passed to the import without a runtime that would refuse them
+// first: each is refused with a message, and no arithmetic overflows (which is detected in
+// sanitizer builds).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ class HandNode {
     outputs_.push_back(static_cast<int>(tensors_.size()) - 1);
     return *this;
   }
-  // The last tensor's scales along an axis.
+  // Sets the last tensor's scales along an axis.
   HandNode& Scales(const std::vector<float>& scales, int axis) {
     auto* array = static_cast<TfLiteFloatArray*>(
         malloc(sizeof(TfLiteFloatArray) + scales.size() * sizeof(float)));
@@ -158,7 +158,7 @@ class HandNode {
   bool has_options_ = true;
 };
 
-// Refused alike when asked for and when imported.
+// Expects the same refusal from the support query and from the import.
 void ExpectRefused(HandNode* node, const std::string& text) {
   EXPECT_THAT(node->Checked(), HasSubstr(text));
   EXPECT_THAT(node->Imported(), HasSubstr(text));
@@ -175,7 +175,7 @@ TEST(HostileInputs, have_no_more_elements_than_can_be_counted) {
   HandNode negative(kTfLiteBuiltinAbs);
   negative.Input(kTfLiteFloat32, {2, -1}).Output(kTfLiteFloat32);
   ExpectRefused(&negative, "found [2,-1]");
-  // Nothing in it, and yet strides that do not fit.
+  // No elements, and yet strides that overflow.
   HandNode empty(kTfLiteBuiltinAbs);
   empty.Input(kTfLiteFloat32, {0, kMost, kMost, kMost, kMost}).Output(kTfLiteFloat32);
   ExpectRefused(&empty, "expected at most 1073741824 elements");
@@ -244,7 +244,7 @@ TEST(HostileNodes, have_their_options) {
     one.Input(kTfLiteFloat32, {1, 2, 2, 4}).Output(kTfLiteFloat32).WithoutOptions();
     ExpectRefused(&one, "expected options, found none");
   }
-  // Whatever the operator and its inputs: nothing is read that is not there.
+  // For every operator and number of inputs, only existing tensors are read.
   for (const ImportedOperator& op : ImportedOperators()) {
     for (int inputs = 1; inputs <= 4; ++inputs) {
       HandNode node(op.code);
@@ -261,9 +261,9 @@ TEST(HostileNodes, have_their_options) {
   }
 }
 
-// ---- Shapes that grow ---------------------------------------------------------------------------
+// ---- Growing shapes -----------------------------------------------------------------------------
 
-// What is beyond the limits is named with the tensor that it would be.
+// A size beyond the limits is reported with the tensor that would have it.
 constexpr const char* kTooMany = "'result': expected at most 1073741824 elements, found [";
 
 TEST(HostileShapes, repeated) {
@@ -292,7 +292,7 @@ TEST(HostileShapes, with_a_border) {
     node.Output(kTfLiteFloat32);
     ExpectRefused(&node, kTooMany);
   }
-  // 3^19 regions.
+  // The copy would have 3^19 regions.
   HandNode mirror(kTfLiteBuiltinMirrorPad);
   mirror.Input(kTfLiteFloat32, std::vector<int>(19, 1)).Ints(std::vector<int>(38, 1));
   mirror.Output(kTfLiteFloat32);
@@ -424,8 +424,8 @@ TEST(HostileWindows, of_a_custom_operator) {
   ExpectRefused(&far, "expected image, window, stride and dilation within 268435456 pixels");
 }
 
-// A window of which most lies outside of the image is as good as a small one: 3 rows before and 3
-// behind each of the 4 meet all that there is.
+// A window that extends far beyond the image is reduced to its overlap: 3 rows before and 3 after
+// each position cover the whole image of 4 rows.
 TEST(HostileWindows, of_pools_are_cut_to_what_meets_the_image) {
   HandNode pool(kTfLiteBuiltinAveragePool2d);
   pool.Input(kTfLiteFloat32, {1, 4, 4, 1}).Output(kTfLiteFloat32);

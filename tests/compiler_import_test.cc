@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The import: what partitions become, and the reasons of refusals. That each operator means what
-// TensorFlow Lite means by it is shown by the conformance target "compiled".
+// The import: graphs of partitions, and the reasons of refusals. The conformance target "compiled"
+// tests that operators compute TensorFlow Lite's results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(Import, an_operator_with_its_activation) {
             "output %3\n");
 }
 
-// What is stored is turned into what it means, once for all users, and back.
+// A quantised value is dequantised once for all users, and results are quantised again.
 TEST(Import, quantised_tensors_are_reals_between_conversions) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {2}, "x", Scale(0.5f, 1));
@@ -63,7 +63,7 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
             "output %3\n");
 }
 
-// A shape that is computed from shapes is a constant by the time it is read.
+// A shape that is computed from shapes is a constant when it is read.
 TEST(Import, what_constants_make_is_computed_at_once) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
@@ -119,8 +119,8 @@ TEST(Import, reasons_name_operator_and_tensor) {
   }
 }
 
-// Tables of how far an index leads along an axis have an element for each: 2^20 at most, where
-// there is more than one axis; what one index picks from may be longer.
+// Axes that are indexed have a table with an element per index, at most 2^20 if there are several
+// axes; an axis that is the only one may be longer.
 TEST(Import, gather_nd_counts_axes_up_to_a_million) {
   struct Row {
     std::vector<int> shape;
@@ -150,7 +150,7 @@ TEST(Import, gather_nd_counts_axes_up_to_a_million) {
   }
 }
 
-// The schema's spelling.
+// Spelled as in the schema.
 TEST(OperatorName, is_that_of_tensorflow_lite) {
   EXPECT_EQ(OperatorName(kTfLiteBuiltinAdd), "ADD");
   EXPECT_EQ(OperatorName(41), "SUB");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs of many nodes, and constants that ask for much: what the compiler does with them grows no
-// faster than they do. Nothing is timed: a test that takes minutes is one that has failed.
+// Graphs of many nodes, and constants that would be large: the compiler's work grows linearly with
+// them. Times are not measured, but a quadratic algorithm would take minutes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kNodes = 100'000;
 
-// x = relu(reshape(x) + w * w), over and over: of four nodes one is of constants alone, and one
-// changes nothing.
+// x = relu(reshape(x) + w * w), repeated: of four nodes one has only constant inputs, and one is
+// the identity.
 std::vector<uint8_t> LongChain(int nodes) {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4});
@@ -57,7 +57,8 @@ TEST(LargeGraphs, of_a_long_chain) {
   EXPECT_TRUE(PlanMemory(intervals, 64, size_t{1} << 30, &plan));
 }
 
-// Each of nine layers joins the one before it with itself: there are 100^9 ways back.
+// Each of nine layers concatenates the previous one with itself: there are 100^9 paths to the
+// input.
 TEST(LargeGraphs, of_joined_values) {
   constexpr int kParts = 100;
   GraphMaker m;
@@ -140,7 +141,7 @@ TEST(Folding, counts_what_each_element_takes) {
   EXPECT_FALSE(Fold(&graph, product, &contents));
 }
 
-// The import leaves to the run what it does not compute.
+// The import does not fold a constant of this size; it is computed at run time.
 TEST(Folding, of_a_model_that_asks_for_gigabytes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1});

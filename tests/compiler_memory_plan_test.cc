@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes of graphs made by hand; the memory plan against brute force: on random intervals no two
-// that overlap in time share a byte, nothing lies beyond its block, and the bounds hold.
+// Lifetimes of graphs built by hand; and the memory plan compared with brute force on random
+// intervals: no two values that overlap in time share a byte, each lies within its block, and the
+// bounds hold.
 #include "compiler/memory_plan.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +79,7 @@ bool IsNeeded(const Interval& interval) {
   return interval.bytes > 0 && interval.first <= interval.last;
 }
 
-// Empty when the plan keeps every promise.
+// Returns "" if the plan satisfies all requirements, otherwise the problem.
 std::string WhatIsWrong(const std::vector<Interval>& intervals, size_t alignment, size_t max_block,
                         const MemoryPlan& plan) {
   if (plan.locations.size() != intervals.size()) return "wrong number of places";
@@ -109,7 +110,7 @@ std::string WhatIsWrong(const std::vector<Interval>& intervals, size_t alignment
   return total == plan.total_bytes ? "" : "a wrong total";
 }
 
-// The most bytes at one step, counted step by step.
+// Returns the maximum number of bytes alive at a step, counted step by step.
 size_t MostAlive(const std::vector<Interval>& intervals, size_t alignment) {
   size_t most = 0;
   for (const Interval& now : intervals) {
@@ -124,7 +125,7 @@ size_t MostAlive(const std::vector<Interval>& intervals, size_t alignment) {
   return most;
 }
 
-// A network: each value lasts a few steps, some many.
+// Intervals as in a network: most values live for a few steps, some for many.
 std::vector<Interval> RandomIntervals(std::mt19937* random, size_t count) {
   std::vector<Interval> intervals;
   for (size_t i = 0; i < count; ++i) {
@@ -166,7 +167,7 @@ TEST(MemoryPlan, splits_into_blocks_of_a_given_size) {
 }
 
 TEST(MemoryPlan, gives_what_it_is_for) {
-  // A chain: each value is read by the next operation alone.
+  // A chain: each value is read only by the next operation.
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(std::vector<Interval>{{100, 0, 1}, {200, 1, 2}, {100, 2, 3}}, 64, kNoLimit,
                          &plan));
@@ -176,7 +177,7 @@ TEST(MemoryPlan, gives_what_it_is_for) {
 }
 
 TEST(MemoryPlan, takes_the_best_of_three_orders) {
-  // In order: the third value does not fit into the place of the first.
+  // In order, the third value does not fit into the memory of the first.
   MemoryPlan plan;
   const std::vector<Interval> grows = {{64, 0, 1}, {64, 1, 2}, {128, 2, 3}};
   ASSERT_TRUE(PlanMemory(grows, 64, kNoLimit, &plan));
@@ -202,7 +203,8 @@ TEST(MemoryPlan, takes_many_intervals) {
   EXPECT_LT(plan.total_bytes, 2 * plan.lower_bound);
 }
 
-// MobileNetV2 at 224 x 224 as import leaves it: activations, borders and sums are operations.
+// MobileNetV2 at 224 x 224 as the import leaves it: activations, borders and sums are separate
+// operations.
 class MobileNet {
  public:
   MobileNet() {
@@ -222,7 +224,7 @@ class MobileNet {
  private:
   int Channels(ValueId x) const { return maker_.ShapeOf(x)[3]; }
 
-  // A border where the window moves by two, padding where by one.
+  // Adds a border if the stride is two, or padding if it is one.
   ValueId Windowed(ValueId x, int size, int stride, Window* window, Shape* out) {
     window->height = window->width = size;
     window->stride_y = window->stride_x = stride;
@@ -274,7 +276,7 @@ TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(intervals, 128, kNoLimit, &plan));
   EXPECT_EQ(WhatIsWrong(intervals, 128, kNoLimit, plan), "");
-  // 96 channels of 112 x 112 pixels become 96 of 56 x 56.
+  // 96 channels of 112 x 112 pixels become 96 channels of 56 x 56.
   EXPECT_EQ(plan.lower_bound, size_t{4} * 96 * (112 * 112 + 56 * 56));
   EXPECT_EQ(plan.total_bytes, plan.lower_bound);
 }

@@ -179,10 +179,10 @@ TEST(MergeCopies, reads_the_parts_of_a_joined_value_through_their_makers) {
 
 TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
   GraphMaker m;
-  // Seven neighbours of a transposed value begin in one row and end in another.
+  // Seven consecutive elements of a transposed value begin in one row and end in another.
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
   m.Output(m.Add(Copy{{{0, 2, 0, {{7, 1, 1}}}}, {}}, {y}, {7}));
-  // The last of a row and the first of the next.
+  // The last element of a row and the first of the next.
   m.Output(m.Add(Copy{{{0, 3, 0, {{2, 1, 1}}}}, {}}, {y}, {2}));
   ExpectUnchanged(&MergeCopies, m.graph);
 }
@@ -205,7 +205,7 @@ TEST(MergeCopies, keeps_elementwise_operations_behind_copies_of_less_work) {
   Expression cast;
   cast.Cast(cast.Operand(0, kTfLiteInt8), kTfLiteFloat32);
   m.Output(m.Compute(cast, {m.Transposed(m.Input({2, 3}, kTfLiteInt8), {1, 0})}));
-  // Shifted by one: zeros come in.
+  // Shifted by one, so that zeros are inserted.
   m.Output(m.Unary(kExp, m.Add(Copy{{{0, 0, 1, {{5, 1, 1}}}}, {}}, {x}, {6})));
   ExpectUnchanged(&MergeCopies, m.graph);
 }
@@ -217,7 +217,7 @@ TEST(MergeCopies, keeps_a_border) {
   ExpectUnchanged(&MergeCopies, m.graph);
 }
 
-// Transpositions, slices, reversals and repetitions of random shapes, one behind the other.
+// Transpositions, slices, reversals and repetitions of random shapes, in sequence.
 TEST(MergeCopies, computes_the_same_for_random_chains) {
   std::mt19937 random(5);
   int merged = 0;

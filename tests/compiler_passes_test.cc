@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes that make a graph plain, and all passes together.
+// The passes that normalise a graph, and all passes together.
 #include "compiler/passes.h"
 
 #include <gmock/gmock.h>
@@ -133,7 +133,7 @@ TEST(SimplifyExpressions, looks_into_epilogues) {
             "output %1\n");
 }
 
-// ---- All of them --------------------------------------------------------------------------------
+// ---- All passes ---------------------------------------------------------------------------------
 
 // A block of a quantised mobile net: expanded, padded, depthwise, projected, added to its input.
 Graph QuantisedBlock() {
@@ -178,7 +178,7 @@ TEST(RunPasses, leaves_a_graph_in_order_behind_each_pass) {
   }
 }
 
-// Graphs of any operations on small images, several of whose values are outputs.
+// Graphs of random operations on small images, several of whose values are outputs.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {
@@ -196,7 +196,7 @@ class RandomGraph {
 
  private:
   int Below(int end) { return static_cast<int>(random_() % static_cast<unsigned>(end)); }
-  // Recent ones more often.
+  // Returns a random value; recent ones are more probable.
   ValueId Any() {
     const int count = static_cast<int>(reals_.size());
     return reals_[static_cast<size_t>(count - 1 - Below(Below(count) + 1))];
@@ -278,7 +278,7 @@ class RandomGraph {
   std::vector<ValueId> reals_;
 };
 
-// Of all passes but the one that rounds otherwise.
+// All passes except FoldScales, which changes rounding.
 TEST(Passes, change_no_bit_of_random_graphs) {
   size_t before = 0, after = 0;
   for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {
@@ -299,7 +299,7 @@ TEST(Passes, change_no_bit_of_random_graphs) {
   EXPECT_LT(after, before / 2);
 }
 
-// Work that is not linear in the graph would not end here.
+// A quadratic algorithm would take minutes here.
 TEST(RunPasses, takes_long_chains) {
   constexpr int kLength = 10000;
   GraphMaker m;
@@ -314,7 +314,8 @@ TEST(RunPasses, takes_long_chains) {
   m.Output(z);
   RunPasses(&m.graph, nullptr);
   EXPECT_EQ(FindFault(m.graph), "");
-  // A view, two operations in one for each output, and sixteen of those between transpositions.
+  // A view, one fused operation for each output, and the element-wise operations between
+  // transpositions fused in groups of sixteen.
   EXPECT_EQ(m.graph.operations.size(), 1u + kLength + kLength / 16);
 }
 

@@ -49,7 +49,7 @@ std::vector<float> RunGraph(const Graph& graph, const std::vector<std::vector<fl
   return numbers;
 }
 
-// The graph after all passes, with reals stored as `storage`.
+// Returns the graph after all passes, with reals stored as `storage`.
 Graph Optimized(Graph graph, TfLiteType storage) {
   graph.real_storage = storage;
   RunPasses(&graph, nullptr);
@@ -66,7 +66,7 @@ void ExpectClose(const std::vector<float>& found, const std::vector<double>& exp
   }
 }
 
-// Literal results of a graph with both storage types, to one per cent as float16.
+// Expects literal results of a graph with both storage types, within one per cent for float16.
 void ExpectResults(const Graph& graph, const std::vector<std::vector<float>>& inputs,
                    const std::vector<double>& expected) {
   const Graph single = Optimized(graph, kTfLiteFloat32), half = Optimized(graph, kTfLiteFloat16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Algebra of scalar expressions: what becomes of them as text, and that no bit of any result
+// Algebra of scalar expressions: the simplified expressions as text, and that no bit of any result
 // changes, for special numbers and for random expressions.
 #include "compiler/simplify.h"
 
@@ -25,7 +25,7 @@ constexpr float kNumbers[] = {0.0f,  -0.0f, 0.3f, -0.3f, 0.5f,   -0.5f,   1.0f, 
                               -2.5f, 6.0f,  7.0f, -7.0f, 127.0f, -128.0f, 1e-40f,  3e38f,  -3e38f,
                               kInf,  -kInf, kNan, 5.0f,  3.0f,   -1e-30f, 300.25f, -900.0f};
 
-// One operand of float32 behind a function.
+// A function of one float32 operand.
 template <typename Function>
 Expression Of(const Function& function, TfLiteType type = kTfLiteFloat32) {
   Expression e;
@@ -41,7 +41,8 @@ bool SameBits(TfLiteType type, Number a, Number b) {
   return a.real == b.real && std::signbit(a.real) == std::signbit(b.real);
 }
 
-// The simpler expression, after it was found to have the same results, within what is known of it.
+// Returns the text of the simplified expression after checking that its results, and its known
+// range, are the same.
 std::string SimplifiedText(const Expression& expression) {
   const Expression simple = Simplified(expression);
   const Facts facts = FactsOf(expression);
@@ -140,7 +141,8 @@ TEST(Simplified, leaves_whole_numbers_whole) {
             "round_away(a)");
 }
 
-// As import writes it: a quantised value, and the real one that it stands for.
+// Adds the expression for a quantised value as the import writes it, and the corresponding real
+// value.
 int Quantize(Expression* e, int x, double scale, double zero, TfLiteType type) {
   x = e->Apply(kAdd, e->Apply(kRoundAway, e->Apply(kDiv, x, Number32(e, scale))),
                Number32(e, zero));
@@ -203,7 +205,7 @@ TEST(Simplified, keeps_integers_that_no_double_has) {
   EXPECT_EQ(ToText(Simplified(e)), "(a + 1152921504606846976)");
 }
 
-// A random expression of two operands.
+// Returns a random expression of two operands.
 Expression RandomExpression(std::mt19937* random) {
   constexpr ScalarOp kOnes[] = {kAbs,       kNeg, kFloor,    kCeil, kRoundEven,
                                 kRoundAway, kExp, kLogistic, kSqrt};

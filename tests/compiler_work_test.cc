@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much there is to do in graphs made by hand and in imported ones: numbers worked out by hand.
+// Amount of work in graphs built by hand and in imported ones, compared with literals.
 #include "compiler/work.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(Work, of_convolutions) {
   EXPECT_EQ(WorkOfLast(m), (Work{32 * 27, 0, 4 * (96 + 216 + 32), 1}));
   m.Add(DepthwiseConv2d{{3, 2}, 2}, {x, m.Weights({1, 3, 2, 12}), m.Weights({12})}, {1, 2, 3, 12});
   EXPECT_EQ(WorkOfLast(m), (Work{72 * 6, 0, 4 * (96 + 72 + 12 + 72), 1}));
-  // 96 elements spread over windows of 2x2 for each of five channels.
+  // 96 elements, each spread over windows of 2x2 for each of five channels.
   m.Add(TransposedConv2d{{2, 2, 2, 2}}, {x, m.Weights({5, 2, 2, 6}), kNoValue}, {1, 8, 8, 5});
   EXPECT_EQ(WorkOfLast(m), (Work{96 * 20, 0, 4 * (96 + 120 + 320), 1}));
 }
@@ -50,7 +50,7 @@ TEST(Work, of_products) {
 TEST(Work, of_expressions_and_epilogues) {
   GraphMaker m;
   const ValueId x = m.Input({8});
-  m.Binary(ScalarOp::kAdd, x, x);  // read once
+  m.Binary(ScalarOp::kAdd, x, x);  // counted once
   EXPECT_EQ(WorkOfLast(m), (Work{0, 8, 64, 1}));
   m.Unary(ScalarOp::kTanh, x);
   EXPECT_EQ(WorkOfLast(m), (Work{0, 80, 64, 1}));
@@ -73,7 +73,7 @@ TEST(Work, of_windows_and_reductions) {
   EXPECT_EQ(WorkOfLast(m), (Work{0, 32 * 13, 4 * 64, 1}));
 }
 
-// What moves reads no more than it writes; a view does nothing.
+// A copy reads as much as it writes; a view does nothing.
 TEST(Work, of_moves) {
   GraphMaker m;
   const ValueId table = m.Input({100, 4}), places = m.Input({3}, kTfLiteInt32);
@@ -84,8 +84,8 @@ TEST(Work, of_moves) {
   EXPECT_EQ(WorkOfOperations(m.graph).size(), 1u);
 }
 
-// RESHAPE, FULLY_CONNECTED with its activation, QUANTIZE and RELU: between nodes there are the
-// model's tensors, within a node there is nothing.
+// RESHAPE, FULLY_CONNECTED with its activation, QUANTIZE and RELU. Tensors between nodes count as
+// memory traffic, values within a node do not.
 Importer Imported() {
   ModelBuilder m;
   TensorExtras scale;
@@ -124,7 +124,7 @@ TEST(Work, of_nodes) {
   EXPECT_EQ(BorderBytes(import.graph), 32 + 6);
 }
 
-// The same for each node by itself.
+// Checks each node separately.
 TEST(Work, of_a_node_that_is_checked) {
   const Importer import = Imported();
   ASSERT_EQ(import.Refused(), "");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operator case and every golden row on every target of tests/conformance/targets.cc: the CPU
-// in both arithmetic modes, delegates in the default one. How a result has to agree, and what a
-// delegate may refuse, is the library's business; this is its driver.
+// Runs every operator case and every golden row on every target of tests/conformance/targets.cc:
+// the CPU in both arithmetic modes, delegates in the default mode. tests/conformance decides how a
+// result has to agree, and what a delegate may refuse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,20 +28,20 @@ static void PrintTo(const TargetRow& row, std::ostream* out) { *out << row.name;
 namespace conformance_test {
 namespace {
 
-// Failures that are printed of one target; the others are counted.
+// Maximum number of printed failures per target; the others are only counted.
 constexpr int kShown = 10;
 
 // DEPUTY_ALL_ROWS=1 (`make test-all`) runs every case and every golden row on every target. Without
-// it some targets get every n-th, always the same ones.
+// it some targets run every n-th row, always the same ones.
 bool RunsAll() { return std::getenv("DEPUTY_ALL_ROWS") != nullptr; }
 
-// A driver of OpenCL compiles a program for each case: kernels for classes of devices that are not
-// here get a sample.
+// OpenCL drivers compile a program for each case, so targets with kernels for device classes other
+// than this machine's run a sample.
 size_t StepOfCases(const TargetRow& row) { return row.rarely && !RunsAll() ? 32 : 1; }
 
-// Under a sanitizer a delegate, and a CPU table with more than one thread, get every eighth golden
-// row, and all the operator cases: the rows' kernels are observed with one thread, and a delegate's
-// own code sees the same few shapes again and again.
+// With a sanitizer, delegates and CPU tables with more than one thread run every eighth golden row,
+// and all operator cases: the kernels are already checked with one thread, and the rows exercise
+// few different paths of a delegate.
 #ifdef __SANITIZE_ADDRESS__
 constexpr size_t kFewRows = 8;
 #else
@@ -54,8 +54,8 @@ size_t StepOfRows(const TargetRow& row, const Target& target) {
   return target.has_delegate() || row.threads > 1 ? kFewRows : 1;
 }
 
-// The part of a floor that a sample of every `step`-th has to reach: it may hold fewer than its
-// share.
+// Returns the minimum number of cases for a sample of every `step`-th; the sample may contain fewer
+// than its share.
 int FloorOfSample(int least, size_t step) {
   return step == 1 ? least : least * 3 / 4 / static_cast<int>(step);
 }
@@ -89,7 +89,7 @@ const std::vector<golden::Row>& GoldenRows() {
   return kRows;
 }
 
-// Delegates have one arithmetic of their own, and threads do not depend on it.
+// A delegate has only one arithmetic, and results must not depend on threads.
 std::vector<DeputyArithmetic> ArithmeticsOf(const Target& target) {
   if (target.has_delegate() || !target.same_bits_as.empty()) return {kDeputyArithmeticDefault};
   return {kDeputyArithmeticDefault, kDeputyArithmeticReference};
@@ -116,7 +116,7 @@ class Tally {
   std::map<Kind, int> counts_;
 };
 
-// The operators that the delegate of a library lists.
+// Returns the operators that the delegate of a library lists.
 std::set<std::string> ListedOperators(const std::string& library) {
   std::set<std::string> listed;
   DeputyPlugin* const plugin = DeputyPluginLoad(library.c_str());
@@ -129,7 +129,7 @@ std::set<std::string> ListedOperators(const std::string& library) {
   return listed;
 }
 
-// The reason why a target does not run here, empty if it does.
+// Returns the reason why a target does not run here; "" if it does.
 std::string WhySkipped(const TargetRow& row) {
   if (!IsHere(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
 #ifdef __SANITIZE_ADDRESS__
@@ -144,7 +144,7 @@ std::string WhySkipped(const TargetRow& row) {
 }
 
 // The operator cases of one target. Those of a target that compiles a program for each case are
-// split over several tests, which ctest runs at a time.
+// split into several tests, which ctest runs in parallel.
 struct CasesOfTarget {
   TargetRow row;
   size_t part, parts;
@@ -182,7 +182,7 @@ TEST_P(ConformanceOfCases, every_operator_case_agrees) {
   const Target target = MakeTarget(row, BuildPath(""));
   const size_t step = StepOfCases(row) * parts;
   Tally tally;
-  std::set<std::string> ran;  // operators
+  std::set<std::string> ran;  // operators that the delegate has run
   for (const DeputyArithmetic arithmetic : ArithmeticsOf(target)) {
     for (size_t i = part; i < Cases().cases().size(); i += step) {
       const Verdict verdict = Cases().Check(i, target, arithmetic);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF and WHILE: values that a delegate keeps on its device on their way into and out of the called
-// subgraphs, how often these are prepared, and cancelling while they are.
+// IF and WHILE: values that a delegate keeps on its device when they are passed to and from called
+// subgraphs, the number of times these are prepared, and cancellation during allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ using testing::HasSubstr;
 
 // ---- A device -----------------------------------------------------------------------------------
 
-// Takes the nodes of one operator (ADD, MUL or LESS over single floats), each for itself. Results
-// stay on the device; the CPU sees zeroes until they are copied.
+// A delegate that claims the nodes of one operator (ADD, MUL or LESS over single floats), each in a
+// partition of its own. Results stay on the device; the CPU's memory is zero until they are copied.
 class Device {
  public:
   explicit Device(TfLiteBuiltinOperator code) : code_(code) {
@@ -36,7 +36,7 @@ class Device {
     base_.CopyFromBufferHandle = &CopyFrom;
   }
 
-  // The device also holds on to what it read, as if it had the newest bytes of it.
+  // The device also keeps the inputs of its nodes, as if it had written them.
   bool keeps_inputs = false;
 
   TfLiteDelegate* get() { return &base_; }
@@ -146,9 +146,9 @@ int Mul(ModelBuilder* m, int a, int b) {
   return product;
 }
 
-// A loop over a counter, which starts at 0, and other values. Subgraph 1 goes on while the counter
-// is below `rounds`; subgraph 2, the body, is the caller's to finish: it has inputs 0, 1, ..., and
-// this returns the counter's output in it.
+// Begins a loop over a counter, which starts at 0, and other values. Subgraph 1 continues while the
+// counter is below `rounds`; the caller completes subgraph 2, the body, with the inputs 0, 1, ....
+// Returns the counter's output in it.
 int BeginLoop(ModelBuilder* m, float rounds, int values) {
   std::vector<int> starts = {Number(m, 0)}, ends = {Float(m)};
   for (int n = 0; n < values; ++n) {
@@ -171,7 +171,7 @@ int BeginLoop(ModelBuilder* m, float rounds, int values) {
   return Add(m, 0, Number(m, 1));
 }
 
-// x = 2x, so many times.
+// x = 2x, `rounds` times.
 std::vector<uint8_t> Doubling(float rounds) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, rounds, 1);
@@ -232,7 +232,7 @@ TEST(ControlFlow, branch_is_read_from_the_device_that_it_was_left_on) {
   EXPECT_EQ(device.copies(), 2);
 }
 
-// What the device holds of an input is older than what the next iteration passes.
+// The device's copy of an input is older than the value passed by the next iteration.
 TEST(ControlFlow, fresh_inputs_are_not_overwritten_by_what_a_device_holds) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, 3, 1);
@@ -286,10 +286,10 @@ TEST(ControlFlow, condition_may_call_the_body) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(9));
 }
 
-// ---- How often subgraphs are prepared -----------------------------------------------------------
+// ---- Number of preparations ---------------------------------------------------------------------
 
-// A custom operator that passes its input on and counts. At one of its prepares it cancels, as
-// another thread would at that moment.
+// A custom operator that copies its input and counts its calls. In one of its prepares it cancels,
+// as another thread could at that moment.
 int g_prepares, g_invokes;
 int g_cancel_at_prepare = -1;
 TfLiteInterpreter* g_to_cancel;
@@ -335,9 +335,9 @@ int Shaped(ModelBuilder* m, int from, const std::vector<int32_t>& shape) {
   return result;
 }
 
-// Every subgraph but the last calls the next one twice, with a row and with a square, and adds the
-// results; with `one_path` the second call takes the other branch, which is the last subgraph. The
-// last one gives out what it was given.
+// Every subgraph except the last calls the next one twice, with a row and with a square, and adds
+// the results; with `one_path` the second call takes the other branch, which is the last subgraph.
+// The last one returns its input.
 std::vector<uint8_t> Nested(int depth, bool one_path) {
   ModelBuilder m;
   for (int level = 0; level <= depth; ++level) {
@@ -370,7 +370,7 @@ TEST(ControlFlow, allocation_prepares_each_subgraph_once_per_shape) {
     CountingInterpreter t(Nested(depth, false));
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(g_prepares, 1 + 2 * depth);
-    // Shapes that are known before the model runs stay so: static delegates may be applied.
+    // Shapes that are known before the model runs stay static, so static delegates may be applied.
     EXPECT_EQ(TfLiteInterpreterGetOutputTensor(t.get(), 0)->allocation_type, kTfLiteArenaRw);
     Scripted delegate({});
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
@@ -401,7 +401,7 @@ TEST(ControlFlow, inference_down_one_path_does_not_double_at_each_level) {
   EXPECT_LE(g_prepares, 2 * depth * depth);
 }
 
-// One subgraph for so many shapes that not all of them are worked out beforehand.
+// Calls one subgraph with so large a number of shapes that not all of them are computed in advance.
 TEST(ControlFlow, a_subgraph_may_be_called_with_any_number_of_shapes) {
   const int calls = 40;
   ModelBuilder m;
@@ -431,7 +431,7 @@ TEST(ControlFlow, a_subgraph_may_be_called_with_any_number_of_shapes) {
   }
 }
 
-// ---- Cancelling while tensors are allocated -----------------------------------------------------
+// ---- Cancellation during allocation -------------------------------------------------------------
 
 TEST(CancellationOfCalls, ends_an_allocation_and_the_next_one_works) {
   for (const int at : {0, 1, 20}) {

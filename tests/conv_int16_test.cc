@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int16 CONV_2D: results of every table against those of the reference code, bit by bit.
+// int16 CONV_2D: bit-identical results of every table and the reference code.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,8 +16,8 @@ namespace deputy::conv_int16_test {
 namespace {
 
 struct Layer {
-  int height, width, channels;      // of the input
-  int filters, groups, tall, wide;  // of the filter
+  int height, width, channels;      // size of the input
+  int filters, groups, tall, wide;  // size of the filter
   int stride, dilation, bias_bits;
   bool same, extreme;
 };

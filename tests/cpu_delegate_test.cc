@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libdeputy_cpu.so in Deputy, out of the built library: what it takes and why not the rest, that
-// results are the CPU's bit by bit, and its life. conformance_test runs all operator cases and
-// golden rows on it; tests/cpu_in_tflite_test.py takes it to the real TensorFlow Lite.
+// libdeputy_cpu.so in Deputy, loaded from the built library: the nodes it claims, reasons for
+// others, bit-identical results, and its life cycle. conformance_test runs all operator cases and
+// golden rows on it; tests/cpu_in_tflite_test.py uses it in the real TensorFlow Lite.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Opened once: every opening reads the file, which is large where it has debug information.
+// Loaded once, because loading reads the file, which is large with debug information.
 DeputyPlugin* Plugin() {
   static DeputyPlugin* const kPlugin = DeputyPluginLoad(BuildPath("libdeputy_cpu.so").c_str());
   EXPECT_NE(kPlugin, nullptr) << DeputyLastError();
@@ -80,7 +80,7 @@ void FillWith(TestInterpreter* t, uint32_t seed) {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
-// The bytes of all outputs behind an inference from inputs of that seed.
+// Returns the bytes of all outputs after an inference with inputs from the seed.
 Bytes Compute(TestInterpreter* t, uint32_t seed = 1) {
   FillWith(t, seed);
   EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
@@ -108,7 +108,7 @@ void ApplyTo(TestInterpreter* t, const Handle& delegate) {
       << t->log();
 }
 
-// What the delegate says of node `index` of the subgraph.
+// Returns the delegate's reason for node `index` of the subgraph.
 std::string WhyNot(const TestInterpreter& t, int index, int subgraph = 0) {
   DeputyNodeSupport support{};
   support.struct_size = sizeof support;
@@ -134,7 +134,7 @@ TEST(CpuDelegate, computes_networks_bit_by_bit_with_any_number_of_threads) {
   }
 }
 
-// Threads that an inference of a host with one thread adds to the process.
+// Returns the number of threads that an inference of a host with one thread adds to the process.
 ptrdiff_t ThreadsAddedWith(const char* num_threads) {
   const auto count = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
@@ -186,7 +186,7 @@ TEST(CpuDelegate, reference_arithmetic_is_an_option) {
   EXPECT_TRUE(differs) << "the option changes nothing that this model shows";
 }
 
-// y = DEQUANTIZE of a constant, which is computed once unless somebody else reads it, and x + y.
+// y = DEQUANTIZE of a constant, which is computed once unless another node reads it, and x + y.
 TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
@@ -211,7 +211,7 @@ TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
   }
 }
 
-// What it works on are the host's tensors themselves, wherever they lie.
+// It computes directly on the host's tensors, at any address.
 TEST(CpuDelegate, memory_of_the_client_need_not_be_aligned) {
   const std::vector<uint8_t> model = Digits("float");
   const Handle delegate = Create();
@@ -301,7 +301,7 @@ TEST(CpuDelegate, a_failure_is_the_hosts_to_report) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(7));
 }
 
-// The digits with bytes changed: whatever comes of it, the process goes on.
+// The digits model with changed bytes: the process must not crash.
 TEST(CpuDelegate, damaged_models_do_no_harm) {
   size_t ran = 0;
   for (const char* kind : {"float", "int8"}) {
@@ -310,7 +310,7 @@ TEST(CpuDelegate, damaged_models_do_no_harm) {
     for (int life = 0; life < 150; ++life) {
       std::vector<uint8_t> model = whole;
       for (int i = 0; i < 8; ++i) {
-        // Tables are at the end, behind the weights.
+        // The tables are at the end, after the weights.
         const size_t place = model.size() - 1 - random() % (model.size() / (life % 2 == 0 ? 1 : 8));
         model[place] = static_cast<uint8_t>(random());
       }
@@ -325,7 +325,7 @@ TEST(CpuDelegate, damaged_models_do_no_harm) {
   EXPECT_GT(ran, 10U);
 }
 
-// ---- What it leaves -----------------------------------------------------------------------------
+// ---- Nodes left to the host ---------------------------------------------------------------------
 
 TEST(CpuDelegate, leaves_nodes_with_a_reason) {
   ModelBuilder m;
@@ -357,7 +357,7 @@ TEST(CpuDelegate, leaves_nodes_with_a_reason) {
   EXPECT_EQ(WhyNot(t, 2), "tensor 'text': type STRING");
   EXPECT_EQ(WhyNot(t, 3), "");
   EXPECT_EQ(WhyNot(t, 4), "");
-  EXPECT_EQ(WhyNot(t, 0, 1), "");  // in the branch
+  EXPECT_EQ(WhyNot(t, 0, 1), "");  // a node in the branch
 }
 
 TEST(CpuDelegate, leaves_variables_and_random_numbers) {
@@ -384,9 +384,9 @@ TEST(CpuDelegate, leaves_variables_and_random_numbers) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-// SHAPE and the RESHAPE to what it says stay with the host, which works them out before the model
-// runs; what is behind them does not. Behind a shape that the inference itself makes everything
-// stays.
+// SHAPE and the RESHAPE that uses it stay with the host, which computes them before the model runs;
+// the nodes after them are claimed. After a shape that is computed during the inference no node is
+// claimed.
 TEST(CpuDelegate, leaves_work_on_shapes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x"), shape = m.AddTensor(kTfLiteInt32, {2});
@@ -428,7 +428,7 @@ TEST(CpuDelegate, leaves_work_on_shapes) {
   }
 }
 
-// The output of ARG_MAX is INT64 in the file and INT32 in the options, which count.
+// The output of ARG_MAX is INT64 in the file and INT32 in the options, which have priority.
 TEST(CpuDelegate, leaves_nodes_that_give_their_output_another_type) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");
@@ -470,7 +470,7 @@ Function* Find(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// The functions of deputy_cpu.h, as a program that is linked to the library has them.
+// The functions of deputy_cpu.h, as in a program that is linked to the library.
 TEST(CpuDelegate, is_made_by_its_own_functions) {
   void* const library = dlopen(BuildPath("libdeputy_cpu.so").c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client's own operators, in every spelling of the ABI (TF-13): registrations of four sizes,
+// Custom operators of a client, in every form of the ABI (TF-13): registrations of four sizes,
 // operators with and without user data, added to the options or found by callbacks.
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ class CustomOp : public testing::Test {
     EXPECT_EQ(TfLiteTensorCopyToBuffer(output, result.data(), result.size() * 4), kTfLiteOk);
     return result;
   }
-  // The whole life under the current options: results and the order of calls.
+  // Runs the whole life cycle with the current options: results and the order of calls.
   void ExpectRuns(const std::string& calls) {
     ASSERT_TRUE(Open(CustomModel())) << log_;
     EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{8, 9, 10}));
@@ -135,7 +135,7 @@ TEST_F(CustomOp, operator_with_data_gets_its_data_and_wins_over_the_plain_functi
   TfLiteOperatorDelete(op);
 }
 
-// What the resolver callbacks hand out.
+// Results of the resolver callbacks.
 TfLiteRegistration g_registration;
 TfLiteOperator* g_operator;
 int g_seen_user_data;
@@ -183,7 +183,7 @@ TEST_F(CustomOp, registrations_of_80_bytes_are_read_no_further) {
 }
 
 TEST_F(CustomOp, operator_callbacks_serve_operators_with_data_only) {
-  // Upstream ignores such operators (abi.md F); they are kernels like any other.
+  // Upstream ignores such operators (abi.md F); Deputy treats them as any other kernel.
   g_operator = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
   TfLiteOperatorSetInitWithData(g_operator, &RecordDataInit);
   TfLiteOperatorSetFreeWithData(g_operator, &RecordDataFree);
@@ -205,7 +205,7 @@ TEST_F(CustomOp, external_resolver_falls_back_to_registrations) {
 TEST_F(CustomOp, each_setter_clears_the_callbacks_before_it) {
   TfLiteInterpreterOptionsSetOpResolverV1(options_, nullptr, &FindCustomV1, nullptr);
   TfLiteInterpreterOptionsSetOpResolver(options_, nullptr, nullptr, nullptr);
-  // The default resolver is back: builtins exist, the custom operator does not.
+  // With the default resolver builtins exist, the custom operator does not.
   ASSERT_TRUE(Open(AddModel())) << log_;
   EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{2, 4, 6}));
 }
@@ -324,7 +324,7 @@ TEST_F(CustomOp, missing_invoke_fails_invoke) {
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteError);
 }
 
-// ---- The context as a kernel sees it ------------------------------------------------------------
+// ---- A kernel's view of the context -------------------------------------------------------------
 
 TEST_F(CustomOp, functions_of_delegates_are_forbidden_to_kernels) {
   static int errors;
@@ -397,7 +397,7 @@ TEST_F(CustomOp, sixteen_added_tensors_leave_tensor_pointers_in_place) {
   };
   TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
   ASSERT_TRUE(Open(CustomModel()));
-  // Each resize prepares again: the array grows between kernels, never under one.
+  // Each resize prepares again: the tensor array grows between kernels, never during one.
   for (int rows = 1; rows < 12; ++rows) {
     const int dims[] = {rows, 3};
     ASSERT_EQ(TfLiteInterpreterResizeInputTensor(interpreter_, 0, dims, 2), kTfLiteOk);
@@ -419,7 +419,7 @@ TEST_F(CustomOp, negative_count_of_added_tensors_is_refused) {
   EXPECT_EQ(status, kTfLiteError);
 }
 
-// What GetModelMetadata says of an entry that the model has.
+// Returns GetModelMetadata's result for an entry that the model has.
 std::string MetadataSeenBy(const TfLiteContext* context) {
   const char* bytes = "untouched";
   size_t size = 9;
@@ -453,7 +453,7 @@ TEST_F(CustomOp, metadata_is_readable_from_prepare_on_but_not_in_init) {
   EXPECT_EQ(in_init, "error");
   EXPECT_EQ(in_prepare, "hello");
 
-  // The init of a delegate's kernel runs later, when the metadata is there.
+  // The init of a delegate's kernel runs later, when the metadata is available.
   static std::string in_delegates_init;
   TfLiteDelegate delegate = TfLiteDelegateCreate();
   delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs which node and why, as deputy.h tells it; and what the caller may say: pinning,
-// excluding, requiring, and groups of nodes that only go together.
+// The runner of each node and the reasons, as reported by deputy.h; and the caller's constraints:
+// pinning, excluding, requiring, and groups of nodes that are claimed only together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST(Explain, every_node_has_an_owner_or_a_reason) {
     EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
     EXPECT_EQ(RunOf(&t, node).runner, node);
   }
-  // Indices that are none.
+  // Invalid indices.
   DeputyNodeSupport support{};
   support.struct_size = sizeof support;
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 99, 0, &support), kTfLiteError);
@@ -112,8 +112,8 @@ TEST(Explain, boundaries_are_counted) {
   EXPECT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 1, &partition), kTfLiteError);
 }
 
-// 20 random graphs of chains with random claims: brute force over the plan agrees, and no node of
-// the CPU is without a reason.
+// 20 random chains with random claims: the reports agree with brute force over the plan, and every
+// node on the CPU has a reason.
 TEST(Explain, random_claims_are_all_explained) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
@@ -131,7 +131,7 @@ TEST(Explain, random_claims_are_all_explained) {
       EXPECT_EQ(SupportOf(&t, i).delegated, taken);
       EXPECT_EQ(SupportOf(&t, i).reason == kDeputyReasonNone, taken);
       EXPECT_NE(SupportOf(&t, i).text[0] == '\0', !taken);
-      // A run of claimed nodes takes in 16 bytes and gives out 16.
+      // A sequence of claimed nodes reads 16 bytes and writes 16.
       boundary += taken && claims.count(i - 1) == 0 ? 32 : 0;
     }
     size_t reported = 0;
@@ -155,7 +155,7 @@ TEST(Explain, a_later_delegate_hears_that_nodes_are_taken) {
               ElementsAre(0, 0, kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
   EXPECT_EQ(RunOf(&t, 1).delegate_index, 0);
   EXPECT_EQ(RunOf(&t, 2).delegate_index, 1);
-  // The first one's node, number 4, is not for the second.
+  // The first delegate's node, number 4, is not available to the second.
   EXPECT_EQ(SupportOf(&t, 4, 1).reason, kDeputyReasonClaimedByOther);
   EXPECT_EQ(SupportOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
 }
@@ -176,7 +176,7 @@ TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
               ElementsAre(kDeputyReasonFailed, kDeputyReasonGraph, kDeputyReasonFailed));
 }
 
-// The delegate's own words come first, whatever is reported because of them.
+// The delegate's own message has priority over messages that result from it.
 TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
   for (const bool hot : {false, true}) {
     Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
@@ -256,7 +256,7 @@ TEST(ExplainRemoval, a_failing_delegate_takes_the_earlier_ones_with_it) {
     EXPECT_STRNE(SupportOf(&t, node, 0).text, "");
     EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
   }
-  // QueryResult about the delegates' own nodes went with these.
+  // The records of the delegates' own nodes were removed with these nodes.
   DeputyNodeSupport support{};
   support.struct_size = sizeof support;
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 4, 1, &support), kTfLiteError);
@@ -340,7 +340,7 @@ TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
   EXPECT_EQ(partition.delegate_index, 1);
 }
 
-// Those that are applied, and the newest 16 of the others.
+// Applied delegates are listed, and the newest 16 of the others.
 TEST(ExplainRemoval, delegates_that_failed_are_forgotten_in_the_end) {
   std::vector<std::unique_ptr<Scripted>> failing;
   Scripted good({0});
@@ -440,7 +440,7 @@ TEST(Placement, contradictions_and_missing_nodes_are_refused) {
     EXPECT_EQ(t.get(), nullptr);
     EXPECT_THAT(t.log(), HasSubstr(row.message));
   }
-  // An operator that the model does not have is no mistake, nor is saying the same twice.
+  // An operator that the model does not have is not an error, nor is a repeated constraint.
   TestInterpreter t(Chain(3), With({Place(kDeputySelectOperator, 0, "CONV_2D", nullptr),
                                     Place(kDeputySelectIndex, 1, nullptr, a.get()),
                                     Place(kDeputySelectOperator, 0, "MUL", a.get())}));
@@ -460,19 +460,19 @@ TEST(Placement, wrong_structs_are_refused) {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-// ---- Groups of nodes that only go together ------------------------------------------------------
+// ---- Groups of nodes that are claimed only together ---------------------------------------------
 
 TEST(Groups, go_together_or_not_at_all) {
-  // ADD at 0, 2, 4; MUL at 1, 3. The delegate takes the operators it is told to.
+  // ADD at 0, 2, 4; MUL at 1, 3. The delegate supports the given operators.
   const struct {
     const char* operators;
     const char* groups;
     std::set<int> taken;
   } rows[] = {{"0,18", "aa---", {0, 1, 2, 3, 4}},
               {"0,18", "a---a", {0, 1, 2, 3, 4}},
-              {"0", "a-a--", {4}},        // the MUL between them stays behind
-              {"0", "a-b-c", {0, 2, 4}},  // every group by itself
-              {"0", "aa---", {2, 4}},     // half of it is not supported
+              {"0", "a-a--", {4}},        // the MUL between them is not supported
+              {"0", "a-b-c", {0, 2, 4}},  // each group is independent
+              {"0", "aa---", {2, 4}},     // one of its nodes is not supported
               {"0", "a-b-b", {0}},
               {"0,18", "-----", {0, 1, 2, 3, 4}}};
   for (const auto& row : rows) {
@@ -511,7 +511,7 @@ TEST(Groups, random_ones_are_never_torn_apart) {
     const Handle delegate = External("described0", {{"ops", operators}, {"groups", groups}});
     TestInterpreter t(Chain(length));
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-    std::map<char, std::set<int>> runners;  // -1: the CPU, or any node of it
+    std::map<char, std::set<int>> runners;  // -1: the CPU, which may run any node
     for (int i = 0; i < length; ++i) {
       const DeputyNodeRun run = RunOf(&t, i);
       const bool supported = operators == "0,18" || i % 2 == 0;
@@ -568,12 +568,12 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
   EXPECT_THAT(t.log(), Not(HasSubstr("node 1 ")));
 }
 
-// ---- Asking without applying -------------------------------------------------------------------
+// ---- Queries without applying -------------------------------------------------------------------
 
 using Said = std::vector<std::string>;
 
-// "0#1 OPERATOR operator" for each node that is asked about; those that would be taken have no more
-// than their number.
+// Returns "0#1 OPERATOR operator" for each node in the query; only the number for nodes that would
+// be claimed.
 TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Said* out_said) {
   return DeputyInterpreterCheckDelegate(
       t->get(), delegate,
@@ -598,7 +598,7 @@ TEST(Check, a_delegate_is_asked_and_not_applied) {
   EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 0);
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 0);
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 4);
-  EXPECT_EQ(ReadText(log), "");  // it has taken and run nothing
+  EXPECT_EQ(ReadText(log), "");  // it has claimed and run nothing
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 2);
   EXPECT_NE(ReadText(log), "");

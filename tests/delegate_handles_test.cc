@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffer handles of delegates that are removed: freed at the removal, through plain and opaque
-// delegates, and not again with the interpreter. What only the device has of the graph's inputs is
-// read back before.
+// delegates, and not again with the interpreter. Inputs of the graph whose data is only on the
+// device are read back before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
-constexpr int kHandle = 5;  // of an input, by the test
+constexpr int kHandle = 5;  // handle of an input, set by the test
 
 const std::vector<float> kInput = {1, -2, 3, 4};
 
@@ -71,7 +71,7 @@ void Hot(TfLiteInterpreterOptions* options) {
   DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
 }
 
-// Has the delegate hold the data of the graph's input, with garbage on the host.
+// Makes the delegate hold the data of the graph's input, with garbage on the host.
 void PutInputOnDevice(TestInterpreter* t, OnDevice* delegate, const std::vector<float>& values) {
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t->get(), 0);
   ASSERT_EQ(TfLiteInterpreterSetBufferHandle(
@@ -138,7 +138,7 @@ TEST_P(RemovedHandles, of_all_are_freed_when_another_delegate_fails) {
 
 TEST_P(RemovedHandles, of_the_failing_delegate_alone_are_freed_under_hot) {
   OnDevice first(is_opaque(), {0}), second(is_opaque(), {1, 3});
-  // Its first node has a handle when the second one fails.
+  // The first node already has a handle when the second one fails.
   second.script().FailAt(kScriptedPrepareKernel, 1);
   TestInterpreter t(Chain(5), Hot);
   ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk) << t.log();
@@ -150,7 +150,7 @@ TEST_P(RemovedHandles, of_the_failing_delegate_alone_are_freed_under_hot) {
   EXPECT_EQ(t.Get<float>(0), OnCpu(5));
 }
 
-// The client may delete a delegate that was refused, before the interpreter.
+// The client may delete a refused delegate before the interpreter.
 TEST_P(RemovedHandles, leave_nothing_of_a_delegate_that_is_deleted) {
   TestInterpreter t(Chain(4));
   {
@@ -185,7 +185,7 @@ TEST_P(RemovedHandles, are_freed_when_delegates_cannot_be_applied_again) {
     for (OnDevice* each : {&first, &second, &third}) ASSERT_EQ(Apply(&t, each->get()), kTfLiteOk);
     ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
     EXPECT_EQ(first->handles_freed + second->handles_freed + third->handles_freed, 0);
-    // Under the policy Hot the second one is left out.
+    // With the policy Hot the second delegate is left out.
     EXPECT_EQ(t.Allocate(), is_hot ? kTfLiteOk : kTfLiteDelegateError);
     EXPECT_EQ(second->handles_freed, 1);
     EXPECT_EQ(first->handles_freed, is_hot ? 0 : 1);
@@ -199,7 +199,7 @@ TEST_P(RemovedHandles, give_inputs_back_before) {
   TestInterpreter t(Chain(4), WithFallback);
   ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
   PutInputOnDevice(&t, &delegate, kInput);
-  // Node 0 runs on the CPU, so that the first inference has read the input back already.
+  // Node 0 runs on the CPU, so the first inference has already read the input back.
   EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
   EXPECT_EQ(delegate->copies_from_handle, 1);
@@ -232,7 +232,7 @@ TEST_P(RemovedHandles, give_inputs_back_when_another_delegate_fails) {
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
 }
 
-// No result is computed from what is not the input.
+// No result may be computed from garbage in place of the input.
 TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   OnDevice delegate(is_opaque(), {0, 1, 2, 3});
   delegate.script().FailAt(kScriptedCopyFrom, 0);
@@ -240,7 +240,7 @@ TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
   PutInputOnDevice(&t, &delegate, kInput);
   delegate->device[kHandle][0] = 7;
-  // The first copy is that of the output; it fails, and the second one gives the input back.
+  // The first copy is that of the output and fails; the second one restores the input.
   EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), OnCpu(4, {7, -2, 3, 4}));
 
@@ -249,7 +249,8 @@ TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   TestInterpreter u(Chain(4), WithFallback);
   ASSERT_EQ(Apply(&u, lost.get()), kTfLiteOk);
   PutInputOnDevice(&u, &lost, kInput);
-  TfLiteInterpreterGetInputTensor(u.get(), 0)->buffer_handle = 64;  // it knows 0 to 63
+  // the delegate's handles are 0 to 63
+  TfLiteInterpreterGetInputTensor(u.get(), 0)->buffer_handle = 64;
   EXPECT_EQ(u.Invoke(), kTfLiteError);
   EXPECT_THAT(u.log(), HasSubstr("the delegate could not copy buffer handle 64"));
   EXPECT_EQ(lost->handles_freed, 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy/delegate_helper.h: what it finds and takes, against brute force on random graphs; its
-// float16 variant; and that delegates built on it (tests/element_delegate.c) compute what the CPU
-// computes, before and after they are undone.
+// deputy/delegate_helper.h: the nodes it finds and claims, compared with brute force on random
+// graphs; its float16 variant; and that delegates built on it (tests/element_delegate.c) compute
+// the CPU's results, before and after they are undone.
 #include "c_api/include/delegate_helper.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A delegate whose Prepare is a test's own code.
+// A delegate whose Prepare is a function of the test.
 struct Probe {
   explicit Probe(std::function<TfLiteStatus(TfLiteContext*)> code) : body(std::move(code)) {
     base.data_ = this;
@@ -84,7 +84,7 @@ struct RandomGraph {
   }
   int node_count() const { return static_cast<int>(inputs.size()); }
 
-  // The subsets that taking `nodes` must make.
+  // Returns the subsets that claiming `nodes` must produce.
   std::vector<NodeSubset> TakenSubsets(const std::vector<int>& nodes) const {
     PartitionGraph graph;
     graph.tensor_count = 2 + node_count();
@@ -105,7 +105,7 @@ struct RandomGraph {
   std::vector<uint8_t> model;
 };
 
-// By output tensor, what a predicate refuses.
+// Outputs whose nodes a predicate refuses.
 struct Mask {
   Mask(std::mt19937* random, const RandomGraph& graph) {
     const unsigned density = 1 + (*random)() % 4;
@@ -127,7 +127,7 @@ bool AskMask(TfLiteContext*, TfLiteNode* node, const TfLiteRegistration*, void* 
 
 // ---- The helper ---------------------------------------------------------------------------------
 
-// Any order among partitions of one size is right, so the answer is held against its definition.
+// Partitions of equal size may be in any order, so the result is checked against the definition.
 void CheckLargest(const std::vector<NodeSubset>& partitions, int max_partitions, int min_nodes,
                   const std::vector<int>& found) {
   std::vector<size_t> sizes, expected;
@@ -207,7 +207,7 @@ TEST(PartitionHelper, equals_brute_force_on_random_graphs_and_masks) {
 }
 
 TEST(PartitionHelper, larger_partitions_come_first_and_a_too_small_one_ends_the_list) {
-  // Partitions of 1, 3 and 2 nodes, kept apart by nodes 1 and 5.
+  // Partitions of 1, 3 and 2 nodes, separated by nodes 1 and 5.
   ModelBuilder m;
   int last = m.AddTensor(kTfLiteFloat32, {1, 4});
   m.SetInputs({last});
@@ -244,7 +244,7 @@ TEST(PartitionHelper, larger_partitions_come_first_and_a_too_small_one_ends_the_
 }
 
 TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
-  // 0: x -> a, 1: a -> b, 2: b -> c, 3: a -> d. Once node 1 is taken the plan is 0 3 4 2.
+  // 0: x -> a, 1: a -> b, 2: b -> c, 3: a -> d. After node 1 is claimed the plan is 0 3 4 2.
   ModelBuilder m;
   std::vector<int> tensors;
   for (int i = 0; i < 5; ++i) tensors.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
@@ -274,7 +274,8 @@ TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
     EXPECT_STREQ(helper.unsupported[0].reason, "the delegate does not take it");
     EXPECT_EQ(DeputyPartitionHelperPartition(&helper, all, nullptr, 1, INT_MAX), kTfLiteOk);
     EXPECT_THAT(ToVector(helper.supported), ElementsAre(3, 2));
-    // Node 3 lies behind the bound, so the walk ends there: neither 4 nor 2 is asked about.
+    // Node 3 is beyond the bound, so the traversal ends there: neither 4 nor 2 is passed to the
+    // predicate.
     EXPECT_EQ(DeputyPartitionHelperPartition(&helper, all, nullptr, 0, 2), kTfLiteOk);
     EXPECT_THAT(ToVector(helper.supported), ElementsAre(0));
     EXPECT_EQ(helper.unsupported_count, 0);
@@ -287,7 +288,7 @@ TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
   ASSERT_EQ(Modify(&t, &probe.base), kTfLiteOk) << t.log();
 }
 
-// A context whose functions fail, GetExecutionPlan as long as there is no plan.
+// A context whose functions fail; GetExecutionPlan fails as long as `plan` is null.
 struct BrokenContext {
   BrokenContext() {
     context.impl_ = this;
@@ -343,7 +344,7 @@ TEST(PartitionHelper, int_arrays_are_the_runtimes_own_kind) {
   ours->data[1] = 4;
   TfLiteIntArray* copy = DeputyIntArrayCopy(ours);
   EXPECT_TRUE(TfLiteIntArrayEqual(ours, copy));
-  TfLiteIntArrayFree(ours);  // either side frees the other's
+  TfLiteIntArrayFree(ours);  // each side frees the other's arrays
   DeputyIntArrayFree(copy);
   TfLiteIntArray* empty = DeputyIntArrayCreate(0);
   copy = DeputyIntArrayCopy(empty);
@@ -382,7 +383,7 @@ TEST(PartitionHelper, what_is_taken_runs_in_the_delegate_and_equals_the_cpu) {
 
 // ---- float16 ------------------------------------------------------------------------------------
 
-// x + a -> [TANH ->] * b -> y, where a and b are float16 constants behind a DEQUANTIZE each.
+// x + a -> [TANH ->] * b -> y, where a and b are float16 constants, each followed by a DEQUANTIZE.
 std::vector<uint8_t> HalfModel(bool with_tanh) {
   ModelBuilder m;
   const auto constant = [&](const std::vector<float>& values, const char* name) {
@@ -418,7 +419,7 @@ DeputyNodeInfo NodeInfo(TestInterpreter* t, int node) {
   return info;
 }
 
-// Names of the operators in the order of execution.
+// Returns the names of the operators in the order of execution.
 std::vector<std::string> PlanOf(TestInterpreter* t) {
   std::vector<std::string> names(static_cast<size_t>(DeputyInterpreterGetNodeCount(t->get(), 0)));
   for (int n = 0; n < static_cast<int>(names.size()); ++n) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot in detail: what runs again and what does not, when a delegate is tried again, what
-// it reports, what it costs. That every failure everywhere ends well is delegate_sweep_test.cc.
+// The policy Hot in detail: which nodes are recomputed, when a delegate is tried again, its reports
+// and its cost. delegate_sweep_test.cc covers failures in all callbacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Declared after its delegates, so that it goes first.
+// Declared after its delegates, so that it is destroyed first.
 class HotInterpreter : public TestInterpreter {
  public:
   explicit HotInterpreter(std::vector<uint8_t> model, int retry = 0)
@@ -42,7 +42,7 @@ class HotInterpreter : public TestInterpreter {
     EXPECT_EQ(DeputyInterpreterGetDelegationStatus(get(), &status), kTfLiteOk);
     return status;
   }
-  // The nodes that the next inference runs, each as often as it ran.
+  // Returns the nodes that the next inference runs, once for each run.
   std::multiset<int> InferAndWatch(const std::vector<float>& x) {
     std::multiset<int> ran;
     DeputyInterpreterSetProfileCallback(
@@ -79,7 +79,7 @@ TEST(Hot, only_the_failed_partition_runs_again) {
       delegate.FailAt(kScriptedInvoke, 3 * run + failing);
       for (int r = 0; r < 5; ++r) {
         const std::vector<float> x = {1, -2, 3, 0.5f * static_cast<float>(r)};
-        std::multiset<int> expected = {2, 4, 8, 9, 10, 11};  // the last three: the delegate's
+        std::multiset<int> expected = {2, 4, 8, 9, 10, 11};  // the last three are the delegate's
         if (r == run) expected.insert(partitions[failing].begin(), partitions[failing].end());
         EXPECT_EQ(t.InferAndWatch(x), expected) << "partition " << failing << ", run " << run;
         EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
@@ -119,7 +119,7 @@ TEST(Hot, a_lost_device_makes_the_inference_start_over) {
   delegate->outputs_on_device = true;
   HotInterpreter t(model);
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
-  delegate.FailAt(kScriptedCopyFrom, 1);  // what node 3 wrote
+  delegate.FailAt(kScriptedCopyFrom, 1);  // the output of node 3
   const std::multiset<int> ran = t.InferAndWatch(x);
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
   EXPECT_EQ(ran.count(0), 1u);
@@ -131,7 +131,7 @@ TEST(Hot, a_lost_device_makes_the_inference_start_over) {
   EXPECT_FALSE(t.Status().degraded);
 }
 
-// The client has put the input into a buffer of the device; its bytes in host memory are older.
+// Puts the input into a buffer of the device, as a client does; its bytes in host memory are older.
 void PutOnDevice(Scripted* delegate, TestInterpreter* t, const std::vector<float>& x) {
   t->Set<float>(0, {9, 9, 9, 9});
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t->get(), 0);
@@ -149,7 +149,7 @@ TEST(Hot, an_input_on_the_device_is_read_before_the_inference_starts_over) {
   HotInterpreter t(model);
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
   PutOnDevice(&delegate, &t, x);
-  delegate.FailAt(kScriptedCopyFrom, 0);  // what node 1 wrote
+  delegate.FailAt(kScriptedCopyFrom, 0);  // the output of node 1
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Status().restarts, 1);
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
@@ -201,7 +201,7 @@ TEST(Hot, cancelling_is_no_failure_of_the_delegate) {
 
 // ---- Called subgraphs ---------------------------------------------------------------------------
 
-// y = 2^k x, the first such value that is not below 100; x below 100.
+// y = 2^k x, the first such value that is at least 100, for x below 100.
 std::vector<uint8_t> DoublingLoop() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
@@ -224,7 +224,7 @@ std::vector<uint8_t> DoublingLoop() {
   return m.Finish();
 }
 
-// A node that fails in one iteration is left to the CPU until the inference is over.
+// A node that fails in one iteration is run on the CPU until the end of the inference.
 TEST(Hot, works_inside_loops) {
   Scripted delegate({});
   delegate->claim_all = true;
@@ -251,7 +251,7 @@ TEST(Hot, back_off_counts_inferences_where_a_subgraph_runs_many_times_or_never) 
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   delegate.FailAt(kScriptedInvoke, 0);
-  for (const float x : {1, 1, 200, 1}) t.InferAndWatch({x});  // 200: the body does not run
+  for (const float x : {1, 1, 200, 1}) t.InferAndWatch({x});  // for 200 the body does not run
   EXPECT_EQ(t.Status().recomputed_nodes, 7 + 7);
   EXPECT_EQ(delegate->nodes_computed, 7);
 }
@@ -318,13 +318,14 @@ TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
   t.InferAndWatch({1, 2, 3, 4});
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
   EXPECT_EQ(good->nodes_computed, 2);
-  // It may come back once it behaves.
+  // The delegate can be applied after it stops failing.
   EXPECT_EQ(t.Apply(&bad), kTfLiteOk) << t.log();
   t.InferAndWatch({1, 2, 3, 4});
   EXPECT_EQ(bad->nodes_computed, 2);
 }
 
-// The contract forbids to call the interpreter from Prepare (rule V02); it must not crash either.
+// The contract forbids calls of the interpreter from Prepare (rule V02), but such a call must not
+// crash.
 TEST(Hot, a_delegate_that_applies_another_and_fails_ends_no_process) {
   const std::vector<uint8_t> model = Chain(4);
   Scripted inner({1});
@@ -401,7 +402,7 @@ TEST(Hot, a_delegate_that_fails_after_a_resize_is_left_out) {
   EXPECT_EQ(t.Status().delegates_left_out, 1);
 }
 
-// An operator whose output has a shape only once it has run.
+// An operator whose output has a shape only after it has run.
 TfLiteRegistration LateShape() {
   TfLiteRegistration kernel{};
   kernel.prepare = [](TfLiteContext* context, TfLiteNode* node) {
@@ -421,7 +422,7 @@ TfLiteRegistration LateShape() {
   return kernel;
 }
 
-// An operator that adds a temporary when it is prepared first, and remembers its index; it adds 1.
+// An operator that adds a temporary in its first prepare and stores its index; it computes x + 1.
 TfLiteRegistration WithTemporary() {
   TfLiteRegistration kernel{};
   kernel.init = [](TfLiteContext*, const char*, size_t) -> void* { return new int(-1); };
@@ -476,7 +477,7 @@ TfLiteRegistration MakesShapesStatic() {
   return kernel;
 }
 
-// The node behind the late shape is prepared for the first time while the delegate is applied.
+// The node after the late shape is prepared for the first time while the delegate is applied.
 TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   ModelBuilder m;
   for (const char* name : {"x", "late", "plus", "y"}) m.AddTensor(kTfLiteFloat32, {4}, name);
@@ -485,7 +486,7 @@ TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   m.AddOp(kTfLiteBuiltinAdd, {2, 2}, {3}, schema::CreateAddOptions(m.fbb()));
   m.SetInputs({0});
   m.SetOutputs({3});
-  int added = -1;  // by the delegate
+  int added = -1;  // index of the tensor added by the delegate
   Programmed delegate(
       [&](TfLiteContext* context, TfLiteDelegate* self) {
         if (context->AddTensors(context, 3, &added) != kTfLiteOk) return kTfLiteError;
@@ -508,7 +509,8 @@ TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base),
               kTfLiteDelegateError);
-    // Tensors 0 to 3 are the model's; at first the delegate's come before the kernel's.
+    // Tensors 0 to 3 are the model's; the delegate's tensors precede the kernel's in the first
+    // attempt.
     EXPECT_EQ(added, attempt == 0 ? 4 : 8);
     EXPECT_EQ(t.Tensor(4)->dims, nullptr);
     EXPECT_EQ(t.Tensor(4)->allocation_type, kTfLiteMemNone);
@@ -520,7 +522,7 @@ TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   }
 }
 
-// ---- Choosing it, and what it costs -------------------------------------------------------------
+// ---- Selection and cost -------------------------------------------------------------------------
 
 TEST(Hot, the_environment_chooses_where_no_call_did) {
   setenv("DEPUTY_DELEGATE_POLICY", "hot", 1);
@@ -564,13 +566,13 @@ TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
     DeputyDelegationStatus status{};
     status.struct_size = sizeof status;
     ASSERT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
-    // Of the four results the last is the graph's; two of the others are alive at a time.
+    // The last of the four results is the graph's output; two of the others are alive at a time.
     EXPECT_EQ(status.reserved_bytes, is_hot ? 128u : 0u);
     EXPECT_EQ(status.saving_ns, 0);
   }
 }
 
-// A model with float16 weights keeps them in float32, too, for the case of failure.
+// A model with float16 weights also keeps float32 copies for the fallback.
 TEST(Hot, counts_the_constants_it_keeps) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot and variables of called subgraphs: an inference that starts over finds them as
-// they were when it began.
+// The policy Hot and variables of called subgraphs: an inference that is restarted begins with the
+// variables' values from its start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@ namespace {
 
 using testing::ElementsAre;
 
-// y = (x + 0.5) * w: the sum by node 0, which the delegate may have; w the newest value of a state
-// to which every call of the last subgraph adds x. That one is called by way of another, so many
-// times in a row; with x copies of x if the length follows the value.
+// y = (x + 0.5) * w. The delegate may claim node 0, the sum; w is the newest value of a state to
+// which each call of the last subgraph adds x. The last subgraph is called through another one,
+// `calls` times in sequence; with x copies of x if the length depends on the value.
 std::vector<uint8_t> StateInACalledSubgraph(int calls, bool length_follows_value = false) {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -48,7 +48,7 @@ std::vector<uint8_t> StateInACalledSubgraph(int calls, bool length_follows_value
   variable.is_variable = true;
   const int in = tensor(), positive = tensor(), out = tensor();
   const int state = m.AddTensor(kTfLiteFloat32, {1}, "state", variable);
-  m.AddOp(kTfLiteBuiltinRelu, {in}, {positive});  // node 0, which the delegate does not know
+  m.AddOp(kTfLiteBuiltinRelu, {in}, {positive});  // node 0, which the delegate does not support
   m.AddCustomOp("Accumulate", {positive, state}, {out});
   m.SetInputs({in});
   m.SetOutputs({out});
@@ -91,7 +91,7 @@ TEST(HotVariables, starting_over_puts_back_the_variables_of_called_subgraphs) {
   }
 }
 
-// x copies of x.
+// Copies x, x times.
 TfLiteStatus PrepareRepeat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor& out = context->tensors[node->outputs->data[0]];
   if (out.allocation_type != kTfLiteDynamic) out.data.raw = nullptr;
@@ -109,7 +109,7 @@ TfLiteStatus Repeat(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// A call with another shape resets the callee's variables, in the second attempt as in the first.
+// A call with another shape resets the callee's variables, in the restarted run as in the lost one.
 TEST(HotVariables, starting_over_resets_variables_where_the_lost_attempt_did) {
   TfLiteRegistration accumulate{}, repeat{};
   accumulate.invoke = &AddToState;

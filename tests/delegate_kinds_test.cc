@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kinds of delegates beside the plain one, all in plain C (tests/element_delegate.c): one whose
-// Prepare adds tensors to the graph, one whose outputs get their shape only when it runs. Those
-// with buffer handles and opaque ones are in delegate_test.cc.
+// Variants of delegates in plain C (tests/element_delegate.c): one whose Prepare adds tensors to
+// the graph, one whose outputs have a shape only at run time. Delegates with buffer handles and
+// opaque ones are in delegate_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,7 +48,7 @@ std::vector<float> RunOnce(TestInterpreter* t, const std::vector<float>& x) {
   return t->Get<float>(0);
 }
 
-// `rows` times four values.
+// Returns `rows` times four values.
 std::vector<float> Input(int rows) {
   std::vector<float> x;
   for (int i = 0; i < 4 * rows; ++i) x.push_back(static_cast<float>(i % 7) - 2.5f);
@@ -68,7 +68,7 @@ TEST(AddedTensors, hold_inner_results_in_memory_of_the_runtime) {
   EXPECT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 7 + 5);
   EXPECT_EQ(RunOnce(&t, Input(1)), RunOnce(&cpu, Input(1)));
   EXPECT_EQ(delegate.nodes_computed, 5);
-  EXPECT_EQ(delegate.next_added, 4);  // all but the graph's output
+  EXPECT_EQ(delegate.next_added, 4);  // all except the graph's output
   for (int i = 0; i < delegate.next_added; ++i) {
     const TfLiteTensor* added = DeputyInterpreterGetTensor(t.get(), 0, delegate.first_added + i);
     EXPECT_EQ(added->allocation_type, kTfLiteArenaRw);
@@ -92,13 +92,13 @@ TEST(AddedTensors, stay_and_serve_again_after_every_resize) {
     ASSERT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 7 + 5);
   }
   EXPECT_EQ(delegate.nodes_computed, 500);
-  EXPECT_EQ(delegate.prepares, 100);  // the first resize keeps the shape
+  EXPECT_EQ(delegate.prepares, 100);  // the first resize does not change the shape
 }
 
 // ---- Outputs whose shape is known only at run time ----------------------------------------------
 
 TEST(DynamicOutputs, nodes_behind_them_are_prepared_when_the_shape_is_known) {
-  const bool refused[] = {false, false, false, false, true, false};  // node 2 stays
+  const bool refused[] = {false, false, false, false, true, false};  // node 2 stays on the CPU
   TestInterpreter cpu(Chain(4));
   ElementDelegate delegate;
   ElementDelegateInit(&delegate, kDynamic);
@@ -116,7 +116,7 @@ TEST(DynamicOutputs, nodes_behind_them_are_prepared_when_the_shape_is_known) {
     EXPECT_EQ(TestInterpreter::Shape(output), (std::vector<int>{rows, 4}));
   }
   EXPECT_EQ(delegate.nodes_computed, 3 * 3);
-  EXPECT_EQ(delegate.prepares, 1);  // nothing is undone for a delegate that lives with it
+  EXPECT_EQ(delegate.prepares, 1);  // a dynamic delegate is not undone
   EXPECT_EQ(delegate.kernels_made, 2);
 }
 
@@ -134,7 +134,7 @@ TEST(DynamicOutputs, behind_a_static_delegate_are_an_application_error) {
   EXPECT_EQ(Modify(&t, &moving), kTfLiteApplicationError);
   EXPECT_EQ(moving.prepares, 1);
   EXPECT_EQ(RunOnce(&t, Input(1)), RunOnce(&cpu, Input(1)));
-  EXPECT_EQ(still.nodes_computed + moving.nodes_computed, 0);  // both are gone
+  EXPECT_EQ(still.nodes_computed + moving.nodes_computed, 0);  // both were removed
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which functions a delegate's node runs: its own, whatever other kernels have the same name, and
-// whatever operator objects delegates were shown of the nodes (abi.md 3.10, 4.6, 4.8).
+// The functions that a delegate's node runs: its own ones, even if other kernels have the same
+// name, and independent of the operator objects that delegates have received for the nodes (abi.md
+// 3.10, 4.6, 4.8).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,10 +19,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// What ran in the newest inference: the function's letter and that of its user data.
+// Functions run in the newest inference: the function's letter and that of its user data.
 std::string trace;
 
-// A kernel whose functions carry a letter; they say which user data they get.
+// A kernel whose functions have a letter and record the user data that they receive.
 template <char kLetter>
 TfLiteRegistration Kernel(const char* name, int version = 1) {
   TfLiteRegistration kernel{};
@@ -43,7 +44,7 @@ TfLiteRegistration Kernel(const char* name, int version = 1) {
   return kernel;
 }
 
-// As every partition helper does.
+// Queries all nodes, as every partition helper does.
 void LookAtAllNodes(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;
   ASSERT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
@@ -113,7 +114,7 @@ TEST(OperatorsOfNodes, kernels_of_several_delegates_may_have_one_name) {
   EXPECT_EQ(TraceOfInference(&t), "aa bb ");
 }
 
-// The nodes have other numbers the second time.
+// The nodes have different indices the second time.
 TEST(OperatorsOfNodes, nothing_is_left_of_kernels_that_were_removed) {
   Programmed a(LookAndTake(Kernel<'a'>("A"), 0)), b(LookAndTake(Kernel<'b'>("B"), 2)),
       c(LookAndTake(Kernel<'c'>("C"), 4));
@@ -162,7 +163,7 @@ TfLiteOperator* CountingOperator(const char* name, int* invocations) {
   return op;
 }
 
-// An opaque delegate whose Prepare is whatever the test says. Declare it before the interpreter.
+// An opaque delegate whose Prepare is a function of the test. Declare it before the interpreter.
 struct ProgrammedOpaque {
   explicit ProgrammedOpaque(Programmed::Body prepare) : body(std::move(prepare)) {
     builder.data = this;
@@ -260,7 +261,7 @@ TEST(OpaqueOperators, may_be_handed_in_twice) {
   EXPECT_EQ(invocations, 2);
 }
 
-// The object belongs to the runtime, or to the client whose operator it is.
+// The object is owned by the runtime, or by the client who registered the operator.
 TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
   const auto take_what_is_shown = [](TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteNode* node = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs written for TensorFlow Lite rely on when several delegates, resizing, several
-// subgraphs and errors meet: one test each, with the status code (abi.md 4 and 5).
+// Behaviour that programs for TensorFlow Lite depend on when several delegates, resizing, several
+// subgraphs and errors are combined: one test each, with the status code (abi.md 4 and 5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using testing::HasSubstr;
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// `length` nodes y = y + y in the current subgraph.
+// Adds `length` nodes y = y + y to the current subgraph.
 void AddDoublings(ModelBuilder* m, int length) {
   int last = m->AddTensor(kTfLiteFloat32, {1, 4}, "x");
   m->SetInputs({last});
@@ -133,7 +133,7 @@ TEST(SeveralDelegates, another_one_may_have_a_removed_ones_tensors) {
   EXPECT_EQ(next->nodes_computed, 2);
 }
 
-// A delegate that allows dynamic tensors, applied after a static one, makes some.
+// A delegate that allows dynamic tensors, applied after a static one, creates dynamic tensors.
 TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_error) {
   Scripted first({0});
   Programmed second(
@@ -163,8 +163,8 @@ TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_err
 
 // ---- Shapes in Prepare --------------------------------------------------------------------------
 
-// A file that knows the shape of its input alone: what convolution, pooling, reshape, product and
-// concatenation make is [1] in it.
+// A file that contains the shape of its input only: the outputs of convolution, pooling, reshape,
+// product and concatenation have the shape [1] in it.
 std::vector<uint8_t> ModelWithoutShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 3}, "x");
@@ -191,10 +191,11 @@ std::vector<uint8_t> ModelWithoutShapes() {
   return m.Finish();
 }
 
-// Operators are prepared before the delegate looks, so that it sees what the CPU would make.
+// Operators are prepared before the delegate, so that it reads the shapes that the CPU would
+// compute.
 TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
   using Dims = std::vector<std::vector<int>>;
-  std::vector<Dims> seen;  // per Prepare, the output of each node
+  std::vector<Dims> seen;  // per Prepare, the output shape of each node
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
     seen.emplace_back();
     TfLiteIntArray* plan = nullptr;
@@ -214,7 +215,7 @@ TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
   TestInterpreter t(ModelWithoutShapes());
   ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  // A static delegate is undone by the new shape, and its Prepare is called again.
+  // The new shape undoes a static delegate, and its Prepare is called again.
   ASSERT_EQ(t.Resize(0, {3, 8, 8, 3}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_THAT(seen, ElementsAre(Dims{{1, 4, 4, 4}, {1, 2, 2, 4}, {1, 16}, {1, 5}, {1, 21}},
@@ -240,8 +241,8 @@ TEST(Flags, full_delegation_skips_allocation) {
   }
 }
 
-// A static delegate is allocated when it is applied, and applied anew after a resize; a dynamic one
-// is allocated with the graph, and keeps its kernels.
+// A static delegate is allocated when it is applied, and applied again after a resize; a dynamic
+// one is allocated with the graph, and keeps its kernels.
 TEST(Flags, dynamic_tensors_keep_a_delegate_through_a_resize) {
   for (const bool dynamic : {false, true}) {
     Scripted delegate({0, 1}, dynamic ? kDynamic : kStatic);
@@ -267,7 +268,7 @@ TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
     Programmed delegate(
         [](TfLiteContext* context, TfLiteDelegate* self) {
           TfLiteRegistration kernel{};
-          // Looks at the tensor between the two nodes it has taken, number 1.
+          // Reads the tensor between the two claimed nodes, number 1.
           kernel.prepare = [](TfLiteContext* prepared, TfLiteNode* node) {
             seen->push_back(prepared->tensors[1].dims->data[0]);
             const TfLiteTensor& input = prepared->tensors[node->inputs->data[0]];
@@ -463,7 +464,7 @@ TEST(Replacing, equals_the_preview_and_leaves_the_plan_as_it_was_before) {
               ElementsAre(2, 1));
 }
 
-// ---- Nodes that kernels and delegates leave in disorder ----------------------------------------
+// ---- Invalid nodes of kernels and delegates ----------------------------------------------------
 
 TEST(Disorder, absent_temporaries_of_a_replaced_node_are_left_alone) {
   TfLiteRegistration kernel{};
@@ -509,7 +510,7 @@ TEST(Disorder, wrong_indices_of_a_delegate_that_fails_are_not_followed) {
   }
 }
 
-// One unsound node is left out of the table, so the file's numbers of nodes are not the table's.
+// One invalid node is not in the table, so indices in the file differ from those in the table.
 TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -525,7 +526,7 @@ TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   const std::vector<uint8_t> model = m.Finish();
   const struct {
     int64_t flags;
-    TfLiteStatus status;  // TensorFlow Lite's
+    TfLiteStatus status;  // status of TensorFlow Lite
   } rows[] = {{kStatic, kTfLiteError}, {kDynamic, kTfLiteOk}};
   for (const auto& row : rows) {
     Scripted delegate({0}, row.flags);

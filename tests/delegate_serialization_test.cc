@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy/delegate_serialization.h: an entry is there as a whole or not at all, also when the
-// process is killed between two steps; damaged files are not found; whatever a partition is made of
-// changes its fingerprint. The linker takes `fsync` and `rename` below for the library's, so that
-// the test can end a child process at either.
+// deputy/delegate_serialization.h: an entry is either complete or absent, also if the process is
+// killed between two steps; damaged files are ignored; every property of a partition changes its
+// fingerprint. `fsync` and `rename` below replace the library's, so that the test can kill a child
+// process in either.
 #include "deputy/delegate_serialization.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 namespace {
 
 enum class KillAt { kNever, kFsync, kRename };
-KillAt kill_at = KillAt::kNever;  // in a child alone
+KillAt kill_at = KillAt::kNever;  // set in a child process only
 
 }  // namespace
 
@@ -39,7 +39,7 @@ extern "C" int fsync(int file) {
 
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (kill_at == KillAt::kRename) raise(SIGKILL);
-  // aarch64 has no system call without the folders.
+  // aarch64 has no system call without the folder arguments.
   return static_cast<int>(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
 }
 
@@ -80,7 +80,7 @@ class Serialization : public testing::Test {
     return DeputySerializationWrite(&store, &fingerprint, contents.data(), contents.size());
   }
 
-  // The contents, or "status <number>".
+  // Returns the contents, or "status <number>".
   std::string Read(const std::string& key = "key", const char* token = "model") const {
     const DeputySerialization store = Store(token);
     const DeputyFingerprint fingerprint = FingerprintOf(key);
@@ -110,7 +110,7 @@ class Serialization : public testing::Test {
     return files.empty() ? "" : folder_ + "/" + files[0];
   }
 
-  // Writes in a process that ends at a step; whether it did.
+  // Writes in a process that is killed at a step; returns true if it was.
   bool WriteAndDie(KillAt step, const std::string& contents) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -147,7 +147,7 @@ TEST_F(Serialization, another_fingerprint_or_token_is_a_miss) {
   EXPECT_EQ(Read("yek"), kMiss);
   EXPECT_EQ(Read("key", "another model"), kMiss);
   EXPECT_EQ(Read("key", nullptr), kMiss);
-  // A file that was renamed by hand says inside what it is of.
+  // The file contains its key, so a file renamed by hand is detected.
   const std::string file = OnlyFile();
   ASSERT_EQ(Write("other", "yek"), kTfLiteOk);
   for (const std::string& name : Files()) {
@@ -159,7 +159,7 @@ TEST_F(Serialization, another_fingerprint_or_token_is_a_miss) {
   EXPECT_EQ(Read(), "blob");
 }
 
-// The token is a user's text: it neither leaves the folder nor hides the file.
+// The token is a text of the user: it must neither leave the folder nor hide the file.
 TEST_F(Serialization, a_token_is_no_path) {
   ASSERT_EQ(Write("blob", "key", "../a/b c"), kTfLiteOk);
   EXPECT_THAT(OnlyFile(), StartsWith(folder_ + "/_._a_b_c_"));
@@ -179,7 +179,7 @@ TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
   }
   ASSERT_EQ(Write("blob"), kTfLiteOk);
   EXPECT_EQ(Read(), "blob");
-  // An entry that was there before stays as it was.
+  // An existing entry remains unchanged.
   for (const KillAt step : {KillAt::kFsync, KillAt::kRename}) {
     ASSERT_TRUE(WriteAndDie(step, "never seen"));
     EXPECT_EQ(Read(), "blob");
@@ -217,7 +217,7 @@ TEST_F(Serialization, what_cannot_be_kept_is_no_more_than_a_status) {
   ASSERT_TRUE(std::filesystem::create_directory(path));
   EXPECT_EQ(Write("blob"), kTfLiteDelegateDataWriteError);
   EXPECT_EQ(Read(), kMiss);
-  EXPECT_EQ(Files().size(), 1u);  // no draft is left
+  EXPECT_EQ(Files().size(), 1u);  // no temporary file is left
   folder_ += "/absent/deeper";
   EXPECT_EQ(Write("blob"), kTfLiteDelegateDataWriteError);
   EXPECT_EQ(Read(), kMiss);
@@ -255,7 +255,7 @@ struct Facts {
   bool swapped = false;
 };
 
-// The fingerprint of the one node of a model, as a delegate's Prepare sees it.
+// Returns the fingerprint of a model with one node, as computed in a delegate's Prepare.
 DeputyFingerprint OfModel(const Facts& facts) {
   const TensorExtras quantized = {.scale = {facts.scale}, .zero_point = {facts.zero_point}};
   ModelBuilder m;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates that fail, everywhere: every callback of a scripted delegate fails at every call, in
-// every way, on a dozen graphs, as a plain and as an opaque delegate, under both policies. One
-// scenario (apply, allocate, three inferences, resize there and back, inference, delete) runs each
-// time; it must never end the process, statuses must be the policy's, and the numbers the CPU's.
+// Failures of delegates in all callbacks: every callback of a scripted delegate fails at every
+// call, in every way, on a dozen graphs, as a plain and as an opaque delegate, with both policies.
+// One scenario (apply, allocate, three inferences, resize to another shape and back, inference,
+// delete) runs each time; it must never crash, its statuses must be those of the policy, and its
+// results the CPU's.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -21,7 +22,7 @@
 namespace deputy::delegate_sweep_test {
 namespace {
 
-// ---- A custom operator with a state: y = x + state, state = y -----------------------------------
+// ---- A custom operator with state: y = x + state, state = y -------------------------------------
 
 TfLiteStatus PrepareAccumulate(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor& x = context->tensors[node->inputs->data[0]];
@@ -87,13 +88,13 @@ class Graph {
 struct Row {
   const char* name;
   std::vector<uint8_t> model;
-  std::vector<int> claims = {};          // by the delegate that fails
-  std::vector<int> earlier_claims = {};  // by one that was applied before
+  std::vector<int> claims = {};          // nodes claimed by the delegate that fails
+  std::vector<int> earlier_claims = {};  // nodes claimed by a delegate that is applied before
   bool dynamic = false;                  // AllowDynamicTensors
-  bool on_device = false;                // outputs stay behind buffer handles
+  bool on_device = false;                // outputs stay in buffer handles
   bool keep_outputs = false;             // the client allows that for the graph's outputs
   bool stateful = false;
-  // An output that no claimed node feeds; -1: there is none.
+  // Index of an output that does not depend on claimed nodes; -1: there is none.
   int independent_output = -1;
 };
 
@@ -131,7 +132,7 @@ std::vector<uint8_t> ManyOutputs() {
   return g.Finish({a, b, d});
 }
 
-// The shape of everything is known only while the model runs.
+// All shapes are known only while the model runs.
 std::vector<uint8_t> DataDependent() {
   Graph g;
   const int x = g.Input(), c = g.Constant();
@@ -207,7 +208,7 @@ void ThrowNow() { throw std::runtime_error("from a delegate"); }
 
 using Outputs = std::vector<std::vector<float>>;
 
-// A model's inferences, with or without delegates.
+// Runs a model's inferences, with or without delegates.
 class Life {
  public:
   Life(const Row& row, DeputyDelegatePolicy policy)
@@ -230,8 +231,8 @@ class Life {
     apply_failed = true;
   }
 
-  // The scenario; `Check` sees the outputs of each inference. It ends early where a step fails
-  // twice.
+  // Runs the scenario; `check` receives the outputs of each inference. It ends early if a step
+  // fails twice.
   using Check = std::function<void(const Outputs&)>;
   void Run(const Check& check) {
     TfLiteSetAllowBufferHandleOutput(t_.get(), row_.keep_outputs);
@@ -326,7 +327,8 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
     return std::get<2>(GetParam()) ? kDeputyPolicyHot : kDeputyPolicyTfLite;
   }
 
-  // How often each callback is called when nothing fails; results are right then, and delegated.
+  // Returns the number of calls of each callback without failures; checks that results are right,
+  // and computed by the delegate.
   std::vector<int> CountCalls(const std::vector<Outputs>& expected) {
     Delegate earlier(row(), row().earlier_claims, opaque()),
         delegate(row(), row().claims, opaque());
@@ -351,8 +353,9 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
     delegate->failing_callback = failure.callback;
     delegate->failing_call = call;
     delegate->failure = failure.kind;
-    // The default policy does as upstream does: it takes a delegate's word for shapes, keeps a node
-    // that cannot be prepared, and leaves it to the caller that a second try moves a state twice.
+    // The default policy behaves as upstream: it does not check a delegate's shapes, keeps a node
+    // that cannot be prepared, and does not prevent that a repeated inference advances a state
+    // twice.
     const bool upstream = policy() == kDeputyPolicyTfLite;
     const bool believed =
         upstream && (row().stateful || (failure.kind == kScriptedWrongShape &&
@@ -380,8 +383,8 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
       if (!life.stuck) {
         EXPECT_EQ(round, expected.size());
       }
-      // One failure fails one step at most. Under Hot that is applying, or a copy that the client
-      // asked for after the inference.
+      // One failure fails at most one step. With the policy Hot that can only be the apply, or a
+      // copy that the client requests after the inference.
       const bool may_fail = upstream || life.apply_failed ||
                             (row().keep_outputs && failure.callback == kScriptedCopyFrom);
       EXPECT_LE(life.failed_steps, may_fail ? 1 + may_be_stuck : 0) << life.t().log();

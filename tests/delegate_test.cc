@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates through the C API: what they take really runs in them, results equal the CPU's, and
-// every refusal leaves the status and state of abi.md 5.
+// Delegates through the C API: the nodes they claim run in them, results equal the CPU's, and every
+// refusal results in the status and state specified in abi.md 5.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,8 @@ struct KeptScripted {
   }
   TfLiteDelegate* base() { return &delegate->base; }
   ScriptedDelegate* operator->() { return delegate.get(); }
-  // Kept to the end of the program: a delegate outlives every interpreter it was applied to.
+  // Lives until the end of the program, because a delegate must outlive every interpreter to which
+  // it was applied.
   std::shared_ptr<ScriptedDelegate> delegate;
 };
 
@@ -227,7 +228,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
     EXPECT_EQ(DelegateNodes(&t), 0);
     EXPECT_EQ(RunOnce(&t, kInput), expected);
     EXPECT_EQ(scripted->nodes_computed, 0);
-    // The graph takes the delegate once it behaves.
+    // The delegate can be applied to the graph after it stops failing.
     scripted->failure = kScriptedNoFailure;
     ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk) << t.log();
     EXPECT_EQ(RunOnce(&t, kInput), expected);
@@ -367,7 +368,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   t.Set<int>(1, {4});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(2, -4, 6, 8));
-  // With the flag the delegate is asked, and prepared when the shape is known.
+  // With the flag the delegate is applied, and prepared when the shape is known.
   KeptScripted willing(kDynamic);
   willing->claim_all = true;
   TestInterpreter d(model);
@@ -393,7 +394,7 @@ TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
     ASSERT_EQ(t.Resize(0, dims), kTfLiteOk);
     ASSERT_EQ(cpu.Resize(0, dims), kTfLiteOk);
     const std::vector<float> x(4 * static_cast<size_t>(dims[0]), 1.5f);
-    // The constant has one row; ADD and MUL broadcast it, the script's kernels do not.
+    // The constant has one row; ADD and MUL broadcast it, but the script's kernels do not.
     if (dims[0] == 1) {
       ASSERT_EQ(RunOnce(&t, x), RunOnce(&cpu, x));
     } else {
@@ -433,7 +434,7 @@ TEST(DelegateLife, every_kernel_is_freed_once) {
 
 TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
   KeptScripted scripted;
-  scripted->claims[0] = scripted->claims[1] = true;  // then four nodes on the CPU
+  scripted->claims[0] = scripted->claims[1] = true;  // followed by four nodes on the CPU
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(6));
   const std::vector<float> expected = RunOnce(&cpu, kInput);
@@ -467,7 +468,7 @@ TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
 }
 
 TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
-  // Upstream keeps it, and a later CPU result is overwritten by old device data (abi.md F).
+  // Upstream keeps the handle, and later overwrites a CPU result with old device data (abi.md F).
   KeptScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 depthwise convolutions: DepthwiseLinesS8Kernels of every CPU table against plain sums, and
-// the operator on every table and number of threads against the plain code, bit by bit.
+// int8 depthwise convolutions: DepthwiseLinesS8Kernels of every CPU table compared with plain sums,
+// and the operator on every table and number of threads compared with the plain code; all
+// bit-identical.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::vector<const CpuKernels*> TablesWithLines() {
 
 struct Line {
   int lines, columns, channels, size, stride, before, behind;
-  int above = 0;  // rows of the input that are missing at the top
+  int above = 0;  // number of input rows missing at the top
   float factor = 1e-3f;
   int32_t largest_bias = 1000;
   int32_t zero_point = -5, low = -128, high = 127;
@@ -106,7 +107,7 @@ struct alignas(64) Line64 {
   int8_t bytes[64];
 };
 
-// The bias for inputs that count `offset` more than they hold.
+// Returns the bias for inputs that are stored with `offset` added.
 std::vector<int32_t> BiasWithout(int32_t offset, const Line& l, const Numbers& n) {
   std::vector<int32_t> bias = n.bias;
   const size_t channels = bias.size();
@@ -213,7 +214,7 @@ TEST(DepthwiseInt8Lines, largest_numbers_of_all) {
   }
 }
 
-// Or right all the same.
+// Parameters out of range are either refused or computed correctly.
 TEST(DepthwiseInt8Lines, what_is_too_large_is_refused) {
   const Line line = {1, 6, 33, 3, 1, 1, 1};
   for (const CpuKernels* cpu : TablesWithLines()) {
@@ -283,7 +284,7 @@ Bytes Run(const Layer& l, const char* table, int threads) {
   Bytes out;
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<int8_t>(0, RandomBytes(Count(l.batches * l.height, l.width, l.channels), 6));
-  // Twice: packed by then.
+  // Twice: the weights are packed in the second run.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     out = t.Get<int8_t>(0);
@@ -325,7 +326,7 @@ TEST(DepthwiseInt8, odd_shapes) {
   }
 }
 
-// Taps of a single channel are half of an odd stride apart, rounded down.
+// With one channel the distance of taps is half of an odd stride, rounded down.
 TEST(DepthwiseInt8, few_channels_at_any_stride_and_dilation) {
   for (int channels = 1; channels <= 3; ++channels) {
     for (const int size : {3, 5}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DepthwiseF32Kernels::lines of every CPU table against the plain sum in its order, bit by bit:
-// widths around all pieces, windows beyond both sides, what follows, and what is not finite.
+// DepthwiseF32Kernels::lines of every CPU table compared bit by bit with the plain sum in the same
+// order: widths around all block sizes, windows beyond both sides, epilogues, and values that are
+// not finite.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -24,7 +25,7 @@ struct Line {
   bool adds = false;
   EpilogueF32::Curve curve = EpilogueF32::Curve::kNone;
 
-  // What the last window reaches beyond the input is `behind`.
+  // `behind` is the number of columns by which the last window extends beyond the input.
   int width() const { return (columns - 1) * stride + taps - before - behind; }
   int image_rows() const { return lines + rows - 1; }
 };
@@ -89,7 +90,8 @@ std::vector<float> Plain(const Line& l, const Numbers& n) {
   return out;
 }
 
-// Null where the table has no lines of that kind. The addend lies where the output will.
+// Returns an empty result if the table does not support lines of that kind. The addend is in the
+// output's memory.
 std::vector<float> ByTable(const CpuKernels& cpu, const Line& l, const Numbers& n) {
   const size_t line_values = Numbers::Count(l.width(), l.channels, 1);
   std::vector<const float*> inputs, weights;
@@ -135,7 +137,7 @@ bool Equal(float a, float b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<int>(a) == std::bit_cast<int>(b);
 }
 
-// Whether a table has lines of that kind.
+// Returns true if a table supports lines of that kind.
 bool Takes(const std::string& table, const Line& l) {
   if ((l.taps != 3 && l.taps != 5) || l.stride > 2) return false;
   return table == "avx512" || (l.channels >= 8 && (l.channels % 8 == 0 || !l.adds));
@@ -186,7 +188,8 @@ EpilogueF32::Curve CurveOf(int number) {
   return number % 3 == 0 ? Curve::kNone : number % 3 == 1 ? Curve::kPrelu : Curve::kHardSwish;
 }
 
-// Windows whose middles lie in the input: pieces have the sides in them.
+// The output has as many columns as the input: the centre of each window is in the input, and
+// blocks include the sides.
 TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int taps : {3, 5}) {
@@ -205,7 +208,7 @@ TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
   }
 }
 
-// What stride 2 leaves out at the sides of an even width.
+// The output has half the columns: padding of stride 2 for an even width.
 TEST(DepthwiseLines, half_as_many_columns_as_the_input_has) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int taps : {3, 5}) {
@@ -258,7 +261,7 @@ TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
   }
 }
 
-// Nor is it multiplied by zeros.
+// Infinite values outside of the input must not be read, not even multiplied by zero.
 TEST(DepthwiseLines, what_lies_beside_the_input_is_not_multiplied) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int channels : {8, 20, 24, 32}) {

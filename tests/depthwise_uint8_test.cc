@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// uint8 DEPTHWISE_CONV_2D on every table, number of threads and arithmetic against sums that the
-// test computes, and against the plain code, bit by bit.
+// uint8 DEPTHWISE_CONV_2D on every table, number of threads and arithmetic, compared bit by bit
+// with sums computed by the test, and with the plain code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct Numbers {
     input.resize(Count(l.batches * l.height, l.width, l.channels));
     filter.resize(Count(l.filter_height, l.filter_width, l.outputs()));
     for (uint8_t& value : input) value = static_cast<uint8_t>(any(engine));
-    // The ends of the range are frequent.
+    // The limits of the range are frequent.
     for (uint8_t& value : filter) {
       const int pick = any(engine);
       value = static_cast<uint8_t>(pick < 40 ? 0 : pick < 80 ? 255 : any(engine));
@@ -121,7 +121,7 @@ Bytes Run(const Layer& l, const Numbers& n, const Way& way) {
   EXPECT_EQ(ImplementationOf(t), plain ? "reference" : "columns_uint8");
   t.Set<uint8_t>(0, n.input);
   Bytes out;
-  // The second run reads what the first has packed.
+  // The second run reads the weights packed by the first.
   for (int i = 0; i < 2; ++i) {
     if (!l.constant) t.Set<uint8_t>(1, n.filter);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -224,7 +224,7 @@ TEST(DepthwiseUInt8, random_layers) {
     l.filter_width = pick(0, 1) == 0 ? l.filter_height : pick(1, 5);
     l.stride_y = pick(1, 3);
     l.stride_x = pick(0, 1) == 0 ? l.stride_y : pick(1, 3);
-    // The upstream operator takes no dilation together with a stride.
+    // The upstream operator does not support dilation together with a stride.
     if (l.stride_y == 1 && l.stride_x == 1) {
       l.dilation_y = pick(1, 3);
       l.dilation_x = pick(1, 3);

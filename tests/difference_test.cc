@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `deputy compare` and `deputy rank` call different.
+// The differences that `deputy compare` and `deputy rank` report.
 #include "tools/difference.h"
 
 #include <gtest/gtest.h>

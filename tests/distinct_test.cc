@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of different keys, by both ways, against a search through all.
+// Numbering of distinct keys, by both algorithms, compared with a linear search.
 #include "kernels/common/distinct.h"
 
 #include <gtest/gtest.h>
@@ -45,8 +45,8 @@ TEST(Distinct, keys_are_numbered_as_they_first_appear) {
   }
 }
 
-// A key of the first place of every table, whose multiplier it undoes: another one for each number
-// below 2^40.
+// Returns a key that hashes to slot 0 in a table of any size, because it is multiplied by the
+// inverse of the hash's multiplier; it is different for each number below 2^40.
 int64_t CrowdedKey(size_t number) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   uint64_t inverse = 1;
@@ -67,7 +67,8 @@ TEST(Distinct, chosen_keys_are_sorted_instead) {
   }
 }
 
-// The table, made for the keys in front, does not grow any more: 5e8 steps.
+// The table is sized for the first keys and does not grow later; without detection the collisions
+// would take 5e8 steps.
 TEST(Distinct, keys_that_were_chosen_for_a_large_table_are_noticed_in_it) {
   std::mt19937_64 random(7);
   std::vector<int64_t> keys(65'000);

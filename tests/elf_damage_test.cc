@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damage that the loader would not survive, in each of the tables it reads, and what is said of it.
-// The library is a good one of tests/plugins that has every kind of table; what is damaged is found
-// here by the ELF standard's own structs, not by the reader under test.
+// Damage that would crash the loader, in each of the tables it reads, and the expected message. The
+// library is a valid one of tests/plugins that has every kind of table; the position of the damage
+// is found with the ELF standard's own structs, not with the reader under test.
 #include <elf.h>
 #include <gmock/gmock.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int64_t kRelr = 36, kRelrEntry = 37;  // which older headers lack
+constexpr int64_t kRelr = 36, kRelrEntry = 37;  // missing in older headers
 
-// A library's bytes, and its structs in them.
+// The bytes of a library, and its structs.
 class Victim {
  public:
   explicit Victim(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
@@ -57,7 +57,7 @@ class Victim {
     return entry;
   }
   uint64_t& Value(int64_t tag) { return Entry(tag)->d_un.d_val; }
-  // What is at an address.
+  // Returns a pointer to the object at an address.
   template <typename T>
   T* At(uint64_t address, uint64_t index = 0) {
     for (unsigned i = 0; i < header()->e_phnum; ++i) {
@@ -73,7 +73,7 @@ class Victim {
   T* Table(int64_t tag, uint64_t index = 0) {
     return At<T>(Value(tag), index);
   }
-  // The first relocation of a kind.
+  // Returns the first relocation of a kind.
   Elf64_Rela* Relocation(int64_t table, unsigned type) {
     auto* relocation = Table<Elf64_Rela>(table);
     const uint64_t size = Value(table == DT_RELA ? DT_RELASZ : DT_PLTRELSZ);
@@ -83,7 +83,8 @@ class Victim {
     ADD_FAILURE() << "no relocation of type " << type;
     return Table<Elf64_Rela>(table);
   }
-  // The section headers are what most damage can be told by; without them the tables stand alone.
+  // Removes the section headers, with which most damage can be detected; the tables are then
+  // checked alone.
   void DropSections() { header()->e_shoff = header()->e_shnum = 0; }
 
  private:
@@ -130,7 +131,7 @@ TEST_F(ElfDamage, of_segments_is_refused) {
        {"endless note",
         [](Victim* v) { v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00; },
         "a note is cut off"}});
-  // Made for large pages, where the machine's may be smaller.
+  // Linked for large pages; the machine's may be smaller.
   ExpectRefused(ReadBytes(Library("large_pages")),
                 {{"data that would become read-only",
                   [](Victim* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
@@ -139,7 +140,7 @@ TEST_F(ElfDamage, of_segments_is_refused) {
 
 using Change = std::function<void(Victim*)>;
 
-// Takes an entry of the dynamic segment away, or changes its value.
+// Removes an entry of the dynamic segment, or changes its value.
 Change Lose(int64_t tag) {
   return [tag](Victim* v) { v->Entry(tag)->d_tag = 0x6ffff123; };
 }
@@ -231,10 +232,10 @@ TEST_F(ElfDamage, of_hash_tables_is_refused) {
 }
 
 TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
-  // The first that is not defined is one that the library needs, the last one a function of its
-  // own.
+  // The first undefined symbol is one that the library needs, the last symbol is one of its
+  // functions.
   const auto needed = [](Victim* v) {
-    uint64_t index = 1;  // of sections there may be some before it
+    uint64_t index = 1;  // section symbols may precede it
     while (v->Table<Elf64_Sym>(DT_SYMTAB, index)->st_shndx != SHN_UNDEF) ++index;
     return v->Table<Elf64_Sym>(DT_SYMTAB, index);
   };
@@ -327,7 +328,8 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
 }
 #endif
 
-// A small change of an address stays inside the library; the sections say what it was.
+// A small change of an address still points into the library; the section headers contain the
+// original address.
 TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
   ASSERT_EQ(Victim(good_).Damage(), "");
   for (const int64_t tag :
@@ -343,7 +345,7 @@ TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
   EXPECT_THAT(counted.Damage(), HasSubstr("it has fewer relative relocations than it says"));
 }
 
-// Versions that a library defines itself.
+// Versions that the library itself defines.
 TEST_F(ElfDamage, of_defined_versions_is_refused) {
   const char* const kVersions = "the symbols' versions lie outside of what is loaded";
   ExpectRefused(

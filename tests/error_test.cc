@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports: one per failure, formatted once, remembered in two places, and never trusted to a
-// client's formatting.
+// Reports: one per failure, formatted once, stored in two places, and never used as a client's
+// format.
 #include "core/base/error.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(ReportCollector, cuts_off_what_it_has_no_room_for) {
   EXPECT_EQ(all.text(), expected);
 }
 
-// What a client sees that cannot read a va_list: the format, and nothing else.
+// A client that cannot read a va_list receives the format only.
 struct FormatLog {
   ReportFunction function = [](void* user_data, const char* given, va_list) {
     static_cast<FormatLog*>(user_data)->format = given;

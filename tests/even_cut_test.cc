@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts cover everything once, and leave each thread as much as any other.
+// Partitions of a range cover every element once, and have equal sizes per thread.
 #include "kernels/common/even_cut.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@
 namespace deputy::even_cut_test {
 namespace {
 
-// Parts follow each other from 0 to `count`, none is empty, and none larger than Most().
+// Checks that parts are consecutive from 0 to `count`, and that none is empty or larger than the
+// maximum.
 void ExpectWhole(const EvenCut& cut, int64_t count) {
   int64_t end = 0;
   for (int64_t part = 0; part < cut.parts(); ++part) {
@@ -45,7 +46,7 @@ TEST(EvenCut, covers_everything_once_in_blocks_that_halve) {
           ExpectWhole(cut, count);
           const int64_t share = count / std::clamp<int64_t>(shares, 1, std::max<int64_t>(count, 1));
           for (int64_t part = 0; part < cut.parts(); ++part) {
-            // The last unit of a share may be in part.
+            // The last unit of a share may be incomplete.
             ASSERT_GE(cut.End(part) - cut.Begin(part) + unit - 1, std::min(least, share));
           }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small models under examples/ are files, so that examples run without tools; here is what they
-// were made from. DEPUTY_WRITE_EXAMPLES=1 writes them anew.
+// The small models in examples/ are files, so that examples run without tools; this is their
+// source. DEPUTY_WRITE_EXAMPLES=1 writes them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,8 +15,8 @@
 namespace deputy::example_models_test {
 namespace {
 
-// Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on pictures of 8 x 8 pixels and 3 channels: two
-// partitions for a delegate that runs Conv2D and Mean, of one node and of two.
+// Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on images of 8 x 8 pixels and 3 channels: two
+// partitions, of one node and of two, for a delegate that runs Conv2D and Mean.
 std::vector<uint8_t> ConvMeanModel() {
   ModelBuilder m;
   const auto weights = [&](const std::vector<int32_t>& shape, const char* name) {
@@ -33,7 +33,8 @@ std::vector<uint8_t> ConvMeanModel() {
                         schema::ActivationFunctionType activation) {
     return schema::CreateConv2DOptions(m.fbb(), padding, stride, stride, activation);
   };
-  // The options before the weights: compilers differ in which of a call's arguments comes first.
+  // The options are created before the weights, because compilers evaluate a call's arguments in
+  // different orders.
   const int picture = tensor({1, 8, 8, 3}, "picture");
   const int first = tensor({1, 4, 4, 4}, "first");
   const auto first_options = conv(schema::Padding::SAME, 2, schema::ActivationFunctionType::NONE);

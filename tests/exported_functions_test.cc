@@ -31,8 +31,7 @@
 
 namespace deputy::exported_functions_test {
 
-// Headers have these names as macros for the new ones; programs that were compiled long ago import
-// them.
+// The headers define these names as macros for the new ones; old programs import them.
 extern "C" {
 TfLiteOperator* OldCreate(TfLiteBuiltinOperator, const char*,
                           int) asm("TfLiteRegistrationExternalCreate");
@@ -72,7 +71,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// x + x, then the custom operator Twice of it, on two float32; signature "serve".
+// x + x, then the custom operator Twice, on two float32; signature "serve".
 std::vector<uint8_t> TwiceModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {2}, "y");
@@ -210,7 +209,7 @@ TEST(OpaqueContextTest, reports_with_a_list_of_arguments) {
   TfLiteOperatorDelete(op);
 }
 
-// ---- Options and delegates that are there for their callers -------------------------------------
+// ---- Options and delegates for clients of the ABI -----------------------------------------------
 
 // ---- External delegates -------------------------------------------------------------------------
 
@@ -267,7 +266,7 @@ TEST(PlaceholdersTest, xnnpacks_delegate_on_threads_of_a_context_and_its_caches)
 
 // ---- Attribute maps -----------------------------------------------------------------------------
 
-// Sets two values of one key after the other, and reads each; other keys are not there.
+// Sets two values of one key in sequence, and reads each; other keys do not exist.
 template <typename T, typename Key, typename Set, typename Get>
 void ExpectBothValues(const Set& set, const Get& get, Key key, Key other, T first, T second) {
   TfLiteAttributeMap* attributes = TfLiteAttributeMapCreate(kTfLiteAttrMapTypeBuffer);
@@ -403,7 +402,7 @@ TEST(DeputyFunctionsTest, names_of_subgraphs) {
   EXPECT_EQ(DeputyInterpreterGetSubgraphName(t.get(), -1), nullptr);
 }
 
-// The file is overwritten and removed while the model is in use: a mapped one would not survive.
+// The file is overwritten and removed while the model is in use: a mapped model would change.
 TEST(DeputyFunctionsTest, a_copied_model_needs_its_file_no_more) {
   const std::string path = testing::TempDir() + "copied_" + std::to_string(getpid()) + ".tflite";
   const std::vector<uint8_t> bytes = AddModel();
@@ -428,7 +427,7 @@ TEST(DeputyFunctionsTest, the_table_of_kernels_is_one_that_there_is) {
                                                testing::StrEq("neon")));
 }
 
-// In a process of its own, since each reports once.
+// Runs in a process of its own, because each variable is reported once.
 TEST(DeputyFunctionsTest, misspelt_variables_are_reported) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the policy Hot decides on a graph alone, built by hand: which nodes stand in for a
-// delegate's node, when that is tried again, which shapes its outputs must have, where its tensors
-// get memory.
+// Decisions of the policy Hot on a graph built by hand: the nodes that are computed in place of a
+// delegate's node, when the delegate is tried again, the required shapes of its outputs, and the
+// memory of its tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST_F(Fallback, partition_is_another_nodes_when_a_number_is_given_out_again) {
 }
 
 TEST(FallbackPartition, backs_off_for_as_many_inferences_as_are_asked_for) {
-  // (retry, which of the inferences 8 to 14 leave it to the CPU after a failure in 7)
+  // (retry, the inferences from 8 to 14 that run on the CPU after a failure in 7)
   const std::pair<int, std::set<int>> rows[] = {
       {0, {}}, {1, {8}}, {3, {8, 9, 10}}, {-1, {8, 9, 10, 11, 12, 13, 14}}};
   for (const auto& [retry, expected] : rows) {
@@ -104,7 +104,7 @@ TEST_F(Fallback, shapes_of_outputs_are_those_that_were_noted) {
   EXPECT_THAT(shapes.Find(1), Pointee(ElementsAre(1)));
   EXPECT_THAT(shapes.Find(3), IsNull());
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
-  graph_->tensor(3)->dims->data[0] = 4;  // nothing is known of it
+  graph_->tensor(3)->dims->data[0] = 4;  // its shape is not known
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
   graph_->tensor(2)->dims->data[0] = 4;
   EXPECT_EQ(shapes.FindChanged(outputs), 2);
@@ -138,7 +138,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 class ScratchOfFallback : public Fallback {
  protected:
-  // The subgraph's arena holds the tensors 0 and 5, as under one delegate's node for all.
+  // The subgraph's arena holds the tensors 0 and 5, as with one delegate node for all nodes.
   ScratchOfFallback() {
     for (TfLiteTensor& tensor : graph_->tensors()) tensor.bytes = kMegabyte;
     std::vector<Arena::Slot> slots(6);
@@ -174,7 +174,7 @@ TEST_F(ScratchOfFallback, holds_what_the_arena_does_not_and_shares_it_by_lifetim
   for (const int index : {1, 2, 3, 4}) EXPECT_EQ(graph_->tensor(index)->data.raw, nullptr);
 }
 
-// A shape that becomes known while the nodes run: what is alive keeps its place and its bytes.
+// A shape that becomes known while the nodes run: live tensors keep their address and contents.
 TEST_F(ScratchOfFallback, grows_while_the_nodes_run) {
   ASSERT_TRUE(scratch_.Plan(nodes_, 2, limits_));
   scratch_.PointTensors();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float16 operators that compute in float, on all kinds of halves: zeros, denormals, infinities and
-// NaN among them; with every table of vector code and without.
+// float16 operators that compute in float, on all kinds of float16 values, including zeros,
+// denormals, infinities and NaN; with every table of vector code and without.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Inputs {
   std::vector<uint16_t> a, b;
 };
 
-// check(a, b, out) for every element of the operator's output with every table.
+// Calls check(a, b, out) for every element of the operator's output with every table.
 template <typename Out, typename Check>
 void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& check) {
   const Inputs inputs;
@@ -62,7 +62,8 @@ void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& chec
   }
 }
 
-// Sums and products saturate at the largest finite half, as in TensorFlow Lite; NaN is any NaN.
+// Sums and products saturate at the largest finite float16, as in TensorFlow Lite; any NaN is
+// accepted as NaN.
 bool IsRounded(float exact, uint16_t half) {
   if (std::isnan(exact)) return std::isnan(HalfToFloat(half));
   return half == FloatToHalf(std::clamp(exact, -65504.0f, 65504.0f));

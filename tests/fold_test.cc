@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shape arithmetic over constants (kernels/common/fold.h): computed in prepare, so that delegates
-// for static shapes apply; and equal, bit by bit, to the same nodes run by invoke.
+// Shape arithmetic over constants (kernels/common/fold.h): computed in prepare, so that static
+// delegates can be applied; and bit-identical with the same nodes run by invoke.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Ints = std::vector<int32_t>;
 
-// Builds a graph of integers: leaves are constants of the model, or inputs of the graph in the twin
-// in which nothing can be folded.
+// Builds a graph of integers in two variants: leaves are constants of the model, or inputs of the
+// graph, so that nothing can be folded.
 class IntGraph {
  public:
   explicit IntGraph(ModelBuilder* m, bool leaves_are_inputs = false)
@@ -37,7 +37,7 @@ class IntGraph {
     contents.push_back(values);
     return inputs.back();
   }
-  // Axes, permutations and masks: constants in both twins.
+  // Axes, permutations and masks are constants in both variants.
   int Constant(const Ints& values) {
     return m_.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int32_t>(values.size())}, values);
   }
@@ -72,7 +72,7 @@ TfLiteAllocationType AllocationOf(TestInterpreter* t, int tensor) {
   return t->Tensor(tensor)->allocation_type;
 }
 
-// ---- Delegates for static shapes ----------------------------------------------------------------
+// ---- Static delegates ---------------------------------------------------------------------------
 
 // Computes a tensor of 3 or 4 integers from [2, 3, 4], the shape of tensor `x`.
 using Chain = std::function<int(IntGraph*, int shape)>;
@@ -310,8 +310,8 @@ TEST(Fold, memory_of_the_client_is_written_by_every_inference) {
 
 // ---- Nodes that a delegate replaces -------------------------------------------------------------
 
-// Replaces node 1, a SLICE of SHAPE, by a node that copies its first elements, and accepts dynamic
-// shapes: the graph can be resized while the delegate stays.
+// Replaces node 1, a SLICE of SHAPE, by a node that copies its first elements. The delegate
+// supports dynamic shapes: the graph can be resized while the delegate stays applied.
 TfLiteStatus ReplaceSlice(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteRegistration copy{};
   copy.custom_name = "CopyFirst";
@@ -353,7 +353,7 @@ TEST(Fold, a_shape_that_a_delegate_computes_follows_a_resize) {
 
 // ---- Against the same nodes in invoke -----------------------------------------------------------
 
-// One random node over two vectors of equal length; every result is a vector again.
+// Adds one random node over two vectors of equal length; every result is a vector again.
 int AddRandomNode(IntGraph* g, std::mt19937* random, int a, int b, int length, int* out_length) {
   *out_length = length;
   const auto below = [&](int n) {
@@ -417,7 +417,7 @@ int AddRandomNode(IntGraph* g, std::mt19937* random, int a, int b, int length, i
   }
 }
 
-// `folded` says which twin; both draw the same numbers. Returns all vectors as graph outputs.
+// `folded` selects the variant; both draw the same numbers. Returns all vectors as graph outputs.
 std::vector<uint8_t> RandomGraph(unsigned seed, bool folded, std::vector<Ints>* out_contents) {
   std::mt19937 random(seed);
   ModelBuilder m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The funnel into foreign code: who is told what, and what becomes of exceptions.
+// The single path for calls of foreign code: notification of observers, and handling of exceptions.
 #include "core/base/foreign_call.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Writes down every call as "begin 3" and "end 3 status", by node.
+// Records every call as "begin 3" and "end 3 status", by node.
 class Notebook final : public CallObserver {
  public:
   virtual ~Notebook() = default;
@@ -135,7 +135,7 @@ TEST(DelegateCalls, of_functions_that_are_not_there_fail_in_their_own_way) {
   EXPECT_EQ(CallCopyFromBufferHandle(nullptr, call(Callback::kCopyFrom), &tensor).status,
             kTfLiteError);
   EXPECT_FALSE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
-  // A handle whose function throws is gone all the same.
+  // A handle is released even if its function throws.
   delegate.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) { throw 1; };
   EXPECT_TRUE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights in float16 that a DEQUANTIZE widens: a delegate that reads float16 points its nodes past
-// it, and the runtime points them back, each at what it read before (abi.md 5.6, 6.3).
+// float16 weights that a DEQUANTIZE widens: a delegate that reads float16 connects its nodes
+// directly to them, and the runtime restores the original inputs of each node (abi.md 5.6, 6.3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::Not;
 enum { kX, kFp16, kFirst, kSecond, kY, kZ, kW };
 enum { kDequantizeFirst, kDequantizeSecond, kAdd, kMul, kTake };
 
-// z = (x + w) * w, and the float16 values themselves; two DEQUANTIZE widen w.
+// z = (x + w) * w, and the float16 values themselves; two DEQUANTIZE nodes widen w.
 std::vector<uint8_t> TwiceWidened() {
   ModelBuilder m;
   m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -38,7 +38,7 @@ std::vector<uint8_t> TwiceWidened() {
   m.AddOp(kTfLiteBuiltinDequantize, {kFp16}, {kSecond});
   m.AddOp(kTfLiteBuiltinAdd, {kX, kFirst}, {kY}, schema::CreateAddOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinMul, {kY, kSecond}, {kZ}, schema::CreateMulOptions(m.fbb()));
-  // This one reads float16 itself.
+  // This node reads float16 itself.
   m.AddOp(kTfLiteBuiltinReshape, {kFp16}, {kW},
           schema::CreateReshapeOptions(m.fbb(), m.fbb().CreateVector<int32_t>({1, 4})));
   m.SetInputs({kX});
@@ -46,7 +46,7 @@ std::vector<uint8_t> TwiceWidened() {
   return m.Finish();
 }
 
-// Where nodes read now, by node.
+// Inputs by node.
 using Inputs = std::map<int, std::vector<int>>;
 
 TfLiteNode* NodeOf(TfLiteContext* context, int index) {
@@ -56,7 +56,7 @@ TfLiteNode* NodeOf(TfLiteContext* context, int index) {
   return node;
 }
 
-// Points ADD and MUL at the float16 constant and claims `nodes`; its kernels fail.
+// Connects ADD and MUL to the float16 constant and claims `nodes`; its kernels fail.
 Programmed::Body Remap(std::vector<int> nodes, TfLiteStatus status = kTfLiteOk) {
   return [=](TfLiteContext* context, TfLiteDelegate* self) {
     NodeOf(context, kAdd)->inputs->data[1] = kFp16;
@@ -159,7 +159,7 @@ TEST(Fp16Weights, a_dequantize_without_outputs_widens_nothing) {
   });
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(t.Invoke(), kTfLiteError);  // the CPU's DEQUANTIZE cannot do without an output
+  EXPECT_EQ(t.Invoke(), kTfLiteError);  // the CPU's DEQUANTIZE cannot run without an output
 }
 
 TEST(Fp16Weights, other_changes_of_inputs_are_findings) {
@@ -176,7 +176,7 @@ TEST(Fp16Weights, other_changes_of_inputs_are_findings) {
     EXPECT_THAT(t.log(), Not(HasSubstr("changes the field inputs")));
   }
   {
-    // The other DEQUANTIZE's result is not what MUL reads.
+    // MUL reads the result of the other DEQUANTIZE.
     Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
       NodeOf(context, kMul)->inputs->data[1] = kFirst;
       return kTfLiteOk;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packed matrix products of every CPU table against brute force, over sizes around all tile edges;
-// and that a product does not change by a bit however it is cut and whoever computes the pieces.
+// Packed matrix products of every CPU table compared with brute force, over sizes around all tile
+// edges; and that a product is bit-identical for any partition into tasks and any number of
+// threads.
 #include "kernels/linalg/int8_product.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ std::vector<T> RandomSteps(size_t count, uint32_t seed) {
   return values;
 }
 
-// What one test computes: everything is random but for the size.
+// Data of one test: everything except the sizes is random.
 struct Float {
   std::vector<float> a, weights, bias, out;
   PackedWeights<float> packed;
@@ -75,7 +76,7 @@ struct Float {
   }
 };
 
-// The driver that convolutions and matrix layers use, with requantisation as they do it.
+// Runs the driver that convolutions and fully connected layers use, with requantisation.
 struct Int8 {
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias, mantissas, shifts;
@@ -183,7 +184,7 @@ TEST(Gemm, int8_products_equal_brute_force) {
   }
 }
 
-// The largest products of int8: where a saturating 8-bit multiply-add would show.
+// The largest products of int8, for which a saturating 8-bit multiply-add would fail.
 TEST(Gemm, int8_extremes_do_not_saturate) {
   for (const CpuKernels* cpu : Tables()) {
     const std::vector<int8_t> weights(16 * 64, -128);
@@ -203,12 +204,12 @@ TEST(Gemm, int8_extremes_do_not_saturate) {
   }
 }
 
-// Rows of bytes that begin anywhere, in parts that lie apart, to steps.
+// A requantised product of rows of bytes that begin at arbitrary offsets, in separate parts.
 struct RequantizedRows {
   static constexpr int kZeroPoint = -7, kGuard = 64;
   static constexpr int8_t kUntouched = 77;
   int rows, columns, parts, depth, part_step, row_step;
-  std::vector<int> starts;  // of rows
+  std::vector<int> starts;  // first element of each row
   int low, high;
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias;
@@ -216,8 +217,8 @@ struct RequantizedRows {
   PackedWeights<int8_t> packed;
   const RowsAddendS8* addend = nullptr;
 
-  // `largest` is the factor of some columns; steps are all that there are, or fewer. Rows come in
-  // lines of so many.
+  // `largest` is the factor of some columns; `all_steps` requantises to the full range of int8.
+  // Rows are grouped in lines of `line` rows.
   RequantizedRows(const CpuKernels& cpu, int of_rows, int of_columns, int of_parts, int of_depth,
                   float largest, bool all_steps, int line = 1 << 20)
       : rows(of_rows),
@@ -228,14 +229,14 @@ struct RequantizedRows {
         row_step(5),
         low(all_steps ? -128 : -100),
         high(all_steps ? 127 : 90) {
-    // Some gaps between lines are whole rows, and some lines come in descending order.
+    // Some gaps between lines are multiples of a row, and some lines are in descending order.
     const int lines = (rows + line - 1) / line, gap = line % 2 == 0 ? 2 * row_step : 11;
     const int line_step = std::min(line, rows) * row_step + gap;
     for (int r = 0; r < rows; ++r) {
       const int place = line % 3 == 0 ? lines - 1 - r / line : r / line;
       starts.push_back(place * line_step + r % line * row_step);
     }
-    // Nothing is read that is no part of a row.
+    // The array ends with the last row, so that reading beyond it is detected.
     const int last = *std::max_element(starts.begin(), starts.end());
     a = RandomSteps<int8_t>(static_cast<size_t>(last + (parts - 1) * part_step + depth), 7);
     weights = RandomSteps<int8_t>(static_cast<size_t>(columns * parts * depth), 8);
@@ -284,7 +285,7 @@ struct RequantizedRows {
   int Expected(int r, int c) const {
     const int made = Made(r, c);
     if (addend == nullptr) return made;
-    // Each product and each sum is rounded.
+    // Each product and each sum is rounded to float32.
     const volatile float of_made = static_cast<float>(made) * addend->factor_made;
     const volatile float of_value =
         static_cast<float>(addend->values[r * columns + c]) * addend->factor_value;
@@ -337,7 +338,7 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
                                            {2, 260},
                                            {1, 516},
                                            {1, 644}}) {
-          // Where both ends are clamped; and where a step is beyond all integers.
+          // Clamped at both ends; and with values beyond the range of integers.
           for (const auto& [largest, all_steps] :
                {std::pair{0.4f, false}, {0.4f, true}, {3e9f, false}, {3e9f, true}}) {
             RequantizedRows product(*cpu, rows, columns, parts, depth, largest, all_steps);
@@ -352,7 +353,7 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
   if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
 }
 
-// Lines of pixels, as windows on an image have them.
+// Lines of pixels, as in the windows of an image.
 TEST(Gemm, int8_rows_may_lie_anywhere) {
   for (const CpuKernels* cpu : Tables()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
@@ -381,7 +382,7 @@ TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
         for (const auto& [parts, depth] :
              {std::pair{1, 8}, {1, 32}, {1, 64}, {3, 36}, {2, 260}, {1, 516}, {1, 644}}) {
           const auto values = RandomSteps<int8_t>(static_cast<size_t>(rows * columns), 10);
-          // Bounded by bytes, by less, and beyond all integers where nothing bounds them.
+          // Bounds of the type, narrower bounds, and values beyond the range of integers.
           for (const RowsAddendS8& addend :
                {RowsAddendS8{values.data(), 0.7f, 0.61f, 0.3f, -133.0f, 122.0f, 5},
                 RowsAddendS8{values.data(), 0.7f, 0.61f, 0.3f, -40.0f, 50.0f, 5},
@@ -407,11 +408,11 @@ TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
   if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
 }
 
-// Parts of a depth that are no whole runs are padded one by one.
+// Parts whose depth is not a multiple of the packing unit are padded one by one.
 TEST(Gemm, parts_of_packed_weights_are_padded) {
   for (const CpuKernels* cpu : Tables()) {
     const int run = cpu->gemm_s8.run;
-    const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};  // one column, two parts of three
+    const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};  // one column, two parts of depth three
     auto layout = WeightsLayout::Rows(1, 1, 6);
     layout.parts = 2;
     PackedWeights<int8_t> packed;
@@ -441,7 +442,7 @@ TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
       for (int c = 0; c < 33; ++c) {
         const float value = product.out[static_cast<size_t>(r * 33 + c)];
         EXPECT_EQ(std::isnan(value), c == 4) << cpu->name << " row " << r << " column " << c;
-        // The widest finite bounds catch infinity.
+        // The widest finite bounds replace infinity.
         if (r == 3 && c != 4) {
           EXPECT_EQ(std::fabs(value), 1e30f) << cpu->name;
         }
@@ -475,8 +476,8 @@ TEST(Gemm, every_cut_covers_every_output_once) {
   EXPECT_EQ(PlanGemm(5, 0, 5, 6, 16, 20, 2).tasks, 0);
 }
 
-// What the busier of two threads multiplies, in tiles, when the pool gives tasks to one from the
-// front and to the other from the back, each as soon as it has time.
+// Returns the number of tiles that the busier of two threads multiplies if the pool assigns tasks
+// from the front to one and from the back to the other, each as soon as it is idle.
 int64_t TilesOfTheBusier(const GemmPlan& plan) {
   const auto tiles = [&](int task) {
     const GemmPlan::Cut cut = plan.TaskCut(task);
@@ -492,7 +493,7 @@ int64_t TilesOfTheBusier(const GemmPlan& plan) {
 }
 
 TEST(Gemm, two_threads_multiply_as_much) {
-  // Layers of small networks: whole blocks of rows or of columns would not divide.
+  // Layers of small networks, which cannot be divided evenly into whole blocks of rows or columns.
   const Size sizes[] = {{256, 64, 32},    {64, 24, 96},  {64, 128, 128}, {49, 160, 960},
                         {196, 256, 1024}, {784, 96, 32}, {1, 1001, 256}, {16, 256, 128}};
   for (const Size& s : sizes) {
@@ -524,7 +525,7 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
         shared_int8.Run(context.get());
         EXPECT_EQ(whole_int8.out, shared_int8.out) << cpu->name;
       }
-      // A cut of our own making: every row and panel by itself.
+      // Another partition: every row and panel separately.
       const int panels = (s.columns - 1) / cpu->gemm_f32.columns + 1;
       Float pieces(*cpu, s);
       RunAll(&pieces, GemmPlan::Of(s.rows, s.columns, cpu->gemm_f32.columns,
@@ -550,7 +551,7 @@ TEST(PackedWeights, refuse_what_does_not_fit_the_limits) {
   EXPECT_TRUE(pack(5, 5));
 }
 
-// What one node has packed, the next one reads.
+// The second node reads the weights that the first one has packed.
 TEST(PackedWeights, of_the_model_are_packed_once) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
@@ -569,13 +570,13 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_EQ(pack(&second, true, layout), panel);
   const size_t bytes = shared.bytes();
   EXPECT_GE(bytes, 8 * 5 * sizeof(float));
-  // Another shape is another constant, and data belongs to nobody but its node.
+  // Another shape is another constant, and weights that are not constant are not shared.
   EXPECT_NE(pack(&third, true, WeightsLayout::Rows(1, 5, 6)), panel);
   EXPECT_GT(shared.bytes(), bytes);
   EXPECT_NE(pack(&scratch, false, layout), panel);
 }
 
-// Constants that nodes have made: side by side, and the memory of each is used again.
+// Constants computed by nodes are packed next to each other, and the memory of each is reused.
 TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
@@ -599,7 +600,7 @@ TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
   EXPECT_GT(context.node_constants().bytes(), 3 * bytes);
 }
 
-// As a file does: now and then a part cannot be read.
+// Like a file of which a part occasionally cannot be read.
 std::atomic<int64_t> copied_bytes;
 bool CopyNow(const void* data, size_t bytes, void* to) {
   if (bytes == 0) return true;
@@ -610,7 +611,7 @@ bool CopyNow(const void* data, size_t bytes, void* to) {
   return false;
 }
 
-// Large ones are packed by all threads of the interpreter.
+// Large weights are packed by all threads of the interpreter.
 template <typename T>
 void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
   const std::vector<T> weights = RandomSteps<T>(
@@ -657,7 +658,7 @@ TEST(PackedWeights, are_the_same_for_every_number_of_threads) {
   }
 }
 
-// Weights that are data are packed again although they lie where they lay.
+// Weights that are not constant are packed again although their address is the same.
 TEST(PackedWeights, follow_weights_that_change) {
   const CpuKernels& cpu = *FindCpu("generic");
   std::vector<float> weights(8, 1.0f);
@@ -673,7 +674,7 @@ TEST(PackedWeights, follow_weights_that_change) {
   EXPECT_EQ(packed.Panel(0, 0)[0], 3.0f);
 }
 
-// Groups, columns and depths in any order in memory pack as those that lie as they should.
+// Weights with groups, columns and depths in any order of strides are packed like contiguous ones.
 TEST(PackedWeights, data_may_lie_in_steps) {
   constexpr int kOuter = 2, kInner = 3, kColumns = 37, kDepth = 21, kGroups = kOuter * kInner;
   constexpr int kExtents[] = {kOuter, kInner, kColumns, kDepth};
@@ -682,7 +683,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
   for (const char* level : {"generic", "avx2", "avx512"}) {
     const CpuKernels* const cpu = FindCpu(level);
     if (cpu == nullptr) continue;
-    std::array<int, 4> order = {0, 1, 2, 3};  // of the axes, outermost first
+    std::array<int, 4> order = {0, 1, 2, 3};  // order of the axes, outermost first
     do {
       int64_t steps[4], step = 1;
       for (size_t i = 4; i-- > 0; step *= kExtents[order[i]]) steps[order[i]] = step;
@@ -754,8 +755,8 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   }
 }
 
-// What follows a tile of bfloat16, of any width, of rows that lie one behind the other or apart,
-// and where it is stored over what is added.
+// The epilogue of a bfloat16 tile of any width, with rows contiguous or apart, and with the output
+// stored over the addend.
 TEST(GemmBf16, sums_are_followed_as_one_by_one) {
   constexpr int kDepth = 32, kMostRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
@@ -833,7 +834,7 @@ TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
   EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
 }
 
-// No level may fall back on the reference code in a group that a lower level has something for.
+// In no group may a level fall back to the reference code if a lower level has a kernel.
 TEST(CpuTables, every_level_has_all_groups) {
   for (const CpuKernels* cpu : Tables()) {
     for (const char* group :
@@ -845,7 +846,7 @@ TEST(CpuTables, every_level_has_all_groups) {
   EXPECT_STREQ(FindCpu("generic")->gemm_s8.name, "generic");
 }
 
-// A group has a CPU test of its own: with AVX-512 but no VNNI, int8 alone takes the lower level.
+// Each group is selected separately: with AVX-512 but without VNNI, only int8 uses the lower level.
 TEST(CpuTables, a_group_is_as_good_as_the_machine) {
 #if defined(__x86_64__)
   const CpuKernels* cpu = FindCpu("avx512");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GemmF32Kernels::tile and dots of every CPU table against plain loops: rows and columns around
-// every tile's edges, depths in parts, and what follows the sums. Numbers are whole, so that
-// results are exact.
+// GemmF32Kernels::tile and dots of every CPU table compared with plain loops: rows and columns
+// around every tile's edges, depths in parts, and epilogues. Numbers are integers, so that results
+// are exact.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr float kUntouched = 12345.5f;
 
 using Floats = std::vector<float>;
 using Curve = EpilogueF32::Curve;
-// Columns that something is added to; zeros are to the others.
+// Columns with an addend; the other columns' addends are zero.
 enum class Added { kNone, kAll, kSome };
 
 struct Tile {
@@ -28,10 +28,10 @@ struct Tile {
   float low = -kInfinity, high = kInfinity;
   Added added = Added::kNone;
   Curve curve = Curve::kNone;
-  int gap = 3;  // columns of the output that are not the tile's
+  int gap = 3;  // columns of the output outside the tile
 
   size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
-  // Neighbouring rows share values, as windows do; parts lie apart.
+  // Consecutive rows overlap, as windows do; parts are separate.
   int row_step() const { return 1 + depth / 2; }
   size_t part_values() const { return Count(rows, row_step()) + static_cast<size_t>(depth); }
   bool adds() const { return added != Added::kNone; }
@@ -84,7 +84,7 @@ float Expected(const Tile& t, const Numbers& n, int row, int column) {
   return x;
 }
 
-// The addend lies where the output will. What is fetched ahead changes nothing.
+// The addend is in the output's memory. Prefetching must not change results.
 Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n, bool fetches) {
   PackedWeights<float> packed;
   EXPECT_TRUE(packed.Pack(nullptr, cpu, n.weights.data(), false,
@@ -112,7 +112,7 @@ Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n, bool fetc
   return out;
 }
 
-// The number of outputs that are not what plain loops have.
+// Returns the number of outputs that differ from plain loops.
 int Differences(const CpuKernels& cpu, const Tile& t) {
   const Numbers numbers(t);
   const Floats out = ByTable(cpu, t, numbers, false);
@@ -159,7 +159,7 @@ TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
   }
 }
 
-// Rows that follow each other in the output can be stored together.
+// Rows that are contiguous in the output can be stored together.
 TEST(GemmTiles, have_no_gaps_between_rows_or_some) {
   for (int columns : {4, 7, 8, 9, 16, 24}) {
     for (int rows : {2, 15, 16, 17, 33, 48}) {
@@ -181,7 +181,7 @@ TEST(GemmTiles, of_no_depth_are_their_bias) {
   for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
 }
 
-// A product in calls, each of which takes what ColumnsOfCall says, has every column once.
+// A product in calls of the width given by ColumnsOfCall computes every column once.
 TEST(GemmTiles, calls_take_all_columns_once) {
   for (const int panel : {8, 16, 32}) {
     const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
@@ -201,7 +201,7 @@ TEST(GemmTiles, calls_take_all_columns_once) {
   }
 }
 
-// Of whole numbers, so that the order of lanes does not matter; the output has a column more.
+// Integers, so that the order of lanes does not matter; the output has one extra column.
 int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
   const Numbers n(t);
   std::vector<const float*> parts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every claim of the kernels against the golden rows that prove it, and how rows are read and
-// judged. conformance_test runs them on every target. The rows come from tests/golden; see
-// docs/golden.md.
+// Every claim of the kernels compared with the golden rows that prove it, and the reading and
+// judging of rows. conformance_test runs the rows on every target. The rows are written by
+// tests/golden; see docs/golden.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::vector<Row> Rows(const std::string& path) {
   return rows;
 }
 
-// (operator, version, type) -> the tags of all rows that TensorFlow Lite answered.
+// (operator, version, type) -> the tags of all rows that TensorFlow Lite computed.
 std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {
   std::map<std::tuple<std::string, int, TfLiteType>, int> proven;
   for (const std::string& path : GoldenFiles()) {
@@ -51,7 +51,7 @@ std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {
   return proven;
 }
 
-// The operators that have a kernel; the others only parse options for somebody else's.
+// Returns the operators that have a kernel; for the others Deputy only parses the options.
 std::vector<const OpDef*> Builtins() {
   std::vector<const OpDef*> ops;
   for (const auto family : AllFamilies()) {
@@ -90,7 +90,7 @@ TEST(GoldenClaims, every_claimed_operator_version_and_type_has_golden_rows) {
   }
 }
 
-// The other direction, for the eleven operators that the first release promises.
+// The other direction, for the eleven operators required in the first release.
 TEST(GoldenClaims, every_version_that_tflite_answers_is_claimed) {
   std::map<std::string, const OpDef*> ops;
   for (const OpDef* op : Builtins()) ops[op->name] = op;
@@ -104,7 +104,7 @@ TEST(GoldenClaims, every_version_that_tflite_answers_is_claimed) {
   }
 }
 
-// A row whose one output TensorFlow Lite answered as {reference} and {optimised}.
+// Returns a row whose only output has the results {reference} and {optimised} of TensorFlow Lite.
 Row RowOf(Rule rule, TfLiteType type, std::vector<uint8_t> reference,
           std::vector<uint8_t> optimised) {
   Row row{};
@@ -120,7 +120,7 @@ Row RowOf(Rule rule, TfLiteType type, std::vector<uint8_t> reference,
   return row;
 }
 
-// A target without a delegate: nothing of it is run here.
+// A target without a delegate; no model is run here.
 const conformance::Target kCpu = {};
 
 bool IsFine(const Row& row, const conformance::Result& found, DeputyArithmetic arithmetic) {

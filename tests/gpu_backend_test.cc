@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which backend TfLiteGpuDelegateV2 is told to use, and what it then does with SPLIT and SPLIT_V,
-// which the original has in OpenCL alone: here every node needs OpenCL, these two as well.
+// The backend that the options of TfLiteGpuDelegateV2 select, and its effect on SPLIT and SPLIT_V,
+// which upstream supports in OpenCL only: in Deputy every node needs OpenCL, these two as well.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<uint8_t> SplitModel(bool by_sizes) {
   return m.Finish();
 }
 
-// The functions of the library, as clients have them.
+// The library's functions, loaded as clients do.
 struct Library {
   Library() {
     void* handle = dlopen(BuildPath("libdeputy_gpu.so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -61,7 +61,7 @@ struct Case {
   const char* name;
   int64_t flags;
   bool has_opencl;
-  const char* reason;  // why nothing is taken; "": the node is taken
+  const char* reason;  // reason of the refusal; "": the node is claimed
 };
 
 constexpr Case kCases[] = {
@@ -86,7 +86,8 @@ class GpuBackendTest : public testing::Test {
     TfLiteGpuDelegateOptionsV2 options = library_.defaults();
     options.experimental_flags |= c.flags;
     TfLiteDelegate* gpu = library_.create(&options);
-    setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);  // empty is as good as unset
+    // an empty variable has the effect of an unset one
+    setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);
     ASSERT_NE(gpu, nullptr);
     Apply(gpu, c, by_sizes);
     library_.destroy(gpu);

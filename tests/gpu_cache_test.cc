@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs on disk: names and checks of files, damage, rights, the size of the folder, and
-// processes that died while loading. No OpenCL is needed here.
+// Programs on disk: names and checksums of files, damage, permissions, the size of the folder, and
+// processes that crashed while loading. No OpenCL is needed here.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(ProgramKeyTest, everything_that_a_program_depends_on_changes_it) {
   add([](ProgramIdentity& i) { i.token = "a"; });
   add([](ProgramIdentity& i) { i.vendor_id = 1; });
   add([](ProgramIdentity& i) { i.pointer_bits = 1; });
-  // The same characters, cut elsewhere.
+  // The same characters, divided differently.
   add([](ProgramIdentity& i) { i.source = "ab", i.build_options = "c"; });
   add([](ProgramIdentity& i) { i.source = "a", i.build_options = "bc"; });
   std::set<Digest> keys;
@@ -113,7 +113,7 @@ class CacheTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
 
-  // Lets a child process die between loading an entry and being done with it.
+  // Kills a child process between loading an entry and finishing its use.
   void DieLoading(const Digest& key) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -162,7 +162,7 @@ TEST_F(CacheTest, entry_is_replaced) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "no temporary file is left";
 }
 
-// The bytes of a file, so that one written today is read tomorrow.
+// The bytes of a file are fixed, so that future versions can read it.
 TEST_F(CacheTest, file_is_as_described) {
   ASSERT_EQ(cache_->Store(key_, "binary", "tune"), "");
   const std::string payload = std::string("\4\0\0\0\0\0\0\0", 8) + "tune" + "binary";
@@ -228,7 +228,7 @@ TEST_F(DamageTest, entry_of_another_key_is_a_miss) {
   EXPECT_THAT(problem_, HasSubstr("the key belongs to another program"));
 }
 
-// A file with a right digest may still lie about the records in it.
+// A file with a valid digest may still have invalid records.
 TEST_F(DamageTest, length_of_records_beyond_the_file_is_a_miss) {
   for (const std::string& length : {std::string(8, '\xff'), std::string("\2\0\0\0\0\0\0\0", 8)}) {
     const std::string payload = length + "ab";
