@@ -303,7 +303,7 @@ TEST_F(CacheTest, what_was_not_used_for_longest_goes_first) {
     ASSERT_EQ(cache_->Store(keys[i], binary, ""), "");
     SetAge(PathOf(keys[i]), 300 - 100 * i);
   }
-  EXPECT_TRUE(Load(keys[0]));  // used just now, so that b is the oldest
+  EXPECT_TRUE(Load(keys[0]));  // used just now, so that keys[1] is the oldest
   EXPECT_EQ(cache_->Store(keys[3], binary, ""), "");
   EXPECT_TRUE(fs::exists(PathOf(keys[0])));
   EXPECT_FALSE(fs::exists(PathOf(keys[1])));
@@ -371,8 +371,8 @@ TEST_F(CacheTest, marker_of_one_who_lives_keeps_nobody_away) {
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
 }
 
-// Two processes store and load the same entry, and both have others evicted: what is found is
-// always whole, of one or the other.
+// Two processes store and load the same entry, and both evict others: a loaded entry is always
+// complete, from one or the other.
 TEST_F(CacheTest, two_processes_find_whole_entries) {
   cache_ = Open(folder_, 6000);
   const auto live = [&](char letter) {
@@ -415,7 +415,7 @@ TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
   EXPECT_TRUE(Load(key_)) << problem_;
 }
 
-// Nothing is read-only for root, so that root becomes nobody for a while.
+// Root may write to read-only folders, so the test runs as user "nobody" if it is root.
 TEST_F(CacheTest, folder_that_is_read_only_can_be_loaded_from) {
   const bool root = geteuid() == 0;
   if (root) {

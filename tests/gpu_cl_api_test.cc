@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening OpenCL's library, and the table that comes of it.
+// Loading OpenCL's library, and the resulting table.
 #include "gpu_cl/cl_api.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::StartsWith;
 
 LoadedCl LoadFrom(const std::vector<std::string>& names) { return LoadCl(names); }
 
-// Sets a variable of the environment until it is destroyed.
+// Sets an environment variable until it is destroyed.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const char* value) : name_(name) {
@@ -100,7 +100,7 @@ TEST(ClErrorTest, codes_have_their_names) {
   EXPECT_EQ(ClErrorName(-68), "CL_INVALID_DEVICE_PARTITION_COUNT (-68)");
   EXPECT_EQ(ClErrorName(-1001), "CL_PLATFORM_NOT_FOUND_KHR (-1001)");
   EXPECT_EQ(ClErrorName(-777), "OpenCL error -777");
-  // 1.2 has all numbers to -19 and from -30 to -68.
+  // OpenCL 1.2 defines all numbers to -19 and from -30 to -68.
   for (int code = 0; code >= -68; --code) {
     if (code < -19 && code > -30) continue;
     EXPECT_THAT(ClErrorName(code), StartsWith("CL_")) << code;
@@ -130,7 +130,7 @@ TEST(ClObjectTest, reference_is_released_once_wherever_it_went) {
   {
     ClContext first = NewContext(api);
     ClContext second = std::move(first);
-    EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): what is left is the point
+    EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): tests the moved-from object
     EXPECT_TRUE(second);
     ClContext third = NewContext(api);
     EXPECT_EQ(spy.objects().at("Context"), 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of the delegate against those of CLBlast on the same device, where it is installed: code
-// that has nothing in common with ours.
+// Products of the delegate compared with those of CLBlast on the same device, if it is installed:
+// an implementation that is independent of ours.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ class GpuClblast : public testing::Test {
     ClStatus status = ListDevices(*loaded_.api, &devices);
     if (status.ok()) status = ChooseDevice(devices, "", &device);
     if (!status.ok()) GTEST_SKIP() << status.text;
-    // It stays: drivers register functions that run at the end of the process.
+    // The library is not unloaded, because drivers register functions that run at the end of the
+    // process.
     void* library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) GTEST_SKIP() << dlerror();
     sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "CLBlastSgemm"));
@@ -60,7 +61,7 @@ class GpuClblast : public testing::Test {
                                       contents->size() * sizeof(float), contents->data(), &code)};
   }
 
-  // a [m, k] times b, which is [n, k] if transposed, else [k, n].
+  // Multiplies a [m, k] by b, which is [n, k] if transposed, otherwise [k, n].
   std::vector<float> Product(std::vector<float> a, std::vector<float> b, size_t m, size_t n,
                              size_t k, bool transposed) {
     std::vector<float> c(m * n, NAN);

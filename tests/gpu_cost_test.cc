@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Expected times and gains: numbers worked out by hand, and how they change.
+// Estimated times and gains, compared with literals, and their dependence on parameters.
 #include "gpu_cl/cost.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,8 @@ TEST(Cost, gain_is_of_nodes_on_the_cpu_less_what_the_passes_leave_and_the_border
   model.device = kRates;
   model.border_bytes = 8;
   model.submit_ns = 50;
-  // Two nodes of 512 bytes and a launch each; on the device one operation of 512 bytes.
+  // On the CPU two nodes of 512 bytes, each with a launch; on the device one operation of 512
+  // bytes.
   EXPECT_EQ(GainNs(model, TwoNodes()), 2 * (512 + 1000) - (128 + 100) - 512 / 8 - 50);
   model.submit_ns = 10'000;
   EXPECT_LT(GainNs(model, TwoNodes()), 0);
@@ -58,7 +59,7 @@ TEST(Cost, constants_of_a_processor) {
   EXPECT_EQ(model.device.macs, 2 * 16 * 2.5);
   EXPECT_EQ(model.submit_ns, 20'000);
   EXPECT_EQ(CostModelOf(profile, DeviceClass::kCpu, -1).cpu.macs, 16 * 3);
-  // Kernels of another class run on the same processor.
+  // Kernels of another class run on the same CPU.
   EXPECT_EQ(CostModelOf(profile, DeviceClass::kDesktop, 1).device.macs, model.device.macs);
 }
 

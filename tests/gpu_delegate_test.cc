@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The OpenCL delegate as a whole, on a device where there is one: what it takes and what not, what
-// comes out, and that nothing stays behind. Operators one by one are the conformance kit's subject.
+// The OpenCL delegate as a whole, on a device if there is one: the nodes it claims and refuses, its
+// results, and that no objects leak. The conformance kit tests single operators.
 #include "gpu_cl/delegate.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-// x times a matrix of which each column sums up to 3 * factor.
+// x times a matrix in which each column sums to 3 * factor.
 std::vector<uint8_t> ScaledModel(float factor) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x"), y = m.AddTensor(kTfLiteFloat32, {1, 2});
@@ -55,11 +55,11 @@ std::vector<float> PictureOnTheCpu() {
 
 class GpuDelegateTest : public SpiedDeviceTest {
  protected:
-  // Runs a model with one batch after the other, and compares it with the CPU.
+  // Runs a model with several batch sizes in sequence, and compares the results with the CPU's.
   void ResizeAndCheck(const OptionTexts& options, const std::vector<int>& batches);
 };
 
-// ---- What it takes ------------------------------------------------------------------------------
+// ---- Claimed nodes ------------------------------------------------------------------------------
 
 TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
   const TestDelegate gpu(spy_->api());
@@ -73,7 +73,7 @@ TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
     t.Set<float>(0, {1, -3, 4, static_cast<float>(run)});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 0, 6, 2 * static_cast<float>(run) + 1));
-    // Both operators are one step.
+    // Both operators are fused into one step.
     EXPECT_EQ(Calls("EnqueueNDRangeKernel"), run);
   }
 }
@@ -92,15 +92,14 @@ TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_device
     SetPicture(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), expected)) << name;
-    // The reshape has no step; for processors the picture gets a border beforehand.
+    // The reshape has no step; for CPUs a border is added to the image first.
     const bool is_cpu =
         std::string(name) == "cpu" || (std::string(name) == "auto" && device_is_cpu);
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, is_cpu ? 6 : 5) << name;
   }
 }
 
-// Half the memory, and digits of which the last ones are gone. Left to the delegate, a processor
-// computes as ever.
+// Half the memory, and results with fewer digits. With the option "auto" a CPU uses float32.
 TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
   std::vector<float> thirds;
   for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);
@@ -155,7 +154,7 @@ TEST_F(GpuDelegateTest, of_few_partitions_the_largest_is_taken) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-4, -3, -2, -1));
 }
 
-// Two nodes that compute nothing, on many elements; Backwards; and a node that leaves four of them.
+// Two nodes that move no data, on many elements; Backwards; and a node that keeps four elements.
 std::vector<uint8_t> LopsidedModel() {
   ModelBuilder m;
   constexpr int kSide = 1024;
@@ -176,7 +175,8 @@ std::vector<uint8_t> LopsidedModel() {
   return m.Finish();
 }
 
-// One node that moves little is better than two that have all copied there and back.
+// With a limit of one partition the delegate prefers the single node, which moves little data, to
+// the two nodes whose data would be copied to the device and back.
 TEST_F(GpuDelegateTest, of_few_partitions_the_most_worthwhile_is_taken) {
   for (const char* most : {"0", "1", "2"}) {
     const TestDelegate gpu(spy_->api(), {{"max_partitions", most}});
@@ -264,7 +264,7 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   EXPECT_EQ(shorts[0].text, "INT16 is not supported (its sums exceed float32's precision)");
 }
 
-// ---- What it is worth ---------------------------------------------------------------------------
+// ---- Gain ---------------------------------------------------------------------------------------
 
 int NodesTaken(const std::shared_ptr<const ClApi>& api, const OptionTexts& options,
                const std::vector<uint8_t>& model) {
@@ -275,7 +275,7 @@ int NodesTaken(const std::shared_ptr<const ClApi>& api, const OptionTexts& optio
   return FirstDelegate(t).node_count;
 }
 
-// Models as small as these are never worth it, which is what 0 is about.
+// Models as small as these never gain; a minimum of 0 disables the check.
 TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
   const auto api = spy_->api();
   EXPECT_EQ(NodesTaken(api, {}, DividedModel()), 3);
@@ -356,8 +356,8 @@ void GpuDelegateTest::ResizeAndCheck(const OptionTexts& options, const std::vect
   }
 }
 
-// What was compiled for a size is found again. Sizes are arguments of kernels, so that it serves
-// others as well, unless their products run in tiles of another shape.
+// Programs compiled for one size are reused. Sizes are arguments of kernels, so that other sizes
+// use the same programs, unless their products run in tiles of another shape.
 TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
   for (const char* name : {"cpu", "desktop"}) {
     SCOPED_TRACE(name);
@@ -371,9 +371,9 @@ TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
   }
 }
 
-// What was bound for a shape is used again when the shape comes back, from the second resize on,
-// for as many shapes as the options say; the oldest ones go first. Counted are kernels, which are
-// only made to be bound.
+// Plans are kept for as many shapes as the option says and reused when a shape comes back, from the
+// second resize on; the least recently used one is dropped first. The test counts kernels, which
+// are created only for new plans.
 TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
   const TestDelegate gpu(spy_->api(), {{"kept_plans", "3"}});
   TestInterpreter t(BatchModel()), cpu(BatchModel());
@@ -402,16 +402,16 @@ TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
   EXPECT_FALSE(run(2));
   EXPECT_FALSE(run(1));
   EXPECT_FALSE(run(3));
-  EXPECT_TRUE(run(4));  // 3, 1 and 2 are kept
+  EXPECT_TRUE(run(4));  // the plans of 3, 1 and 2 are kept
   EXPECT_FALSE(run(3));
-  EXPECT_TRUE(run(2));  // which went when 4 was kept
+  EXPECT_TRUE(run(2));  // was dropped when 4 was kept
   const size_t bytes = DeviceBytes(gpu.get());
   for (const int batch : {1, 2, 3, 4, 1, 2, 4, 3, 2}) run(batch);
   EXPECT_LE(DeviceBytes(gpu.get()), 2 * bytes) << "what is kept is bounded";
 }
 
-// What is kept goes where memory is short, and what failed for it is tried again: at once, and
-// without the CPU.
+// When the device is out of memory, kept plans are released and the failed operation is retried at
+// once, without the CPU.
 TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
   for (const char* function : {"CreateBuffer", "CreateSubBuffer", "EnqueueNDRangeKernel"}) {
     for (const cl_int code : {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES}) {
@@ -439,7 +439,7 @@ TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
   }
 }
 
-// Drivers that refuse a size of groups within their limits choose one themselves.
+// If a driver refuses a work-group size within its limits, the driver chooses the size.
 TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
   for (const cl_int code : {CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", "cpu"}});
@@ -451,9 +451,9 @@ TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
     int64_t before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_TRUE(spy_->failed());
-    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six, and one again
+    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six steps, one of them twice
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
-    // It is remembered.
+    // The refusal is remembered.
     before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 6);
@@ -476,7 +476,7 @@ TEST_F(GpuDelegateTest, shapes_are_not_kept_where_that_is_not_wanted) {
   }
 }
 
-// Another model of the same shapes has other constants, and is not mistaken for what is kept.
+// Another model with the same shapes has other constants, so it must not use the kept plans.
 TEST_F(GpuDelegateTest, kept_shapes_are_told_apart_by_constants) {
   const TestDelegate gpu(spy_->api());
   for (const float factor : {1.0f, 2.0f, 1.0f}) {
@@ -498,7 +498,7 @@ TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
   {
     TestInterpreter t(SmallModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
-    // Input, output, and what is added.
+    // Input, output, and the addend.
     EXPECT_GE(DeviceBytes(gpu.get()), 48u);
   }
   EXPECT_EQ(DeviceBytes(gpu.get()), 0u);
@@ -520,7 +520,7 @@ TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
   }
 }
 
-// All that takes long is done before the first run.
+// All expensive work is done before the first run.
 TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(PictureModel());
@@ -545,7 +545,7 @@ TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   EXPECT_EQ(after, before);
 }
 
-// A thread makes it, another runs it, a third one frees it.
+// One thread creates the delegate, another runs it, a third one deletes it.
 TEST_F(GpuDelegateTest, any_thread_may_do_the_next_thing) {
   auto gpu = std::make_unique<TestDelegate>(spy_->api());
   std::unique_ptr<TestInterpreter> t;
@@ -604,7 +604,7 @@ TEST_F(GpuDelegateTest, many_lives_leave_nothing) {
 
 // ---- No device ----------------------------------------------------------------------------------
 
-// The model runs without the delegate that there is not.
+// Checks that the model runs although there is no delegate.
 void ExpectTheCpuComputes() {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -619,7 +619,8 @@ TEST(GpuDelegateAloneTest, no_library_is_no_delegate) {
   setenv("DEPUTY_OPENCL_LIBRARY", "none", 1);
   std::string error;
   EXPECT_EQ(CreateDelegate({}, &error), nullptr);
-  setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);  // empty is as good as unset
+  // an empty variable has the effect of an unset one
+  setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);
   EXPECT_EQ(error, "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
   ExpectTheCpuComputes();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices there are, which one is taken, and the contexts that are shared: on devices that
-// are thought up, and on those of the machine.
+// The list of devices, the choice of one, and shared contexts: on fictitious devices, and on those
+// of the machine.
 #include "gpu_cl/device.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class DeviceChoiceTest : public testing::Test {
           {"Vendor Two", {kMali, kDiscrete}}});
   }
 
-  // The name of the device chosen, or why none was.
+  // Returns the name of the chosen device, or the reason why there is none.
   std::string Chosen(const std::string& wish) const {
     Device device;
     const ClStatus status = ChooseDevice(devices_, wish, &device);
@@ -243,8 +243,8 @@ TEST_F(RegistryTest, adopted_context_keeps_the_reference_of_its_client) {
   EXPECT_EQ(spy_.objects().at("Context"), 1);
 }
 
-// What the loader of the system says where no driver is registered, in a process of its own, since
-// loaders look for drivers once.
+// The message of the system's loader if no driver is registered. Runs in a process of its own,
+// because loaders search for drivers only once.
 TEST(NoDriverDeathTest, is_told) {
   if (RealCl().api == nullptr) GTEST_SKIP() << RealCl().tried;
   testing::FLAGS_gtest_death_test_style = "threadsafe";
@@ -300,7 +300,8 @@ TEST_F(RealDeviceTest, pocl_is_of_the_cpu_class) {
   }
 }
 
-// Sub-buffers may start where the profile says. Elsewhere PoCL refuses them and NVIDIA does not.
+// Sub-buffers may start at multiples of the profile's alignment. PoCL refuses other offsets;
+// NVIDIA's driver does not.
 TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
   const ClApi& api = *RealCl().api;
   ClStatus status;
@@ -322,7 +323,7 @@ TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
   EXPECT_THAT(code_at(alignment / 2), testing::AnyOf(CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_SUCCESS));
 }
 
-// Whatever it finds, it leaves nothing behind.
+// The probe releases all objects, for any result.
 TEST_F(RealDeviceTest, half_probe_releases_what_it_makes) {
   const ClSpy spy(*RealCl().api);
   for (const Device& device : devices_) {
@@ -337,14 +338,14 @@ TEST_F(RealDeviceTest, half_probe_releases_what_it_makes) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// A driver that takes float for half is found out by rounding.
+// A driver that compiles half as float is detected by its rounding.
 cl_int BuildWithFloatForHalf(cl_program program, cl_uint count, const cl_device_id* devices,
                              const char*, void (*)(cl_program, void*), void*) {
   return RealCl().api->BuildProgram(program, count, devices, "-Dhalf8=float8 -Dhalf=float", nullptr,
                                     nullptr);
 }
 
-// Half precision as every device has it: a conversion for storing, which rounds to nearest even.
+// Half precision as on every device: a conversion for storing, which rounds to nearest even.
 cl_program CreateWithStoredHalf(cl_context context, cl_uint, const char**, const size_t*,
                                 cl_int* out_code) {
   const char* source = R"(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any call of OpenCL fails, with any of some codes, in lives of twelve models under the policy Hot:
-// the results are the CPU's all the same, and nothing is left behind. Of all these faults a sample
-// of 160 is tried, the same every time. The environment variable DEPUTY_GPU_FAULTS has them all
-// tried: "all", or names of models with commas between.
+// Makes any one call of OpenCL fail, with any of several codes, in lives of twelve models with the
+// policy Hot: the results must be the CPU's, and no objects may leak. A fixed sample of 160 of
+// these faults is tested. The environment variable DEPUTY_GPU_FAULTS selects others: "all", or
+// names of models separated by commas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 namespace deputy::gpu_cl::gpu_every_fault_test {
 namespace {
 
-// The last three are the loss of the device.
+// The last three mean that the device is lost.
 constexpr cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
                              CL_OUT_OF_HOST_MEMORY,
                              CL_MEM_OBJECT_ALLOCATION_FAILURE,
@@ -45,7 +45,7 @@ struct Fault {
   cl_int code = CL_SUCCESS;
 };
 
-// Values that differ, whole ones from 0 to 2.
+// Fills the inputs with different values; integers are from 0 to 2.
 void FillInputs(TestInterpreter* t) {
   for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(t->get()); ++i) {
     const TfLiteTensor* tensor = TfLiteInterpreterGetInputTensor(t->get(), i);
@@ -63,7 +63,7 @@ void FillInputs(TestInterpreter* t) {
   }
 }
 
-// All outputs behind each other, as reals.
+// Returns all outputs, concatenated, as real numbers.
 std::vector<float> Outputs(TestInterpreter* t) {
   std::vector<float> all;
   for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(t->get()); ++i) {
@@ -86,7 +86,7 @@ std::vector<float> OnTheCpu(const NamedModel& model) {
   return Outputs(&t);
 }
 
-// A life of the delegate and of an interpreter that it is given to. "" or what went wrong.
+// Runs the life of a delegate and of an interpreter that uses it. Returns "" or the problem.
 std::string Live(const std::shared_ptr<const ClApi>& api, const NamedModel& model,
                  const std::vector<float>& expected) {
   const TestDelegate gpu(api, {{"profiling", "true"}});
@@ -94,7 +94,7 @@ std::string Live(const std::shared_ptr<const ClApi>& api, const NamedModel& mode
   TestInterpreter t(model.bytes, [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
   });
-  // An error is no failure of the life: the interpreter goes on without the delegate.
+  // An error is acceptable: the interpreter continues without the delegate.
   if (gpu.get() != nullptr) (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get());
   if (t.Allocate() != kTfLiteOk) return "tensors were not allocated: " + t.log();
   for (int run = 0; run < 2; ++run) {
@@ -122,8 +122,8 @@ class GpuEveryFaultTest : public testing::Test {
     return found == calls.end() ? 0 : found->second;
   }
 
-  // Every call of a life without faults, with every code. Releases must not fail, see
-  // gpu_faults_test.cc for those that say they did.
+  // Returns every call of a life without faults, combined with every code. Release functions are
+  // excluded; see gpu_faults_test.cc.
   std::vector<Fault> AllFaults(const NamedModel& model) {
     const std::map<std::string, int64_t> before = spy_->calls();
     EXPECT_EQ(Live(spy_->api(), model, expected_[&model]), "") << model.name;
@@ -170,13 +170,13 @@ TEST_F(GpuEveryFaultTest, results_are_the_cpus_and_nothing_is_left) {
   }
   const size_t all = faults.size();
   if (names.empty()) {
-    std::mt19937 random(20261);  // NOLINT(cert-msc51-cpp): the same every time
+    std::mt19937 random(20261);  // NOLINT(cert-msc51-cpp): must be reproducible
     std::shuffle(faults.begin(), faults.end(), random);
     faults.resize(std::min(kSample, all));
   }
   for (const Fault& fault : faults) {
     Try(fault);
-    if (HasFailure()) break;  // the first one is the clearest
+    if (HasFailure()) break;  // the first failure is the clearest
   }
   std::printf("%zu of %zu faults\n", faults.size(), all);
 }

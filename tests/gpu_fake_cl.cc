@@ -11,7 +11,7 @@ namespace {
 std::vector<FakePlatform> fake_platforms;
 cl_int fake_code = CL_SUCCESS;
 
-// Handles are pointers to what they stand for.
+// Handles are pointers to the fake objects.
 FakePlatform* PlatformOf(cl_platform_id id) { return reinterpret_cast<FakePlatform*>(id); }
 FakeDevice* DeviceOf(cl_device_id id) { return reinterpret_cast<FakeDevice*>(id); }
 
@@ -29,7 +29,7 @@ cl_int DeliverText(const std::string& text, size_t room, void* out, size_t* out_
 
 template <typename T>
 cl_int DeliverValue(const T& value, size_t room, void* out, size_t* out_size) {
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): of a platform it is the handle itself
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): for a platform the value is the handle itself
   return Deliver(&value, sizeof(T), room, out, out_size);
 }
 
@@ -112,7 +112,7 @@ cl_context CreateContext(const cl_context_properties*, cl_uint, const cl_device_
                          void (*)(const char*, const void*, size_t, void*), void*,
                          cl_int* out_code) {
   *out_code = CL_SUCCESS;
-  return reinterpret_cast<cl_context>(&fake_platforms);  // anything but null
+  return reinterpret_cast<cl_context>(&fake_platforms);  // any pointer except null
 }
 
 cl_int RetainContext(cl_context) { return CL_SUCCESS; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every call of OpenCL that a life of the delegate makes fails once, with each of some codes, under
-// the policy Hot: the results are the CPU's all the same, nothing is left behind, and the next life
-// is as good as the first.
+// Makes every call of OpenCL in a delegate's life fail once, with each of several codes, with the
+// policy Hot: the results must be the CPU's, no objects may leak, and the next life must succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The last three are the loss of the device.
+// The last three mean that the device is lost.
 const cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
                          CL_OUT_OF_HOST_MEMORY,
                          CL_MEM_OBJECT_ALLOCATION_FAILURE,
@@ -36,7 +35,7 @@ const cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
                          CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
                          -9999};
 
-// How a life ended: "" if all went well, else what did not.
+// The result of a life: "" or the problem.
 struct Life {
   std::string problem;
   std::string log;
@@ -54,7 +53,7 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
   TestInterpreter t(model, [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
   });
-  // An error is no failure of the life: the interpreter goes on without the delegate.
+  // An error is acceptable: the interpreter continues without the delegate.
   if (gpu != nullptr) (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu);
   const bool allocated = t.Allocate() == kTfLiteOk;
   if (!allocated) life->problem = "tensors were not allocated";
@@ -74,7 +73,7 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
 
 Life Live(const std::shared_ptr<const ClApi>& api, const std::vector<uint8_t>& model) {
   Life life;
-  // The same steps on every device.
+  // The device class is fixed, so that the steps are the same on every device.
   const TestDelegate gpu(api, {{"device_class", "cpu"}});
   life.had_delegate = gpu.get() != nullptr;
   if (life.had_delegate == !gpu.error().empty()) life.problem = "an error without its text";
@@ -90,7 +89,7 @@ class GpuFaultsTest : public testing::Test {
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
   }
 
-  // A life in which the call fails. Whether it came.
+  // Runs a life in which the call fails. Returns whether the call was made.
   bool LiveWith(const std::string& function, int64_t index, cl_int code) {
     const std::string where =
         "cl" + function + ", call " + std::to_string(index) + ", " + ClErrorName(code);
@@ -103,14 +102,14 @@ class GpuFaultsTest : public testing::Test {
     EXPECT_EQ(ObjectsOfLives(), before) << where;
     return failed;
   }
-  // A context keeps programs, those of the next way to compute something as well.
+  // Programs are not compared, because a context keeps them, including those of fallback kernels.
   std::map<std::string, int64_t> ObjectsOfLives() const {
     std::map<std::string, int64_t> objects = spy_->objects();
     std::erase_if(objects,
                   [](const auto& entry) { return entry.first == "Program" || entry.second == 0; });
     return objects;
   }
-  // Lives in which each call of the function fails, one by one, with each of the first codes.
+  // Runs lives in which each call of the function fails, one by one, with each of the first codes.
   void FailEveryCall(const std::string& function, size_t codes) {
     for (size_t i = 0; i < codes; ++i) {
       int64_t index = 0;
@@ -118,7 +117,7 @@ class GpuFaultsTest : public testing::Test {
       EXPECT_GT(index, 0) << function << " is never called";
     }
   }
-  // A delegate that keeps a context with the programs of the model.
+  // Returns a delegate that keeps a context with the programs of the model alive.
   std::unique_ptr<TestDelegate> Keeper() {
     auto keeper = std::make_unique<TestDelegate>(spy_->api());
     EXPECT_EQ(Live(spy_->api(), model_).problem, "");
@@ -129,7 +128,7 @@ class GpuFaultsTest : public testing::Test {
   const std::vector<uint8_t> model_ = PictureModel();
 };
 
-// Of two inferences: a border around the picture, and an operator each but for the reshape.
+// Kernels of two inferences: a border around the image, and one per operator except the reshape.
 constexpr int kStepsOfLife = 2 * 6;
 
 TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
@@ -151,7 +150,7 @@ TEST_F(GpuFaultsTest, calls_that_find_a_device_and_build_a_program) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// One context and its programs serve all lives, unless a fault is a loss.
+// One context and its programs serve all lives, unless a fault means that the device is lost.
 TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
   std::unique_ptr<TestDelegate> keeper;
   for (const char* function :
@@ -166,7 +165,7 @@ TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// Releases that do their work and say that they did not.
+// Release functions that do their work and return an error.
 const ClApi* releasing;
 template <auto kRelease, typename Handle>
 cl_int ReleaseWithError(Handle handle) {
@@ -193,7 +192,7 @@ cl_int CL_API_CALL BuildNothing(cl_program, cl_uint, const cl_device_id*, const 
   return CL_BUILD_PROGRAM_FAILURE;
 }
 
-// One that compiles the next way is none (gpu_ways_test.cc).
+// A fault of the compiler for which no fallback exists (gpu_ways_test.cc tests fallbacks).
 TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
   auto api = std::make_shared<ClApi>(*spy_->api());
   api->BuildProgram = &BuildNothing;
@@ -203,7 +202,7 @@ TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// What is still under way would write to the client's memory.
+// Commands in flight could otherwise still write to the client's memory.
 TEST_F(GpuFaultsTest, failed_inference_waits_for_what_was_enqueued) {
   for (const char* function :
        {"EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Children made by fork(): threads of the OpenCL driver are missing there, so that each entry of
-// the delegate is an error, and nothing waits.
+// Child processes created by fork(): threads of the OpenCL driver do not exist there, so each entry
+// of the delegate must return an error without waiting.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,16 +29,18 @@ namespace {
 constexpr char kError[] = "does not work in its forked child";
 constexpr unsigned kSecondsToLive = 60;
 
-// LeakSanitizer reports the driver's objects when a child exits, which a child must not free.
+// LeakSanitizer reports the driver's objects when a child exits, because a child must not free
+// them.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kReportsLeaks = true;
 #else
 constexpr bool kReportsLeaks = false;
 #endif
 
-// The status of a child that runs `function`, 0 for true. One that hangs ends by SIGALRM.
+// Returns the status of a child that runs `function`, 0 for true. A child that hangs is killed by
+// SIGALRM.
 int InChild(const std::function<bool()>& function) {
-  fflush(nullptr);  // children that exit would write it again
+  fflush(nullptr);  // buffered output would be written again by children that exit
   const pid_t child = fork();
   if (child == 0) {
     alarm(kSecondsToLive);
@@ -69,7 +71,7 @@ class GpuForkTest : public SpiedDeviceTest {
     SpiedDeviceTest::TearDown();
   }
 
-  // An interpreter that has run on the delegate.
+  // Runs an interpreter with the delegate.
   void Start(DeputyDelegatePolicy policy) {
     t_ = std::make_unique<TestInterpreter>(SmallModel(), [=](TfLiteInterpreterOptions* options) {
       DeputyInterpreterOptionsSetDelegatePolicy(options, policy);

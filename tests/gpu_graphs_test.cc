@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The OpenCL delegate in more than one graph, and more than one of it in a graph: conditions,
-// bodies and branches that run on the device, and two delegates that share a model. Results are
-// literals, or the CPU's; nodes are counted per delegate.
+// The OpenCL delegate in several graphs, and several delegates in one graph: conditions, bodies and
+// branches that run on the device, and two delegates that share a model. Results are literals, or
+// the CPU's; nodes are counted per delegate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ int Number(ModelBuilder* m, float value) {
   return m->AddConstant<float>(kTfLiteFloat32, {1}, {value});
 }
 
-// y = 2 x + 1, the current subgraph's.
+// Adds y = 2 x + 1 to the current subgraph.
 int DoubledPlusOne(ModelBuilder* m, int x) {
   const int product = Row(m), y = Row(m);
   m->AddOp(kTfLiteBuiltinMul, {x, Number(m, 2)}, {product}, schema::CreateMulOptions(m->fbb()));
@@ -74,7 +74,7 @@ std::vector<uint8_t> LoopModel() {
   return m.Finish();
 }
 
-// As a choice says: 2 x + 1 or -x, of which the absolute value is taken.
+// 2 x + 1 or -x, selected by an input; the result is its absolute value.
 std::vector<uint8_t> BranchModel() {
   ModelBuilder m;
   const int choice = m.AddTensor(kTfLiteBool, {1}, "choice");
@@ -97,7 +97,8 @@ std::vector<uint8_t> BranchModel() {
 
 // ---- Several subgraphs --------------------------------------------------------------------------
 
-// With keep_outputs what the condition and the body make is on the device when the loop reads it.
+// With keep_outputs the results of the condition and the body are on the device when the loop reads
+// them.
 TEST_F(GpuGraphsTest, condition_and_body_of_a_loop_run_on_the_device) {
   for (const char* keep_outputs : {"false", "true"}) {
     SCOPED_TRACE(keep_outputs);
@@ -113,9 +114,9 @@ TEST_F(GpuGraphsTest, condition_and_body_of_a_loop_run_on_the_device) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     // (1, 3), (3, 7), (7, 15), (15, 31), (31, 63), (63, 127)
     EXPECT_THAT(t.Get<float>(0), ElementsAre(63, 127));
-    // The condition is looked at six times, the body run five times.
+    // The condition is evaluated six times, the body run five times.
     EXPECT_GE(Launches() - before, 2 + 6 + 5);
-    t.Set<float>(0, {-60, -40});  // not once
+    t.Set<float>(0, {-60, -40});  // the body is never run
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), ElementsAre(60, 40));
   }
@@ -143,7 +144,7 @@ TEST_F(GpuGraphsTest, branches_run_on_the_device) {
 
 // ---- Two delegates ------------------------------------------------------------------------------
 
-// In int8 w = x + x, in float32 y = |w|^2.
+// w = x + x in int8, y = |w|^2 in float32.
 std::vector<uint8_t> MixedModel() {
   ModelBuilder m;
   const TensorExtras scaled = {.scale = {0.5f}, .zero_point = {0}};
@@ -160,7 +161,8 @@ std::vector<uint8_t> MixedModel() {
   return m.Finish();
 }
 
-// The first leaves quantised nodes, which the second takes; they are made for classes of their own.
+// The first delegate refuses quantised nodes, which the second claims; the delegates use different
+// device classes.
 TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_what_they_take) {
   const TestDelegate reals(spy_->api(), {{"quantized", "false"}, {"device_class", "desktop"}});
   const TestDelegate others(spy_->api(), {{"device_class", "cpu"}});
@@ -179,8 +181,9 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_what_they_take) {
   }
 }
 
-// The partition that loses least goes to the first delegate, the rest to the second; between them
-// is a node of the CPU's. Values cross from one to the other whatever stays on a device.
+// The first delegate gets the partition with the greater gain, the second delegate the other one;
+// between them is a node on the CPU. Values are passed between the delegates with and without
+// keep_outputs.
 TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
   for (const char* keep_outputs : {"false", "true"}) {
     SCOPED_TRACE(keep_outputs);
@@ -204,7 +207,7 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
   }
 }
 
-// What the first has taken the second cannot; and with the first gone there is nothing wrong.
+// The second delegate cannot claim the nodes of the first. Deleting the first one is not an error.
 TEST_F(GpuGraphsTest, second_delegate_finds_nothing_where_the_first_takes_all) {
   const TestDelegate first(spy_->api()), second(spy_->api(), {{"device_class", "mobile"}});
   TestInterpreter t(SmallModel());

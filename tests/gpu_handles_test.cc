@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors that stay on the device: between two partitions, as outputs, and in buffers of the
-// client's. What is copied is counted by the spy.
+// client. The spy counts the copies.
 #include "gpu_cl/handles.h"
 
 #include <gmock/gmock.h>
@@ -88,17 +88,17 @@ TEST(BufferTableTest, places_come_to_an_end) {
 
 // ---- Between partitions -------------------------------------------------------------------------
 
-constexpr int kX = 0, kM = 1;  // tensors of it
+constexpr int kX = 0, kM = 1;  // tensors of BridgedModel
 
 class GpuHandlesTest : public SpiedDeviceTest {
  protected:
-  // Calls of a function since the last time that it was asked about.
+  // Returns the number of calls of a function since the last query.
   int64_t New(const std::string& function) {
     const int64_t now = spy_->calls()[function];
     const int64_t before = std::exchange(counted_[function], now);
     return now - before;
   }
-  // {written by the host, read by the host, copied on the device} since the last time.
+  // {written by the host, read by the host, copied on the device} since the last query.
   std::vector<int64_t> NewCopies() {
     return {New("EnqueueWriteBuffer"), New("EnqueueReadBuffer"), New("EnqueueCopyBuffer")};
   }
@@ -125,13 +125,13 @@ TEST_F(GpuHandlesTest, tensor_between_two_partitions_stays_on_the_device) {
     t.Set<float>(0, {r, -2, 3, -4});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), ElementsAre(r + 4, 2 - 3, 3 + 2, 4 - r));
-    // x and g go in, n and y come out, m does neither.
+    // x and g are uploaded, n and y downloaded; m stays on the device.
     EXPECT_THAT(NewCopies(), ElementsAre(2, 2, 1));
     const TfLiteTensor* m = Tensor(t, kM);
     EXPECT_EQ(m->delegate, gpu.get());
     EXPECT_TRUE(m->data_is_stale);
   }
-  // Somebody reads it after all.
+  // The client reads it after all.
   ASSERT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteOk) << t.log();
   const TfLiteTensor* m = Tensor(t, kM);
   EXPECT_EQ(std::vector<float>(m->data.f, m->data.f + 4), (std::vector<float>{3, 2, 3, 4}));
@@ -160,7 +160,7 @@ TEST_F(GpuHandlesTest, cpu_that_stands_in_reads_it_from_the_device) {
   EXPECT_EQ(status.recomputed_nodes, 1);
 }
 
-// Its handle is there from the run before, but what it stands for is older than the host's copy.
+// The handle of the previous run still exists, but its data is older than the host's copy.
 TEST_F(GpuHandlesTest, what_the_cpu_has_computed_counts_more_than_an_old_handle) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
@@ -187,7 +187,8 @@ TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start
   });
   ApplyTo(&t, gpu.get());
   t.Set<float>(0, {1, -2, 3, -4});
-  spy_->Fail("EnqueueReadBuffer", 1, CL_OUT_OF_RESOURCES);  // n first, then y for the client
+  // n is read first, then y for the client
+  spy_->Fail("EnqueueReadBuffer", 1, CL_OUT_OF_RESOURCES);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_TRUE(spy_->failed());
   EXPECT_THAT(t.log(), HasSubstr("tensor 'y', buffer handle"));
@@ -225,7 +226,7 @@ TEST_F(GpuHandlesTest, stale_handle_is_reported_and_not_followed) {
   EXPECT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteError);
   EXPECT_THAT(t.log(), HasSubstr("tensor 'm', buffer handle " + std::to_string(m->buffer_handle) +
                                  ": the handle is not valid (its buffer was released)"));
-  // The next run has a new one.
+  // The next run creates a new handle.
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteOk);
 }
@@ -250,7 +251,7 @@ TEST_F(GpuHandlesTest, outputs_stay_on_the_device_if_delegate_and_client_say_so)
   }
 }
 
-// ---- Buffers of the client's --------------------------------------------------------------------
+// ---- Buffers of the client ----------------------------------------------------------------------
 
 class GpuBindTest : public GpuHandlesTest {
  protected:
@@ -314,11 +315,11 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
   NewCopies();
   for (int run = 0; run < 2; ++run) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    // g goes in, n comes out, for the CPU; x, m and y are copied on the device.
+    // g is uploaded and n downloaded, for the CPU; x, m and y are copied on the device.
     EXPECT_THAT(NewCopies(), ElementsAre(1, 1, 3));
     EXPECT_THAT(Read(out.get(), 6), ElementsAre(0, 0, 5, -1, 5, 3));
   }
-  // On the host nothing has changed, until the tensors are there again.
+  // The host's memory is unchanged until the tensors are unbound and read.
   EXPECT_EQ(UnbindBuffer(gpu_->get(), Tensor(t, kX)), "");
   EXPECT_EQ(UnbindBuffer(gpu_->get(), y), "");
   t.Set<float>(0, {2, 2, 2, 2});
@@ -327,7 +328,7 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
   EXPECT_THAT(NewCopies(), ElementsAre(2, 2, 1));
 }
 
-// x goes to the delegate, to Backwards on the CPU, and to the delegate again with what that made.
+// The delegate, Backwards on the CPU, and the delegate again with Backwards' result, all read x.
 std::vector<uint8_t> SharedInputModel() {
   ModelBuilder b;
   const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");

@@ -25,7 +25,7 @@ namespace {
 
 using Contents = std::vector<std::vector<std::byte>>;
 
-// The graph with all of its reals stored as float16, those of the client's as well.
+// Returns the graph with all of its reals stored as float16, including inputs and outputs.
 Graph InHalf(Graph graph) {
   compiler::UseHalfStorage(&graph);
   for (Value& value : graph.values) {
@@ -86,7 +86,7 @@ void KernelTest::SetUp() {
 
 void KernelTest::ExpectAgreement(const Graph& given, double tolerance) {
   const Graph graph = GetParam().half ? InHalf(given) : given;
-  // Results a little different may be rounded to neighbours.
+  // Results that differ slightly may be rounded to neighbouring float16 numbers.
   if (GetParam().half && tolerance > 0) tolerance = std::max(tolerance, 1e-3);
   ASSERT_EQ(FindFault(graph), "");
   const Contents inputs = RandomInputs(graph);

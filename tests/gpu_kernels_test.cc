@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of loops over elements and rows, moves of elements, and how filters are packed.
+// Kernels of loops over elements and rows, data movement, and packing of filters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   }
 }
 
-// Of 17 halves: most begin where no vector does, which only optimised code minds.
+// Rows of 17 float16 elements: most begin at an address that is not aligned to a vector, which only
+// affects optimised code.
 TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
   optimizes_ = true;
   Expression e;
@@ -60,7 +61,7 @@ TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
   ExpectAgreement(g.graph);
 }
 
-// Every operation that has a form for vectors, of every type it has one for.
+// Every operation that supports vectors, for every type for which it does.
 TEST_P(GpuKernels, expressions_agree_in_vectors) {
   if (GetParam().width != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
   GraphMaker g;
@@ -94,7 +95,7 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
   ExpectAgreement(g.graph, 1e-3);
 }
 
-// A lane does not depend on its neighbours.
+// Lanes are independent of their neighbours.
 TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
   if (GetParam().half) GTEST_SKIP() << "float16 holds no such numbers";
   GraphMaker g;
@@ -136,7 +137,8 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
-// One picture gets its border in the same step; several, or columns of a channel each, do not.
+// For one image the border is added in the same step; for several images, or several channels per
+// column, it is not.
 TEST_P(GpuKernels, borders_on_every_side) {
   GraphMaker g;
   const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
@@ -202,7 +204,7 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
   }
 }
 
-// For matrix units: two rows of a column lie together, and the last ones are zeros.
+// For matrix units: two rows of a column are contiguous, and the last ones are padded with zeros.
 TEST(GpuPackingTest, chunks_of_the_depth_lie_column_by_column) {
   GraphMaker g;
   const ValueId filter = g.Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});

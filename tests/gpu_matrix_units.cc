@@ -6,9 +6,8 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Each item of a warp gives its six registers, and finds those of the others. Numbers lose the
-// digits that TF32 has not. `scratch` has to be memory of the group, and so is declared in the
-// kernel.
+// Each work item of a warp writes its six registers, and reads those of the others. Numbers are
+// truncated to the precision of TF32. `scratch` must be local memory, so the kernel declares it.
 constexpr char kUnits[] = R"(
 void Multiply(int halves, local uint* scratch, float* d0, float* d1, float* d2, float* d3, uint a0,
               uint a1, uint a2, uint a3, uint b0, uint b1) {

@@ -27,7 +27,7 @@ std::vector<uint8_t> DepthwiseModel() {
   return m.Finish();
 }
 
-// TRANSPOSE, CONCATENATION with the original, STRIDED moves by PAD.
+// TRANSPOSE, CONCATENATION with the original, PAD.
 std::vector<uint8_t> MovingModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {2, 2}, "x");
@@ -83,7 +83,7 @@ std::vector<uint8_t> LookupModel() {
   return m.Finish();
 }
 
-// LOGISTIC, Backwards on the CPU, TANH, ABS: partitions before and behind.
+// LOGISTIC, Backwards on the CPU, TANH, ABS: partitions before and after Backwards.
 std::vector<uint8_t> CurvesModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {4}, "x");

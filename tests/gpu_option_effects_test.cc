@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each option of the OpenCL delegate with two values: something that can be counted differs, in
-// nodes, calls of OpenCL, memory, results or files.
+// Each option of the OpenCL delegate with two values: a countable effect must differ, in nodes,
+// calls of OpenCL, memory, results or files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,9 +26,9 @@ namespace {
 
 // Observed effects of one delegate that is created, applied to one model and invoked.
 struct Seen {
-  std::string error;  // of its creation
+  std::string error;  // message if the creation failed
   int nodes = 0, partitions = 0;
-  int64_t setup_runs = 0;  // kernels that ran before the first inference
+  int64_t setup_runs = 0;  // number of kernels that ran before the first inference
   int64_t runs = 0, reads = 0, images = 0, kernels_of_resizes = 0;
   size_t bytes = 0;
   int texts = 0, events = 0;
@@ -137,7 +137,7 @@ class GpuOptionEffectsTest : public SpiedDeviceTest {
 
   std::string MeasureWith(const Row& row, const std::string& value) const {
     RenewFolder();
-    OptionTexts options = {{"optimize", "false"}};  // programs are compiled sooner
+    OptionTexts options = {{"optimize", "false"}};  // programs compile faster
     options.insert(options.end(), row.others.begin(), row.others.end());
     options.emplace_back(row.name.c_str(), value.c_str());
     const Seen seen = Use(options, row.model);
@@ -207,7 +207,7 @@ TEST_F(GpuOptionEffectsTest, two_values_of_each_option_differ_in_what_is_done) {
     EXPECT_NE(first, second) << row.name << " " << row.first << " and " << row.second;
     tried.insert(row.name);
   }
-  tried.insert("storage");  // below
+  tried.insert("storage");  // tested separately below
   for (const DeputyPluginOption& option : PluginOptions()) {
     EXPECT_TRUE(tried.contains(option.name)) << option.name;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the delegate: defaults, texts, what the plug-in says of them, and the original's
-// struct.
+// Options of the delegate: defaults, texts, the plug-in's descriptions, and upstream's struct.
 #include "gpu_cl/options.h"
 
 #include <gmock/gmock.h>
@@ -187,7 +186,7 @@ TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
   }
 }
 
-// As TfLiteGpuDelegateOptionsV2Default gives them (abi.md 3.9).
+// The result of TfLiteGpuDelegateOptionsV2Default (abi.md 3.9).
 TfLiteGpuDelegateOptionsV2 DefaultV2() {
   TfLiteGpuDelegateOptionsV2 v2 = {};
   v2.is_precision_loss_allowed = -1;

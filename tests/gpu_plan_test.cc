@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From graphs to kernels and steps, without a device. That the kernels compute what they should is
-// shown on one (gpu_delegate_test.cc).
+// Plans of graphs, kernels and steps, without a device. gpu_delegate_test.cc tests the kernels'
+// results on a device.
 #include "gpu_cl/plan.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
   EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Of(x), Of(y), Argument(5000), Argument(1250)));
   EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 1, 1));
   EXPECT_THAT(plan.steps[0].local, ElementsAre(1, 1, 1));
-  // A range is 1024 elements at least.
+  // A range has at least 1024 elements.
   const Plan more = PlanOf(g, {.ranges = true, .items = 100});
   EXPECT_EQ(more.steps[0].arguments.back(), Argument(1024));
   EXPECT_THAT(more.steps[0].global, ElementsAre(5, 1, 1));
@@ -168,7 +168,7 @@ TEST(GpuPlanTest, casts_to_whole_numbers_are_clamped) {
 
 // ---- Kernels and steps --------------------------------------------------------------------------
 
-// A 3x3 convolution with a scale behind it.
+// Adds a 3x3 convolution followed by a scale.
 ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scale) {
   const ValueId y = g->Conv3x3(image, channels);
   Expression e;
@@ -177,7 +177,7 @@ ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scal
   return y;
 }
 
-// Rows of places, where there are many: a work-item takes a few of them.
+// A tensor with many rows: each work item processes several of them.
 TEST(GpuPlanTest, rows_are_loops_of_loops) {
   GraphMaker g;
   const ValueId x = g.Input({200, 300, 10});
@@ -192,7 +192,7 @@ TEST(GpuPlanTest, rows_are_loops_of_loops) {
                         "      const int i0 = g0;\n"
                         "      const int i1 = g1;\n"));
   EXPECT_THAT(plan.kernels[0], testing::EndsWith("    }\n  }\n}\n"));
-  // 60 000 rows among sixteen items.
+  // 60 000 rows among sixteen work items.
   EXPECT_THAT(plan.steps[0].global, ElementsAre(16, 1, 1));
   EXPECT_EQ(plan.steps[0].arguments.back(), Argument(60000));
 }
@@ -271,7 +271,7 @@ TEST(GpuPlanTest, border_of_an_image_is_part_of_its_copy) {
 
 // ---- The status ---------------------------------------------------------------------------------
 
-// The arguments n0, n1, …
+// Returns the arguments n0, n1, …
 std::vector<int> IntsOf(const Step& step) {
   std::vector<int> ints;
   for (const Argument& argument : step.arguments) {
@@ -289,7 +289,7 @@ TEST(GpuPlanTest, gather_reports_its_step_to_the_status) {
   const Plan plan = PlanOf(g);
   EXPECT_THAT(plan.kernels, ElementsAre(HasSubstr("global int* restrict status")));
   ASSERT_THAT(plan.steps, SizeIs(2));
-  // The kernel has one digit behind "*status = n".
+  // The kernel has one digit after "*status = n".
   const std::string store = "*status = n";
   const size_t number = plan.kernels[0].find(store);
   ASSERT_NE(number, std::string::npos);
@@ -330,7 +330,7 @@ TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
   EXPECT_THAT(PlanOf(g, {.vector_width = 4}).Source(), HasSubstr("vload##n"));
 }
 
-// Otherwise a program would never be found again in a cache.
+// Otherwise a program would never be found in a cache.
 TEST(GpuPlanTest, text_is_the_same_every_time) {
   const auto make = [] {
     GraphMaker g;
@@ -349,7 +349,7 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
   EXPECT_GE(first.kernels.size(), 3u);
 }
 
-// Else a driver chooses, and takes its time about it.
+// Without whole groups the driver chooses the size, which may be slow.
 TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   const auto local_of = [](const compiler::Shape& image, bool whole) {
     GraphMaker g;
@@ -366,16 +366,15 @@ TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   using Sides = std::array<size_t, 3>;
   EXPECT_EQ(local_of({128, 112, 112, 32}, false), (Sides{0, 0, 0}));
   EXPECT_EQ(local_of({128, 112, 112, 32}, true), (Sides{8, 16, 1}));
-  // Neighbours of 128 bytes are worth more than the last items of a wave.
+  // Work items that share 128 bytes have priority over full waves.
   EXPECT_EQ(local_of({128, 56, 56, 144}, true), (Sides{9, 14, 1}));
-  // There are enough units for groups of one wave.
-  // One wave is enough where there are few items.
+  // If there are few items, the units are used best by groups of one wave.
   EXPECT_EQ(local_of({1, 14, 14, 64}, true), (Sides{16, 2, 1}));
   // No side has a divisor.
   EXPECT_EQ(local_of({1, 1009, 1013, 4}, true), (Sides{0, 0, 0}));
 }
 
-// Groups of items with local memory, where a device is known to have it.
+// Tiles of groups need a known device with sufficient local memory.
 TEST(GpuPlanTest, group_tiles_are_for_known_devices_with_room_for_them) {
   DeviceProfile profile;
   profile.known = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for products: in tiles of work-items, of groups and of matrix units, and of few rows.
+// Kernels for products: in tiles of work items, of groups and of matrix units, and with few rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,9 @@ using testing::HasSubstr;
 
 class GpuProducts : public KernelTest {};
 
-// Where groups compute tiles together: all tiles, and a depth in parts, which a device of many
-// units needs. The last rows, columns and channels fill none; channels are vectors, or none.
+// Tiles computed by groups: all tile sizes, and a depth divided into parts, as used for devices
+// with many units. Remainders of rows, columns and channels occur; channels are a multiple of the
+// vector width or not.
 TEST_P(GpuProducts, products_in_tiles_of_groups) {
   const ConvRow products[] = {
       {{1, 21, 13, 20}, 140, 1, 1, 1, 1, 0}, {{2, 9, 11, 36}, 36, 3, 3, 1, 1, 1},
@@ -57,9 +58,9 @@ TEST_P(GpuProducts, products_in_tiles_of_groups) {
   }
 }
 
-// Tiles of NVIDIA's units for matrices, on a device of so few units that the largest are chosen,
-// and numbers of all digits: what is left of a product is as exact as in float32. Infinite ones
-// have no low part, and make what they make in float32.
+// Tiles of NVIDIA's matrix units, on a device with so few units that the largest tiles are chosen,
+// and numbers with full precision: products are split so that the result is as accurate as in
+// float32. Infinite numbers have no low part, and their results are those of float32.
 TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
   if (!GetParam().nvidia || GetParam().half) GTEST_SKIP() << "not for this target";
   const auto run = [&](uint32_t units, const ConvRow& row, bool infinite) {
@@ -74,7 +75,7 @@ TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
     for (float& weight : weights) {
       weight = static_cast<float>(static_cast<int>(random() % 2000001) - 1000000) * 1e-6f;
     }
-    // A third of the input, or a third by the input, of which some are zero.
+    // x / 3, or 1 / (3 x), where some x are zero.
     Expression third;
     const int x = third.Operand(0, kTfLiteFloat32);
     const int number = third.Constant(kTfLiteFloat32, 1.0 / 3);
@@ -96,7 +97,7 @@ TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
   EXPECT_THAT(kernels_, HasSubstr("reqd_work_group_size(128, 1, 2)"));
   run(2, windows, true);
   run(1, {{1, 5, 17, 32}, 52, 1, 1}, true);
-  // It would take four parts of the depth, of which the driver launches none.
+  // This would need four parts of the depth, which are not used with this driver.
   run(4096, windows, false);
   EXPECT_THAT(kernels_, AllOf(Not(HasSubstr("MULTIPLY_TF32(part")), HasSubstr("(8, 8, ")));
 }
@@ -135,7 +136,7 @@ struct MatrixRow {
   bool transpose_a = false, transpose_b = false;
 };
 
-// Both sides are there only at run time; batches are broadcast.
+// Both operands are known at run time only; batches are broadcast.
 const MatrixRow kMatrices[] = {
     {{3, 9, 20}, {3, 20, 50}},
     {{2, 1, 13, 5}, {3, 5, 16}},
@@ -171,7 +172,7 @@ TEST_P(GpuProducts, products_of_two_inputs) {
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
 }
 
-// Few of them, as a group of items computes on GPUs with local memory, and more.
+// Few rows, which a group of work items computes on GPUs with local memory, and more rows.
 TEST_P(GpuProducts, products_of_few_rows) {
   GraphMaker g;
   for (const int rows : {1, 3, 4, 5}) {

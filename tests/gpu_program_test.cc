@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs on a device: built from source and from binaries, refused, shared, and failing in every
-// call.
+// Programs on a device: built from source and from binaries, refused, shared, and with failures in
+// every call.
 #include "gpu_cl/program.h"
 
 #include <gmock/gmock.h>
@@ -74,14 +74,14 @@ class ProgramTest : public testing::Test {
     return context;
   }
 
-  // Programs that nobody holds are gone.
+  // Unreferenced programs are released first.
   std::shared_ptr<Program> Get(const ProgramRequest& request) {
     context_->ForgetPrograms();
     return Program::Get(context_, request, cache_, &status_);
   }
   std::shared_ptr<Program> Get() { return Get({kSource, "", {"twice", "add"}, ""}); }
 
-  // What both kernels make of 3: 3 * 2 + 1. 0 on failure.
+  // Returns both kernels' result for 3: 3 * 2 + 1. Returns 0 on failure.
   float Run(const Program& program) {
     const ClApi& api = *spy_->api();
     cl_int code = CL_SUCCESS;
@@ -108,7 +108,7 @@ class ProgramTest : public testing::Test {
     return code == CL_SUCCESS ? value : 0.0f;
   }
 
-  // The path of the one entry in the cache; "" if there is none.
+  // Returns the path of the only entry in the cache; "" if there is none.
   std::string Entry() const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().extension() == ".glcl") return entry.path();
@@ -194,7 +194,7 @@ TEST_F(ProgramTest, damaged_entry_never_reaches_the_driver) {
   EXPECT_EQ(Entry(), entry);
 }
 
-// Bytes of ours that no driver knows: whole, so that the driver gets them.
+// An entry that is complete but contains bytes that are no binary, so that the driver refuses them.
 TEST_F(ProgramTest, binary_that_the_driver_refuses_is_replaced) {
   SaveOne();
   const std::string entry = Entry();
@@ -236,7 +236,7 @@ TEST_F(ProgramTest, source_that_does_not_compile_is_told_with_kernel_and_log) {
   EXPECT_THAT(status_.text, HasSubstr("undeclared"));
 }
 
-// A compiler has a line or more for each of its errors.
+// A compiler prints at least one line per error.
 TEST_F(ProgramTest, log_is_told_up_to_twenty_lines) {
   std::string source = "__kernel void broken() {\n";
   for (int i = 0; i < 40; ++i) source += "  undeclared" + std::to_string(i) + " = 1;\n";
@@ -258,7 +258,7 @@ TEST_F(ProgramTest, program_is_shared_in_its_context) {
   EXPECT_EQ(spy_->calls().at("BuildProgram"), 1);
   first.reset();
   second.reset();
-  // The context keeps it for the next one.
+  // The context keeps the program for the next request.
   first = Program::Get(context_, {kSource, "", {"twice", "add"}, ""}, nullptr, &status_);
   EXPECT_EQ(spy_->calls().at("BuildProgram"), 1);
   first.reset();
@@ -299,8 +299,8 @@ TEST_F(ProgramTest, loss_of_the_device_is_not_the_entrys_fault) {
   EXPECT_NE(Entry(), "");
 }
 
-// Every call of a life with and without an entry, with every code: a program that computes right,
-// or a text; and nothing is left behind (TearDown).
+// Every call of a life with and without a cache entry fails, with every code: the result is a
+// correct program, or a message; no objects may leak (TearDown).
 TEST_F(ProgramTest, every_call_may_fail) {
   const std::vector<cl_int> codes = {-4, -5, -6, -11, -30, -34, -36, -42};
   for (const bool from_cache : {false, true}) {
@@ -315,7 +315,7 @@ TEST_F(ProgramTest, every_call_may_fail) {
       if (function.starts_with("Release")) continue;
       for (int64_t index = 0; index < calls; ++index) {
         for (const cl_int code : codes) {
-          context_ = NewContext();  // the last one may be poisoned
+          context_ = NewContext();  // the previous context may be unusable
           spy_->Fail(function, index, code);
           auto program = Get();
           EXPECT_TRUE(spy_->failed()) << function;

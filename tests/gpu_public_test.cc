@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy_gpu.h as a client sees it: its functions out of the built library, and the contexts and
-// queues that clients bring along.
+// deputy_gpu.h from a client's view: its functions, loaded from the built library, and contexts and
+// queues provided by clients.
 #include "c_api/include/deputy_gpu.h"
 
 #include <dlfcn.h>
@@ -145,7 +145,7 @@ TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known)
   DeputyGpuOptions given = PublicDefaults();
   given.struct_size = offsetof(DeputyGpuOptions, kept_plans) - 1;
   EXPECT_THAT(Problem(given), HasSubstr("expected a struct_size of at least"));
-  // What came later is then as by default.
+  // Members added later then have their default values.
   given.struct_size = offsetof(DeputyGpuOptions, kept_plans);
   given.kept_plans = -1;
   EXPECT_EQ(Problem(given), "");
@@ -215,7 +215,8 @@ class Environment {
     before_ = before == nullptr ? "" : before;
     setenv(name, value, 1);
   }
-  ~Environment() { setenv(name_, before_.c_str(), 1); }  // empty is as good as unset
+  // an empty variable has the effect of an unset one
+  ~Environment() { setenv(name_, before_.c_str(), 1); }
 
  private:
   const char* name_;
@@ -285,7 +286,7 @@ TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
 }
 
-// ---- The original's functions -------------------------------------------------------------------
+// ---- Upstream's functions -----------------------------------------------------------------------
 
 // Literal values of TensorFlow Lite's delegate_options.cc.
 TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
@@ -302,7 +303,8 @@ TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
   EXPECT_EQ(options.model_token, nullptr);
 }
 
-// {partitions, nodes} of a delegate of TfLiteGpuDelegateV2Create; null: its defaults.
+// Returns {partitions, nodes} of a delegate made by TfLiteGpuDelegateV2Create; null options: the
+// defaults.
 std::pair<int, int> TakenByV2(const TfLiteGpuDelegateOptionsV2* options,
                               const std::vector<uint8_t>& model) {
   TfLiteDelegate* gpu =
@@ -343,7 +345,7 @@ TEST(GpuLibraryTest, v2_options_change_what_is_taken_and_written) {
   std::filesystem::remove_all(folder);
 }
 
-// ---- Contexts and queues of the client's --------------------------------------------------------
+// ---- Contexts and queues of the client ----------------------------------------------------------
 
 class GpuClientObjectsTest : public testing::Test {
  protected:
@@ -375,7 +377,8 @@ class GpuClientObjectsTest : public testing::Test {
     EXPECT_EQ(code, CL_SUCCESS);
     return queue;
   }
-  // A delegate on objects of the client's; null, with the text in error_.
+  // Creates a delegate on objects of the client; returns null, with the message in error_, on
+  // failure.
   TfLiteDelegate* Create(cl_context context, cl_command_queue queue, bool profiling = false) {
     Options options;
     options.context = context;

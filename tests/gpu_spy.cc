@@ -27,8 +27,8 @@ struct State {
   ClApi real;
   std::map<std::string, int64_t> calls;
   std::map<std::string, int64_t> objects;
-  std::vector<Part> parts;  // that are alive, the oldest one first
-  std::string early;        // what Unbalanced says of parts that went too early
+  std::vector<Part> parts;  // existing ones, the oldest first
+  std::string early;        // message of Unbalanced about sub-buffers that were released too early
   std::string failing;
   int64_t calls_until_failure = -1;
   cl_int code = CL_SUCCESS;
@@ -40,7 +40,8 @@ State& Spied() {
   return *state;
 }
 
-// The kind of object that a call creates or retains (1), or releases (-1).
+// Returns 1 if the call creates or retains an object, -1 if it releases one; `out_kind` is the kind
+// of object.
 int ChangeOf(std::string_view function, std::string* out_kind) {
   int change = 1;
   if (function.starts_with("Create") || function.starts_with("Retain")) {
@@ -58,7 +59,7 @@ int ChangeOf(std::string_view function, std::string* out_kind) {
   return change;
 }
 
-// The code with which the call has to fail, or success.
+// Returns the code with which the call must fail, or success.
 cl_int Before(const char* function) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
@@ -77,8 +78,7 @@ void After(const char* function, int events) {
   if (events != 0) state.objects["Event"] += events;
 }
 
-// NVIDIA's driver crashes where a part of a buffer is released before a younger one that overlaps
-// it.
+// NVIDIA's driver crashes if a sub-buffer is released before a newer one that overlaps it.
 void BeforeRelease(cl_mem memory) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
@@ -98,7 +98,8 @@ void AfterCreation(cl_mem memory, cl_mem parent, const void* region) {
   state.parts.push_back({memory, parent, *static_cast<const cl_buffer_region*>(region)});
 }
 
-// How many events the call made: a pointer to one that is not constant is for a new one.
+// Returns the number of events that the call creates: only a non-const event pointer receives a new
+// one.
 template <typename T>
 int MadeEvents(T argument) {
   if constexpr (std::is_same_v<T, cl_event*>) return argument == nullptr ? 0 : 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where filters lie: which kind of image fits a device's limits, what is in it, and that kernels
-// which read it compute what those that read buffers do. Images are counted: each kind is really
-// used, where the device has it.
+// Storage of filters: the kind of image that fits a device's limits, its contents, and that kernels
+// that read images compute the same as those that read buffers. Images are counted, to check that
+// each kind is used if the device supports it.
 #include "gpu_cl/filter_image.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ constexpr const char* kNames[] = {"buffer", "image_buffer", "image_2d", "image_2
 
 const char* NameOf(Storage storage) { return kNames[static_cast<size_t>(storage)]; }
 
-// ---- Which image --------------------------------------------------------------------------------
+// ---- Choice of the image ------------------------------------------------------------------------
 
 // Two groups of 20 columns in panels of 8, 9 products each: 6 panels of 10 rows of 2 texels.
 Packing SmallPacking() {
@@ -78,7 +78,7 @@ TEST(StorageTest, filter_goes_into_the_image_that_is_wanted_if_it_fits) {
         << NameOf(c.wanted) << " " << c.limits.width_2d << " " << c.limits.height_2d;
   }
   Packing odd = SmallPacking();
-  odd.panel = 6;  // no whole texels
+  odd.panel = 6;  // not a multiple of a texel
   EXPECT_EQ(StorageFor(odd, Storage::kImageBuffer, {.buffer_width = 1000}), Storage::kBuffer);
 }
 
@@ -96,8 +96,8 @@ TEST(StorageTest, automatic_is_images_on_adreno_alone) {
   EXPECT_EQ(preferred("NVIDIA Corporation", "H200", DeviceClass::kDesktop), Storage::kBuffer);
 }
 
-// Columns 0 to 7 of three products in panels of 4: in a buffer one panel follows the other, in an
-// image of two dimensions they lie side by side.
+// Columns 0 to 7 of three rows in panels of 4: in a buffer the panels are consecutive, in a
+// two-dimensional image they are next to each other.
 TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
   GraphMaker g;
   std::vector<float> numbers;
@@ -158,12 +158,12 @@ TEST(StorageTest, kernels_read_what_the_options_say) {
     PlanOptions options = {.vector_width = 4, .storage = static_cast<Storage>(i)};
     EXPECT_THAT(TextOf(graph, options), HasSubstr(types[i]));
     EXPECT_EQ(TextOf(graph, options).find("read_imagef(i0") == std::string::npos, i == 0);
-    // Not for processors, whose vectors are wider and whose images are slow.
+    // Not for CPUs, whose vectors are wider and whose images are slow.
     options.ranges = true;
     options.vector_width = 16;
     EXPECT_THAT(TextOf(graph, options), Not(HasSubstr("image")));
   }
-  // Six channels are no texels; the filter is in an image all the same.
+  // Six channels are not a multiple of a texel; the filter is nevertheless stored in an image.
   const std::string text =
       TextOf(ConvGraph(1, 6), {.vector_width = 4, .storage = Storage::kImage2d});
   EXPECT_THAT(text, HasSubstr("read_only image2d_t packed"));
@@ -192,7 +192,7 @@ class GpuStorageTest : public SpiedDeviceTest {
 struct GraphCase {
   const char* name;
   Graph graph;
-  int images;  // of values, beside that of a filter in panels
+  int images;  // number of images of values; a filter in panels is one more
   bool has_panels;
 };
 
@@ -220,7 +220,7 @@ std::vector<GraphCase> GraphCases() {
   return cases;
 }
 
-// Sums are of multiples of 1/16 and exact, so that nothing may differ.
+// Sums are of multiples of 1/16 and exact, so results must be identical.
 TEST_F(GpuStorageTest, every_kind_of_image_is_used_and_computes_the_same) {
   const auto context = NewContext();
   const ImageLimits& limits = context->device().profile.image_limits;
@@ -243,7 +243,7 @@ TEST_F(GpuStorageTest, every_kind_of_image_is_used_and_computes_the_same) {
         }
       }
       EXPECT_THAT(executor->plan().Source(), HasSubstr("read_imagef("));
-      // One for each; some are tried twice where a driver refuses those over parts of buffers.
+      // One call for each image, and a second one if a driver refuses images over sub-buffers.
       EXPECT_GE(Calls("CreateImage") - before, c.images + (c.has_panels ? 1 : 0));
       EXPECT_EQ(RunOnNumbers(executor.get(), &status), expected);
       EXPECT_TRUE(status.ok()) << status.text;
@@ -265,7 +265,7 @@ TEST_F(GpuStorageTest, half_precision_is_read_from_images) {
   EXPECT_GT(Calls("CreateImage"), 0);
 }
 
-// Any of them: what lies in images is then read from buffers.
+// If a driver refuses an image, a buffer is used instead.
 TEST_F(GpuStorageTest, images_that_a_driver_refuses_are_done_without) {
   ClStatus status;
   const Graph graph = ConvGraph(3, 8);
@@ -285,7 +285,7 @@ TEST_F(GpuStorageTest, images_that_a_driver_refuses_are_done_without) {
   }
 }
 
-// A library of OpenCL 1.1 has no such function.
+// An OpenCL 1.1 library does not export the function.
 TEST_F(GpuStorageTest, library_without_images_has_buffers) {
   ClApi old = *spy_->api();
   old.CreateImage = nullptr;

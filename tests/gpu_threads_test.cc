@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What several delegates use at a time: contexts, and the cache of programs. Without a driver,
-// whose threads a sanitizer cannot see.
+// Resources shared by several delegates: contexts, and the cache of programs. Without a driver,
+// whose threads a sanitizer cannot observe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(GpuThreadsTest, all_get_one_context) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// Some lose it, some let go of it, some want it.
+// Threads mark the context as lost, release it, and request it.
 TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const ClSpy spy(*FakeCl());
@@ -64,7 +64,7 @@ TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// Readers see whole entries whatever writers do.
+// Readers always load complete entries, during any writes.
 TEST(GpuThreadsTest, cache_is_stored_to_and_loaded_from) {
   char name[] = "/tmp/deputy_threads_test.XXXXXX";
   ASSERT_NE(mkdtemp(name), nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the device did what: from events to what the plug-in hands out.
+// Timeline of the device: from OpenCL events to the events that the plug-in reports.
 #include "gpu_cl/timeline.h"
 
 #include <gmock/gmock.h>
@@ -32,8 +32,8 @@ int64_t NowNs() {
 
 // ---- One queue ----------------------------------------------------------------------------------
 
-// An event is the number of a command; command n was queued at 1000 n, began 100 later and took
-// 10 n. Number 3 has no times.
+// An event is the index of a command; command n was queued at 1000 n, began 100 later and took 10
+// n. Command 3 has no times.
 cl_int FakeTimes(cl_event event, cl_profiling_info what, size_t, void* value, size_t*) {
   const auto number = reinterpret_cast<uintptr_t>(event);
   if (number == 3) return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -179,8 +179,8 @@ TEST_F(GpuEventsTest, the_flag_follows_the_option) {
   EXPECT_EQ(TestDelegate(spy_->api(), {{"profiling", "true"}}).get()->flags, 4);
 }
 
-// One "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_taken` are the events of
-// the device.
+// Returns one "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_taken` receives
+// the events of the device.
 std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_taken) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_gpu.so").c_str());
   EXPECT_NE(plugin, nullptr) << DeputyLastError();
@@ -227,7 +227,7 @@ TEST_F(GpuEventsTest, operators_of_a_partition_have_events_in_place_of_its_node)
               ElementsAre("upload", "upload", "copy CONV_2D 0", "conv_2d CONV_2D 0",
                           "pool_2d MAX_POOL_2D 1", "gather GATHER 3", "matmul FULLY_CONNECTED 4",
                           "softmax SOFTMAX 5", "download"));
-  // The device's events of both runs are still there, for the same nodes.
+  // The device's events of both runs are still available, for the same nodes.
   ASSERT_EQ(taken.size(), 18U);
   EXPECT_THAT(std::vector<std::string>(taken.begin() + 9, taken.end()),
               ElementsAre("upload", "upload", "copy 0", "conv_2d 0", "pool_2d 1", "gather 3",

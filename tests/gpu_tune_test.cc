@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ways to compute an operation there are, that all of them compute the same, and that what
-// was found to be fastest is remembered: by the context, and in files. What is fastest on a device
-// is no subject of a test, but for CLBlast of our own, which does nothing.
+// Tuning: the variants of an operation, that all of them compute the same, and that the fastest one
+// is remembered by the context, and in files. Which one is fastest on a device is not tested,
+// except for a fake CLBlast that does nothing.
 #include "gpu_cl/tune.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ TEST(ChoiceTextTest, comes_back_and_nothing_else_does) {
   }
 }
 
-// ---- Which ways ---------------------------------------------------------------------------------
+// ---- Variants -----------------------------------------------------------------------------------
 
 DeviceProfile Profile(DeviceKind kind, const char* vendor, const char* name = "",
                       uint32_t capability = 0) {
@@ -105,7 +105,7 @@ TEST(ClblastTest, capability_of_nvidia_is_read) {
   EXPECT_EQ(devices[0].profile.nvidia_capability, 89u);
 }
 
-// Neither a machine without the library nor one that forbids it is at a loss.
+// A missing or disabled library is not an error.
 TEST(ClblastTest, library_that_is_missing_is_told) {
   const char* given = std::getenv("DEPUTY_CLBLAST_LIBRARY");
   const std::string before = given == nullptr ? "" : given;
@@ -116,7 +116,8 @@ TEST(ClblastTest, library_that_is_missing_is_told) {
   setenv("DEPUTY_CLBLAST_LIBRARY", "none", 1);
   EXPECT_EQ(LoadClblast(&tried), nullptr);
   EXPECT_EQ(tried, "disabled by DEPUTY_CLBLAST_LIBRARY=none");
-  setenv("DEPUTY_CLBLAST_LIBRARY", before.c_str(), 1);  // empty is as good as unset
+  // an empty variable has the effect of an unset one
+  setenv("DEPUTY_CLBLAST_LIBRARY", before.c_str(), 1);
 }
 
 Graph ProductGraph(int m, int n, int k) {
@@ -140,7 +141,7 @@ TEST(WaysTest, clblast_is_for_large_products_on_devices_it_knows) {
   EXPECT_EQ(ClblastWays(ProductGraph(512, 511, 512), amd), 0u);
   EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 511), amd), 0u);
   EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 512), Profile(DeviceKind::kCpu, "AMD")), 0u);
-  GraphMaker g;  // a convolution that is such a product
+  GraphMaker g;  // a convolution that is a matrix product
   g.Output(g.Add(compiler::Conv2d{}, {g.Input({1, 32, 32, 512}), g.Weights({512, 1, 1, 512})},
                  {1, 32, 32, 512}));
   EXPECT_EQ(ClblastWays(g.graph, amd), 0u);
@@ -157,9 +158,9 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   }
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u);
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
-  // Five groups of at most 64 items, with each of five tiles, or without.
+  // Five groups of at most 64 work items, with each of five tiles, or without.
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
-  // And with each tile, where there is local memory of its own.
+  // With dedicated local memory, each tile also has a shared variant.
   DeviceProfile dedicated = gpu;
   dedicated.local_memory_is_dedicated = true;
   EXPECT_EQ(VariantsOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
@@ -225,8 +226,8 @@ Graph ConvGraph() {
   return g.graph;
 }
 
-// Sums are of multiples of 1/16 and exact, so that nothing may differ. The way is checked to be
-// another program, or another group, than the rules'.
+// Sums are of multiples of 1/16 and exact, so results must be identical. Also checks that the
+// variant uses another program, or another group, than the heuristic's.
 TEST_F(GpuTuneTest, all_ways_compute_the_same) {
   const auto context = NewContext();
   for (const Graph& graph : {ConvGraph(), ProductGraph(48, 64, 20)}) {
@@ -237,7 +238,7 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
       const std::vector<float> expected = RunGraph(context, graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
       std::vector<KernelChoice> ways = VariantsOf(graph, 0, plan, device_.profile, false);
-      // Of a GPU's many ways every third.
+      // A GPU has many variants: every third is tested.
       for (size_t i = 0; i<ways.size(); i += ways.size()> 8 ? 3 : 1) {
         SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(ways[i]));
         options.choices = {{0, ways[i]}};
@@ -248,8 +249,8 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
   }
 }
 
-// A filter of more rows than fit into local memory at a time, and of fewer; rows of the output that
-// are no multiple of a group; groups of channels.
+// Filters with more rows than fit into local memory at a time, and with fewer; output rows that are
+// not a multiple of a group; groups of channels.
 std::vector<Graph> SharingGraphs() {
   std::vector<Graph> graphs = {ConvGraph()};
   GraphMaker g;
@@ -294,7 +295,8 @@ TEST_F(GpuTuneTest, filters_in_local_memory_compute_the_same) {
   }
 }
 
-// A group is what the kernel counts on: without it the next way is taken.
+// A kernel with shared memory depends on its group size: if it is refused, a fallback kernel is
+// used.
 TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
   ExecutorOptions options = For(DeviceClass::kDesktop);
   ClStatus status;
@@ -322,7 +324,7 @@ TEST_F(GpuTuneTest, choice_decides_about_tile_and_group) {
   // 40 columns in vectors of 4, 64 rows in pairs.
   EXPECT_EQ(executor->plan().steps[0].global, (std::array<size_t, 3>{10, 32, 1}));
   EXPECT_EQ(executor->plan().steps[0].local, (std::array<size_t, 3>{2, 4, 1}));
-  // A group that does not divide the items is the driver's business.
+  // If the group does not divide the work items, the driver chooses the size.
   options.choices[0].local = {3, 4, 1};
   EXPECT_EQ(Executor::Create(context, ConvGraph(), options, &status)->plan().steps[0].local,
             (std::array<size_t, 3>{0, 0, 0}));
@@ -343,7 +345,7 @@ TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
     EXPECT_GT(Calls("BuildProgram"), 2);
     const int64_t built = Calls("BuildProgram");
     EXPECT_EQ(Tune(context, ConvGraph(), For(DeviceClass::kCpu), full), found);
-    // In the context alone; and what was found by trying all ways is enough for a few.
+    // The result is found in the context alone; a full search is also used for a fast one.
     EXPECT_EQ(Tune(context, ConvGraph(), For(DeviceClass::kCpu), {Tuning::kFast, nullptr, {}}),
               found);
     EXPECT_EQ(Calls("BuildProgram"), built);
@@ -352,12 +354,12 @@ TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
   const auto later = NewContext();
   EXPECT_EQ(Tune(later, ConvGraph(), For(DeviceClass::kCpu), full), found);
   EXPECT_EQ(Calls("BuildProgram"), built);
-  // Another shape, or another class, is another matter.
+  // Another shape, or another class, is tuned separately.
   Tune(later, ProductGraph(48, 64, 20), For(DeviceClass::kCpu), full);
   EXPECT_GT(Calls("BuildProgram"), built);
 }
 
-// The batch of images counts as the next power of two.
+// The number of images in a batch is rounded up to a power of two.
 TEST_F(GpuTuneTest, batches_share_what_was_found) {
   const auto context = NewContext();
   const auto batch = [](int count) {
@@ -372,7 +374,7 @@ TEST_F(GpuTuneTest, batches_share_what_was_found) {
   EXPECT_EQ(Calls("BuildProgram"), built);
 }
 
-// A file whose text is no choice, or one that the operation does not have, is a miss.
+// A file whose text is invalid, or not a variant of the operation, is ignored.
 TEST_F(GpuTuneTest, records_that_make_no_sense_are_misses) {
   const auto cache = OpenCache();
   const TuningOptions full = {Tuning::kFull, cache, {}};
@@ -429,7 +431,7 @@ TEST_F(GpuTuneTest, ways_that_fail_are_not_taken) {
 int idle_calls = 0;
 int idle_code = 0;
 
-// The fastest product there is.
+// A product that does nothing, which makes it the fastest.
 int Idle(int, int, int, size_t, size_t, size_t, float, cl_mem, size_t, size_t, cl_mem, size_t,
          size_t, float, cl_mem, size_t, size_t, cl_command_queue*, cl_event*) {
   ++idle_calls;
@@ -443,7 +445,7 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   options.optimize = true;
   options.clblast = std::make_shared<const ClblastApi>(ClblastApi{&Idle});
   const Graph graph = ProductGraph(512, 512, 512);
-  // Enough for a slow compiler.
+  // Time limit that is sufficient for a slow compiler.
   const TuningOptions fast = {Tuning::kFast, nullptr, std::chrono::minutes(1)};
   idle_code = -2039;  // a temporary buffer is too small
   idle_calls = 0;
@@ -454,7 +456,7 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   const auto context = NewContext();
   choices = Tune(context, graph, options, fast);
   EXPECT_TRUE(choices[0].clblast);
-  // And then it is what runs; its failure is the step's.
+  // The chosen CLBlast is run; its failure is reported as the step's.
   options.choices = choices;
   ClStatus status;
   idle_calls = 0;
@@ -464,13 +466,13 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   idle_code = CL_OUT_OF_RESOURCES;
   RunGraph(context, graph, options, &status);
   EXPECT_EQ(status.text, "CLBlastSgemm: CL_OUT_OF_RESOURCES (-5): step 0, matmul");
-  // Without the library the choice is the rules' again.
+  // Without the library the heuristic's choice is used.
   options.clblast = nullptr;
   RunGraph(context, graph, options, &status);
   EXPECT_TRUE(status.ok()) << status.text;
 }
 
-// The library itself, where it is installed, in a plan of ours: all transposes, against our
+// The real library, if installed, in a plan of the delegate: all transposes, compared with our
 // kernels.
 TEST_F(GpuTuneTest, clblast_computes_a_step) {
 #ifdef __SANITIZE_ADDRESS__
@@ -479,7 +481,8 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
   std::string tried;
   const auto clblast = LoadClblast(&tried);
   if (clblast == nullptr) GTEST_SKIP() << tried;
-  // The table of the library itself: CLBlast keeps objects that a spy would miss.
+  // Uses the real library's table, because CLBlast keeps objects that the spy would report as
+  // leaks.
   ClStatus status;
   const auto context = SharedContext::Create(RealCl().api, device_, &status);
   ASSERT_NE(context, nullptr) << status.text;
@@ -534,7 +537,7 @@ TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
   }
   EXPECT_EQ(built[0], 1);
   EXPECT_GT(built[1], 3);
-  EXPECT_EQ(built[2], 2);  // from the cache: made of the binary, and built
+  EXPECT_EQ(built[2], 2);  // from the cache: created from the binary, and built
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks that values have as a whole, one after the other.
+// Memory plan in which values reuse whole buffers in sequence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(GpuWholeBuffersTest, a_chain_needs_two_blocks_which_grow) {
   ASSERT_TRUE(PlanWholeBuffers(chain, 16, kNoLimit, &plan));
   EXPECT_THAT(plan.block_bytes, ElementsAre(304, 64));
   EXPECT_EQ(plan.total_bytes, 368u);
-  // What is large enough and least is taken.
+  // The smallest buffer that is large enough is used.
   const Interval free[] = {{100, 0, 0}, {200, 0, 0}, {300, 0, 0}, {150, 1, 1}};
   ASSERT_TRUE(PlanWholeBuffers(free, 4, kNoLimit, &plan));
   EXPECT_EQ(plan.locations[3].block, 1);
@@ -107,7 +107,7 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
 
 // ---- Large inputs -------------------------------------------------------------------------------
 
-// Through pinned memory in pieces; and without it as before.
+// Uploads in pieces through pinned memory; and without it as before.
 TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged) {
   constexpr int kCount = (9 << 20) / sizeof(float) + 5;
   GraphMaker g;

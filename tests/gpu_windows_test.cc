@@ -24,8 +24,8 @@ using testing::HasSubstr;
 
 class GpuConvolutions : public KernelTest {};
 
-// Rows and columns around 7 x 48, 12 x 32, 14 x 16 and 6 x 16, of one pixel and of windows, with
-// and without padding.
+// Rows and columns around 7 x 48, 12 x 32, 14 x 16 and 6 x 16, for 1x1 filters and larger windows,
+// with and without padding.
 const ConvRow kConvs[] = {
     {{1, 7, 7, 16}, 48, 1, 1},
     {{1, 5, 5, 3}, 40, 1, 1},
@@ -75,7 +75,7 @@ TEST_P(GpuConvolutions, epilogues_of_convolutions) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
-// Bounds and sums that share a kernel, and what looks like them but is not: NaN tells.
+// Bounds and sums that share a kernel, and similar expressions that do not: they differ for NaN.
 TEST_P(GpuConvolutions, common_epilogues) {
   const Shape image = {1, 5, 5, 32};
   GraphMaker g;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one list of fields: it has all of them, and each is noticed by whoever goes by it: copies,
-// the digest, the snapshot of a failed apply, the validation layer.
+// The list of the fields of the graph's structs is complete, and a change of each field is detected
+// by all code that uses the list: copies, the digest, the snapshot of a failed apply, the
+// validation layer.
 #include "core/graph/graph_fields.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// ---- All fields are there -----------------------------------------------------------------------
+// ---- Completeness -------------------------------------------------------------------------------
 
 template <typename Struct>
 int CountRows() {
@@ -34,7 +35,7 @@ int CountRows() {
   return rows;
 }
 
-// A structured binding compiles only with the struct's own number of fields.
+// A structured binding compiles only with the struct's exact number of fields.
 TEST(GraphFields, are_as_many_as_the_structs_have) {
   const auto& [t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15] = TfLiteTensor{};
   (void)t1;
@@ -49,7 +50,7 @@ TEST(GraphFields, are_as_many_as_the_structs_have) {
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
-// Every byte that is no padding belongs to one row.
+// Every byte except padding belongs to exactly one row.
 template <typename Struct>
 void ExpectEveryByteOnce() {
   Struct fields;
@@ -76,9 +77,9 @@ TEST(GraphFields, cover_every_byte_of_the_structs_once) {
 #endif
 #endif
 
-// ---- Each field is noticed ----------------------------------------------------------------------
+// ---- Detection of changes -----------------------------------------------------------------------
 
-// Something else than what is there. Pointers are never followed.
+// Assigns a different value. Pointers are never dereferenced.
 char elsewhere;
 
 void Change(TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
@@ -110,7 +111,7 @@ std::vector<std::string> Found(const SavedFields& saved) {
   return names;
 }
 
-// Changes one field of a struct of a graph, sees who notices, and undoes it.
+// Changes one field of a struct of a graph, records which code detects it, and restores it.
 template <typename Struct, typename Member>
 Changes ChangeOne(HandGraph* graph, Struct* fields, Member member) {
   using Value = std::decay_t<decltype(fields->*member)>;
@@ -131,7 +132,7 @@ Changes ChangeOne(HandGraph* graph, Struct* fields, Member member) {
   changes.put_back = same && GraphDigest(**graph) == digest;
   if constexpr (!kIsArray<Value>) {
     fields->*member = before;
-  } else if (fields->*member != before) {  // the snapshot puts back a copy
+  } else if (fields->*member != before) {  // the snapshot restores a copy
     TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(before));
   }
   return changes;

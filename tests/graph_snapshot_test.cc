@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a failed apply leaves of a graph: all as it was, on a graph built by hand. That each field
-// comes back is in graph_fields_test.cc.
+// The state of a graph after a failed apply: unchanged, on a graph built by hand.
+// graph_fields_test.cc tests that each field is restored.
 #include "core/delegation/graph_snapshot.h"
 
 #include <gmock/gmock.h>
@@ -85,8 +85,8 @@ TEST_F(GraphSnapshots, give_back_handles_that_were_taken_since) {
   EXPECT_EQ(graph_->tensor(2)->delegate, nullptr);
 }
 
-// Memory that a tensor has allocated since is freed (the address sanitizer would find it), fixed
-// memory comes back, planned memory waits for the next plan.
+// Memory that a tensor has allocated since is freed (the address sanitizer would detect a leak),
+// fixed memory is restored, planned memory is assigned by the next plan.
 TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
   static char constant[4], planned[4];
   graph_->tensor(0)->allocation_type = kTfLiteMmapRo;
@@ -110,7 +110,7 @@ TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
   EXPECT_EQ(graph_->tensor(2)->data.raw, planned);
 }
 
-// A kernel of the model may know the tensors it added in prepare.
+// A kernel of the model may still refer to the tensors it added in prepare.
 TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
   GraphSnapshot snapshot(&*graph_);
   const int of_delegate = graph_->AddTensors(1);
@@ -121,7 +121,7 @@ TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
   graph_->node(0)->temporaries = IntArray({of_node});
   snapshot.NotePrepared(0, static_cast<size_t>(of_node));
   graph_.Replace({1}, &delegate_, {1}, {2});
-  snapshot.NotePrepared(2, 5);  // no node of before
+  snapshot.NotePrepared(2, 5);  // a node that did not exist before
   graph_->AddTensors(3);
   Restore(&snapshot);
   EXPECT_EQ(graph_->tensor_count(), of_node + 1);

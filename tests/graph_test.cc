@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of a subgraph: numbers, ids, pointers, and what its context shows of it.
+// The graph of a subgraph: indices, ids, pointers, and its representation in a context.
 #include "core/graph/graph.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST(GraphTensors, that_do_not_exist_are_no_indices_but_absent_ones_are) {
   graph.tensor(1)->allocation_type = kTfLiteMmapRo;
 }
 
-// A number is given out again, an id is not.
+// An index is reused, an id is not.
 TEST(GraphNodes, have_ids_that_name_no_other_node) {
   TfLiteContext context{};
   Graph graph(&context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guard that exceptions end in: what is returned, and who is told.
+// The guard that catches exceptions: the returned status, and the reports.
 #include "core/base/guard.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace deputy::guard_test {
 namespace {
 
-// Collects what reaches the default reporter.
+// Collects the texts of the default reporter.
 class DefaultReports {
  public:
   DefaultReports() {

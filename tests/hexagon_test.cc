@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Hexagon delegate on a stand-in for Qualcomm's library (tests/doubles/hexagon), which says
-// nothing of any device: loading, the order of calls, what is taken and why not, and results beside
-// the CPU's with the nodes really run in the delegate.
+// The Hexagon delegate with a test double of Qualcomm's library (tests/doubles/hexagon), which says
+// nothing about real devices: loading, the order of calls, claimed nodes and reasons of refusals,
+// and results compared with the CPU's; the nodes must run in the delegate.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST_F(Hexagon, a_missing_function_is_named) {
 #define NAME_OF(name, result, parameters) "hexagon_nn_" #name,
   for (const std::string symbol : {DEPUTY_HEXAGON_FUNCTIONS(NAME_OF)}) {
 #undef NAME_OF
-    // The name in the table of symbols, with its NULs, is another one in the copy.
+    // Renames the function in the copy's symbol table; the name is delimited by NULs.
     const std::string entry = std::string(1, '\0') + symbol + std::string(1, '\0');
     std::vector<uint8_t> bytes = whole;
     for (auto at = bytes.begin();;) {
@@ -114,7 +114,7 @@ TEST_F(Hexagon, a_device_that_does_not_fit_is_refused_and_left) {
 
 // ---- Models -------------------------------------------------------------------------------------
 
-// A small network, of `type`; float32 has no quantisation. CONV_2D with RELU, DEPTHWISE_CONV_2D,
+// A small network of `type`; float32 has no quantisation. CONV_2D with RELU, DEPTHWISE_CONV_2D,
 // ADD, AVERAGE_POOL_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX.
 std::vector<uint8_t> Network(TfLiteType type, int nodes = 7) {
   ModelBuilder m;
@@ -178,7 +178,7 @@ std::vector<uint8_t> Network(TfLiteType type, int nodes = 7) {
   return m.Finish();
 }
 
-// The results for random bytes, as int.
+// Returns the results for random bytes, as int.
 std::vector<int> Infer(TestInterpreter* t, bool is_signed) {
   EXPECT_EQ(t->Allocate(), kTfLiteOk) << t->log();
   std::vector<uint8_t> bytes(TfLiteTensorByteSize(TfLiteInterpreterGetInputTensor(t->get(), 0)));
@@ -216,7 +216,7 @@ TEST_F(Hexagon, a_network_runs_in_one_graph_and_computes_what_the_cpu_does) {
       for (const char* name : {" Supernode_8x8p32to8", "DepthwiseSupernode", "QuantizedMatMul"}) {
         EXPECT_EQ(CountIn(Log(), name), 1u) << name;
       }
-      // Another shape is another graph.
+      // Another shape creates another graph.
       EXPECT_EQ(Graphs(), 1);
     }
     EXPECT_EQ(Graphs(), 0);
@@ -246,7 +246,7 @@ TEST_F(Hexagon, one_node_alone_is_left) {
   }
 }
 
-// Two pairs of ADD with a way through float32 between them.
+// Two pairs of ADD nodes, separated by float32 nodes.
 std::vector<uint8_t> TwoPairs() {
   ModelBuilder m;
   const TensorExtras quantized = {.scale = {0.5F}, .zero_point = {128}};
@@ -300,13 +300,13 @@ TEST_F(Hexagon, a_failing_function_leaves_the_model_to_the_cpu) {
 
 // ---- Operator by operator -----------------------------------------------------------------------
 
-// One node over a [1,4,4,3] input; `steps` is how far results may be from the CPU's.
+// One node with a [1,4,4,3] input; `steps` is the tolerance between its results and the CPU's.
 struct OperatorCase {
   const char* name;
   int steps;
   std::vector<int32_t> result;
   float in_scale, out_scale;
-  int out_zero;  // for int8
+  int out_zero;  // zero point of the output for int8
   void (*add)(ModelBuilder* m, int x, int other, int y);
 };
 

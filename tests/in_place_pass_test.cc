@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pass that decides which outputs take over an input's memory, on plans made by hand.
+// The pass that decides which outputs use an input's memory, on plans built by hand.
 #include "core/exec/in_place.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ TEST(InPlacePass, an_input_that_lives_on_keeps_its_memory) {
             (std::vector<int>{-1, -1}));
 }
 
-// A view of an input that lives on; who changes either afterwards must be the last to read both.
+// A view of an input that is used later; a node that modifies either of them must be the last to
+// read both.
 TEST(InPlacePass, unmodified_data_may_be_seen_by_two) {
   constexpr uint64_t kView = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified;
   std::vector<Arena::Slot> tensors = {Of(0, 4), Of(1, 2), Of(2, 3)};
@@ -82,13 +83,13 @@ TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
   EXPECT_EQ(owner_of(Of(0, 1, 64), Of(1, 2, 128), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 128), Of(1, 2, 64), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 0), Of(1, 2, 0), kMask), -1);
-  // The caller's: inputs and outputs of the graph.
+  // Memory of the caller: inputs and outputs of the graph.
   EXPECT_EQ(owner_of(Of(0, kForever), Of(1, 2), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(0, kForever), kMask), -1);
-  // A delegate's, or not in the arena.
+  // Tensors of a delegate, or not in the arena.
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {true, false}), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {false, true}), -1);
-  // An input that nobody makes.
+  // An input without a producer.
   EXPECT_EQ(owner_of({kNoOffset, 64, {}, -1}, Of(1, 2), kMask), -1);
 }
 
@@ -109,14 +110,14 @@ TEST(InPlacePass, parts_are_made_where_their_whole_will_be) {
             (std::vector<int>{2, 2, -1}));
   EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 64, 0}));
   EXPECT_EQ(tensors[2].lifetime.first, 1);
-  // The caller's, as an output of the graph is.
+  // The caller's memory, for an output of the graph.
   tensors = {Of(1, 5), Of(2, 5, 128), Of(0, kForever, 192)};
   EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
             (std::vector<int>{2, 2, -1}));
 }
 
 TEST(InPlacePass, what_lies_in_a_part_goes_with_it) {
-  // 1 takes over 0, both become a part of 2, and 2 one of 3.
+  // 1 uses the memory of 0, both become a part of 2, and 2 a part of 3.
   std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 2), Of(2, 3), Of(3, 9, 128), Of(1, 3)};
   const int kTwoAndFour[] = {2, 4};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared},
@@ -144,8 +145,8 @@ TEST(InPlacePass, parts_are_read_where_their_whole_is) {
   EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 128, 192}));
 }
 
-// Who changes a part afterwards must be the last to read the whole.
-// Where the next part begins is not known then.
+// A node that modifies a part must be the last to read the whole.
+// If a part has no arena memory, the offset of the next part is unknown.
 TEST(InPlacePass, parts_behind_one_that_is_no_tensor_of_the_arena_are_copied) {
   std::vector<Arena::Slot> tensors = {Of(1, 5, 128), {}, Of(2, 5)};
   const int kOneAndTwo[] = {1, 2};
@@ -163,7 +164,7 @@ TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
   EXPECT_EQ(owner_of_changed(3), 0);
 }
 
-// Of two parts that overlap none is overwritten while the other is read.
+// If two parts overlap, neither is overwritten while the other is still read.
 TEST(InPlacePass, parts_that_overlap_are_not_changed) {
   constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
   const int kOneAndTwo[] = {1, 2};
@@ -179,7 +180,7 @@ TEST(InPlacePass, parts_that_overlap_are_not_changed) {
   EXPECT_EQ(owner_of_sum(192, 128, 128), -1);
   EXPECT_EQ(owner_of_sum(0, 128, 128), 0);
   EXPECT_EQ(owner_of_sum(64, 64, 128), 0);
-  // A row that goes with every other one.
+  // A row that is broadcast over the others.
   EXPECT_EQ(owner_of_sum(0, 0, 64), -1);
   EXPECT_EQ(owner_of_sum(0, 128, 64), 0);
 }
@@ -195,12 +196,12 @@ TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 64), 1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 16), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 128), -1);
-  // The caller's; there already; a delegate's.
+  // The caller's memory; tensors planned before; a delegate's tensors.
   EXPECT_EQ(owner_of(Of(0, kForever), Of(5, 6, 128), 0), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 2), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {true, false}), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {false, true}), -1);
-  // A part of something else, and twice the same.
+  // A part of another tensor, and the same tensor twice.
   const int kOneAndOne[] = {1, 1};
   std::vector<Arena::Slot> tensors = {Of(1, 2, 128), Of(2, 5), Of(5, 6, 128)};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {5, kOneAndOne, kTwo, 0, Views(kMade)}},
@@ -212,7 +213,7 @@ TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
   EXPECT_EQ(tensors[1].place, 0u);
 }
 
-// A hostile model's: what moves with each whole must not be looked at again and again.
+// A hostile model: nested parts must not be traversed again for each enclosing tensor.
 TEST(InPlacePass, wholes_are_nested_deeply) {
   constexpr int kWholes = 200'000;
   std::vector<int> numbers;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operator whose row says that an output may lie in an input's memory (OpDef::inplace), run
-// so, on every operator case where both have room: the bytes are those of separate memory.
+// Runs every operator whose row allows an output in an input's memory (OpDef::inplace) in this
+// manner, for every operator case with sufficient sizes: the bytes must equal those computed in
+// separate memory.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -19,7 +20,7 @@
 namespace deputy::conformance::in_place_test {
 namespace {
 
-// What the tables of the kernels say, by the name of the operator.
+// Masks of the kernels' tables, by the name of the operator.
 std::map<std::string, uint64_t> Masks() {
   std::map<std::string, uint64_t> masks;
   for (const auto family : AllFamilies()) {
@@ -64,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(On, InPlace,
                          testing::Values("reference", "generic", "avx2", "avx512", "amx"),
                          [](const auto& parameter) { return parameter.param; });
 
-// What would become of a wrong row.
+// Checks that a wrong row would be detected.
 TEST(InPlaceCases, differ_for_an_operator_that_moves_what_it_still_reads) {
   const Target target = CpuTarget("reference", 1);
   int different = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of an interpreter through the C API: refusals, allocation, resizing, dynamic shapes,
-// variables, custom memory, strings, cancellation (TF-33).
+// The life cycle of an interpreter through the C API: refusals, allocation, resizing, dynamic
+// shapes, variables, custom memory, strings, cancellation (TF-33).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -241,7 +241,7 @@ TEST(Interpreter, zero_elements_run_through) {
 
 // ---- Dynamic shapes -----------------------------------------------------------------------------
 
-// Output: as many elements as the input's first value says, each that value.
+// Output: n elements of the value n, where n is the input's first value.
 TfLiteStatus PrepareRepeat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
   output->allocation_type = kTfLiteDynamic;
@@ -272,7 +272,7 @@ TEST(Interpreter, nodes_behind_a_dynamic_shape_are_prepared_when_it_is_known) {
 }
 
 TEST(Interpreter, growing_dynamic_shapes_keep_what_was_computed_before_them) {
-  // a = x + x lives across the dynamic node; out = a + repeat(x)[1 element].
+  // a = x + x is alive during the dynamic node; out = a + repeat(x)[1 element].
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int a = m.AddTensor(kTfLiteFloat32, {2}, "a");
@@ -424,7 +424,7 @@ TEST(Interpreter, custom_memory_is_used_and_checked) {
   for (int i = 0; i < 4; ++i) input.data[i] = static_cast<float>(i);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(output.data[3], 16);
-  // New memory between invocations is legal; too little of it is found by allocate.
+  // New memory between invocations is valid; a size that is too small is detected by allocate.
   AlignedFloats other(4);
   TfLiteCustomAllocation replacement{other.data, 16};
   ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 3, &replacement, 0), kTfLiteOk);
@@ -476,7 +476,7 @@ TEST(Interpreter, memory_map_shows_live_tensors_apart) {
   EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteError);
 }
 
-// x -> RELU -> a -> NEG -> b -> ABS -> c -> ADD with x: all of a, b and c in one place.
+// x -> RELU -> a -> NEG -> b -> ABS -> c -> ADD with x: a, b and c share one address.
 std::vector<uint8_t> InPlaceChain() {
   ModelBuilder m;
   std::vector<int> tensors;
@@ -493,7 +493,7 @@ std::vector<uint8_t> InPlaceChain() {
   return m.Finish();
 }
 
-// Inputs and outputs of the graph are the caller's, and never shared.
+// Inputs and outputs of the graph are accessible to the caller, and never shared.
 TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
   TestInterpreter t(InPlaceChain());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -519,8 +519,8 @@ TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
   }
 }
 
-// t = |x|; a = RESHAPE(t), a view in t's place; d has a shape that is known after its node has run;
-// out = -a, last = -t.
+// t = |x|; a = RESHAPE(t), a view of t's memory; d has a shape that is known after its node has
+// run; out = -a, last = -t.
 std::vector<uint8_t> ViewBesideDynamic() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -541,8 +541,8 @@ std::vector<uint8_t> ViewBesideDynamic() {
   return m.Finish();
 }
 
-// The client gives t memory of its own after the first nodes have been laid out: the view stays
-// where it is when the rest is, in mid-run.
+// The client sets custom memory for t after the first nodes were planned: the view's address must
+// not change when the other tensors are planned during the run.
 TEST(Interpreter, a_view_keeps_its_place_when_its_owner_leaves_the_arena) {
   TestInterpreter t(ViewBesideDynamic());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -562,7 +562,7 @@ TEST(Interpreter, a_view_keeps_its_place_when_its_owner_leaves_the_arena) {
   }
 }
 
-// Two constant layers whose weights are packed for the CPU.
+// Two layers with constant weights, which are packed for the CPU.
 std::vector<uint8_t> TwoLayers() {
   ModelBuilder m;
   const std::vector<float> values(8 * 8, 0.5f);
@@ -579,7 +579,7 @@ std::vector<uint8_t> TwoLayers() {
   return m.Finish();
 }
 
-// y = x w, where w is float16 behind a DEQUANTIZE.
+// y = x w, where w is float16 followed by a DEQUANTIZE.
 std::vector<uint8_t> HalfLayer() {
   ModelBuilder m;
   const int half =
@@ -602,7 +602,7 @@ DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
   return map;
 }
 
-// A constant that a node works out is there before the first Invoke, for those who pack it.
+// A constant that a node computes is available before the first Invoke, for the nodes that pack it.
 TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
   TestInterpreter t(HalfLayer());
   for (int batch : {1, 3}) {
@@ -617,7 +617,8 @@ TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
   }
 }
 
-// Before the first Invoke, once for two nodes with the same weights, and once for all interpreters.
+// Packed before the first Invoke, once for two nodes with the same weights, and once for all
+// interpreters.
 TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
   TestInterpreter t(TwoLayers());
   EXPECT_EQ(MapOf(t.get()).packed_bytes, 0u);
@@ -625,7 +626,7 @@ TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
   const DeputyMemoryMap map = MapOf(t.get());
   EXPECT_GT(map.scratch_bytes, 0u);
   EXPECT_GE(map.packed_bytes, 8 * 8 * sizeof(float));
-  EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // a panel of 64 at most, once
+  EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // at most a panel of 64, once
   t.Set<float>(0, std::vector<float>(8, 1.0f));
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(t.Get<float>(0), std::vector<float>(8, 16.0f));
@@ -673,7 +674,7 @@ TEST(Interpreter, strings_pass_through_a_custom_operator) {
 
 // ---- Signatures ---------------------------------------------------------------------------------
 
-// Subgraph 0: z = a + b. Subgraph 1: z = a * a, with an open first dimension.
+// Subgraph 0: z = a + b. Subgraph 1: z = a * a, whose first dimension is unknown.
 std::vector<uint8_t> TwoSignatures() {
   ModelBuilder m;
   const int b = m.AddTensor(kTfLiteFloat32, {2}, "tensor_b");
@@ -753,7 +754,7 @@ TEST(Signatures, null_key_means_the_first_subgraph) {
 
 // ---- Cancellation -------------------------------------------------------------------------------
 
-// Cancels its own interpreter from inside a node, as another thread would at that moment.
+// Cancels its own interpreter from inside a node, as another thread could at that moment.
 TfLiteInterpreter* g_to_cancel;
 
 TEST(Cancellation, stops_before_the_next_node_and_the_next_invoke_works) {
@@ -815,7 +816,7 @@ TEST(Cancellation, is_an_error_where_it_was_not_enabled) {
   EXPECT_EQ(TfLiteInterpreterCancel(nullptr), kTfLiteError);
 }
 
-// ---- Delegates, before their issue --------------------------------------------------------------
+// ---- Delegates ----------------------------------------------------------------------------------
 
 TEST(Delegates, null_and_foreign_ones_answer_errors) {
   TestInterpreter t(TwoOps());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model, many interpreters, many threads: with pools of their own, with one shared pool, and
-// cancelled from outside. Meant for ThreadSanitizer as much as for the answers.
+// One model, many interpreters, many threads: with separate pools, with one shared pool, and
+// cancelled from another thread. Tests results, and data races with ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<char> DigitsModel() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Runs one picture, made from `seed`, and answers the ten scores.
+// Classifies one image, generated from `seed`, and returns the ten scores.
 std::vector<int8_t> Classify(TfLiteInterpreter* interpreter, int seed) {
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, 0);
   auto* pixels = static_cast<int8_t*>(TfLiteTensorData(input));
@@ -67,7 +67,7 @@ class InterpreterThreads : public testing::Test {
     return interpreter;
   }
 
-  // Every thread makes, uses and deletes an interpreter of its own.
+  // Every thread creates, uses and deletes an interpreter.
   void RunTogether(int threads_each, DeputyThreadPool* pool) {
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
@@ -89,7 +89,7 @@ class InterpreterThreads : public testing::Test {
   std::vector<std::vector<int8_t>> expected_;
 };
 
-// As many as it takes for some of them to be tried without workers.
+// The number of inferences is sufficient for trials without workers.
 TEST_F(InterpreterThreads, short_inferences_have_the_same_outputs_with_and_without_workers) {
   TfLiteInterpreter* interpreter = Make(2, nullptr);
   int wrong = 0;
@@ -105,7 +105,7 @@ TEST_F(InterpreterThreads, share_one_model_with_a_thread_each) { RunTogether(1, 
 
 TEST_F(InterpreterThreads, share_one_model_with_two_threads_each) { RunTogether(2, nullptr); }
 
-// y = x w with w in float16: interpreters that are prepared at a time compute and pack w once.
+// y = x w with w in float16: interpreters that are prepared concurrently compute and pack w once.
 std::vector<uint8_t> HalfLayer(int width) {
   ModelBuilder m;
   const auto count = static_cast<size_t>(width) * static_cast<size_t>(width);
@@ -162,7 +162,7 @@ TEST(SharedConstantsThreads, constants_are_computed_once_by_interpreters_prepare
     EXPECT_EQ(wrong, 0);
     if (round == 0) alone = PackedBytes(interpreters[0]);
     EXPECT_EQ(PackedBytes(interpreters[0]), alone);
-    // The last deletions race, too.
+    // The deletions run concurrently, too.
     threads.clear();
     for (TfLiteInterpreter* const interpreter : interpreters) {
       threads.emplace_back([interpreter] { TfLiteInterpreterDelete(interpreter); });
@@ -177,7 +177,7 @@ TEST_F(InterpreterThreads, share_one_pool) {
   DeputyThreadPoolDelete(pool);
 }
 
-// Threads of this process.
+// Returns the number of threads of this process.
 ptrdiff_t ThreadCount() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
@@ -205,7 +205,7 @@ TEST_F(InterpreterThreads, pool_deleted_first_lives_as_long_as_its_users) {
 
 struct Parts {
   std::thread::id invoker = std::this_thread::get_id();
-  std::vector<DeputyWorkerEvent> waiting;  // for the end of their operator
+  std::vector<DeputyWorkerEvent> waiting;  // parts of an operator that has not ended yet
   int helped = 0, of_nodes = 0;
 };
 
@@ -237,7 +237,7 @@ TEST_F(InterpreterThreads, parts_of_each_thread_are_told_to_the_invoking_one) {
         told.waiting.clear();
       },
       &parts);
-  // The other thread helps when it can; it need not come to the first of all.
+  // The other thread need not take part in the first inferences.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (parts.helped == 0 && std::chrono::steady_clock::now() < deadline) {
     ASSERT_EQ(Classify(interpreter, 0), expected_[0]);

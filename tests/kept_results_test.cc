@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that work out their result once and keep it: DEQUANTIZE of a constant, SHAPE. They turn
-// their output into memory of its own, whatever it points to before.
+// Operators that compute their result once and keep it: DEQUANTIZE of a constant, SHAPE. They
+// allocate separate memory for their output, whatever memory it had before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// y = DEQUANTIZE(constant), z = SHAPE(x), both given out.
+// y = DEQUANTIZE(constant), z = SHAPE(x); both are outputs.
 std::vector<uint8_t> KeepingModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic under the int8 operators, against wide integers and real numbers: requantisation
-// in all its roundings, the functions of the SOFTMAX recipe, activation ranges, window positions
-// and half precision. What a table computes in vectors is compared lane by lane with the scalars.
+// The arithmetic of the int8 operators compared with wide integers and real numbers: requantisation
+// in all rounding modes, the functions of SOFTMAX, activation ranges, window positions and half
+// precision. Vector results of a table are compared lane by lane with scalar ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,14 +26,14 @@ std::vector<const CpuKernels*> Tables() {
   return tables;
 }
 
-// value / 2^shift to nearest, ties away from zero.
+// Returns value / 2^shift rounded to nearest, ties away from zero.
 Wide NearestAway(Wide value, int shift) {
   const Wide half = shift == 0 ? 0 : Wide{1} << (shift - 1);
   return value >= 0 ? (value + half) >> shift : -((-value + half) >> shift);
 }
 
-// gemmlowp's first rounding is its own: to nearest, ties upwards for what is positive and for what
-// is negative alike.
+// Reproduces gemmlowp's two roundings; the first one rounds to nearest, ties upwards, for both
+// signs.
 int32_t TwoRoundings(int32_t sum, FixedMultiplier by) {
   const int left = std::max(by.shift, 0), right = std::max(-by.shift, 0);
   const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(sum) << left);
@@ -43,7 +43,7 @@ int32_t TwoRoundings(int32_t sum, FixedMultiplier by) {
   return static_cast<int32_t>(NearestAway(high, right));
 }
 
-// Sums that lie near ties for the multiplier, near the limits, and anywhere.
+// Returns sums near ties for the multiplier, near the limits, and random ones.
 std::vector<int32_t> InterestingSums(std::mt19937* engine, double factor, size_t count) {
   std::vector<int32_t> sums = {0, 1, -1, INT32_MAX, INT32_MIN, INT32_MAX - 1, INT32_MIN + 1};
   while (sums.size() < count) {
@@ -68,7 +68,7 @@ TEST(FixedMultiplier, is_the_closest_to_the_real_number) {
   EXPECT_EQ(ToFixedMultiplier(1e-30).mantissa, 0);
   EXPECT_EQ(ToFixedMultiplier(0.5).mantissa, 1 << 30);
   EXPECT_EQ(ToFixedMultiplier(0.5).shift, 0);
-  // Rounds up to the next power of two.
+  // The mantissa is rounded up to the next power of two.
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).mantissa, 1 << 30);
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).shift, 1);
   EXPECT_EQ(ToFixedMultiplier(1e30).shift, 30);
@@ -112,7 +112,7 @@ TEST(Requantize, rounding_once_takes_sums_of_64_bits) {
               static_cast<int64_t>(NearestAway(Wide{sum} * fixed.mantissa, 31 - fixed.shift)))
         << sum << " * " << fixed.mantissa << " * 2^" << fixed.shift - 31;
   }
-  // Products that leave no room for what rounds them.
+  // Products so large that adding the rounding term would overflow.
   for (const int64_t sum : {int64_t{1} << 32, (int64_t{1} << 32) - 1, -(int64_t{1} << 32)}) {
     for (int shift = -31; shift <= 0; ++shift) {
       const FixedMultiplier fixed = {INT32_MAX, shift};
@@ -167,7 +167,7 @@ TEST(Requantize, every_table_equals_the_scalar_code_in_every_lane) {
       }
       const IntRange range = {-128 + static_cast<int32_t>(engine() % 3) * 60, 127};
       std::vector<int8_t> out(static_cast<size_t>(count) + 1, 99);
-      // The sums as one row, or as two of half the length.
+      // Passes the sums as one row, or as two of half the length.
       const int rows = count % 2 == 0 && round % 2 == 0 ? 2 : 1, columns = count / rows;
       for (int c = columns; c < count; ++c) {
         factors[c] = factors[c - columns];
@@ -218,7 +218,7 @@ TEST(FixedPoint, reciprocal_is_close_to_the_real_one) {
   }
 }
 
-// Counts the taps inside the input one by one.
+// The expected value counts the taps inside the input one by one.
 TEST(Windows, first_and_last_tap_bound_those_inside_the_input) {
   for (int input = 1; input <= 9; ++input) {
     for (int filter = 1; filter <= 5; ++filter) {

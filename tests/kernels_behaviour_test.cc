@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators do beside computing: answers small enough to check by hand, constants unpacked
-// once, shapes that only running tells, preparing again, and the operator tables themselves.
+// Behaviour of operators apart from arithmetic: results small enough to check by hand, constants
+// unpacked once, shapes that are known only at run time, repeated preparation, and the operator
+// tables themselves.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +26,7 @@ TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
   return options;
 }
 
-// More of them than are written at once, of few axes and of many, behind which nothing is written.
+// More results than are written at once, for few axes and many; nothing may be written beyond them.
 TEST(Where, names_the_places_of_all_that_is_not_zero) {
   for (const std::vector<int>& shape : {std::vector<int>{50},
                                         {7, 9},
@@ -64,14 +65,14 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
   }
 }
 
-// Margins in front of and behind both axes, up to more than a block; what is cropped is nowhere,
-// and what is added is 0.
+// Margins before and after both axes, also greater than a block; cropped elements are omitted, and
+// padding is 0.
 TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
   for (const bool to_batch : {true, false}) {
     for (const int before : {0, 1, 2, 3, 5}) {
       for (const int block : {1, 2, 3}) {
         SCOPED_TRACE(testing::Message() << to_batch << " " << before << " " << block);
-        // The spatial form: its width with margins is that of seven blocks, its height of five.
+        // The spatial form: with margins its width is seven blocks, its height five.
         constexpr int kBatches = 2, kRows = 5, kColumns = 7, kDepth = 3;
         const int after = 1, height = kRows * block - after, width = kColumns * block - before - 1;
         if (width < 1) continue;
@@ -131,7 +132,7 @@ TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
       EXPECT_TRUE(names.insert(op.name).second);
       EXPECT_GE(op.min_version, 1);
       if (op.invoke == nullptr) {
-        // Options for somebody else's kernel: nothing is claimed, and no version is found.
+        // Deputy only parses the options: the operator claims nothing, and no version is found.
         EXPECT_EQ(op.types, 0u);
         EXPECT_EQ(op.prepare, nullptr);
         EXPECT_EQ(FindBuiltin(op.code, op.min_version), nullptr);
@@ -159,7 +160,8 @@ TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
   EXPECT_EQ(FindBuiltinAnyVersion(kTfLiteBuiltinCustom), nullptr);
 }
 
-// Of the numbers that LiteRT 2.3's resolver knows; CALL and CONCAT_EMBEDDINGS are none.
+// Compared with the operators that LiteRT 2.3's resolver supports; CALL and CONCAT_EMBEDDINGS are
+// not among them.
 TEST(Registry, every_builtin_operator_but_stablehlo_has_a_kernel) {
   int kernels = 0;
   for (std::span<const OpDef> family : AllFamilies()) {
@@ -215,7 +217,7 @@ TEST(Add, prepares_again_after_a_resize) {
   interpreter.Set<float>(1, {1, 2, 3, 9});
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
   EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{2, 3, 4, 6, 0, 0, 0, 0}));
-  // What cannot be broadcast is refused, and the interpreter stays of use.
+  // A shape that cannot be broadcast is refused, and the interpreter can still be used.
   ASSERT_EQ(interpreter.Resize(0, {3}), kTfLiteOk);
   EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
   ASSERT_EQ(interpreter.Resize(0, {1}), kTfLiteOk);
@@ -236,7 +238,7 @@ TEST(Conv, sums_by_hand) {
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
   interpreter.Set<float>(0, {1, 10, 100, 1000});
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
-  // The extra padding of an even filter goes behind.
+  // With an even filter the extra padding is at the end.
   EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{4321.5f, 3010.5f, 2100.5f, 1000.5f}));
 }
 
@@ -294,7 +296,7 @@ TEST(Dequantize, unpacks_constants_once_and_keeps_them_over_a_resize) {
   TfLiteTensor* weights = interpreter.Tensor(3);
   EXPECT_EQ(weights->allocation_type, kTfLitePersistentRo);
   const void* data = TfLiteTensorData(weights);
-  // Would be overwritten if the node ran again.
+  // This value would be overwritten if the node ran again.
   static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)))[0] = 1000;
   ASSERT_EQ(interpreter.Resize(0, {2, 2}), kTfLiteOk);
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
@@ -370,7 +372,7 @@ TEST(Quantize, saturates_and_rounds_by_mode) {
     ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
     interpreter.Set<float>(0, {0.5f, 1.5f, -0.5f, 2.5f, 1e30f, -kInfinity, kInfinity, NAN});
     ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
-    // Ties: to even by default, away from zero in reference mode.
+    // Ties are rounded to even by default, away from zero in reference mode.
     const std::vector<int8_t> expected =
         exact ? std::vector<int8_t>{1, 2, -1, 3, 127, -128, 127, -128}
               : std::vector<int8_t>{0, 2, 0, 2, 127, -128, 127, -128};
@@ -378,8 +380,7 @@ TEST(Quantize, saturates_and_rounds_by_mode) {
   }
 }
 
-// Steps to others of half their size, whose integers pass through int32 in blocks: beyond one
-// block, and with a rest.
+// Requantises to half the scale, through int32 in blocks: more than one block, and a remainder.
 TEST(Quantize, requantises_more_steps_than_a_block_holds) {
   constexpr int kCount = 2500;
   for (bool exact : {false, true}) {
@@ -402,7 +403,7 @@ TEST(Quantize, requantises_more_steps_than_a_block_holds) {
   }
 }
 
-// EXP of 16 bits over a range whose end a float does not hold: every step behind it is the last.
+// EXP of int16 over a range in which float overflows: every larger step has the maximum.
 TEST(Exp, saturates_where_the_exponential_is_infinite) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));
@@ -420,7 +421,7 @@ TEST(Exp, saturates_where_the_exponential_is_infinite) {
   for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i], 32767) << i;
 }
 
-// float32 by int8, the batches of the left operand along `lead`.
+// float32 times int8; the batches of the left operand have the shape `lead`.
 std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
   constexpr int kRows = 3, kDepth = 4, kColumns = 5;
   ModelBuilder m;
@@ -437,7 +438,7 @@ std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
   TestInterpreter interpreter(m.Finish());
   EXPECT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
   std::vector<float> values = RandomFloats(CountOf(shape), 5);
-  // Each row of another size, so that another row's scale shows.
+  // The magnitude differs per row, so that a wrong row's scale would be detected.
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t row = i / kDepth;
     values[i] *= static_cast<float>(row + 1);
@@ -447,8 +448,9 @@ std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
   return interpreter.Get<float>(0);
 }
 
-// TensorFlow Lite mixes up the scales here (docs/differences.md), so no golden row can tell.
-// By real value: enough elements for tables of all bytes. The scales leave no rounding.
+// TensorFlow Lite confuses the scales here (docs/differences.md), so no golden row can test this.
+// Compares real values, with enough elements that tables of all bytes are used. The scales cause no
+// rounding.
 TEST(Less, compares_large_int8_tensors_by_value) {
   constexpr int kCount = 5000;
   ModelBuilder m;
@@ -508,7 +510,7 @@ TEST(Quantisation, what_makes_no_sense_is_refused) {
     m.SetInputs({a});
     m.SetOutputs({out});
     TestInterpreter interpreter(m.Finish());
-    // Refused with the model already, or when it is prepared.
+    // The model is refused when it is loaded, or when it is prepared.
     if (interpreter.get() == nullptr) continue;
     EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
     EXPECT_NE(interpreter.log().find("tensor 1 'out'"), std::string::npos) << interpreter.log();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants, quantisation, options and shapes that no converter writes, given to kernels: each is
-// refused in words or does nothing, and no arithmetic on the way overflows (which the sanitizer
-// runs see). What a model may say at all is tested in model_check_test.cc.
+// Constants, quantisation, options and shapes that no converter writes, passed to kernels: each is
+// refused with a message or has no effect, and no arithmetic overflows (which is detected in
+// sanitizer builds). model_check_test.cc tests the checks of models.
 #include <flatbuffers/flexbuffers.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
 constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
 
-// The model is refused by AllocateTensors with a message that has `part` in it.
+// Expects that AllocateTensors refuses the model with a message that contains `part`.
 void ExpectRefused(ModelBuilder* m, const std::string& part) {
   TestInterpreter interpreter(m->Finish());
   ASSERT_NE(interpreter.get(), nullptr) << interpreter.log();
@@ -31,7 +31,7 @@ void ExpectRefused(ModelBuilder* m, const std::string& part) {
 
 // ---- Sparse constants ---------------------------------------------------------------------------
 
-// Extras for a constant of `levels` dimensions of which one element each is written down.
+// Extras for a constant of `levels` dimensions, each with one stored element.
 TensorExtras OneElement(ModelBuilder* m, size_t levels) {
   std::vector<int32_t> order(levels);
   std::vector<flatbuffers::Offset<schema::DimensionMetadata>> metadata(levels);
@@ -44,7 +44,7 @@ TensorExtras OneElement(ModelBuilder* m, size_t levels) {
   return extras;
 }
 
-// A sparse constant has fewer values than its shape says; only DENSIFY knows where they belong.
+// A sparse constant stores fewer values than its shape has elements; only DENSIFY interprets it.
 TEST(SparseConstant, is_no_operand_of_arithmetic) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {64, 64});
@@ -71,7 +71,7 @@ TEST(SparseConstant, gives_no_margins) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// No elements at all, but extents whose product does not fit.
+// No elements, but extents whose product overflows.
 TEST(EmptyTensors, broadcast_without_an_overflow) {
   ModelBuilder m;
   const int a = m.AddTensor(kTfLiteFloat32, {0, 1 << 30, 1 << 28, 1, 1});
@@ -94,7 +94,7 @@ TEST(EmptyTensors, of_strings_tile_without_an_overflow) {
   ExpectRefused(&m, "its computed size would overflow");
 }
 
-// Blocks of 2147483647 x 2147483647 elements, in no row.
+// Blocks of 2147483647 x 2147483647 elements, but no rows.
 TEST(EmptyTensors, become_space_without_an_overflow) {
   for (const std::vector<int>& dims : {std::vector<int>{8, 0, 1, 0}, {kMost, 1, 1, 0}}) {
     ModelBuilder m;
@@ -119,7 +119,7 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
     const int zeros = m.AddConstant<int32_t>(kTfLiteInt32, {4}, {0, 0, 0, 0});
     const int strides = m.AddConstant<int32_t>(kTfLiteInt32, {4}, {stride, stride, stride, stride});
     const int y = m.AddTensor(kTfLiteFloat32, {0});
-    // Begin and end are masked: everything, in steps of `stride`.
+    // Begin and end are masked, so the whole axis is selected, in steps of `stride`.
     m.AddOp(kTfLiteBuiltinStridedSlice, {x, zeros, zeros, strides}, {y},
             schema::CreateStridedSliceOptions(m.fbb(), 15, 15));
     m.SetInputs({x});
@@ -132,7 +132,7 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
   }
 }
 
-// Nothing to do, along extents that would take years to walk.
+// No elements, but extents whose traversal would take years.
 TEST(EmptyTensors, take_no_time) {
   const Shape empty = {1 << 30, 1 << 28, 0, 1};
   for (const auto code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinAveragePool2d,
@@ -163,7 +163,7 @@ TEST(EmptyTensors, take_no_time) {
   }
 }
 
-// The same of custom operators, given the shapes of their inputs and their outputs.
+// The same check for custom operators, with the shapes of their inputs and outputs.
 void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
                  const std::vector<Shape>& outputs, const std::vector<uint8_t>& options,
                  int version = 1) {
@@ -192,7 +192,7 @@ TEST(EmptyTensors, take_no_time_in_custom_operators) {
   ExpectQuick("TransformTensorBilinear", {picture, {1, 4, 4}}, {picture}, {}, 2);
 }
 
-// As many classes as an int can count, of no box.
+// INT_MAX classes, but no boxes.
 TEST(EmptyTensors, take_no_time_to_be_detected) {
   for (const bool regular : {false, true}) {
     flexbuffers::Builder map;
@@ -210,7 +210,7 @@ TEST(EmptyTensors, take_no_time_to_be_detected) {
   }
 }
 
-// Items without bytes, all of which have the same fingerprint.
+// Items of zero bytes, which all have the same fingerprint.
 TEST(EmptyTensors, take_no_time_to_be_projected) {
   ModelBuilder m;
   const int hash = m.AddConstant<float>(kTfLiteFloat32, {8, 32}, std::vector<float>(256, 0.5f));
@@ -225,7 +225,7 @@ TEST(EmptyTensors, take_no_time_to_be_projected) {
   EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
 }
 
-// No pictures, of which channels would be repeated.
+// No images, so that the channels to repeat are irrelevant.
 TEST(EmptyTensors, have_no_outputs_per_channel) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {0, 4, 4, 2});
@@ -245,7 +245,7 @@ TEST(EmptyTensors, have_no_outputs_per_channel) {
 
 // ---- Sizes --------------------------------------------------------------------------------------
 
-// Taps are counted by ints, and what is packed of them in bytes.
+// The number of taps must fit in an int, and the size of the packed taps in the limits.
 TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 1});
@@ -261,7 +261,7 @@ TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
 
 int64_t values_asked_for = 0;
 
-// Rows of more than 2^31 values, which are vectors that span pixels.
+// Rows of more than 2^31 values, in vectors that span pixels.
 TEST(DepthwiseConv, counts_the_values_of_long_rows) {
   constexpr int kWidth = 1 << 26, kChannels = 33;
   CpuKernels cpu;
@@ -303,7 +303,7 @@ std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {
   return m.Finish();
 }
 
-// Where a column comes from takes more memory than the column.
+// The table of source positions takes more memory than the column itself.
 TEST(Resize, keeps_its_notes_within_the_limits) {
   constexpr size_t kLimit = 1 << 16;
   for (const auto code : {kTfLiteBuiltinResizeBilinear, kTfLiteBuiltinResizeNearestNeighbor}) {
@@ -337,7 +337,7 @@ TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
   }
 }
 
-// 2^20 times 2^12, the sum of the exponentials, is one more than 32 bits hold.
+// The sum of the exponentials, 2^20 times 2^12, is one more than 32 bits can hold.
 TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1 << 20}, "x", PerTensor(0.5f, 0));
@@ -352,7 +352,7 @@ TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(1 << 20, -128));
 }
 
-// Exponentials of what lies below the largest then grow beyond all floats.
+// With a negative beta the exponentials of values below the maximum overflow to infinity.
 TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
   for (const char* table : {"reference", "generic", "avx2", "avx512"}) {
     if (FindCpu(table) == nullptr) continue;
@@ -373,7 +373,7 @@ TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
       OverrideCpu(nullptr);
       const std::vector<float> shares = interpreter.Get<float>(0);
       for (size_t i = 0; i < shares.size(); ++i) {
-        // Infinity over itself, and numbers over infinity.
+        // Infinity divided by infinity, and numbers divided by infinity.
         EXPECT_TRUE(i == 1 ? std::isnan(shares[i]) : shares[i] == 0.0f)
             << table << " " << depth << " " << i << ": " << shares[i];
       }
@@ -394,7 +394,7 @@ TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
   }
 }
 
-// Scales whose quotient is no finite float: steps saturate.
+// Scales whose quotient is not a finite float: values saturate.
 TEST(Mul, saturates_where_the_scales_leave_the_floats) {
   for (const DeputyArithmetic arithmetic : {kDeputyArithmeticDefault, kDeputyArithmeticReference}) {
     ModelBuilder m;
@@ -414,7 +414,7 @@ TEST(Mul, saturates_where_the_scales_leave_the_floats) {
   }
 }
 
-// Of infinities alone one of them, of nothing the last finite number.
+// The result for infinities only is an infinity; for no elements it is the extreme finite number.
 TEST(ReduceMaxAndMin, of_infinities_are_infinite) {
   for (const bool max : {true, false}) {
     const float infinity = std::numeric_limits<float>::infinity() * (max ? -1.0f : 1.0f);
@@ -451,7 +451,7 @@ TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), (std::vector<int8_t>{127, 127}));
 }
 
-// ---- Bytes that are no value of their type -----------------------------------------------------
+// ---- Invalid values of a type ------------------------------------------------------------------
 
 TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   ModelBuilder m;
@@ -459,7 +459,7 @@ TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0});
   const int y = m.AddTensor(kTfLiteFloat32, {1});
-  // Padding, stride_width and stride_height as the C struct has them.
+  // Padding, stride_width and stride_height in the layout of the C struct.
   std::vector<uint8_t> options = {77, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
   m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {y}, options);
   m.SetInputs({x});
@@ -467,7 +467,7 @@ TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   ExpectRefused(&m, "expected SAME or VALID");
 }
 
-// As TensorFlow Lite has it on every machine there is.
+// TensorFlow Lite treats every nonzero byte as true on all platforms.
 TEST(If, takes_any_byte_but_0_for_true) {
   for (const uint8_t byte : {0, 1, 3, 255}) {
     ModelBuilder m;
@@ -493,9 +493,9 @@ TEST(If, takes_any_byte_but_0_for_true) {
   }
 }
 
-// ---- Ways without number ------------------------------------------------------------------------
+// ---- Combinatorial explosion --------------------------------------------------------------------
 
-// There are 2^40 ways to begin, of which 40 have enough words left.
+// There are 2^40 partial skip-grams, of which 40 have enough words left.
 TEST(SkipGram, begins_no_way_that_words_do_not_suffice_for) {
   std::string text = "a";
   for (int i = 1; i < 40; ++i) text += " a";
@@ -510,7 +510,7 @@ TEST(SkipGram, begins_no_way_that_words_do_not_suffice_for) {
             (std::vector<int>{40}));
 }
 
-// ---- Ranks that only an output has --------------------------------------------------------------
+// ---- Ranks of outputs ---------------------------------------------------------------------------
 
 TEST(StablehloGather, refuses_more_dimensions_than_there_is_room_for) {
   ModelBuilder m;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions and matrix products of random shapes, strides, dilations and types on every CPU
-// table and several numbers of threads, against the plain code: int8 step by step, float32 closely.
-// Inputs and outputs are memory of the client that ends where the next page cannot be touched.
+// table and several numbers of threads, compared with the plain code: int8 exactly, float32 within
+// a tolerance. Inputs and outputs are memory of the client that ends at an inaccessible page.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Memory of so many bytes, right in front of a page that cannot be touched.
+// Memory of the given size that ends directly before an inaccessible page.
 class FencedMemory {
  public:
   explicit FencedMemory(size_t bytes) {
@@ -53,7 +53,7 @@ class FencedMemory {
   TfLiteCustomAllocation allocation_;
 };
 
-// A model of one operator, with what is fed to it.
+// A model of one operator, with the contents of its inputs.
 struct Example {
   std::string name;
   Bytes model;
@@ -92,7 +92,7 @@ class Writer {
     return least + static_cast<int>(random_() % static_cast<uint32_t>(most - least + 1));
   }
   bool Chance(uint32_t one_in) { return random_() % one_in == 0; }
-  // Around the sizes of tiles and vectors.
+  // Numbers around the sizes of tiles and vectors.
   int Channels() { return Chance(3) ? Pick(1, 10) : std::max(1, 8 * Pick(0, 9) + Pick(-1, 1)); }
   schema::ActivationFunctionType Activation() {
     using Type = schema::ActivationFunctionType;
@@ -104,7 +104,7 @@ class Writer {
   TensorExtras Steps(float scale) {
     return example_.is_float ? TensorExtras() : PerTensor(scale, Pick(-128, 127));
   }
-  // A tensor of the type, or of int32 for a bias of int8: a constant or fed.
+  // Adds a tensor of the type, or of int32 for a bias of int8: a constant or an input.
   int Add(const Shape& shape, const TensorExtras& extras, bool constant, bool is_bias = false) {
     const size_t count = CountOf(shape);
     const TfLiteType own = is_bias && !example_.is_float ? kTfLiteInt32 : type();
@@ -114,7 +114,7 @@ class Writer {
       if (count > 0) std::memcpy(contents.data(), values.data(), contents.size());
     } else {
       for (uint8_t& byte : contents) byte = static_cast<uint8_t>(random_());
-      // Numbers of 32 bits that sums are not lost beside.
+      // Limits 32-bit numbers to a magnitude at which sums still have an effect.
       for (size_t i = 3; own == kTfLiteInt32 && i < contents.size(); i += 4) {
         contents[i] = contents[i - 1] = contents[i - 2] >= 128 ? 255 : 0;
       }
@@ -124,7 +124,7 @@ class Writer {
     example_.feeds.emplace_back(tensor, std::move(contents));
     return tensor;
   }
-  // Input, weights and output of a layer, and its bias.
+  // Adds input, weights and output of a layer, and its bias.
   std::vector<int32_t> AddLayer(const Shape& input, const Shape& weights, int channels, int axis) {
     const float terms = static_cast<float>(CountOf(weights)) / static_cast<float>(channels);
     const int x = Add(input, Steps(0.03f), false);
@@ -237,7 +237,7 @@ class Writer {
   Example example_;
 };
 
-// RAII guard: the table of that name.
+// RAII guard: selects the CPU table of that name.
 class OnTable {
  public:
   explicit OnTable(const char* name) { OverrideCpu(FindTestCpu(name)); }
@@ -248,7 +248,7 @@ class OnTable {
 
 Bytes ResultOf(const Example& example, const char* table, int threads) {
   const OnTable guard(table);
-  std::vector<std::unique_ptr<FencedMemory>> memory;  // outlives the interpreter
+  std::vector<std::unique_ptr<FencedMemory>> memory;  // must outlive the interpreter
   TestInterpreter t(example.model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
   });

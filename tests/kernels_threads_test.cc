@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that kernels share out among threads: every element once, and the same results.
+// Work that kernels distribute among threads: every element exactly once, and identical results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace deputy::kernels_threads_test {
 namespace {
 
-// Ranges together are everything, once; small work stays on one thread.
+// The ranges cover every element exactly once; small work stays on one thread.
 TEST(ParallelRanges, cover_everything_once) {
   ThreadedContext context(3);
   for (int64_t count : {0, 1, 7, 99, 100, 101, 1000, 12345}) {
@@ -40,7 +40,8 @@ std::vector<float> Steps(size_t count, size_t factor) {
   return values;
 }
 
-// Larger than a task, by all of the plan's forms: row by row, a scalar, and both inputs whole.
+// Larger than a task, with all forms of the plan: row by row, a scalar, and two inputs of equal
+// shape.
 TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   constexpr int kRows = 300, kColumns = 700;
   ThreadedContext context(4);
@@ -75,7 +76,8 @@ TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   }
 }
 
-// Runs of a few elements, whichever input moves, as a whole and in parts that begin and end within.
+// Runs of a few elements, for either input being broadcast, as a whole and in parts that begin and
+// end within a run.
 template <typename T>
 void CheckShortRuns(const std::vector<int>& a, const std::vector<int>& b) {
   SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, " << testing::PrintToString(a) << " and "
@@ -154,8 +156,8 @@ struct Reduction {
   std::vector<int> axes;
 };
 
-// Large enough for several tasks, by every way in which the work is cut: the outermost axis, the
-// columns of a reduced one, pieces of a reduced one, and any of these below a short axis.
+// Large enough for several tasks, with every partitioning strategy: the outermost axis, the columns
+// of a reduced one, pieces of a reduced one, and any of these below a short axis.
 const Reduction kReductions[] = {
     {{300001}, {0}},           {{3001, 40}, {0}},         {{70, 2049}, {0}},
     {{2, 3, 50001}, {1}},      {{65, 3001}, {1}},         {{3, 200, 11, 31}, {1, 3}},
@@ -188,7 +190,7 @@ std::vector<T> Reduce(const std::vector<uint8_t>& model, const std::vector<T>& v
   return interpreter.Get<T>(0);
 }
 
-// fold(out, value) for every element, where it belongs.
+// Calls fold(out, value) for every element with its output.
 template <typename T, typename Fold>
 std::vector<double> BruteForce(const Reduction& row, const std::vector<T>& values, double start,
                                const Fold& fold) {
@@ -217,7 +219,7 @@ size_t CountOf(const Reduction& row) {
   return count;
 }
 
-// Of numbers whose sums round, so that another order shows.
+// The sums are rounded, so that a different order would be detected.
 TEST(Reductions, float_sums_have_the_same_bits_on_all_threads) {
   for (const Reduction& row : kReductions) {
     std::vector<float> values = Steps(CountOf(row), 7919);
@@ -249,7 +251,7 @@ TEST(Reductions, integers_are_exact_on_all_threads) {
       const auto maxima =
           Reduce(ReductionModel(kTfLiteBuiltinReduceMax, kTfLiteInt8, row), values, threads);
       for (size_t i = 0; i < sums.size(); ++i) {
-        // Half a step, and what two roundings in fixed point add to it.
+        // Half a step, plus the error of two fixed-point roundings.
         ASSERT_NEAR(means[i], sums[i] / per_output, 0.55) << threads << " " << i;
         ASSERT_EQ(maxima[i], largest[i]) << threads << " " << i;
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large graphs, most of them in small files. Nothing is timed: the sizes are such that work which
-// grows with their square would not end within minutes, nor find the memory.
+// Large graphs, most of them in small files. Times are not measured: the sizes are such that
+// quadratic work would take minutes or run out of memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -89,7 +89,7 @@ TEST(LargeGraph, of_many_parts_is_computed_by_their_nodes_under_hot) {
   EXPECT_EQ(status.degraded, 1);
 }
 
-// 8 000 nodes with the same 2 000 inputs, a list that the file has once.
+// 8 000 nodes with the same 2 000 inputs, a list that the file stores once.
 TEST(LargeGraph, of_nodes_with_many_inputs_is_delegated) {
   Halving half;
   TestInterpreter t(NodesOverSharedInputs(8000, 2000), AddIdleOperator);
@@ -121,7 +121,7 @@ TEST(LargeGraph, of_many_inputs_is_allocated) {
   }
 }
 
-// Whoever looks for TRANSPOSEs that undo each other looks no further than a step reaches.
+// The search for TRANSPOSE nodes that cancel each other is limited to the size of a fusion group.
 TEST(LargeGraph, of_transposes_is_computed) {
   constexpr int kNodes = 100000;
   ModelBuilder m;
@@ -143,7 +143,7 @@ TEST(LargeGraph, of_transposes_is_computed) {
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  // 50000 turns, three of which are none.
+  // 50000 rotations of three axes, which is equivalent to two.
   EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
             (std::vector<int>{8, 2, 3}));
 }
@@ -157,11 +157,11 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
   Halving half;
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
   EXPECT_EQ(half.inits, kSubgraphs);
-  // A resize of the first, and with it the delegate anew.
+  // A resize of the first subgraph applies the delegate again.
   ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(half.inits, kSubgraphs + 1);
-  // One that fails at the last subgraph, so that all are taken back.
+  // A delegate that fails at the last subgraph, so that all are rolled back.
   static int calls;
   calls = 0;
   TfLiteDelegate failing = TfLiteDelegateCreate();
@@ -183,7 +183,7 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_by_the_tflite_poli
   EXPECT_EQ(RunOf(t.get(), 0).runner, 0);
 }
 
-// 30 000 signatures whose tensors have the file's one name of a million bytes.
+// 30 000 signatures whose tensors share a name of a million bytes in the file.
 TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
   constexpr int kSignatures = 30000;
   TestInterpreter t(SignaturesOfOneName(kSignatures, 1000000));
@@ -200,8 +200,8 @@ TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
   }
 }
 
-// Delegates may keep pointers to nodes over a few replacements, as upstream's room for nodes has
-// it.
+// Delegates may keep pointers to nodes during several replacements, as with upstream's reserved
+// capacity.
 TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
   struct Picky {
     TfLiteDelegate base = TfLiteDelegateCreate();

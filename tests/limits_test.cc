@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model may hold: the defaults when it is loaded, a caller's own limits, and those of an
-// interpreter. A model beyond them is refused in words, before it costs memory.
+// Limits of models: the defaults on loading, those of a caller, and those of an interpreter. A
+// model beyond them is refused with a message before memory is allocated for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ DeputyLimits LimitsOf(int32_t DeputyLimits::*field, int32_t value) {
   return limits;
 }
 
-// `count` subgraphs, of which the file has one table that it names `count` times. Each has y = x +
-// x, two tensors and one node; or nothing, when they are empty.
+// `count` references to one subgraph table in the file: y = x + x, two tensors and one node; or an
+// empty one.
 std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   flatbuffers::FlatBufferBuilder fbb;
   const std::vector<int32_t> shape = {1}, x = {0}, xx = {0, 0}, y = {1};
@@ -49,7 +49,7 @@ std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 
-// Subgraph i, for all but the last two, calls i + 1 or the last one, which does nothing.
+// Each subgraph i except the last two calls i + 1 or the last one, which does nothing.
 std::vector<uint8_t> Nested(int calls) {
   ModelBuilder m;
   for (int i = 0; i <= calls; ++i) {
@@ -106,7 +106,7 @@ TEST(Loading, of_files_respects_the_callers_limits) {
   EXPECT_THAT(DeputyLastError(), HasSubstr("operators: expected at most 4, found 5"));
 }
 
-// What the default limits refuse, larger ones take.
+// Models beyond the default limits can be loaded with larger ones.
 TEST(Loading, goes_beyond_the_defaults_when_it_may) {
   const std::vector<uint8_t> bytes = Repeated(100'001, true);
   EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
@@ -134,7 +134,7 @@ TEST(Loading, with_limits_that_cannot_be_meant_fails) {
 
 // ---- Interpreters -------------------------------------------------------------------------------
 
-// The interpreter's creation under one limit; the log says why when it fails.
+// Returns whether the interpreter is created with one limit; the log has the reason if not.
 bool IsCreated(const std::vector<uint8_t>& bytes, const DeputyLimits& limits, std::string* log) {
   TestInterpreter t(bytes, [&](TfLiteInterpreterOptions* options) {
     ASSERT_EQ(DeputyInterpreterOptionsSetLimits(options, &limits), kTfLiteOk);
@@ -173,7 +173,7 @@ TEST(LimitedInterpreter, runs_calls_as_deep_as_its_limit_says) {
   EXPECT_EQ(t.Get<uint8_t>(0), std::vector<uint8_t>{1});
 }
 
-// However deep calls may go, memory is taken for those that are made.
+// With a high limit on the call depth, memory is allocated only for the calls that are made.
 TEST(Limits, of_calls_may_be_as_high_as_it_gets) {
   const DeputyLimits limits = LimitsOf(&DeputyLimits::max_call_depth, INT32_MAX);
   TestInterpreter t(Repeated(1), [&](TfLiteInterpreterOptions* options) {

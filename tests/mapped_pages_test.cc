@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's file takes memory twice, as it lies and as kernels read it, unless its pages are given
-// back once its constants are packed. What the system says of the map is what counts.
+// A model's weights would be in memory twice, in the file's mapping and packed for the kernels; the
+// pages of the mapping must be released after packing. The test reads the size from the system's
+// statistics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +37,7 @@ std::vector<uint8_t> LayerModel() {
   return m.Finish();
 }
 
-// Kilobytes of the maps of `path` that lie in this process's memory now.
+// Returns the resident kilobytes of this process's mappings of `path`.
 long ResidentKilobytes(const std::string& path) {
   std::ifstream maps("/proc/self/smaps");
   std::string line;
@@ -66,7 +67,7 @@ class MappedPages : public testing::Test {
   }
   ~MappedPages() override { std::remove(path_.c_str()); }
 
-  // What the layer makes of 0, 1, 2, ….
+  // Returns the layer's results for 0, 1, 2, ….
   std::vector<float> Run() {
     const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter(
         TfLiteInterpreterCreate(model_.get(), nullptr), TfLiteInterpreterDelete);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators, whose kernels no TensorFlow Lite has, with answers worked out by
-// hand. What they refuse is in tests/cases/mediapipe.cc.
+// MediaPipe's custom operators, for which TensorFlow Lite has no kernels, compared with results
+// computed by hand. tests/cases/mediapipe.cc tests refusals.
 #include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Tensor {
   Floats values;
 };
 
-// The outputs of one operator, of which `shapes` are in the file.
+// Returns the outputs of one operator; `shapes` are the output shapes in the file.
 std::vector<Floats> Answers(const char* op, const std::vector<Tensor>& inputs,
                             const std::vector<std::vector<int32_t>>& shapes,
                             const std::vector<uint8_t>& options, int version) {
@@ -119,7 +119,7 @@ TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
 }
 
 TEST(MediapipeUnpooling, the_last_of_two_in_one_place_stays) {
-  // Windows of 3 by 3 in steps of 2: the second begins where the first ends.
+  // Windows of 3 by 3 with a stride of 2: the second begins where the first ends.
   const auto out = Answers("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}},
                            {{1}}, PoolOptions(kTfLitePaddingSame, 3, 2), 1);
   EXPECT_THAT(out[0], ElementsAre(0, 0, 9, 0, 0, 0,  //
@@ -146,11 +146,11 @@ TEST(MediapipeTensor, is_read_at_the_middles_of_pixels) {
   const Tensor same = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto out = Answers("TransformTensorBilinear", {ramp, same}, {{1, 2, 2, 1}}, {}, 2);
   EXPECT_THAT(out[0], ElementsAre(0, 1, 10, 11));
-  // Twice as far: at 0.5, 2.5 and 4.5, the last of which is beyond the picture.
+  // With a factor of two: at 0.5, 2.5 and 4.5, of which the last is outside of the image.
   const Tensor twice = {{4, 4}, {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto far = Answers("TransformTensorBilinear", {ramp, twice}, {{1, 1, 3, 1}}, {}, 2);
   EXPECT_THAT(far[0], ElementsAre(5.5f, 7.5f, 0));
-  // Past the last row by less than a pixel is beyond it, too.
+  // A position beyond the last row by less than a pixel is outside, too.
   const Tensor moved = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 1.5f, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto edge = Answers("TransformTensorBilinear", {ramp, moved}, {{1, 2, 1, 1}}, {}, 2);
   EXPECT_THAT(edge[0], ElementsAre(15, 0));
@@ -174,7 +174,7 @@ std::vector<uint8_t> MatrixOptions() {
 }
 
 TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
-  // The box is 4 x 8 around (4, 7), of which the output sees 6 x 16.
+  // The box is 4 x 8 around (4, 7); the output covers 6 x 16.
   const Tensor upright = {{1, 4, 3}, {0, 0, 1, 10, 0, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = Answers("Landmarks2TransformMatrix", {upright}, {{1}}, MatrixOptions(), 2);
   EXPECT_THAT(out[0], ElementsAre(0.375f, 0, 0, 1,  //
@@ -184,7 +184,7 @@ TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
 }
 
 TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
-  // By a right angle: the box is 8 wide along y and 4 high along -x.
+  // Rotated by a right angle: the box is 8 wide along y and 4 high along -x.
   const Tensor turned = {{1, 4, 3}, {0, 0, 1, 0, 10, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = Answers("Landmarks2TransformMatrix", {turned}, {{1}}, MatrixOptions(), 2);
   const Floats expected = {0, -1, 0, 8, 0.75f, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};

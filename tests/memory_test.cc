@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks and limits: what is refused must be refused before an allocator sees it.
+// Blocks and limits: sizes beyond the limit are refused before an allocator is called.
 #include "core/base/memory.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ TEST(MemoryLimits, default_is_at_most_the_physical_memory) {
   EXPECT_GT(Limits().max_block_bytes, 0u);
 }
 
-// Sanitizers reserve terabytes of addresses, so a limit on them cannot be set there; a soft limit
-// far above the memory in use is harmless elsewhere.
+// Sanitizers reserve terabytes of address space, so a limit cannot be set there; otherwise a soft
+// limit far above the memory in use is harmless.
 TEST(MemoryLimits, follow_the_limit_on_address_space) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);

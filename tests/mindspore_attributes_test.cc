@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of the attributes that delegates of MindSpore's shape read, of every operator that has
-// attributes: literal values for two nodes that differ in all that the operator's options can say.
+// The attributes that MindSpore delegates read, for every operator that has attributes: literal
+// values for two nodes that differ in all options of the operator.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -17,7 +17,8 @@ namespace {
 
 // ---- Attributes as text -------------------------------------------------------------------------
 
-// "2", "[1, 2]", "true" or "0.5". An attribute of another kind is read as the default.
+// Returns "2", "[1, 2]", "true" or "0.5". Reading an attribute as another kind must return the
+// default.
 std::string ValueOf(const ms_schema::Primitive& primitive, const char* name) {
   if (primitive.GetInt(name, 1) == primitive.GetInt(name, 2)) {
     return std::to_string(primitive.GetInt(name));
@@ -37,7 +38,7 @@ std::string ValueOf(const ms_schema::Primitive& primitive, const char* name) {
   return text + "]";
 }
 
-// "name=value ...", sorted by name.
+// Returns "name=value ...", sorted by name.
 std::string TextOf(const ms_schema::Primitive& primitive) {
   std::vector<std::string> names = primitive.attributes();
   std::sort(names.begin(), names.end());
@@ -48,7 +49,7 @@ std::string TextOf(const ms_schema::Primitive& primitive) {
   return text;
 }
 
-// The attributes of the model's only node.
+// Returns the attributes of the model's only node.
 std::string AttributesOf(const std::vector<uint8_t>& bytes) {
   std::string text = "no node";
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
@@ -74,8 +75,8 @@ std::string AttributesOf(const std::vector<uint8_t>& bytes) {
 struct Facts {
   int32_t type = 0, builtin_code = 0, version = 0;
   std::string type_name, custom_name, bytes;
-  std::vector<int32_t> kinds;  // of the attributes
-  bool is_const = true;        // the first input
+  std::vector<int32_t> kinds;  // kinds of the attributes
+  bool is_const = true;        // of the first input
 };
 
 Facts FactsOf(const DeputyMSGraph* graph) {
@@ -132,7 +133,7 @@ Facts FactsOf(const std::vector<uint8_t>& bytes) {
 struct Tensor {
   std::vector<int32_t> shape;
   TfLiteType type = kTfLiteFloat32;
-  std::vector<int32_t> values = {};  // of a constant of int32
+  std::vector<int32_t> values = {};  // contents of an int32 constant
 };
 
 template <typename Options = schema::AbsOptions>
@@ -161,7 +162,7 @@ std::string Attributes(
   return AttributesOf(m.Finish());
 }
 
-// With options from a function of the builder: OPTIONS(Conv2D, schema::Padding::SAME, 1, 1).
+// Options made by a function of the builder: OPTIONS(Conv2D, schema::Padding::SAME, 1, 1).
 #define OPTIONS(name, ...) \
   std::function(           \
       [](ModelBuilder* m) { return schema::Create##name##Options(m->fbb(), __VA_ARGS__); })
@@ -261,7 +262,7 @@ TEST(MindSporeAttributes, activations) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinPow, {{{2, 3}}, {{2, 3}}}, x), "scale=1 shift=0");
 }
 
-// The number of each fused activation; SIGN_BIT has no kernel on the CPU.
+// The number of each fused activation; the CPU has no kernel for SIGN_BIT.
 TEST(MindSporeAttributes, arithmetic) {
   const std::vector<Tensor> two = {{{2, 3}}, {{2, 3}}}, one = {{{2, 3}}};
   EXPECT_EQ(Attributes(kTfLiteBuiltinAdd, two, one, OPTIONS(Add, Activation::RELU)),
@@ -437,7 +438,7 @@ TEST(MindSporeAttributes, pictures) {
             "block_size=4");
 }
 
-// Types are given as numbers of MindSpore's data types.
+// Types are numbers of MindSpore's data types.
 TEST(MindSporeAttributes, types) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinCast, {{{2}, kTfLiteInt32}}, {{{2}, kTfLiteFloat32}}),
             "dst_t=43 src_t=34");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates of MindSpore's shape: what they see, what Replace does, when their functions are
-// called, and what becomes of their failures. Results are compared with plain loops of the test's
-// own.
+// MindSpore delegates: their view of the model, Replace, the order of calls, and the handling of
+// failures. Results are compared with plain loops of the test.
 #include <map>
 #include <random>
 #include <set>
@@ -52,7 +51,7 @@ TEST(MindSporeRuns, every_mask_of_a_chain_gives_a_kernel_per_run) {
   }
 }
 
-// Random graphs with several readers per tensor, and random claims.
+// Random graphs with several consumers per tensor, and random claims.
 std::vector<uint8_t> RandomModel(std::mt19937* random, int nodes) {
   ModelBuilder m;
   std::vector<int> made = {m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x")};
@@ -216,7 +215,7 @@ TEST(MindSporeReplace, kernel_that_replaces_a_kernel_takes_its_nodes) {
   EXPECT_EQ(Predict(&model, kX), ChainResult(4, kX));
 }
 
-// ---- The whole list rewritten -------------------------------------------------------------------
+// ---- Rewriting the list of kernels --------------------------------------------------------------
 
 // x -> a = x + x -> b = a + a, c = a * a -> y = b + c.
 std::vector<uint8_t> Diamond() {
@@ -235,7 +234,7 @@ std::vector<uint8_t> Diamond() {
   return m.Finish();
 }
 
-// Rewrites the list; `rewrite` gets it and makes kernels of some of the originals.
+// Builds a model and passes the list to `rewrite`, which may replace some of the original kernels.
 Status BuildRewritten(
     Model* model, const std::shared_ptr<RunDelegate>& delegate,
     const std::function<void(std::vector<Kernel*>* list,
@@ -279,7 +278,7 @@ TEST(MindSporeNodes, fresh_lists_are_accepted) {
   EXPECT_EQ(PartitionCount(model), 1);
   EXPECT_EQ(Predict(&model, kX), DiamondResult());
 
-  // Kernels 1 and 2 change places, and 2 is the delegate's.
+  // Exchanges kernels 1 and 2, and replaces 2 by the delegate's.
   const auto turned = std::make_shared<RunDelegate>(nullptr);
   Model other;
   ASSERT_EQ(BuildRewritten(&other, turned,
@@ -298,7 +297,7 @@ TEST(MindSporeNodes, lists_that_cannot_run_are_refused_with_a_text) {
       {"is missing from the list", [](List* list, const KernelOf&) { list->pop_back(); }},
       {"is in the list twice", [](List* list, const KernelOf&) { list->push_back((*list)[0]); }},
       {"precedes", [](List* list, const KernelOf&) { std::swap((*list)[0], (*list)[1]); }},
-      // Between them runs kernel 1, which stays and which the new one does not read.
+      // Kernel 1 runs between them; it stays, and the new kernel does not read its output.
       {"the tensor is not among its inputs",
        [](List* list, const KernelOf& kernel_of) {
          *list = {(*list)[1], kernel_of({0, 2, 3})};
@@ -509,7 +508,7 @@ TEST(MindSporePrimitive, attributes_decide_what_is_taken) {
   EXPECT_EQ(PartitionCount(model), 1);
 }
 
-// ---- Life of a kernel ---------------------------------------------------------------------------
+// ---- Life cycle of a kernel ---------------------------------------------------------------------
 
 TEST(MindSporeKernel, prepared_once_executed_once_per_predict) {
   const auto delegate = std::make_shared<RunDelegate>(TakesAll);
@@ -517,7 +516,7 @@ TEST(MindSporeKernel, prepared_once_executed_once_per_predict) {
   {
     std::vector<uint8_t> bytes = ChainModel(3);
     ASSERT_EQ(Build(&model, bytes, delegate), mindspore::kSuccess);
-    std::fill(bytes.begin(), bytes.end(), uint8_t{0xAB});  // the library has its copy
+    std::fill(bytes.begin(), bytes.end(), uint8_t{0xAB});  // the library has its own copy
   }
   for (int i = 0; i < 100; ++i) EXPECT_EQ(Predict(&model, kX), ChainResult(3, kX));
   EXPECT_EQ(Count(*delegate->records, "build"), 1U);
@@ -604,7 +603,7 @@ TEST(MindSporeKernel, static_delegate_that_refuses_a_shape_is_back_at_the_former
   EXPECT_EQ(Predict(&model, kX), ChainResult(3, kX));
 }
 
-// An output whose shape is known only when it is computed.
+// A kernel whose output has a shape only after it has run.
 class LateKernel : public Kernel {
  public:
   using Kernel::Kernel;
@@ -724,7 +723,7 @@ TEST(MindSporeCallbacks, once_per_kernel_with_names) {
   const auto before = [&calls](const auto& in, const auto& out, const auto& info) {
     calls.push_back("before " + info.node_name + " " + info.node_type + " " + in[0].Name() + " " +
                     out[0].Name());
-    return false;  // is logged, and the inference goes on
+    return false;  // is logged, and the inference continues
   };
   std::vector<float> last;
   const auto after = [&](const auto&, const auto& out, const auto& info) {
@@ -754,7 +753,7 @@ TEST(MindSporeCallbacks, predict_inside_a_callback_is_refused) {
   EXPECT_EQ(inner, mindspore::kLiteReentrantError);
 }
 
-// ---- Beyond the original ------------------------------------------------------------------------
+// ---- Extensions of MindSpore's API --------------------------------------------------------------
 
 TEST(MindSporeBeyond, operator_without_a_kernel_may_be_taken) {
   ModelBuilder m;
@@ -779,7 +778,7 @@ TEST(MindSporeBeyond, operator_without_a_kernel_may_be_taken) {
   EXPECT_EQ(Predict(&model, kX), (std::vector<float>{2, 4, -6, 1}));
 }
 
-// A delegate of TensorFlow Lite's shape: takes MUL by a constant.
+// A TensorFlow Lite delegate that claims MUL by a constant.
 TfLiteRegistration MulNode() {
   TfLiteRegistration registration = {};
   registration.builtin_code = kTfLiteBuiltinDelegate;
@@ -832,7 +831,7 @@ TfLiteDelegate PlainMulDelegate() {
   return delegate;
 }
 
-// Who runs each node of the plan.
+// Returns the runner of each node of the plan.
 Records Owners(const TfLiteInterpreter* interpreter) {
   Records owners;
   std::map<int, std::string> by_position;

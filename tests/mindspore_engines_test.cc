@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Engines from libraries behind MindSpore's API: one delegate binary for models in both formats,
-// and engines that a context's devices name. What cannot be loaded is a line of the log and nothing
-// else.
+// and engines that a context's devices name. A library that cannot be loaded is only logged.
 #include <unistd.h>
 
 #include <filesystem>
@@ -80,7 +79,7 @@ std::vector<uint8_t> InMs() {
   return w.Finish();
 }
 
-// The same by plain loops.
+// Computes the same with plain loops.
 Floats Expected() {
   Floats result;
   for (int y = 0; y < kOut; ++y) {
@@ -123,7 +122,7 @@ std::shared_ptr<mindspore::Context> CpuContext() {
 TEST(MindSporeEngines, one_delegate_binary_runs_models_of_both_formats) {
   struct Row {
     const char* library;
-    int nodes;  // of the model, taken
+    int nodes;  // number of the model's nodes that are claimed
   };
   for (const Row& row : {Row{"examples/libmindspore_plugin.so", 3}, Row{"libdeputy_npu_stub.so", 4},
                          Row{"libdeputy_xnnpack.so", 4}}) {
@@ -162,7 +161,7 @@ std::shared_ptr<mindspore::Context> WithDevice(
   return context;
 }
 
-// An NPU, and the place where TensorRT stands, on a GPU.
+// An NPU, and an engine in place of TensorRT on a GPU.
 TEST(MindSporeEngines, devices_name_engines) {
   const std::vector<uint8_t> bytes = InTflite();
   const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
@@ -182,7 +181,7 @@ TEST(MindSporeEngines, devices_name_engines) {
   }
 }
 
-// What the process writes to standard error while `function` runs.
+// Returns the process's output to standard error while `function` runs.
 std::string WrittenToStderr(const std::function<void()>& function) {
   testing::internal::CaptureStderr();
   function();
@@ -197,7 +196,7 @@ TEST(MindSporeEngines, one_that_cannot_be_had_is_a_line_of_the_log_alone) {
   const std::vector<uint8_t> bytes = InTflite();
   const std::string no_library = testing::TempDir() + "/mindspore_engines_test.so";
   std::ofstream(no_library) << "no library";
-  // Absent, damaged, and one that gives no delegate.
+  // Missing, damaged, and a library that creates no delegate.
   for (const std::string& library : {std::string("/nowhere/libengine.so"), no_library,
                                      BuildPath("tests/plugins/libnull_result.so")}) {
     lines.clear();

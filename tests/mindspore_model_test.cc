@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models, contexts, tensors, statuses and the log of MindSpore's API. Numbers are those of
-// MindSpore Lite, written out.
+// Models, contexts, tensors, statuses and the log of MindSpore's API. Status numbers are those of
+// MindSpore Lite, as literals.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ using testing::HasSubstr;
 
 const std::vector<float> kX = {1, 2, -3, 0.5F};
 
-// The folder of this build, from where the test lies in it.
+// Returns the build folder, relative to this program.
 std::filesystem::path BuildFolder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 }
@@ -367,7 +367,7 @@ TEST(MindSporeContext, without_a_cpu_no_node_may_be_left) {
   }
 }
 
-// The two ways to ask for a ready-made delegate: the object, or a device that names its library.
+// The two methods to use a plug-in: the delegate object, or a device that names its library.
 TEST(MindSporeContext, device_and_object_give_the_same_partitions) {
   const std::string library = BuildFolder() / "examples/libsoftmax_delegate.so";
   ModelBuilder m;
@@ -473,7 +473,7 @@ TEST(MindSporeModel, file_and_buffer_are_the_same_model) {
   std::filesystem::remove(path);
 }
 
-// MindSpore's own files go the same way, by their identifier.
+// MindSpore's own files are loaded by the same functions, identified by their header.
 TEST(MindSporeModel, takes_models_of_mindspore) {
   ms::MsWriter writer;
   const uint32_t x = writer.Input({1, 4}), y = writer.Output({1, 4});

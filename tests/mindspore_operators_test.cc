@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What delegates of MindSpore's shape are told of operators: their numbers in MindSpore's schema,
-// and attributes, on the model of every operator case.
+// The description of operators for MindSpore delegates: their numbers in MindSpore's schema, and
+// attributes, for the model of every operator case.
 #include <map>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace {
 
 struct Operator {
   int number;
-  // Names of the attributes, in the order of the alphabet.
+  // Names of the attributes, in alphabetical order.
   std::set<std::string> attributes;
 };
 
@@ -33,7 +33,7 @@ const std::set<std::string> kTypes = {"dst_t", "src_t"};
 const std::set<std::string> kResize = {"coordinate_transform_mode", "method", "new_height",
                                        "new_width"};
 
-// By TensorFlow Lite's names. Operators that are not here are 191, Custom.
+// By TensorFlow Lite's names. Operators that are not listed have the number 191, Custom.
 const std::map<std::string, Operator> kOperators = {
     {"ABS", {1, {}}},
     {"RELU", {2, kActivation}},
@@ -138,7 +138,7 @@ const std::map<std::string, Operator> kOperators = {
     {"CUMSUM", {192, {"exclusive", "reverse"}}},
 };
 
-// The primitives of a model's first kernels, by the number of the operator.
+// The primitives of a model's first kernels, by operator number.
 struct Seen {
   int number;
   std::set<std::string> attributes;
@@ -187,7 +187,7 @@ std::vector<Seen> PrimitivesOf(const std::vector<uint8_t>& bytes, Records* out_o
       const std::vector<std::string> names = primitive->attributes();
       seen.push_back({primitive->value_type(), {names.begin(), names.end()}});
     }
-    // The delegate is offered every subgraph; the first one counts.
+    // The delegate is offered every subgraph; only the first one is recorded.
     return mindspore::kLiteError;
   };
   TfLiteDelegate* adapted = mindspore::ToTfLiteDelegate(delegate);
@@ -230,7 +230,7 @@ TEST(MindSporeOperators, have_mindspores_numbers_and_attributes) {
       EXPECT_EQ(attributes, known->second.attributes) << c.name;
     }
   }
-  // Operators without cases have no kernel here yet.
+  // Operators without cases have no kernel in Deputy yet.
   const std::set<std::string> without = {"LOCAL_RESPONSE_NORMALIZATION", "REVERSE_V2",
                                          "SCATTER_ND"};
   for (const auto& [name, row] : kOperators) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The doors that mindspore/plugin.h gives to a library with a delegate of MindSpore's shape: what
-// hosts read of it, its options, its failures, and what it says of nodes it does not take.
-// tests/examples_test.py loads a whole one.
+// The entry points that mindspore/plugin.h adds to a library with a MindSpore delegate: the
+// description that hosts read, options, failures, and reasons for nodes that are not claimed.
+// tests/examples_test.py loads a complete one.
 #include "mindspore/plugin.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Takes the additions; says so of the others unless it is "mute".
+// Claims additions; reports reasons for the others unless it is "mute".
 class AddDelegate : public RunDelegate {
  public:
   explicit AddDelegate(bool mute)
@@ -126,7 +126,7 @@ TEST(MindSporePlugin, failures_of_the_maker_are_reported) {
   EXPECT_EQ(tflite_plugin_create_delegate(&key, &value, 1, nullptr), nullptr);
 }
 
-// The answers that a library's delegate gives for the nodes of a chain, as the host asks it.
+// Queries a library's delegate for the nodes of a chain, as the host does.
 class Asker {
  public:
   explicit Asker(TfLiteDelegate* delegate) : delegate_(delegate) {
@@ -186,7 +186,7 @@ TEST(MindSporePlugin, may_say_nothing) {
   EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
 }
 
-// Reasons of the runtime's, kernels that are none.
+// Reasons reserved for the runtime, and invalid kernels.
 TEST(MindSporePlugin, refusals_are_checked) {
   DeputyMSDelegate c = {};
   c.struct_size = sizeof c;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime that hands a delegate nodes without their options, which no runtime should: each of our
-// delegates leaves those nodes and says so. The compiler, and with it the OpenCL delegate, is asked
-// by compiler_hostile_test; the bridge to XNNPACK is of MindSpore's shape and gets attributes.
+// A runtime that passes nodes without their options to a delegate, which no runtime should do: each
+// of our delegates refuses those nodes with a reason. compiler_hostile_test covers the compiler,
+// and with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore delegate and receives
+// attributes.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,12 +50,12 @@ std::vector<uint8_t> Model(TfLiteType type) {
 }
 
 struct Asked {
-  std::string library;  // a path
+  std::string library;  // path of the library
   Options options;
   TfLiteType type;
 };
 
-// The words of the result for each node: "supported", or why not.
+// Returns the result for each node: "supported", or the reason.
 std::vector<std::string> WordsOf(const DeputySupportResult& result) {
   std::vector<std::string> words;
   for (size_t i = 0; i < result.node_count; ++i) {
@@ -82,7 +83,7 @@ std::vector<std::string> AnswerTo(TfLiteContext* context, void* library, TfLiteD
   return WordsOf(result);
 }
 
-// What the library says of the model's nodes, which have their options or not.
+// Returns the library's result for the model's nodes, with or without their options.
 std::vector<std::string> SupportTexts(const Asked& asked, bool with_options) {
   void* const library = dlopen(asked.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {dlerror()};

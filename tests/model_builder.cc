@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables are written as they are added, since FlatBuffers grow from the inside out; Finish joins
-// them. Data behind the FlatBuffer is only placed then, when its size is known.
+// Tables are written when they are added, because FlatBuffers grow from the inside out; Finish
+// joins them. Data after the FlatBuffer is placed by Finish, when its size is known.
 #include "tests/model_builder.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr size_t kBufferAlignment = 16;
 
-// Writers leave this until they know the offset; readers take it for "inline".
+// Writers store this until they know the offset; readers interpret it as "inline".
 constexpr uint64_t kPlaceholderOffset = 1;
 
 }  // namespace
 
 schema::TensorType SchemaType(TfLiteType type) {
   using enum schema::TensorType;
-  // By TfLiteType; the first stands for kTfLiteNoType, which files cannot say.
+  // Indexed by TfLiteType; the first entry is kTfLiteNoType, which files cannot contain.
   static constexpr schema::TensorType kTypes[] = {
       static_cast<schema::TensorType>(-1),
       FLOAT32,
@@ -140,7 +140,7 @@ uint32_t ModelBuilder::AddOperatorCode(int code, const char* custom_name, int ve
 }
 
 uint32_t ModelBuilder::AddRawOperatorCode(flatbuffers::Offset<schema::OperatorCode> code) {
-  code_keys_.emplace_back(std::pair(-1, ""), -1);  // never found again
+  code_keys_.emplace_back(std::pair(-1, ""), -1);  // this key never matches
   codes_.push_back(code);
   return static_cast<uint32_t>(codes_.size() - 1);
 }

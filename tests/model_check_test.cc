@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One broken model per check: each is refused, or its subgraph marked, with one sentence that names
-// what is wrong. Every case breaks one thing of a model that is otherwise sound.
+// One broken model per check: each is refused, or its subgraph is marked, with one sentence that
+// describes the error. Every case breaks one property of a valid model.
 #include "core/model/model_check.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 struct Case {
   std::string name;
   std::function<void(ModelBuilder&)> build;
-  std::string text;  // in the report of a refusal, or in the inconsistency
+  std::string text;  // part of the error message, or of the inconsistency
 };
 
 void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }
@@ -136,7 +136,7 @@ const Case kTensorRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Tensors, Refusal, testing::ValuesIn(kTensorRefusals), CaseName);
 
-// Words of a string tensor with two texts, "ab" and "c".
+// Contents of a string tensor with two texts, "ab" and "c", as words.
 std::vector<int32_t> StringWords() { return {2, 16, 18, 19, 0x00636261}; }
 
 std::function<void(ModelBuilder&)> Strings(size_t word, int32_t value) {
@@ -393,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(Others, Refusal, testing::ValuesIn(kOtherRefusals), Cas
 
 class Inconsistency : public testing::TestWithParam<Case> {};
 
-// The case's model gets three tensors first: 0, 1 and 2.
+// The case's model has three tensors first: 0, 1 and 2.
 TEST_P(Inconsistency, is_noted_and_the_model_loads) {
   ModelBuilder m;
   for (int i = 0; i < 3; ++i) m.AddTensor(kTfLiteFloat32, {1});
@@ -408,7 +408,7 @@ TEST_P(Inconsistency, is_noted_and_the_model_loads) {
   }
 }
 
-// Any call of a subgraph that does not exist: the model has two.
+// Adds a node that calls a subgraph that does not exist: the model has two.
 template <typename Options>
 std::function<void(ModelBuilder&)> Calling(TfLiteBuiltinOperator code, Options options) {
   return [=](ModelBuilder& m) {
@@ -544,7 +544,7 @@ TEST(Consistency, other_operators_may_carry_any_options) {
   EXPECT_EQ(result.model->desc().subgraphs[0].inconsistency, "");
 }
 
-// Converters of older days pad constants. Only what the shape needs is read.
+// Old converters pad constants. Only the bytes that the shape needs are read.
 TEST(Consistency, constants_may_have_spare_bytes_at_their_end) {
   for (const int spare : {1, 4, 64}) {
     for (const bool behind : {false, true}) {
@@ -577,7 +577,7 @@ TEST(Consistency, constants_may_have_spare_bytes_at_their_end) {
   }
 }
 
-// A chain of `length` subgraphs, each calling the next; the last calls `last`, if that is one.
+// A chain of `length` subgraphs, each calling the next; the last calls `last`, unless it is -1.
 std::vector<uint8_t> Chain(int length, int last) {
   ModelBuilder m;
   for (int i = 0; i < length; ++i) {
@@ -591,7 +591,7 @@ std::vector<uint8_t> Chain(int length, int last) {
 }
 
 TEST(CallDepth, is_accepted_up_to_the_limit) {
-  const std::vector<uint8_t> bytes = Chain(65, -1);  // 64 calls inside each other
+  const std::vector<uint8_t> bytes = Chain(65, -1);  // 64 nested calls
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
   for (const SubgraphDesc& subgraph : result.model->desc().subgraphs) {
@@ -617,7 +617,7 @@ TEST(CallDepth, marks_a_circle_and_all_who_lead_to_it) {
   }
 }
 
-// ---- Without a file -----------------------------------------------------------------------------
+// ---- Descriptions without a file ----------------------------------------------------------------
 
 TEST(Validate, checks_descriptions_made_by_hand) {
   ModelDesc desc;

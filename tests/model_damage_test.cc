@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No damaged file does harm, and no refused allocation. Damaged files are loaded from blocks of
-// exactly their size, so that a sanitizer sees the first byte read beyond, and whatever loads is
-// read from end to end.
+// Damaged files and failing allocations cause no crash. Damaged files are loaded from blocks of
+// exactly their size, so that a sanitizer detects the first byte read beyond the end, and every
+// file that loads is read completely.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "tests/load_result.h"
 #include "tests/sample_model.h"
 
-// Refuses the allocation that brings the countdown to zero, and no other. Not inlined: g++ would
-// see `free` meet memory from `new` and warn.
+// Makes the allocation fail that decrements the countdown to zero, and no other. Not inlined:
+// otherwise g++ warns about `free` of memory from `new`.
 static std::atomic<int> allocations_until_refusal{0};
 
 __attribute__((noinline)) void* operator new(size_t size) {
@@ -36,7 +36,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// True when it loads; a refusal must come with exactly one report.
+// Returns true if the file loads; a refusal must have exactly one report.
 bool LoadsSafely(const std::vector<uint8_t>& bytes) {
   const LoadResult result = LoadBytes(bytes);
   if (result.model == nullptr) {
@@ -119,7 +119,7 @@ TEST(Damage, every_changed_byte_is_harmless) {
   EXPECT_GT(refused, 100);
 }
 
-// The same large vector again and again would make a small file huge in memory.
+// Repeated references to one large vector must not make a small file large in memory.
 TEST(Damage, shared_data_does_not_multiply) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto shape = fbb.CreateVector(std::vector<int32_t>(100000, 1));

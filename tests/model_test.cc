@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading: what a description holds and where data lies.
+// Loading: the contents of a description and the location of its data.
 #include "core/model/model.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ using testing::StartsWith;
 // An int64 vector whose elements are 4-byte aligned only, as FlatBuffers allow.
 flatbuffers::Offset<flatbuffers::Vector<int64_t>> MisalignedLongs(
     flatbuffers::FlatBufferBuilder& fbb, const std::vector<int64_t>& values) {
-  // Positions count from the end of the file, whose size becomes a multiple of 8.
+  // Offsets count from the end of the file, whose size is a multiple of 8.
   fbb.Align(8);
   fbb.PushElement<uint32_t>(0);
   for (size_t i = values.size(); i-- > 0;) {
@@ -165,12 +165,12 @@ TEST(OperatorCodes, are_the_greater_of_the_old_and_the_new_field) {
         m.fbb(), old_code, 0, 1, static_cast<schema::BuiltinOperator>(new_code)));
   };
   code(9, 0);      // an old file
-  code(9, 9);      // a new one
-  code(127, 150);  // a number that the old field cannot hold
+  code(9, 9);      // a current one
+  code(127, 150);  // a number that does not fit into the old field
   code(-1, 0);
   code(-1, -1);
   code(0, 100000);
-  code(32, 0);  // custom, without a name
+  code(32, 0);  // a custom operator without a name
   const std::vector<uint8_t> bytes = m.Finish();
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
@@ -266,7 +266,7 @@ TEST(Options, map_every_type_of_the_schema) {
   EXPECT_EQ(TypeFromSchema(23), kTfLiteNoType);
 }
 
-// ---- Where data lies ----------------------------------------------------------------------------
+// ---- Location of data --------------------------------------------------------------------------
 
 bool LiesIn(const void* pointer, const std::vector<uint8_t>& bytes) {
   const auto* p = static_cast<const uint8_t*>(pointer);
@@ -317,7 +317,7 @@ TEST(Bytes, behind_the_flatbuffer_are_found_by_offset_and_size) {
   EXPECT_EQ(tensors[1].data + 4000, bytes.data() + bytes.size());
 }
 
-// Three tensors over data at an odd offset of the file.
+// Three tensors use data at an odd offset of the file.
 TEST(Bytes, not_aligned_to_their_element_are_copied_once) {
   ModelBuilder m;
   const uint32_t buffer = m.AddRawBuffer(schema::CreateBuffer(m.fbb(), 0, 5, 16));
@@ -424,11 +424,11 @@ TEST_F(Files, that_are_mapped_copy_their_parts) {
   EXPECT_FALSE(model->CopyBytes(copy.data(), 0, copy.data()));
   EXPECT_FALSE(model->CopyBytes(nullptr, 1, copy.data()));
   EXPECT_FALSE(model->CopyBytes(first + 1, SIZE_MAX, copy.data()));
-  // Pages that are given back are read again.
+  // Released pages are read from the file again.
   model->ReleasePages(first, bytes.size());
   model->ReleasePages(copy.data(), copy.size());
   EXPECT_EQ(std::memcmp(first, bytes.data(), bytes.size()), 0);
-  // What is gone cannot be copied; a model in memory need not be.
+  // Data of a truncated file cannot be copied; a model in memory need not be copied.
   ASSERT_EQ(truncate(path.c_str(), 16), 0);
   EXPECT_FALSE(model->CopyBytes(first, 17, copy.data()));
   const auto borrowed = Model::FromBuffer(bytes.data(), bytes.size(), log.reporter());
@@ -487,8 +487,8 @@ TEST_F(Files, without_a_model_are_refused_and_closed) {
   EXPECT_EQ(after, before) << "no descriptor stays open";
 }
 
-// The whole of a file of 2^31 bytes and more cannot be given to the verifier. The file is a hole
-// but for its ends; address space and a sparse file are all it takes.
+// A file of 2^31 bytes or more cannot be passed to the verifier as a whole. The file is sparse
+// except for its ends, so that it needs only address space.
 TEST_F(Files, beyond_two_gigabytes_are_loaded) {
   const uint64_t offset = (uint64_t{1} << 31) + 4096;
   ModelBuilder m;
@@ -508,7 +508,7 @@ TEST_F(Files, beyond_two_gigabytes_are_loaded) {
 
 // ---- Real models --------------------------------------------------------------------------------
 
-// Those that ship here, and those of the folder `shared` where it is.
+// Returns the models of this repository, and those of the folder `shared` if present.
 std::vector<std::filesystem::path> RealModelPaths() {
   const char* shared = std::getenv("DEPUTY_SHARED");
   std::vector<std::filesystem::path> paths;

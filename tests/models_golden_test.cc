@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole models compared with the results of the real TensorFlow Lite: the models that ship here
-// (tests/data/whole, made by tests/golden/whole.py), and those of the folder `shared` where it is
-// beside the sources or where DEPUTY_SHARED points. One model of the latter has no results, but
-// custom operators of MediaPipe that TensorFlow Lite lacks: it runs on a drawn face.
+// Whole models compared with the results of the real TensorFlow Lite: the models of this repository
+// (tests/data/whole, made by tests/golden/whole.py), and those of the folder `shared`, next to the
+// sources or named by DEPUTY_SHARED, if present. One model of the latter has no recorded results,
+// because it uses custom operators of MediaPipe that TensorFlow Lite lacks: it runs on a drawn
+// face.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,11 +29,11 @@
 namespace deputy::models_golden_test {
 namespace {
 
-// Without answers: TensorFlow Lite has no TransformLandmarks and others of its operators.
+// Has no recorded results: TensorFlow Lite lacks TransformLandmarks and other operators of it.
 constexpr char kMediapipeOnly[] = "face_landmark_with_attention.tflite";
 
-// What the OpenCL delegate says where there is no library, no driver, or no processor among its
-// devices (gpu_cl/device.cc).
+// The OpenCL delegate's messages if there is no library, no driver, or no CPU device
+// (gpu_cl/device.cc).
 constexpr const char* kNoOpenCl[] = {"no OpenCL: ", "OpenCL has no platform",
                                      "OpenCL has no device", "OpenCL device 'cpu': expected"};
 
@@ -47,7 +48,7 @@ struct Case {
   size_t inputs;
 };
 
-// The cases of `folder`, whose index names models below `models`.
+// Returns the cases of `folder`, whose index names models below `models`.
 std::vector<Case> CasesOf(const std::string& folder, const std::string& models) {
   std::ifstream index(folder + "/index.json");
   if (!index.is_open()) return {};
