@@ -72,7 +72,7 @@ TEST(ProgramKeyTest, everything_that_a_program_depends_on_changes_it) {
   add([](ProgramIdentity& i) { i.token = "a"; });
   add([](ProgramIdentity& i) { i.vendor_id = 1; });
   add([](ProgramIdentity& i) { i.pointer_bits = 1; });
-  // The same characters, divided differently.
+  // Identical characters, divided differently.
   add([](ProgramIdentity& i) { i.source = "ab", i.build_options = "c"; });
   add([](ProgramIdentity& i) { i.source = "a", i.build_options = "bc"; });
   std::set<Digest> keys;

@@ -163,7 +163,7 @@ TEST(EmptyTensors, take_no_time) {
   }
 }
 
-// The same check for custom operators, with the shapes of their inputs and outputs.
+// Checks custom operators in this manner, with the shapes of their inputs and outputs.
 void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
                  const std::vector<Shape>& outputs, const std::vector<uint8_t>& options,
                  int version = 1) {

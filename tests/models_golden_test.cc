@@ -154,7 +154,7 @@ void Models::CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithm
       float a, b;
       std::memcpy(&a, golden.data.data() + i, 4);
       std::memcpy(&b, ours + i, 4);
-      // A NaN must not pass for a small difference.
+      // fmax would ignore a NaN, so NaNs are compared separately.
       greatest = a == b ? greatest : std::fmax(greatest, std::fabs(static_cast<double>(a) - b));
       ASSERT_EQ(std::isnan(a), std::isnan(b));
     }
@@ -185,7 +185,7 @@ TEST_P(Models, agrees_with_tflite_at_any_number_of_threads) {
   }
 }
 
-// What the compiler makes of whole models, computed the plain way.
+// Whole models after the compiler's passes, computed by the compiler's reference code.
 TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
   const Handle delegate = External("compiled", {{"passes", "1"}});
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
@@ -207,8 +207,8 @@ TEST_P(Models, agrees_with_tflite_in_the_delegate_for_other_runtimes) {
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
 }
 
-// Whether a delegate was not made because there is nothing to make it on: the only reason to skip.
-// Anything else that keeps it from being made is a failure.
+// Returns true if a delegate was not created because there is no OpenCL device, which is the only
+// reason to skip. Any other reason is a failure.
 bool SaysThereIsNoOpenCl(const std::string& error) {
   return std::any_of(std::begin(kNoOpenCl), std::end(kNoOpenCl),
                      [&](const char* text) { return error.find(text) != std::string::npos; });
@@ -223,7 +223,7 @@ TEST(NoOpenCl, is_told_from_other_failures) {
   EXPECT_FALSE(SaysThereIsNoOpenCl(""));
 }
 
-// On OpenCL's processor, or the device that the environment names, all nodes in one partition.
+// On OpenCL's CPU device, or the device that the environment names, all nodes in one partition.
 TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
@@ -269,7 +269,7 @@ TEST(SharedGolden, is_here_or_is_said_to_be_absent) {
   }
 }
 
-// ---- The model that nobody else runs ----------------------------------------------------------
+// ---- The model without recorded results -------------------------------------------------------
 
 constexpr int kFaceSize = 192;
 
@@ -278,7 +278,7 @@ bool IsInEllipse(int x, int y, int center_x, int center_y, double radius_x, doub
   return dx * dx + dy * dy < 1;
 }
 
-// A drawn face whose pupils are at (70, 82) and (122, 82).
+// Returns a drawn face whose pupils are at (70, 82) and (122, 82).
 std::vector<float> DrawFace() {
   std::vector<float> pixels;
   for (int y = 0; y < kFaceSize; ++y) {
@@ -297,8 +297,8 @@ std::vector<float> DrawFace() {
   return pixels;
 }
 
-// Its irises are found by three rounds of MediaPipe's custom operators, which cut the eyes out and
-// bring what is found in them back into the picture.
+// Three stages of MediaPipe's custom operators find the irises: they crop the eyes and transform
+// the landmarks found there back into the image.
 TEST(SharedModels, custom_operators_of_mediapipe_find_the_irises_of_a_drawn_face) {
   const std::string path = SharedFolder() + "/models/" + kMediapipeOnly;
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;

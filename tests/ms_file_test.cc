@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// .ms files as files: what is wrong with them is said in words, and no damaged one does harm.
-// Damaged files lie in blocks of exactly their size, so that a sanitizer sees the first byte read
-// beyond; what converts is loaded and, if it can be, run.
+// .ms files as untrusted input: each error has a message, and damaged files cause no crash. Damaged
+// files are in blocks of exactly their size, so that a sanitizer detects the first byte read beyond
+// the end; a file that can be converted is loaded and, if possible, run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ std::string ErrorOf(MsWriter& writer, const DeputyLimits& limits = {}) {
   return ErrorOf(writer.Finish(), limits);
 }
 
-// A convolution that is padded and shrunk, a product, a choice of shapes: a bit of everything.
+// A padded convolution with a stride, a matrix product, a computed shape: one operator of several
+// kinds.
 std::vector<uint8_t> SmallModel() {
   MsWriter w;
   const uint32_t x = w.Input({1, 3, 3, 1}), conv = w.Tensor({1, 2, 2, 2});
@@ -56,7 +57,7 @@ std::vector<uint8_t> SmallModel() {
   return w.Finish();
 }
 
-// True when it converts. Then it loads, or is refused with a report; and may run.
+// Returns true if the file can be converted. Then it is loaded and run, or refused with a report.
 bool ConvertsSafely(const std::vector<uint8_t>& bytes) {
   const std::unique_ptr<uint8_t[]> block(new uint8_t[bytes.size()]);
   std::copy(bytes.begin(), bytes.end(), block.get());
@@ -98,7 +99,7 @@ TEST(MsFile, small_model_runs_from_any_address) {
   EXPECT_THAT(interpreter.Get<float>(0), ElementsAre(0));
 }
 
-// FlatBuffers' verifier does not ask lists of 64 bits to lie at multiples of 8.
+// FlatBuffers' verifier does not check that 64-bit lists are aligned to 8 bytes.
 TEST(MsFile, lists_may_begin_anywhere) {
   for (const bool shifted : {false, true}) {
     MsWriter w;
@@ -144,7 +145,7 @@ TEST(MsFile, changed_bytes_do_no_harm) {
   EXPECT_GT(refused, bytes.size() / 4);
 }
 
-// Every primitive with the tables of every other: what is read is what was verified.
+// Every primitive with the tables of every other one: only verified data may be read.
 TEST(MsFile, primitives_with_other_attributes_do_no_harm) {
   for (int number = 0; number < 256; ++number) {
     for (int inputs = 0; inputs < 6; ++inputs) {
@@ -174,7 +175,7 @@ TEST(MsFile, primitives_without_a_mapping_are_named) {
   }
 }
 
-// ---- Graphs that are none -----------------------------------------------------------------------
+// ---- Invalid graphs -----------------------------------------------------------------------------
 
 TEST(MsFile, cycles_are_refused_and_any_order_is_taken) {
   MsWriter w;
@@ -300,7 +301,7 @@ TEST(MsFile, limits_hold) {
   EXPECT_THAT(ErrorOf(bytes, few_bytes), HasSubstr("exceeds the size limit"));
 }
 
-// Nodes that share one large constant, each with a changed copy of it.
+// Nodes that share one large constant, each of which needs a changed copy.
 TEST(MsFile, shared_constants_do_not_multiply) {
   MsWriter w;
   const uint32_t x = w.Input({1, 1 << 16});
@@ -356,7 +357,8 @@ TEST(MsFile, long_chains_are_linear) {
 
 // ---- Models that run ----------------------------------------------------------------------------
 
-// The small model by plain loops: a convolution over 2 x 2 with a border below and on the right.
+// Computes the small model with plain loops: a convolution over 2 x 2 with padding below and on the
+// right.
 float SmallResult(const std::vector<float>& x) {
   const float filters[2][4] = {{0, 0.5F, 1, 1.5F}, {1.25F, 1.5F, 1.75F, 2}};
   float sum = 0;
@@ -385,7 +387,7 @@ TEST(MsFile, small_model_runs) {
   EXPECT_THAT(interpreter.Get<float>(0), ElementsAre(testing::FloatNear(SmallResult(x), 1e-5F)));
 }
 
-// ---- Real models, where they are ----------------------------------------------------------------
+// ---- Real models, if present --------------------------------------------------------------------
 
 TEST(MsFile, real_models_run) {
   const std::filesystem::path folder = SourcePath("../shared/models/ms");

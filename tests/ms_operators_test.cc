@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every primitive of a .ms model that is mapped: one node in a file of its own, and what it
-// computes, worked out by hand or by plain loops here. Each file is also damaged everywhere.
+// Every supported primitive of a .ms model: one node in a file of its own, with its result computed
+// by hand or by plain loops. Each file is also damaged at every byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@ using Floats = std::vector<float>;
 
 constexpr float kNear = 2e-5F;
 
-// Every byte changed in three ways: a result or an error, and no harm that a sanitizer sees.
+// Changes every byte in three ways: the result is arbitrary or an error, without a sanitizer
+// report.
 void Damage(std::vector<uint8_t> bytes) {
   for (uint8_t& byte : bytes) {
     const uint8_t good = byte;
@@ -50,7 +51,7 @@ std::vector<uint8_t> Converted(MsWriter& writer) {
   return tflite;
 }
 
-// The only node of a model, which is of this operator.
+// Returns the only node of a model, which must be of this operator.
 const schema::Operator& NodeOf(const std::vector<uint8_t>& tflite, schema::BuiltinOperator code) {
   const schema::Model* model = schema::GetModel(tflite.data());
   EXPECT_EQ(model->operator_codes()->Get(0)->builtin_code(), code);
@@ -58,7 +59,7 @@ const schema::Operator& NodeOf(const std::vector<uint8_t>& tflite, schema::Built
   return *model->subgraphs()->Get(0)->operators()->Get(0);
 }
 
-// The outputs of a model for its inputs of float32, one after the other; nothing if it is refused.
+// Returns the outputs of a model for its float32 inputs, concatenated; nothing if it is refused.
 template <typename T = float>
 std::vector<T> RunModel(MsWriter& writer, const std::vector<Floats>& inputs) {
   TestInterpreter interpreter(Converted(writer));
@@ -94,7 +95,7 @@ using Attribute = std::function<flatbuffers::Offset<void>(flatbuffers::FlatBuffe
 
 const Attribute kPlain = [](auto& fbb) { return file::CreatePlain(fbb).Union(); };
 
-// One node of an input (and, where it is not empty, a second one) like its output.
+// Runs one node with an input (and a second one unless it is empty) of the output's shape.
 Floats RunOne(Value value, const Attribute& attributes, const Floats& x, const Floats& y = {},
               std::vector<int32_t> dims = {}) {
   MsWriter w;
@@ -309,7 +310,7 @@ Floats Noise(size_t count, uint32_t seed) {
   return values;
 }
 
-// Plain loops over [height, width, channels] with weights [out, kernel, kernel, in of a group].
+// Plain loops over [height, width, channels] with weights [out, kernel, kernel, inputs per group].
 Floats PlainConv(const ConvCase& c, const Floats& x, const Floats& w, const Floats& bias) {
   const int depth = c.channels / c.group, extent = (c.kernel - 1) * c.dilation + 1;
   const int height = (c.height + c.up + c.down - extent) / c.stride + 1;
@@ -343,7 +344,7 @@ Floats MsConv(const ConvCase& c, const Floats& x, const Floats& weights, const F
   const auto kernel = w.Longs({c.kernel, c.kernel}), stride = w.Longs({c.stride, c.stride});
   const auto dilation = w.Longs({c.dilation, c.dilation});
   const auto pads = w.Longs({c.up, c.down, c.left, c.right});
-  // The channels that the attributes name are wrong, as in real files.
+  // The channels in the attributes are wrong, as in real files.
   w.Node(Value::Conv2DFusion, inputs, {y},
          file::CreateConvAttributes(w.fbb(), file::Layout::NHWC, kernel, stride, dilation, c.mode,
                                     pads, 0, c.group, 1, 1, c.activation));
@@ -378,11 +379,12 @@ TEST(MsOperators, convolutions_with_every_padding) {
 
 TEST(MsOperators, convolution_pads_as_tensorflow_does) {
   ConvCase same{.stride = 2, .mode = file::PadMode::SAME};
-  ConvCase equal{.stride = 2, .up = 1, .down = 1, .left = 0, .right = 1};  // 5 x 4 by 3, stride 2
+  // for 5 x 4, kernel 3, stride 2
+  ConvCase equal{.stride = 2, .up = 1, .down = 1, .left = 0, .right = 1};
   const Floats x = Noise(40, 1), weights = Noise(54, 2);
   EXPECT_THAT(MsConv(same, x, weights, {}),
               Pointwise(FloatNear(1e-4F), PlainConv(equal, x, weights, {})));
-  ConvCase valid{.up = 1, .mode = file::PadMode::VALID};  // pads beside VALID mean nothing
+  ConvCase valid{.up = 1, .mode = file::PadMode::VALID};  // pads are ignored with VALID
   EXPECT_THAT(MsConv(valid, x, weights, {}),
               Pointwise(FloatNear(1e-4F), PlainConv({}, x, weights, {})));
 }
@@ -392,7 +394,7 @@ TEST(MsOperators, transposed_convolutions) {
     int stride, before, after, extra;
     file::PadMode mode;
   };
-  // Every input element adds its weights: in 3 x 2 x 2 channels, kernel 3, out 2.
+  // Every input element is added times the weights: 3 x 2 x 2 inputs, kernel 3, 2 outputs.
   const Floats x = Noise(12, 4), weights = Noise(2 * 9 * 2, 5), bias = {0.5F, -1};
   for (const Case& c :
        {Case{2, 0, 0, 0, file::PadMode::EXPLICIT}, Case{2, 1, 1, 0, file::PadMode::EXPLICIT},
@@ -447,7 +449,7 @@ Floats MsPool(Value value, const PoolCase& c, const Floats& x, int size) {
   return RunModel(w, {x});
 }
 
-// Windows over a square image; only what lies in the image counts.
+// Windows over a square image; only elements inside the image count.
 Floats PlainPool(bool average, const PoolCase& c, const Floats& x, int size) {
   const int room = size + c.before + c.after - c.kernel;
   const int steps =
@@ -571,7 +573,7 @@ TEST(MsOperators, scale_and_batch_norms) {
 }
 
 TEST(MsOperators, instance_and_layer_norms) {
-  // Of 1, 3: mean 2, variance 1; of 2, 6: mean 4, variance 4.
+  // The mean of 1, 3 is 2, the variance 1; the mean of 2, 6 is 4, the variance 4.
   for (const bool first : {false, true}) {
     MsWriter w;
     const std::vector<int32_t> dims =
@@ -596,7 +598,7 @@ TEST(MsOperators, l2_and_local_normalization) {
   w.Node(Value::L2NormalizeFusion, {w.Input({1, 2})}, {w.Output({1, 2})},
          file::CreateL2NormalizeAttributes(w.fbb(), w.Longs({-1}), 1e-6F));
   EXPECT_THAT(RunModel(w, {{3, 4}}), Pointwise(FloatNear(kNear), Floats{0.6F, 0.8F}));
-  // There is no kernel of LOCAL_RESPONSE_NORMALIZATION yet.
+  // LOCAL_RESPONSE_NORMALIZATION has no kernel yet.
   MsWriter local;
   local.Node(Value::LRN, {local.Input({1, 1, 1, 3})}, {local.Output({1, 1, 1, 3})},
              file::CreateLrnAttributes(local.fbb(), 2, 3, 4, 5));
@@ -644,7 +646,7 @@ TEST(MsOperators, reductions) {
     EXPECT_THAT(RunModel(w, {{1, -1, 3, 4}}), Pointwise(FloatNear(kNear), row.expected))
         << file::EnumNameReduceMode(row.mode);
   }
-  MsWriter end;  // from axis 1 to the last, times the coefficient
+  MsWriter end;  // from axis 1 to the last, multiplied by the coefficient
   const uint32_t x = end.Input({1, 2, 2}), axes = end.Ints({1}), y = end.Output({1});
   end.Node(Value::ReduceFusion, {x, axes}, {y},
            file::CreateReduceAttributes(end.fbb(), false, ReduceMode::SUM, true, 0.5F));
@@ -656,7 +658,7 @@ TEST(MsOperators, reductions) {
   logic.Node(Value::ReduceFusion, {above, logic.Ints({1})}, {each},
              file::CreateReduceAttributes(logic.fbb(), false, ReduceMode::ALL));
   EXPECT_THAT(RunModel<uint8_t>(logic, {{1, 0, 3, 4}}), ElementsAre(0, 1));
-  MsWriter all;  // no axes: all of them
+  MsWriter all;  // without axes: all axes
   const uint32_t z = all.Input({2, 2}), out = all.Output({1, 1});
   all.Node(Value::ReduceFusion, {z}, {out},
            file::CreateReduceAttributes(all.fbb(), true, ReduceMode::SUM));
@@ -694,7 +696,7 @@ TEST(MsOperators, running_sums) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// A node of one input and constants; the values in order, and the output's shape.
+// A node of one input and constants; the output's values and shape.
 struct Moved {
   Floats values;
   std::vector<int> shape;
@@ -804,7 +806,7 @@ TEST(MsOperators, tensors_made_from_shapes) {
   EXPECT_THAT(RunModel<int32_t>(w, {Counted(6)}), ElementsAre(2, 3, 2, 4, 6, 8, 7, 7));
 }
 
-// ---- Slices and places --------------------------------------------------------------------------
+// ---- Slices and indices -------------------------------------------------------------------------
 
 TEST(MsOperators, slices) {
   EXPECT_THAT(Move(Value::SliceFusion, {2, 3}, AxesOf({1}), {{1}, {2}}).values,
@@ -814,7 +816,7 @@ TEST(MsOperators, slices) {
   const Attribute masks = [](auto& fbb) {
     return file::CreateStridedSliceAttributes(fbb, 1, 0, 0, 0, 2).Union();
   };
-  // begin masked in dimension 0, dimension 1 taken away
+  // begin is masked in dimension 0, dimension 1 is removed
   EXPECT_THAT(Move(Value::StridedSlice, {3, 3}, masks, {{2, 1}, {3, 2}, {2, 1}}).values,
               ElementsAre(2, 8));
   const Attribute none = [](auto& fbb) { return file::CreateStridedSliceAttributes(fbb).Union(); };
@@ -859,7 +861,7 @@ TEST(MsOperators, gathering_and_scattering) {
   const uint32_t x = w.Input({2, 2}), at = w.Constant<int32_t>({1, 2}, {1, 0}), y = w.Output({1});
   w.Node(Value::GatherNd, {x, at}, {y});
   EXPECT_THAT(RunModel(w, {{1, 2, 3, 4}}), ElementsAre(3));
-  // There is no kernel of SCATTER_ND yet.
+  // SCATTER_ND has no kernel yet.
   MsWriter spread;
   const uint32_t updates = spread.Input({2, 2});
   const uint32_t places = spread.Constant<int32_t>({2, 1}, {2, 0});
@@ -900,7 +902,7 @@ TEST(MsOperators, resizing) {
           .Union();
     };
   };
-  // 1 2 / 3 4
+  // input: 1 2 / 3 4
   EXPECT_THAT(Move(Value::Resize, {1, 2, 2, 1},
                    with(ResizeMethod::LINEAR, 3, CoordinateMode::ALIGN_CORNERS))
                   .values,
@@ -915,7 +917,7 @@ TEST(MsOperators, resizing) {
               ElementsAre(1, 1, 2, 2));
 }
 
-// ---- Numbers in few bits ------------------------------------------------------------------------
+// ---- Quantised values ---------------------------------------------------------------------------
 
 TEST(MsOperators, quantized_activations_and_back) {
   MsWriter w;
@@ -938,7 +940,7 @@ TEST(MsOperators, quantized_full_connection_per_channel) {
   w.Node(Value::FullConnection, {q, m, b}, {r},
          file::CreateFullConnectionAttributes(w.fbb(), true));
   w.Node(Value::QuantDTypeCast, {r}, {y}, file::CreateQuantCastAttributes(w.fbb()));
-  // [1, 2] by [[1, 2], [0.3, 0.4]] = [5, 1.1], and the bias
+  // [1, 2] times [[1, 2], [0.3, 0.4]] = [5, 1.1], plus the bias
   EXPECT_THAT(RunModel(w, {{1, 2}}), Pointwise(FloatNear(0.13F), Floats{6, 1.1F}));
 }
 

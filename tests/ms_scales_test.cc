@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Constants of a .ms model whose number of scales fits neither the tensor nor an axis of it: at
-// every operand of every primitive that takes weights in few bits, the model is refused in words. A
-// model that is made has no error text beside it.
+// every operand of every primitive that supports quantised weights, the model is refused with a
+// message. If a model is converted, there is no error message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,9 +27,9 @@ using Attributes = std::function<flatbuffers::Offset<void>(MsWriter&)>;
 struct Row {
   Value value;
   std::vector<Dims> operands;                   // shapes of float32 operands
-  std::vector<std::vector<int32_t>> ints = {};  // constants behind them
+  std::vector<std::vector<int32_t>> ints = {};  // int32 constants, the operands after these
   Attributes attributes = [](MsWriter& w) { return file::CreatePlain(w.fbb()).Union(); };
-  std::set<size_t> constants = {};  // operands that must be constants
+  std::set<size_t> constants = {};  // indices of operands that must be constants
 };
 
 Attributes Fused() {
@@ -139,11 +139,11 @@ std::vector<Row> Rows() {
   return rows;
 }
 
-// The conversion of a model of this row, whose operand `quantized` is an int8 constant with
-// `scales` scales.
+// Converts a model of this row, whose operand `quantized` is an int8 constant with `scales` scales,
+// and returns the error.
 std::string ErrorOf(const Row& row, size_t quantized, size_t scales) {
   MsWriter w;
-  // The model has an input and an output whatever the operands are.
+  // The model has an input and an output for any operands.
   w.Node(Value::Neg, {w.Input({3})}, {w.Output({3})});
   std::vector<uint32_t> operands;
   for (size_t i = 0; i < row.operands.size(); ++i) {
@@ -187,7 +187,7 @@ TEST(MsScales, a_wrong_number_is_refused_at_every_operand) {
   }
 }
 
-// In integers there is one scale per operand; numbers of another step would be read with the first.
+// Integer operators have one scale per operand; further scales would be ignored.
 TEST(MsScales, operators_on_integers_take_one) {
   for (const Value value : {Value::AddFusion, Value::MulFusion}) {
     MsWriter w;
@@ -217,7 +217,7 @@ TEST(MsScales, tables_of_integers_take_one) {
 TEST(MsScales, halves_are_values_of_one_hot) {
   MsWriter w;
   const uint32_t x = w.Input({2}, kMsInt32), depth = w.Constant<int32_t>({}, {3});
-  const uint32_t values = w.Constant<uint16_t>({2}, {0xBC00, 0x4500});  // off -1, on 5
+  const uint32_t values = w.Constant<uint16_t>({2}, {0xBC00, 0x4500});  // off value -1, on value 5
   const uint32_t y = w.Output({2, 3});
   w.Node(Value::OneHot, {x, depth, values}, {y}, file::CreateAxis(w.fbb(), -1));
   std::string error;

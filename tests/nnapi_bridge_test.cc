@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bridge to NNAPI on the double of its library (tests/doubles/nnapi), which says nothing of any
-// device: functions that fail, feature levels, what is built, interpreters and shapes. Operator by
-// operator: the target "nnapi" of conformance_test.
+// The bridge to NNAPI with a test double of its library (tests/doubles/nnapi), which says nothing
+// about real devices: functions that fail, feature levels, the models that are built, interpreters
+// and shapes. The target "nnapi" of conformance_test covers single operators.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using testing::StartsWith;
 
 std::string DoublePath() { return BuildPath("tests/doubles/libneuralnetworks.so"); }
 
-// The double, or a copy of it that lacks functions; each has a state of its own.
+// The double's library, or a copy of it that lacks functions; each has its own state.
 class Double {
  public:
   explicit Double(const std::string& path = DoublePath())
@@ -58,7 +58,7 @@ class Double {
   void* library_;
 };
 
-// A copy in which nobody finds these functions.
+// Returns a copy in which these functions cannot be found.
 Double Without(const std::string& name, const std::vector<std::string>& functions) {
   std::vector<uint8_t> bytes = ReadBytes(DoublePath());
   for (const std::string& function : functions) {
@@ -80,8 +80,8 @@ Handle Make(const Double& library, Options pairs = {}) {
   return delegate;
 }
 
-// ADD of a constant, since feature level 27; SUB, since 28; ABS, since 29; ELU, since 30. Of [2,
-// 3].
+// ADD of a constant, since feature level 27; SUB, since 28; ABS, since 29; ELU, since 30. The shape
+// is [2, 3].
 std::vector<uint8_t> Chain() {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {2, 3}); };
@@ -203,7 +203,7 @@ TEST_F(NnapiBridge, what_fails_while_running_is_said_and_the_cpu_computes) {
                                      ": ANEURALNETWORKS_OP_FAILED (5)"));
       library.Reset();
       EXPECT_EQ(Infer(&t), expected) << function;
-      EXPECT_EQ(library.Count("operations"), 4) << function;  // NNAPI's again
+      EXPECT_EQ(library.Count("operations"), 4) << function;  // NNAPI computes again
     }
     EXPECT_EQ(library.Count("alive"), 0) << function;
   }
@@ -277,7 +277,7 @@ TEST_F(NnapiBridge, failing_functions_of_devices_leave_no_delegate) {
   }
 }
 
-// ---- What is taken, and what is built -----------------------------------------------------------
+// ---- Claimed nodes and built models -------------------------------------------------------------
 
 TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
   const Double library;
@@ -294,7 +294,8 @@ TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
     EXPECT_EQ(library.Count("operations"), nodes) << level;
     EXPECT_EQ(library.Complaint(), "") << level;
   }
-  // Before 31 a library does not say its level: what came with 30, 29 and 28 is looked for.
+  // Before level 31 a library does not report its level: the bridge searches for functions
+  // introduced with 30, 29 and 28.
   int nodes = 4;
   for (const std::vector<std::string>& missing : std::vector<std::vector<std::string>>{
            {"_getRuntimeFeatureLevel"},
@@ -400,9 +401,9 @@ TEST_F(NnapiBridge, another_shape_is_compiled_anew) {
   EXPECT_EQ(library.Count("operations"), 16);
 }
 
-// ---- The C API's own functions ------------------------------------------------------------------
+// ---- NNAPI functions of TensorFlow Lite's C API -------------------------------------------------
 
-// With the plug-in on the search path and what names NNAPI's library, "" for nothing.
+// Sets the plug-in search path and the variable that names NNAPI's library, "" for none.
 class NnapiOfTheCApi : public testing::Test {
  protected:
   void SetUp() override {
@@ -426,7 +427,7 @@ class NnapiOfTheCApi : public testing::Test {
     EXPECT_NE(delegate, nullptr);
     return delegate;
   }
-  // How many of the four nodes it takes.
+  // Returns the number of the four nodes that it claims.
   static int Taken(const Handle& delegate) {
     TestInterpreter t(Chain());
     EXPECT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kTfLiteDelegateFlagsPerOperatorProfiling: events of the operators inside a delegate's partition,
-// from well-behaved and from hostile plug-ins.
+// from correct and from hostile plug-ins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// "MUL 1 100+20 reporter/conv in 4" of an event that a delegate reported, "ADD 0" of others.
+// Returns "MUL 1 100+20 reporter/conv in 4" for an event that a delegate reported, "ADD 0" for
+// others.
 std::string Text(const DeputyOpEvent& event) {
   EXPECT_EQ(event.struct_size, sizeof event);
   EXPECT_EQ(event.subgraph_index, 0);
@@ -47,7 +48,7 @@ void AddText(void* texts, const DeputyOpEvent* event) {
 
 class NodeEvents : public QuietTest {
  protected:
-  // A chain ADD, MUL, ADD, MUL, of which the delegate takes the nodes 1 and 2 as node 4.
+  // A chain ADD, MUL, ADD, MUL; the delegate claims nodes 1 and 2 as node 4.
   void Apply(Options options, const TestInterpreter::Configure& configure = {}) {
     options.emplace_back("nodes", "1 2");
     t_.reset();
@@ -107,7 +108,8 @@ TEST_F(NodeEvents, of_a_delegate_that_reports_none_are_the_nodes_own) {
   Apply({{"flags", "4"}});
   EXPECT_THAT(Run(), ElementsAre("ADD 0", "Reporting 4", "MUL 3"));
   EXPECT_THAT(t_->log(), IsEmpty());
-  // So it is with a plug-in that has the flag but not the function, and without a plug-in.
+  // A plug-in that has the flag but not the function, and a delegate without a plug-in, have these
+  // events, too.
   const Scripted plain({1, 2}, kTfLiteDelegateFlagsPerOperatorProfiling);
   TestInterpreter t(Chain(4));
   std::vector<std::string> texts;

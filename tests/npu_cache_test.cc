@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled models that the NPU stub keeps: a second build finds them; whatever a model depends on
-// makes another key; files are not trusted.
+// Compiled models cached by the NPU stub: a second build finds them; every property on which a
+// model depends changes the key; files are not trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ class NpuCache : public testing::Test {
     bool operator==(const Lookups&) const = default;
   };
 
-  // Builds and runs a model with a delegate of its own; the result has to be the CPU's.
+  // Builds and runs a model with a new delegate; the result must be the CPU's.
   Lookups Build(const std::vector<uint8_t>& model, NpuOptionTexts options = {}) {
     options.emplace_back("cache_dir", folder_);
     const NpuTestDelegate npu(options);
@@ -62,7 +62,7 @@ class NpuCache : public testing::Test {
 TEST_F(NpuCache, a_second_build_compiles_nothing) {
   EXPECT_EQ(Build(ConvModel()), kMiss);
   EXPECT_EQ(Build(ConvModel()), kHit);
-  // Three partitions that are alike, wherever they are.
+  // Three equal partitions share one entry.
   EXPECT_EQ(Build(MixedChain(5, {0, 2, 4})), (Lookups{2, 1, 1}));
 }
 
@@ -93,13 +93,13 @@ TEST_F(NpuCache, damaged_files_are_written_anew) {
   }
 }
 
-// A file that is right in itself, with contents that the device does not take.
+// A valid file whose contents the device refuses.
 TEST_F(NpuCache, a_blob_that_the_device_refuses_is_compiled_anew) {
   constexpr size_t kHeader = sizeof(DeputySerializationHeader);
   ASSERT_EQ(Build(ConvModel()), kMiss);
   const std::vector<uint8_t> good = ReadBytes(OnlyFile());
   std::vector<uint8_t> hostile = good;
-  hostile[kHeader] ^= 1;  // of the blob's magic
+  hostile[kHeader] ^= 1;  // changes the blob's magic number
   DeputySerializationHeader header;
   std::memcpy(&header, hostile.data(), kHeader);
   DeputyFingerprintInit(&header.checksum);

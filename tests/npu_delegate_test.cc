@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's delegate: what it takes and how it calls it, one load step, clients in batches,
-// places of inputs and outputs, resizing, pretended failures, and that everything is given back.
+// The NPU stub's delegate: the nodes it claims and their names, one load step, clients in batches,
+// positions of inputs and outputs, resizing, simulated failures, and that all resources are
+// released.
 #include "npu_stub/delegate.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +74,7 @@ TEST(NpuDelegate, names_count_from_zero_in_every_build) {
   EXPECT_EQ(npu.counters().models, 3u);
 }
 
-// Runs of one, and runs that reach either end, are taken like any other.
+// Partitions of one node, and those at either end of the chain, are claimed like any other.
 TEST(NpuDelegate, every_mask_of_a_chain_is_cut_into_its_runs) {
   const int kLength = 8;
   for (int mask = 0; mask < 1 << kLength; ++mask) {
@@ -137,7 +138,7 @@ TEST(NpuDelegate, reads_float16_weights) {
   EXPECT_NEAR(t.Get<float>(0)[1], std::tanh(2.125), 1e-6);
 }
 
-// The graph of a partition is the model's: the same tensors between the same operations.
+// The graph of a partition has the model's edges: the same tensors between the same operations.
 TEST(NpuDelegate, partitions_have_the_models_links) {
   const NpuTestDelegate npu(NpuOptionTexts{{"describe", "true"}});
   TestInterpreter t(TwoInputsModel());
@@ -190,7 +191,7 @@ TEST(NpuDelegate, an_absent_device_leaves_everything_to_the_cpu_in_silence) {
   EXPECT_EQ(t.log(), "");
 }
 
-// Found out once: what the environment says later changes nothing.
+// Checked once: later changes of the environment have no effect.
 TEST(NpuDelegate, the_environment_hides_the_device_of_delegates_made_then) {
   const NpuTestDelegate before;
   setenv("DEPUTY_NPU", "absent", 1);
@@ -277,7 +278,8 @@ TEST(NpuDelegate, one_delegate_serves_several_interpreters) {
   EXPECT_EQ(npu.counters().models, 3u);
 }
 
-// A client's mistake; the sanitizer runs see whether anything is freed too early, or not at all.
+// A mistake of the client; sanitizer builds detect whether an object is freed too early, or not at
+// all.
 TEST(NpuDelegate, one_that_is_deleted_before_its_interpreters_serves_them_until_they_go) {
   TfLiteDelegate* const npu = NpuCreateDelegate(nullptr, nullptr, 0, nullptr);
   {
@@ -341,7 +343,7 @@ TEST(NpuDelegate, a_resize_before_the_delegate_is_what_is_compiled) {
   }
 }
 
-// A converter writes 1 for an extent that it does not know.
+// Converters write 1 for an unknown extent.
 TEST(NpuDelegate, placeholders_in_the_file_are_not_compiled) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 2}, "x");
@@ -364,7 +366,7 @@ TEST(NpuDelegate, placeholders_in_the_file_are_not_compiled) {
 
 // ---- Failures -----------------------------------------------------------------------------------
 
-// What fails while the delegate is applied, and the sentence about it.
+// Faults while the delegate is applied, with the expected message.
 const std::vector<std::pair<std::string, std::string>> kBuildFaults = {
     {"compile", "NpuGraph0: compile: compiling failed (simulated fault) (status 1)"},
     {"load", "load: loading failed (simulated fault)"},
@@ -405,7 +407,7 @@ TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
   EXPECT_THAT(t.log(), HasSubstr("NpuGraph0: input 0: expected [1,4], found [3,4] on the device"));
 }
 
-// Under Hot the CPU runs what cannot be prepared, at a new shape as well.
+// With the policy Hot the CPU runs partitions that cannot be prepared, also after a resize.
 TEST(NpuDelegate, hot_runs_on_the_cpu_what_cannot_be_prepared) {
   const NpuTestDelegate swapped(NpuOptionTexts{{"faults", "swapped"}, {"resize", "refuse"}});
   const NpuTestDelegate npu(kRefuse);
@@ -462,7 +464,7 @@ TEST(NpuDelegate, hot_widens_weights_that_a_failing_run_needs_early) {
   EXPECT_EQ(StatusOf(t).recomputed_nodes, 1);
 }
 
-// No policy sees it: only comparing with the CPU does, as the conformance kit does.
+// Policies cannot detect this, only a comparison with the CPU, as in the conformance kit.
 TEST(NpuDelegate, a_wrong_answer_is_seen_by_comparing) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "wrong"}});
   TestInterpreter t(ConvModel(), Hot());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's device by itself: what it computes in NCHW, what it refuses, how it counts, and
-// blobs that nobody should trust. How it computes operators is also the conformance cases'
-// business.
+// The NPU stub's device alone: its results in NCHW, refusals, counters, and untrusted blobs. The
+// conformance cases test its operators, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +148,7 @@ TEST(NpuDevice, describes_inputs_and_outputs_and_checks_sizes) {
   EXPECT_EQ(user.Run("n"), kNpuBadArgument);
 }
 
-// ---- Pretended failures -------------------------------------------------------------------------
+// ---- Simulated failures -------------------------------------------------------------------------
 
 TEST(NpuDevice, pretends_to_fail) {
   EXPECT_EQ(NpuDeviceUser("absent").status(), kNpuAbsent);
@@ -197,7 +196,7 @@ TEST(NpuDevice, an_index_out_of_range_is_an_error_of_the_run) {
   EXPECT_EQ(user.error(), "expected indices from 0 to 2, found 3");
 }
 
-// ---- Graphs that are wrong ----------------------------------------------------------------------
+// ---- Invalid graphs -----------------------------------------------------------------------------
 
 std::string FaultOf(const NpuGraphMaker& maker) {
   char error[128] = "";
@@ -270,7 +269,7 @@ NpuStatus ReadStatus(const std::vector<uint8_t>& bytes) {
   return status;
 }
 
-// A graph with an operation of nearly every kind.
+// A graph with almost every kind of operation.
 void MakeManifold(NpuGraphMaker* graph) {
   const int32_t x = graph->Input({1, 2, 4, 4});
   const int32_t w = graph->Constant({2, 2, 3, 3}, std::vector<float>(36, 0.5));
@@ -321,7 +320,7 @@ TEST(NpuBlob, is_refused_when_cut_damaged_or_of_another_version) {
   EXPECT_EQ(ReadStatus(newer), kNpuBadBlob);
 }
 
-// With the right checksum, so that everything behind it has to hold.
+// The checksum is valid, so that the contents are checked.
 TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   constexpr size_t kHeader = 56;
   NpuDeviceUser user;
@@ -333,7 +332,7 @@ TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   for (int life = 0; life < 4000; ++life) {
     std::vector<uint8_t> hostile = blob;
     for (int change = 0; change < 1 + life % 3; ++change) {
-      // Whole numbers, since that is what the payload is made of.
+      // Replaces whole words, because the payload consists of integers.
       const size_t word = kHeader / 4 + random() % ((blob.size() - kHeader) / 4);
       const int32_t values[] = {-1, 0,         1,         2,
                                 5,  INT32_MAX, INT32_MIN, static_cast<int32_t>(random())};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout passes of the NPU stub: how many transposes there are behind each pass, counted by
-// hand; that results stay what they were; and that inputs and outputs of a graph never change.
+// The layout passes of the NPU stub: the number of transposes after each pass, compared with
+// literals; that results do not change; and that a graph's inputs and outputs never change.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace deputy::npu_layout_test {
 namespace {
 
-// Before the first pass: images are NHWC, filters are not.
+// Before the first pass images are NHWC; filters are not.
 constexpr int32_t kChannels = 2;
 const std::vector<int32_t> kImage = {1, 4, 4, kChannels};
 
@@ -39,8 +39,7 @@ int32_t Add(NpuGraphMaker* graph, int32_t a, int32_t b) {
   return graph->Op(kNpuBinary, kNpuAdd, {a, b}, graph->Dims(a));
 }
 
-// How many transposes there are behind the transform pass, both rounds of the insert pass, and the
-// fusion.
+// Number of transposes after the transform pass, both rounds of the insert pass, and the fusion.
 struct Counts {
   int32_t transformed, inserted, fused;
   bool operator==(const Counts&) const = default;
@@ -72,7 +71,7 @@ Counts CountsOf(const std::function<void(NpuGraphMaker*)>& make) {
   return RunPasses(graph.builder());
 }
 
-// ---- Counts by hand -----------------------------------------------------------------------------
+// ---- Number of transposes -----------------------------------------------------------------------
 
 TEST(Layout, one_convolution_has_a_transpose_on_each_side) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) { g->Output(Conv(g, g->Input(kImage))); }),
@@ -91,8 +90,9 @@ TEST(Layout, conv_relu_conv_ends_with_two) {
       (Counts{4, 4, 2}));
 }
 
-// Both convolutions transpose the input; the sum reads two transposes, its third edge is the
-// output. Two of three edges: a pair comes in front of the output, and the sum is pulled into NCHW.
+// Both convolutions transpose the input; two of the sum's three edges are transposes, its third
+// edge is the output. With two of three edges a pair is inserted before the output, and the sum is
+// converted to NCHW.
 TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
               const int32_t x = g->Input(kImage);
@@ -101,8 +101,8 @@ TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
             (Counts{4, 6, 3}));
 }
 
-// The shortcut: conv, and the sum of its result with the input. One edge of three touches a
-// transpose: too few.
+// A residual connection: a convolution, and the sum of its result and the input. Only one of three
+// edges is a transpose, which is not sufficient.
 TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
               const int32_t x = g->Input(kImage);
@@ -111,8 +111,9 @@ TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
             (Counts{2, 2, 2}));
 }
 
-// conv, three neutral ones, conv: the first gets a pair behind it, which lets the next one have
-// one, and so on to the last, whose edges both touch one by then.
+// A convolution, three operations without a required layout, a convolution: the first operation
+// gets a pair after it, which allows the next one to get one, and so on to the last, both of whose
+// edges are transposes by then.
 TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
               int32_t x = Conv(g, g->Input(kImage));
@@ -122,7 +123,7 @@ TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
             (Counts{4, 8, 2}));
 }
 
-// Behind the convolution one transpose for each of the two readers that are not bound.
+// After the convolution there is one transpose for each of the two consumers with a fixed layout.
 TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
               const int32_t y = Conv(g, g->Input(kImage));
@@ -133,7 +134,7 @@ TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
             (Counts{4, 4, 4}));
 }
 
-// An output between two convolutions stays in NHWC: its transpose is not taken away.
+// A graph output between two convolutions stays in NHWC: its transpose is not removed.
 TEST(Layout, a_graph_output_between_convolutions_stays) {
   EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
               const int32_t y = Relu(g, Conv(g, g->Input(kImage)));
@@ -153,7 +154,7 @@ TEST(Layout, a_transpose_of_the_models_own_cancels) {
       (Counts{3, 3, 1}));
 }
 
-// ---- Axes and constants of what is pulled -------------------------------------------------------
+// ---- Axes and constants of converted operations -------------------------------------------------
 
 std::vector<std::vector<float>> InputsOf(const NpuGraph& graph, uint32_t seed) {
   std::mt19937 random(seed);
@@ -166,7 +167,7 @@ std::vector<std::vector<float>> InputsOf(const NpuGraph& graph, uint32_t seed) {
   return inputs;
 }
 
-// Computes the graph with the transform pass alone, which is what it means, and with all passes.
+// Computes the graph with the transform pass alone, as the reference, and with all passes.
 void ExpectSameResults(const std::function<void(NpuGraphMaker*)>& make, int32_t expected_fused,
                        const std::string& what) {
   NpuGraphMaker plain, passed;
@@ -192,8 +193,8 @@ void ExpectSameResults(const std::function<void(NpuGraphMaker*)>& make, int32_t 
   }
 }
 
-// An operation between two convolutions ends in NCHW, with results as before. Its result is an
-// image of kImage again.
+// An operation between two convolutions ends in NCHW, with unchanged results. Its result is again
+// an image of the shape kImage.
 TEST(Layout, axes_of_pulled_operations_are_moved) {
   using Make = std::function<int32_t(NpuGraphMaker*, int32_t)>;
   const std::vector<std::pair<std::string, Make>> kOperations = {
@@ -291,7 +292,7 @@ TEST(Layout, random_graphs_stay_what_they_are) {
   }
 }
 
-// Linear work: a chain that is long is done at once.
+// The passes are linear: a long chain takes little time.
 TEST(Layout, long_chains_are_laid_out) {
   const Counts counts = CountsOf([](NpuGraphMaker* g) {
     int32_t x = g->Input(kImage);

@@ -13,7 +13,7 @@ using schema::Padding;
 constexpr auto kNoActivation = schema::ActivationFunctionType::NONE;
 constexpr auto kRelu = schema::ActivationFunctionType::RELU;
 
-// Numbers between -0.5 and 0.5.
+// Returns numbers between -0.5 and 0.5.
 std::vector<float> Weights(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -192,7 +192,7 @@ class RandomGraph {
     return y;
   }
 
-  // The NPU does not have it.
+  // An operator that the NPU does not support.
   int Distance(int a, int b, int y) {
     m_.AddOp(kTfLiteBuiltinSquaredDifference, {a, b}, {y});
     return Unary(kTfLiteBuiltinTanh, y, m_.AddTensor(kTfLiteFloat32, dims_));
@@ -267,7 +267,7 @@ class RandomGraph {
 
   std::mt19937 random_;
   ModelBuilder m_;
-  std::vector<int> dims_;  // of what is being made
+  std::vector<int> dims_;  // shape of the tensors being built
   std::vector<int> images_, rows_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real models, those that ship here and those of ../shared/models where they are, with the NPU stub
-// on, absent, failing to compile, to load and to run, slow, and crashing in a child: the result is
-// the CPU's, or there is a status that says otherwise. Nodes that ran in the NPU are counted.
+// Real models, those of this repository and those of ../shared/models if present, with the NPU stub
+// enabled, absent, failing to compile, to load and to run, slow, and crashing in a child process:
+// the result is the CPU's, or a status reports the failure. Nodes that ran in the NPU are counted.
 // npu_random_test does the same with random graphs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,8 @@ std::vector<NamedModel> Models() {
   return models;
 }
 
-// The same in every run: floats between -1 and 1, small numbers of other types.
+// Fills inputs with the same values in every run: floats between -1 and 1, small numbers for other
+// types.
 void FillAll(TestInterpreter* t) {
   std::mt19937 random(3);
   for (int32_t i = 0; i < TfLiteInterpreterGetInputTensorCount(t->get()); ++i) {
@@ -83,7 +84,8 @@ std::vector<Output> OutputsOf(TestInterpreter* t) {
   return outputs;
 }
 
-// Floats within 1e-4 of the output's greatest magnitude: networks are deep. Others are equal.
+// Compares outputs: floats within 1e-4 of the output's greatest magnitude, because networks are
+// deep; others must be equal.
 std::string Difference(const std::vector<Output>& expected, const std::vector<Output>& found) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const Output &a = expected[i], &b = found[i];
@@ -106,10 +108,10 @@ std::string Difference(const std::vector<Output>& expected, const std::vector<Ou
   return "";
 }
 
-// What became of one life: "" and outputs, or where it ended.
+// Result of one life: "" and outputs, or the stage that failed.
 struct Life {
   std::string end;
-  int nodes = 0;  // in the NPU
+  int nodes = 0;  // number of nodes in the NPU
   std::vector<Output> outputs;
 };
 
@@ -121,7 +123,7 @@ Life Live(const std::vector<uint8_t>& model, const char* faults, DeputyDelegateP
   TestInterpreter t(model, [policy](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
   });
-  // A model whose shapes are dynamic, or an apply that fails, leaves the CPU.
+  // With dynamic shapes, or if the apply fails, the CPU runs the model.
   (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get());
   DeputyDelegateInfo info = {};
   info.struct_size = sizeof info;
@@ -135,7 +137,8 @@ Life Live(const std::vector<uint8_t>& model, const char* faults, DeputyDelegateP
   return life;
 }
 
-// Nothing for a model that the CPU alone cannot run: some have custom operators of others.
+// Returns nothing for a model that the CPU alone cannot run, because it has unsupported custom
+// operators.
 std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
   TestInterpreter t(model);
   if (t.get() == nullptr || t.Allocate() != kTfLiteOk) return {};
@@ -143,7 +146,7 @@ std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
   return t.Invoke() == kTfLiteOk ? OutputsOf(&t) : std::vector<Output>();
 }
 
-// Whatever happens to the child, this process goes on.
+// This process must survive the child's crash.
 bool EndsByItselfOrBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
   const pid_t child = fork();
   if (child == 0) {
@@ -184,7 +187,8 @@ TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
     EXPECT_TRUE(EndsByItselfOrBySignal(model.bytes, on.nodes > 0));
     std::printf("%5d nodes in the NPU: %s\n", on.nodes, model.name.c_str());
   }
-  // conv 6, two inputs 2, half 3, early half 2, conv_mean 5, the float digits 16.
+  // ConvModel has 6 nodes, TwoInputsModel 2, HalfModel 3, EarlyHalfModel 2, conv_mean 5, the float
+  // digits 16.
   EXPECT_GE(nodes, 34);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each option of the NPU stub with two values and its default: what the device is called with, how
-// many nodes and partitions there are, what is written, and whether a resize works. The device is a
-// library that records its calls (tests/plugins/npu_recorder.c).
+// Each option of the NPU stub with two values and its default: the calls of the device, the numbers
+// of nodes and partitions, the files written, and whether a resize works. The device is a library
+// that records its calls (tests/plugins/npu_recorder.c).
 #include "npu_stub/options.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ using testing::Not;
 // Observed effects of a delegate with given options on a model of three partitions of 1, 2 and 1
 // nodes.
 struct Seen {
-  std::vector<std::string> calls;  // of the device
+  std::vector<std::string> calls;  // calls of the device
   int partitions = 0;
   TfLiteStatus invoke = kTfLiteError;
   TfLiteStatus resize = kTfLiteError;
@@ -178,8 +178,8 @@ TEST_F(NpuOptionsTest, describe) {
   DeputyPluginRelease(plugin);
 }
 
-// Without the option the partition is one event; with it each of its operations is one, for the
-// node that it was made from, and changes of layout are the partition's.
+// Without the option the partition is one event. With it each operation is an event of the node
+// from which it was made, and layout conversions are events of the partition.
 TEST_F(NpuOptionsTest, profiling) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();

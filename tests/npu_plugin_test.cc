@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub as a plug-in: what it says of itself, of its device, of nodes and of partitions; and
-// its table of operators, each of which has to run, and to be refused, somewhere among the golden
-// rows.
+// The NPU stub as a plug-in: descriptions of itself, its device, nodes and partitions; and its
+// table of operators, each of which must run, and be refused, in at least one golden row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +98,8 @@ TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
   const Handle npu = Create({{"min_nodes", "99"}});
   TestInterpreter t(HalfModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
-  // Everything but the DEQUANTIZE is taken: then it goes along, whatever min_nodes says.
+  // All nodes except the DEQUANTIZE are claimed, so the DEQUANTIZE is claimed with them, whatever
+  // min_nodes is.
   EXPECT_NE(SupportOf(t, 1).delegated, 0);
 }
 
@@ -159,7 +159,8 @@ TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
        "fused activation 5"},
   };
   for (const RefusalCase& row : kCases) {
-    // Applied without the CPU's checks: a static delegate is not shown what the CPU refuses.
+    // Applied without the CPU's checks: the runtime does not offer a static delegate nodes that the
+    // CPU refuses.
     const Handle npu = Create({{"resize", "refuse"}});
     TestInterpreter t(row.model);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk) << row.name;
@@ -170,7 +171,7 @@ TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
   }
 }
 
-// Behind a shape that only a run tells nothing is claimed.
+// Nodes after a shape that is known only at run time are not claimed.
 TEST_F(NpuPlugin, leaves_what_is_behind_a_dynamic_shape) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4});
@@ -194,7 +195,7 @@ TEST_F(NpuPlugin, leaves_what_is_behind_a_dynamic_shape) {
 
 // ---- The table of operators ---------------------------------------------------------------------
 
-// The names of the operators that ran in the NPU, and that were left with a reason.
+// Names of the operators that ran in the NPU, and of those that were refused with a reason.
 struct Met {
   std::set<std::string> ran, left;
 };

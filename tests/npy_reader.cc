@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See npy_reader.h. The header is a Python dict as text; its three keys are looked for by name.
+// See npy_reader.h. The header is a Python dict as text; the reader searches for its three keys.
 #include "tests/npy_reader.h"
 
 #include <cstdlib>
@@ -10,14 +10,14 @@
 namespace deputy {
 namespace {
 
-// What follows `'key':` in the header, from its first character that is no space.
+// Returns the text after `'key':` in the header, without leading spaces.
 std::string ValueOf(const std::string& header, const std::string& key) {
   const size_t found = header.find("'" + key + "':");
   if (found == std::string::npos) return "";
   return header.substr(header.find_first_not_of(' ', found + key.size() + 3));
 }
 
-// Numbers up to the closing parenthesis of "(3, 4), ...".
+// Parses the numbers up to the closing parenthesis of "(3, 4), ...".
 std::vector<int> ParseShape(const std::string& text) {
   std::vector<int> dims;
   const char* at = text.c_str();

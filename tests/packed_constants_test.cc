@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where packed constants lie: one behind the other, each with its own values, whatever their sizes.
+// Addresses of packed constants: consecutive in memory, each with its own values, for any sizes.
 #include "core/base/packed_constants.h"
 
 #include <gtest/gtest.h>
@@ -41,12 +41,12 @@ TEST(PackedConstants, keep_their_values_when_unused_pages_are_released) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const std::string expected(sizes[i], static_cast<char>('a' + i % 26));
     EXPECT_EQ(memcmp(places[i], expected.data(), sizes[i]), 0) << sizes[i] << " bytes";
-    // Found, not made: another size is not looked at.
+    // An existing constant is returned; the requested size is ignored.
     EXPECT_EQ(Make(&constants, static_cast<int>(i), 5), places[i]);
   }
 }
 
-// In large pages, which chunks that grow with what is there would not be.
+// In a chunk of large pages, which growing chunks would not provide.
 TEST(PackedConstants, that_are_expected_lie_together) {
   constexpr size_t kEach = 100 * kTensorAlignment, kCount = 400;
   PackedConstants constants;
@@ -56,7 +56,7 @@ TEST(PackedConstants, that_are_expected_lie_together) {
   for (size_t i = 1; i < kCount; ++i) {
     ASSERT_EQ(Make(&constants, static_cast<int>(i), kEach), first + i * kEach);
   }
-  // An expectation is no limit, nor does it have to be met.
+  // An expected size is neither a limit nor a requirement.
   constants.Expect(SIZE_MAX);
   EXPECT_NE(Make(&constants, 1000, 20 << 20), nullptr);
   Limits limits;
@@ -71,7 +71,7 @@ TEST(PackedConstants, take_what_the_limits_leave) {
   limits.max_block_bytes = 1000;
   EXPECT_EQ(Make(&constants, 0, 1001, limits), nullptr);
   EXPECT_EQ(constants.bytes(), 0U);
-  // A chunk of the usual size is refused, one of just these bytes is not.
+  // A chunk of the usual size exceeds the limit, so one of the exact size is allocated.
   EXPECT_NE(Make(&constants, 0, 900, limits), nullptr);
   EXPECT_EQ(constants.bytes(), 900U);
 }

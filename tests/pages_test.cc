@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory is resident before the first inference, as mincore() tells.
+// Resident memory before the first inference, measured with mincore().
 #include "core/base/pages.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 
-// Fresh pages, none of them resident.
+// New pages, none of which is resident.
 class Mapping {
  public:
   explicit Mapping(size_t bytes)
@@ -35,7 +35,7 @@ class Mapping {
   void* data_;
 };
 
-// Of the pages that lie whole in these bytes: how many there are, and how many are resident.
+// The number of pages that lie completely in these bytes, and how many of them are resident.
 struct Pages {
   size_t all = 0;
   size_t resident = 0;
@@ -52,7 +52,7 @@ Pages PagesOf(const char* data, size_t bytes) {
   return pages;
 }
 
-// Linux has it since 5.14.
+// Linux supports it since 5.14.
 bool SystemMakesPagesResident() {
 #ifdef MADV_POPULATE_WRITE
   const Mapping mapping(kPage);
@@ -73,7 +73,7 @@ TEST(MakeResident, takes_the_pages_that_lie_whole_inside_and_keeps_their_content
   EXPECT_EQ(mapping.data()[5 * kPage], 7);
 }
 
-// More than a thread takes at once, from the middle of a large page to that of another.
+// Larger than one thread's share, from the middle of a large page to the middle of another.
 TEST(MakeResident, is_done_by_all_threads_of_a_pool) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   constexpr size_t kBytes = 9 << 20;
@@ -88,8 +88,8 @@ TEST(MakeResident, is_done_by_all_threads_of_a_pool) {
   }
 }
 
-// Constants that are expected: so that threads which write neighbours do not meet in a page that
-// each of them would fill with zeros.
+// Pages of expected constants are made resident in advance, so that threads that write neighbouring
+// constants do not fault on the same page.
 TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_them) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   constexpr size_t kExpected = 12 << 20, kSmall = 1000;
@@ -100,7 +100,7 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   ASSERT_NE(place, nullptr);
   const Pages ahead = PagesOf(place, 8 << 20);
   EXPECT_EQ(ahead.resident, ahead.all);
-  // The next step comes when it is needed.
+  // The next part is made resident when it is needed.
   EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
   char* const large = constants.Reserve(8 << 20, Limits(), &pool);
   EXPECT_EQ(large, place + 1024);
@@ -128,7 +128,7 @@ TEST(MakeResident, is_done_for_an_arena_up_to_what_is_idle) {
   const Pages busy = PagesOf(arena.Address(1), kBusy);
   EXPECT_GT(busy.all, 100u);
   EXPECT_EQ(busy.resident, busy.all);
-  // The first page may be shared with what is busy.
+  // The first page may be shared with tensors in use.
   EXPECT_LE(PagesOf(arena.Address(0), kIdle).resident, 1u);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters that kernels and delegates find in node->builtin_data: for every builtin operator
-// the size of its struct, and for every field of the options the field of the struct in which it
-// lands. The models are written through the schema, so that a wrong union member shows as well. The
-// sizes are literals from the ABI, not sizeof.
+// The parameters in node->builtin_data: for every builtin operator the size of its struct, and for
+// every field of the options the member of the struct that receives it. The models are written
+// through the schema, so that a wrong union member is also detected. The sizes are literals from
+// the ABI, not sizeof.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,12 +30,12 @@ using testing::ElementsAreArray;
 constexpr auto kRelu6 = schema::ActivationFunctionType::RELU6;
 constexpr auto kValid = schema::Padding::VALID;
 
-// One operator with options, and what its parameters must hold then.
+// One operator with options, and the expected parameters.
 struct Row {
   TfLiteBuiltinOperator code;
   size_t size;
-  std::function<void(ModelBuilder*)> add;   // the operator, with options, to a model
-  std::function<void(const void*)> expect;  // on the parameters
+  std::function<void(ModelBuilder*)> add;   // adds the operator, with options, to a model
+  std::function<void(const void*)> expect;  // checks the parameters
 };
 
 template <typename Params, typename Build, typename Expect>
@@ -54,7 +54,7 @@ std::vector<uint8_t> ModelOf(const std::function<void(ModelBuilder*)>& add) {
   return m.Finish();
 }
 
-// The options of the model's only operator, as core/model/model.cc hands them to a parser.
+// The options of the model's only operator, as core/model/model.cc passes them to a parser.
 OpOptions OptionsOf(const std::vector<uint8_t>& model) {
   const schema::Operator& op =
       *schema::GetModel(model.data())->subgraphs()->Get(0)->operators()->Get(0);
@@ -70,7 +70,7 @@ OpOptions OptionsOf(const std::vector<uint8_t>& model) {
 
 using Bytes = std::unique_ptr<void, decltype(&free)>;
 
-// Zeroed and of exactly the operator's size, so that AddressSanitizer sees writes beyond it.
+// Zeroed memory of exactly the operator's size, so that AddressSanitizer detects writes beyond it.
 Bytes ZeroedParams(const OpDef& op) { return Bytes(calloc(1, op.params_size), &free); }
 
 void AddActivationRows(std::vector<Row>* rows) {
@@ -589,7 +589,8 @@ void AddStablehloRows(std::vector<Row>* rows) {
       [](const auto& p) {
         EXPECT_THAT(p.window_dimensions, ElementsAre(2, 3, 0, 0, 0, 0, 0, 0));
         EXPECT_THAT(p.window_strides, ElementsAre(4, 5, 0, 0, 0, 0, 0, 0));
-        EXPECT_THAT(p.base_dilations, ElementsAre(1, 1, 1, 1, 1, 1, 1, 1));  // left out
+        // absent in the options
+        EXPECT_THAT(p.base_dilations, ElementsAre(1, 1, 1, 1, 1, 1, 1, 1));
         EXPECT_THAT(p.window_dilations, ElementsAre(6, 7, 0, 0, 0, 0, 0, 0));
         EXPECT_THAT(p.padding, ElementsAre(8, 9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
         EXPECT_EQ(p.body_subgraph_index, 12);
@@ -691,7 +692,7 @@ TEST(Params, absent_options_leave_zeros_except_where_they_are_needed) {
   }
 }
 
-// The options that `build` makes, given to the operator's parser.
+// Passes the options made by `build` to the operator's parser; returns whether they are valid.
 template <typename Build>
 bool Parses(TfLiteBuiltinOperator code, Build build) {
   const OpDef& op = *FindBuiltinAnyVersion(code);
@@ -736,7 +737,7 @@ TEST(Params, options_without_what_they_are_about_are_refused) {
   }));
 }
 
-// The schema's enumerations are open: a file may hold any byte.
+// The schema's enumerations are open: a file may contain any value.
 TEST(Params, a_weights_format_that_the_schema_does_not_know_is_refused) {
   for (const int format : {2, 127, -1}) {
     EXPECT_FALSE(Parses(kTfLiteBuiltinFullyConnected, [format](auto& f) {

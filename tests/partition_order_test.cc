@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cut of a plan against the sweeps that abi.md 4.9 describes, done literally: on random graphs,
-// for every rule, with control edges, with tensors that two nodes make, and with what can never
-// run. And a plan on which those sweeps would take minutes.
+// Partitioning of a plan compared with a literal implementation of the sweeps that abi.md 4.9
+// describes: on random graphs, for every rule, with control edges, with tensors that two nodes
+// write, and with nodes that can never run. Also a plan for which those sweeps would take minutes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The sweeps as TensorFlow Lite does them. Quadratic in the number of subsets.
+// The sweeps as in TensorFlow Lite. Quadratic in the number of subsets.
 class SweepingPartitioner {
  public:
   SweepingPartitioner(const PartitionGraph& graph, const std::vector<int>& take,
@@ -37,7 +37,7 @@ class SweepingPartitioner {
     }
   }
 
-  // False when some node can never run.
+  // Returns false if a node can never run.
   bool Run(std::vector<NodeSubset>* out_subsets) {
     while (FillSubset()) {
     }
@@ -56,7 +56,8 @@ class SweepingPartitioner {
   }
 
  private:
-  static constexpr int kReady = -1, kPending = -2;  // otherwise: the subset that makes the tensor
+  // other values: the subset that writes the tensor
+  static constexpr int kReady = -1, kPending = -2;
 
   bool FillSubset() {
     subsets_.emplace_back();
@@ -95,7 +96,8 @@ class SweepingPartitioner {
     NodeSubset& open = subsets_.back();
     open.taken = taken_[node];
     open.nodes.push_back(node);
-    // Not in TensorFlow Lite: what a node works on in place is given out by its maker.
+    // Not in TensorFlow Lite: a tensor that a node modifies in place is an output of its producer's
+    // subset.
     const std::vector<int> inputs(graph_.nodes[node].inputs.begin(),
                                   graph_.nodes[node].inputs.end());
     for (int tensor : graph_.nodes[node].outputs) {
@@ -122,7 +124,7 @@ class SweepingPartitioner {
   std::vector<NodeSubset> subsets_;
 };
 
-// A graph with the arrays that its nodes point to.
+// A graph that owns the arrays of its nodes.
 struct Case {
   std::vector<std::vector<int>> inputs, outputs;
   PartitionGraph graph;
@@ -134,10 +136,10 @@ struct Case {
   }
 };
 
-// What kinds of oddity a graph may have.
+// Unusual properties that a graph may have.
 struct Oddities {
-  bool shuffled = false;    // the plan's order is any order
-  bool two_makers = false;  // nodes may give out what another one does
+  bool shuffled = false;    // the plan is not in topological order
+  bool two_makers = false;  // two nodes may write the same tensor
 };
 
 Case MakeCase(const Oddities& oddities, std::mt19937* random) {
@@ -146,7 +148,7 @@ Case MakeCase(const Oddities& oddities, std::mt19937* random) {
   };
   Case c;
   const int nodes = 1 + up_to(60), locality = 1 + up_to(20), taken_of = 1 + up_to(4);
-  int tensors = 3;  // the graph's inputs
+  int tensors = 3;  // the first ones are the graph's inputs
   for (int n = 0; n < nodes; ++n) {
     std::vector<int> in, out;
     for (int i = up_to(4); i > 0; --i) {
@@ -175,7 +177,7 @@ Case MakeCase(const Oddities& oddities, std::mt19937* random) {
   return c;
 }
 
-// Returns how many of the graphs could be cut.
+// Returns the number of graphs that could be partitioned.
 int CompareWithSweeps(const PartitionRules& rules, const Oddities& oddities) {
   std::mt19937 random(1129);
   int cut_count = 0;
@@ -223,7 +225,8 @@ TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
   }
 }
 
-// 200 000 nodes in a chain, every second one taken: 200 000 subsets, 4 * 10^10 steps of the sweeps.
+// 200 000 nodes in a chain, of which every second one is claimed: 200 000 subsets, for which the
+// sweeps would take 4 * 10^10 steps.
 TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   Case c;
   constexpr int kNodes = 200000;
@@ -249,7 +252,8 @@ TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   }
 }
 
-// Every node of the one kind waits for the one behind it: as many sweeps as nodes, in one subset.
+// Every node of one kind depends on the next one in the plan: the number of sweeps is the number of
+// nodes, with one subset.
 TEST(PartitionOrder, cuts_a_plan_that_stands_backwards) {
   Case c;
   constexpr int kNodes = 200000;

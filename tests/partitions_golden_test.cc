@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the real TensorFlow Lite did with the nodes that a delegate claimed on real models
-// (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl where it is): plan before, the
-// nodes that kernels were made for, their tensors, plan after; every list and its order.
+// Compares with the real TensorFlow Lite's partitions of nodes that a delegate claimed on real
+// models (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl if present): the plan
+// before, the nodes of each kernel, their tensors, the plan after; all lists and their order.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ std::string SharedFolder() {
   return folder != nullptr ? folder : SourcePath("../shared");
 }
 
-// Claims a list of nodes as it stands, and writes down what it is handed.
+// Claims a list of nodes in the given order, and records its parameters.
 struct MaskDelegate {
   TfLiteDelegate base{};
   std::vector<int> claimed;
@@ -70,8 +70,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-// Through options or through ModifyGraphWithDelegate; false when the model has operators that this
-// build does not know.
+// Applies the delegate through the options or with ModifyGraphWithDelegate; returns false if the
+// model has operators that this build does not support.
 bool Apply(TfLiteModel* model, MaskDelegate* mask, bool by_options) {
   mask->base.data_ = mask;
   mask->base.Prepare = &Prepare;
@@ -87,7 +87,7 @@ bool Apply(TfLiteModel* model, MaskDelegate* mask, bool by_options) {
   return created;
 }
 
-// Compares every line, whose model is below `folder`, both ways of applying a delegate.
+// Compares every line, whose model is below `folder`, for both methods of applying a delegate.
 void CompareAll(std::ifstream cases, const std::string& folder, int* out_compared) {
   std::map<std::string, TfLiteModel*> models;
   for (std::string line; std::getline(cases, line);) {
@@ -120,7 +120,7 @@ void CompareAll(std::ifstream cases, const std::string& folder, int* out_compare
   for (auto& [name, model] : models) TfLiteModelDelete(model);
 }
 
-// tests/golden/partitions.py wrote them.
+// tests/golden/partitions.py wrote these partitions.
 TEST(PartitionsGolden, of_models_that_ship_here_equal_the_real_tflites) {
   int compared = 0;
   CompareAll(std::ifstream(TestDataPath("partitions.jsonl")), SourcePath(""), &compared);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The planner against brute force: on random lifetimes no two blocks alive at one step share a
-// byte, nothing lies beyond the total, the total is never below what must be alive at once, and
-// every block lies where a search among all blocks puts it. The literal plans were worked out by
+// The planner compared with brute force: for random lifetimes no two blocks alive at one step share
+// a byte, no block ends beyond the total, the total is never below the lower bound by liveness, and
+// every block has the offset that an exhaustive search finds. The literal plans were computed by
 // hand.
 #include "core/base/planner.h"
 
@@ -26,7 +26,7 @@ bool Overlap(size_t a_begin, size_t a_bytes, size_t b_begin, size_t b_bytes) {
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-// The most bytes alive at one step, counted step by step.
+// Returns the maximum number of bytes alive at one step, counted step by step.
 size_t MostAlive(const std::vector<BlockRequest>& requests, size_t alignment) {
   size_t most = 0;
   for (const BlockRequest& now : requests) {
@@ -41,7 +41,7 @@ size_t MostAlive(const std::vector<BlockRequest>& requests, size_t alignment) {
   return most;
 }
 
-// Empty when the plan keeps every promise.
+// Returns "" if the plan satisfies all requirements, otherwise the problem.
 std::string WhatIsWrong(const std::vector<BlockRequest>& requests, size_t alignment,
                         const MemoryPlan& plan) {
   if (plan.offsets.size() != requests.size()) return "wrong number of offsets";
@@ -67,7 +67,7 @@ std::string WhatIsWrong(const std::vector<BlockRequest>& requests, size_t alignm
   return "";
 }
 
-// Greedy by size without any of the planner's means to look at less than everything.
+// Greedy by size without the planner's optimisations of the search.
 std::vector<size_t> PlainOffsets(const std::vector<BlockRequest>& requests, size_t alignment) {
   const auto round_up = [&](size_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -129,7 +129,7 @@ std::vector<BlockRequest> RandomRequests(std::mt19937* random) {
   return requests;
 }
 
-// Under a sanitizer fewer: the sets are alike.
+// Fewer sets with a sanitizer.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kRandomSets = 20000;
 #else
@@ -160,7 +160,8 @@ TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
   }
   RecordProperty("bound_met", met);
   RecordProperty("bound_tried", tried);
-  // Greedy by size is near optimal; a planner that stopped sharing memory would fall far below.
+  // Greedy by size is near optimal; a planner that does not share memory would meet the bound far
+  // less often.
   EXPECT_GT(met, tried / 2);
 }
 
@@ -181,12 +182,11 @@ TEST(Planner, tightens_plans_without_breaking_a_promise) {
     loose += before.total_bytes > bound + bound / 20;
     tightened += plan.total_bytes < before.total_bytes;
   }
-  // About a third of them; what lies about a fixed block often cannot be better.
+  // About a third of them; the blocks around a fixed block often cannot be improved.
   EXPECT_GT(tightened, loose / 4) << loose;
 }
 
-// What models have where layers are computed in strips: large blocks that are idle, side by side
-// with what is not.
+// Models with layers computed in strips have large idle blocks, and others at the same time.
 TEST(Planner, tightens_idle_blocks_around_those_that_stay) {
   const std::vector<BlockRequest> requests = {
       {1179648, 28, 31, kNoOffset, true}, {1048576, 239, 244}, {262144, 0, INT_MAX}};
@@ -196,7 +196,7 @@ TEST(Planner, tightens_idle_blocks_around_those_that_stay) {
   TightenPlan(requests, 64, &plan);
   EXPECT_EQ(plan.total_bytes, LivenessLowerBound(requests, 64));
   EXPECT_EQ(plan.busy_bytes, 1310720u);
-  // Blocks that have been given away stay where they are.
+  // Blocks with a fixed offset are not moved.
   const std::vector<BlockRequest> fixed = {
       {1179648, 28, 31, kNoOffset, true}, {1048576, 239, 244, 0}, {262144, 0, INT_MAX, 1048576}};
   ASSERT_TRUE(PlanMemory(fixed, 64, &plan));
@@ -214,7 +214,7 @@ TEST(Planner, gives_an_empty_plan_for_no_requests) {
 }
 
 TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
-  // Each tensor is read by the next operator only.
+  // Each tensor is read only by the next operator.
   const std::vector<BlockRequest> chain = {
       {100, 0, 1}, {300, 1, 2}, {200, 2, 3}, {300, 3, 4}, {50, 4, 5}};
   MemoryPlan plan;
@@ -225,7 +225,8 @@ TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
 }
 
 TEST(Planner, takes_the_smallest_gap_that_fits) {
-  // 0 and 2 leave while 1, 3 and 4 stay: gaps of 400 and of 200 bytes for the last block.
+  // Blocks 0 and 2 end while 1, 3 and 4 are alive: the gaps for the last block have 400 and 200
+  // bytes.
   const std::vector<BlockRequest> requests = {
       {400, 0, 1}, {300, 0, 9}, {200, 0, 1}, {150, 0, 9}, {120, 2, 9}};
   MemoryPlan plan;
@@ -296,7 +297,7 @@ TEST(Planner, refuses_sizes_that_overflow_and_leaves_the_plan_alone) {
 }
 
 TEST(Planner, finds_its_way_through_a_million_blocks) {
-  // A hostile model's worth; a quadratic search would need minutes.
+  // The size of a hostile model; a quadratic search would take minutes.
   std::vector<BlockRequest> chain(1000000);
   for (int i = 0; i < 1000000; ++i) chain[i] = {static_cast<size_t>(1 + i % 97), i, i + 1};
   MemoryPlan plan;
@@ -305,7 +306,7 @@ TEST(Planner, finds_its_way_through_a_million_blocks) {
 }
 
 TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
-  // The inputs of a hostile model, of one size and of many.
+  // The inputs of a hostile model, of one size and of many sizes.
   for (const int sizes : {1, 100000}) {
     std::vector<BlockRequest> inputs(200000);
     for (int i = 0; i < 200000; ++i) {
@@ -318,7 +319,7 @@ TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
 }
 
 TEST(Planner, keeps_short_lives_between_long_ones) {
-  // Every other block lives always; a chain takes turns in what they leave.
+  // Every other block is always alive; a chain shares the memory of the gaps.
   std::vector<BlockRequest> requests(200000);
   for (int i = 0; i < 200000; ++i) {
     const auto bytes = static_cast<size_t>(1 + i % 5000);
@@ -330,13 +331,13 @@ TEST(Planner, keeps_short_lives_between_long_ones) {
 }
 
 TEST(Planner, plans_blocks_that_live_nearly_always) {
-  // As many tensors, each made by an operator of its own and all read by the last one.
+  // 100 000 tensors, each written by an operator of its own and all read by the last one.
   std::vector<BlockRequest> requests(100000);
   for (int i = 0; i < 100000; ++i) requests[i] = {static_cast<size_t>(1 + i % 97), i, 100000};
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(requests, 64, &plan));
   EXPECT_EQ(plan.total_bytes, LivenessLowerBound(requests, 64));
-  // And now some that are gone by then, which leave gaps that nobody has to look for.
+  // Some blocks end earlier and leave gaps, which must not be searched for every block.
   for (int i = 0; i < 100000; i += 7) requests[i].last = std::max(i, 100000 - i / 2);
   ASSERT_TRUE(PlanMemory(requests, 64, &plan));
   std::vector<size_t> order(requests.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that give no delegate: each says why in words of its own, and none of them ends the
-// process. Damaged ones are made here from a good one.
+// Files that provide no delegate: each is refused with its own message, and none of them crashes
+// the process. Damaged files are made from a valid one.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -87,7 +87,8 @@ TEST_F(PluginFiles, functions_that_nobody_calls_may_be_missing) {
   EXPECT_EQ(WhyNot(Library("undefined_function")), "the plug-in returned NULL and gave no reason)");
 }
 
-// A process without the sanitizer would be ended by its runtime; one with it may load the library.
+// A sanitized library would end a process without the sanitizer; a process with it may load the
+// library.
 TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
   const std::pair<const char*, const char*> kCases[] = {
       {"__asan_init", "AddressSanitizer"},
@@ -101,7 +102,7 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
       EXPECT_EQ(text, "the plug-in returned NULL and gave no reason)");
       continue;
     }
-    // In a build with another sanitizer, that one's symbols are there, too, and fine.
+    // In a build with another sanitizer, that one's symbols exist, too.
     EXPECT_EQ(text, std::string("is built with ") + name + ": it needs '" + symbol +
                         "', expected a library without it, since this process is)");
   }
@@ -151,8 +152,8 @@ TEST_F(PluginElf, another_machine_class_or_byte_order_is_named) {
 #endif
 }
 
-// Loads and unloads in a process of its own: what gets past the checks is dlopen's to judge, and
-// must not end it either. True when the process ended as it should.
+// Loads and unloads in a process of its own: dlopen receives files that pass the checks, and must
+// not crash either. Returns true if the process ended normally.
 bool SurvivesLoading(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -185,15 +186,15 @@ TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
               StartsWith("is truncated: the table of sections needs"));
 }
 
-// Under the address sanitizer forks would be most of what this file takes: there, what the reader
-// takes is loaded for one of the ways alone. The reader gets them all.
+// With the address sanitizer, forks would take most of this file's time: there, files that the
+// reader accepts are loaded for one kind of damage only. The reader is tested with all of them.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kLoadAll = false;
 #else
 constexpr bool kLoadAll = true;
 #endif
 
-// Every byte of the ELF header and of the segments' headers, each in several ways.
+// Every byte of the ELF header and of the segments' headers, each changed in several ways.
 TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   const size_t header_bytes = 64 + 56 * size_t{good[56]};
@@ -213,18 +214,18 @@ TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
       ++loaded;
     }
   }
-  EXPECT_GT(refused, static_cast<int>(header_bytes * 3 / 2));  // of four ways for each
-  EXPECT_GT(loaded, 0);  // padding, addresses that nobody reads, hints
+  EXPECT_GT(refused, static_cast<int>(header_bytes * 3 / 2));  // of four changes per byte
+  EXPECT_GT(loaded, 0);                                        // padding, unused addresses, hints
 }
 
-// Bounds, under the address sanitizer: no damage makes the reader itself look outside of the file.
+// Bounds, with the address sanitizer: no damage makes the reader access memory outside of the file.
 TEST_F(PluginElf, random_damage_is_read_without_harm) {
   const std::vector<uint8_t> good = ReadBytes(Library("described0"));
   std::mt19937 random(5);
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
     std::vector<uint8_t> bytes = good;
-    // Most of the time near the tables, which fill the first and the last part.
+    // Mostly near the tables, which are in the first and the last part.
     const size_t flips = 1 + random() % 8;
     for (size_t i = 0; i < flips; ++i) {
       const size_t reach = random() % 3 == 0 ? bytes.size() : std::min<size_t>(bytes.size(), 2048);
@@ -236,7 +237,7 @@ TEST_F(PluginElf, random_damage_is_read_without_harm) {
   EXPECT_GT(refused, 10000);
 }
 
-// Without section headers the hash table tells how many symbols there are.
+// Without section headers the number of symbols is taken from the hash table.
 TEST_F(PluginElf, libraries_without_section_headers_are_read) {
   for (const char* name : {"elementwise", "described0"}) {
     std::vector<uint8_t> bytes = ReadBytes(Library(name));
@@ -250,9 +251,9 @@ TEST_F(PluginElf, libraries_without_section_headers_are_read) {
   }
 }
 
-// Whatever this system's own libraries look like, they are not damaged.
+// All libraries of this system must be accepted as undamaged.
 TEST_F(PluginElf, the_systems_libraries_are_sound) {
-  // Those of other machines may be here, too.
+  // Libraries for other machines may be installed, too.
 #if defined(__x86_64__)
   const char* const folder = "/usr/lib/x86_64-linux-gnu";
 #else

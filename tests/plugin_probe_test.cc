@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plug-ins that end the process that loads them, loaded in a child process first; and whatever a
-// child may do, the program goes on.
+// Plug-ins that crash the process that loads them are first loaded in a child process; the program
+// must survive everything that the child does.
 #include "core/plugin/plugin_probe.h"
 
 #include <signal.h>
@@ -87,7 +87,7 @@ TEST_F(PluginProbe, crash_handlers_of_the_program_do_not_run_in_the_child) {
   signal(SIGSEGV, before);
 }
 
-// Then the system drops the exit status.
+// In this case the system discards the exit status.
 TEST_F(PluginProbe, works_in_programs_that_ignore_their_children) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   EXPECT_EQ(ProbeInChild([] {}, kPatientMs), "");

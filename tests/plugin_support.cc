@@ -32,8 +32,7 @@ void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-// Asked of the system, since dlopen would open the file to answer, and wait for that if it is a
-// pipe.
+// Queries the list of mapped files, because dlopen would open the file, and block if it is a pipe.
 bool IsLoaded(const std::string& path) {
   std::error_code error;
   const std::string real = std::filesystem::canonical(path, error).string();

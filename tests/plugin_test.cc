@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates from libraries: they really run, what they say of themselves arrives, the registry
-// finds them, and a library outlives its delegates. The libraries are those of tests/plugins.
+// Delegates from libraries: they run, their descriptions are read, the registry finds them, and a
+// library outlives its delegates. The libraries are those of tests/plugins.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ class PluginWrapper : public QuietTest {};
 class PluginRegistry : public QuietTest {};
 class PluginLife : public QuietTest {};
 
-// y = relu((x + c) * x) - c, with a MEAN-like stranger (TANH) in the middle that no plug-in takes.
+// y = relu((x + c) * x) - c, with a TANH in the middle that no plug-in supports.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -73,7 +73,7 @@ std::vector<float> RunWith(TfLiteDelegate* delegate) {
   return RunModel(&t);
 }
 
-// ---- What works ---------------------------------------------------------------------------------
+// ---- Valid libraries ----------------------------------------------------------------------------
 
 TEST_F(PluginWrapper, a_library_built_with_the_originals_headers_runs_its_nodes) {
   const std::string log = ScratchFile("log");
@@ -189,7 +189,7 @@ TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
   const Handle in_destroy = External("throwing", {{"in", "destroy"}});
 }
 
-// Writes down the calls of plug-ins, with what they threw.
+// Records the calls of plug-ins, with the exceptions they threw.
 class Notebook final : public CallObserver {
  public:
   virtual ~Notebook() = default;
@@ -239,7 +239,7 @@ TEST_F(PluginWrapper, options_are_256_at_most) {
   EXPECT_THAT(DeputyLastError(), HasSubstr("expected 0 to 256 options, found 257"));
 }
 
-// ---- What plug-ins say of themselves ------------------------------------------------------------
+// ---- Descriptions of plug-ins -------------------------------------------------------------------
 
 TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
   for (const char* name : {"described-8", "described0", "described8", "described_newer_minor",
@@ -254,7 +254,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
     ASSERT_NE(plugin->get_support, nullptr);
     EXPECT_EQ(RunWith(delegate.get()), RunOnCpu()) << name;
     EXPECT_EQ(plugin->device_bytes(Unwrap(delegate.get()).inner), 3u) << name;
-    // What is behind the end of the plug-in's struct is not read.
+    // Memory after the end of the plug-in's struct is not read.
     const size_t first_release = offsetof(DeputyDelegatePlugin, list_devices);
     if (std::string(name) == "described_first_release") {
       EXPECT_EQ(plugin->struct_size, first_release);
@@ -439,7 +439,7 @@ TEST_F(PluginRegistry, describes_each_kind) {
   for (DeputyPlugin* plugin : {external, described, stable}) DeputyPluginRelease(plugin);
 }
 
-// Reports of a call may go to a reporter of its own.
+// A call may have its own reporter.
 TEST(PluginReports, go_to_the_callers_reporter) {
   std::string all, own;
   const auto keep = [](void* text, const char* format, va_list args) {
@@ -553,9 +553,9 @@ TEST_F(PluginRegistry, a_name_is_looked_for_in_the_search_path) {
   EXPECT_EQ(DeputyPluginLoad("mine"), nullptr);
 }
 
-// ---- Lives --------------------------------------------------------------------------------------
+// ---- Life cycles --------------------------------------------------------------------------------
 
-// Makes a delegate on a thread of its own, destroys it, ends the thread, and waits until the
+// Creates a delegate on a separate thread, deletes it, ends the thread, and waits until the
 // library's own code has run once more.
 void Outlive(const std::string& library) {
   std::array<int, 2> ends = {};
@@ -570,7 +570,7 @@ void Outlive(const std::string& library) {
   for (const int end : ends) close(end);
 }
 
-// In a process of its own, since code that was unloaded ends the process.
+// Runs in a process of its own, because executing unloaded code crashes the process.
 bool SurvivesOutliving(const std::string& library) {
   const pid_t child = fork();
   if (child == 0) {
@@ -624,9 +624,10 @@ TEST_F(PluginLife, a_thousand_cycles_take_no_more_than_the_first) {
   const int mappings = CountMappings();
   const size_t bytes = mallinfo2().uordblks;
   for (int i = 0; i < 1000; ++i) cycle(i);
-  if (!kSanitized) {  // whose allocators keep what is freed
+  if (!kSanitized) {  // a sanitizer's allocator keeps freed memory
     EXPECT_LE(CountMappings(), mappings + 2);
-    // The allocator counts what it caches as in use; a cycle would lose 8 bytes at least.
+    // The allocator counts its caches as in use; a leak in each cycle would add up to at least 8
+    // bytes per cycle.
     EXPECT_LE(mallinfo2().uordblks, bytes + 7999);
   }
 }

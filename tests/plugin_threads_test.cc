@@ -17,7 +17,7 @@ namespace {
 
 class PluginThreads : public QuietTest {};
 
-// y = x + x, z = y * x, w = z + y: three nodes that the plug-in takes.
+// y = x + x, z = y * x, w = z + y: three nodes that the plug-in claims.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -34,8 +34,8 @@ std::vector<uint8_t> Model() {
 TEST_F(PluginThreads, interpreters_share_a_library) {
   const std::vector<float> input = {1, -2, 3, 0.25f};
   const std::vector<float> expected = {4, 4, 24, 0.625f};  // 2 x^2 + 2 x
-  // Keeps the library loaded: the thread sanitizer does not see the loader's own lock, and would
-  // take the library's initialisers on one thread for a race with the others.
+  // Keeps the library loaded: the thread sanitizer does not know the loader's own lock, and would
+  // report the library's initialisers on one thread as a race with the other threads.
   const Handle first = External("described0");
   std::vector<std::thread> threads;
   std::array<size_t, 4> computed = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factors in bfloat16 where the client allows it: never by default, the right products within what
-// the format leaves of them, the same bits on any number of threads, and full precision wherever
-// results are held against others.
+// bfloat16 factors if the client allows them: never by default; products within the format's error
+// bounds; identical bits on any number of threads; and full precision wherever results are compared
+// with others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,10 +23,10 @@
 namespace deputy::precision_test {
 namespace {
 
-// What is done to each float32 number of a case, of constants (n < 0) and of input n.
+// Changes a float32 number of a case: of constants (input < 0) or of an input.
 using Edit = std::function<float(float value, int input)>;
 
-// To the nearest number of 8 significant bits, ties to even.
+// Rounds to the nearest number of 8 significant bits, ties to even.
 float Rounded(float value, int) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
@@ -40,16 +40,16 @@ struct Settings {
   std::function<void(TfLiteInterpreterOptions*)> also = nullptr;
 };
 
-// What came of a case. An upper bound of what the absolute products of an output add up to is there
-// for its one matrix operator.
+// Result of a case. `products` is an upper bound of the sum of absolute products of an output of
+// its only matrix operator.
 struct Found {
   bool answered = false;
   std::vector<std::vector<float>> outputs;
-  std::string implementation;  // of the matrix operator
+  std::string implementation;  // implementation of the matrix operator
   double products = 0;
 };
 
-// The table for the life of the guard.
+// Selects the table during the guard's lifetime.
 class TableGuard {
  public:
   explicit TableGuard(const char* table) { OverrideCpu(FindTestCpu(table)); }
@@ -62,7 +62,7 @@ void EditAll(float* values, size_t count, const Edit& edit, int input) {
   for (size_t i = 0; edit && i < count; ++i) values[i] = edit(values[i], input);
 }
 
-// The constants lie in the test's own copy of the model.
+// The constants are in the test's own copy of the model.
 void EditConstants(TfLiteInterpreter* interpreter, const Edit& edit) {
   for (int t = 0; t < DeputyInterpreterGetTensorCount(interpreter, 0); ++t) {
     const TfLiteTensor* tensor = DeputyInterpreterGetTensor(interpreter, 0, t);
@@ -95,8 +95,8 @@ double Largest(const TfLiteTensor* tensor) {
   return largest;
 }
 
-// Factors per output: all of a filter's weights for one channel; of BATCH_MATMUL, the greater of
-// the left side's last dimensions.
+// Returns the number of factors per output: all of a filter's weights for one channel; for
+// BATCH_MATMUL, the greater of the left operand's last two dimensions.
 double Depth(const std::string& name, const TfLiteTensor* left, const TfLiteTensor* right) {
   if (name == "BATCH_MATMUL") {
     const int rank = TfLiteTensorNumDims(left);
@@ -151,7 +151,7 @@ Found Infer(const OpCase& op_case, const Settings& settings) {
 
 bool IsBf16(const Found& found) { return found.implementation.ends_with("_bf16"); }
 
-// Bit by bit, NaN included.
+// Returns the bits of all outputs, including NaN.
 std::vector<uint32_t> Bits(const std::vector<std::vector<float>>& outputs) {
   std::vector<uint32_t> bits;
   for (const auto& output : outputs) {
@@ -175,7 +175,7 @@ char KindOf(float value) {
   return std::isinf(value) ? (value > 0 ? '+' : '-') : '.';
 }
 
-// "..n+": which outputs are no numbers.
+// Returns "..n+", one letter per output: finite, NaN or infinite.
 std::string Kinds(const std::vector<std::vector<float>>& outputs) {
   std::string kinds;
   for (const auto& output : outputs) {
@@ -184,7 +184,7 @@ std::string Kinds(const std::vector<std::vector<float>>& outputs) {
   return kinds;
 }
 
-// BATCH_MATMUL with one constant matrix, which may lie either way.
+// BATCH_MATMUL with one constant matrix, transposed or not.
 OpCase ConstantMatrixCase(const Shape& x, int depth, int columns, bool adj_y) {
   ModelBuilder builder;
   const int left = builder.AddTensor(kTfLiteFloat32, x, "x");
@@ -210,7 +210,7 @@ std::vector<OpCase> ConstantMatrixCases() {
   return cases;
 }
 
-// The cases of float32 that some machine computes in bfloat16.
+// The float32 cases that are computed in bfloat16 on some machine.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = [] {
     std::vector<OpCase> cases;
@@ -225,8 +225,8 @@ const std::vector<OpCase>& Cases() {
   return kCases;
 }
 
-constexpr double kRoundoff = 1.0 / 256;  // of a factor, relative
-constexpr double kSumError = 1e-5;       // of float32 sums as long as those here, likewise
+constexpr double kRoundoff = 1.0 / 256;  // relative rounding error of a factor
+constexpr double kSumError = 1e-5;       // relative error of float32 sums of the lengths used here
 
 class Bfloat16 : public testing::TestWithParam<const char*> {
  protected:
@@ -265,7 +265,7 @@ TEST_P(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
     SCOPED_TRACE(op_case.name);
     const Found found = Infer(
         op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16, .edit = &Rounded});
-    // Factors of other types are rounded when they have become float32.
+    // Factors of other types are rounded after conversion to float32.
     if (!IsBf16(found) || op_case.name.find("16") != std::string::npos) continue;
     ++cases;
     const Found expected = Infer(op_case, {.table = "reference", .edit = &Rounded});
@@ -279,7 +279,7 @@ TEST_P(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
   for (const float strange : {NAN, INFINITY, -INFINITY}) {
     for (const OpCase& op_case : Cases()) {
       SCOPED_TRACE(op_case.name);
-      // Of the first input every 37th number.
+      // Replaces every 37th number of the first input.
       const auto make_edit = [strange] {
         return [strange, n = 0](float value, int input) mutable {
           return input == 0 && n++ % 37 == 5 ? strange : value;
@@ -309,7 +309,7 @@ TEST_P(Bfloat16, results_do_not_depend_on_threads) {
   }
 }
 
-// A case in which rounding shows.
+// Returns a case in which rounding has a visible effect.
 const OpCase& SomeCase(const char* table) {
   for (const OpCase& op_case : Cases()) {
     if (IsBf16(Infer(op_case, {.table = table, .precision = kDeputyPrecisionBfloat16}))) {

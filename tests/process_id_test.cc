@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The noted process is the one that runs, in forked children and theirs, too.
+// The recorded process id is that of the running process, also in forked children and their
+// children.
 #include "core/base/process_id.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace deputy::process_id_test {
 namespace {
 
-// In a forked child, and in a child of that until there are `depth` of them.
+// Checks the id in a forked child, and recursively in its child, `depth` levels deep.
 bool HoldsInChildren(int depth) {
   const pid_t first = ProcessId();
   if (first != getpid() || first != ProcessId()) return false;

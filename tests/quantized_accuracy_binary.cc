@@ -55,7 +55,7 @@ void AddBinary(ModelBuilder* m, TfLiteBuiltinOperator code, bool relu, int a, in
   }
 }
 
-// A divisor of the upper half of the type's range.
+// A divisor in the upper half of the type's range.
 Steps Divisor(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affine) {
   if (type == kTfLiteInt16) return a->Input(type, shape, affine, 9000, 32767);
   affine.zero = LowestStep(type);
@@ -147,7 +147,7 @@ const CompareRow kComparisons[] = {
     {"GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, [](double a, double b) { return a >= b; }},
 };
 
-// TensorFlow Lite compares in units of 2^-8: what lies closer is not compared here.
+// TensorFlow Lite compares in units of 2^-8: smaller differences are not tested here.
 AccuracyCase CompareCase(const CompareRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {3, 700};
@@ -178,7 +178,7 @@ std::vector<AccuracyCase> BinaryAccuracy() {
       for (TfLiteType to : kAll) {
         if ((from == kTfLiteInt16 && to == kTfLiteUInt8) ||
             (from == kTfLiteUInt8 && to == kTfLiteInt16)) {
-          continue;  // TensorFlow Lite has no such conversion
+          continue;  // TensorFlow Lite does not support this conversion
         }
         cases.push_back(RequantizeCase(from, to, seed));
       }

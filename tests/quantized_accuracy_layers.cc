@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that multiply and add, against plain loops in float64.
+// Layers that multiply and add, compared with plain loops in float64.
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +24,7 @@ bool IsInside(const Image& image, int y, int x) {
   return y >= 0 && y < image.height && x >= 0 && x < image.width;
 }
 
-// Zeros of SAME in front of an axis.
+// Returns the number of zeros before an axis with SAME padding.
 int Before(int in, int out, int stride, int window) {
   return std::max((out - 1) * stride + window - in, 0) / 2;
 }
@@ -137,7 +137,7 @@ AccuracyCase TransposeConvCase(TfLiteType type, uint32_t seed) {
   return a.Finish("TRANSPOSE_CONV", type, seed);
 }
 
-// rows x depth times columns x depth, which lie one behind the other.
+// Multiplies rows x depth by columns x depth, both stored in row-major order.
 Reals Product(const Reals& left, const Reals& right, int rows, int columns, int depth) {
   Reals product(static_cast<size_t>(rows * columns));
   for (int r = 0; r < rows; ++r) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that move values, between tensors of different scales: the real numbers are the same
-// before and after, so that the steps are not.
+// Data movement operators between tensors of different scales: the real values are the same before
+// and after, so that the quantised values differ.
 #include <algorithm>
 #include <cmath>
 
@@ -15,11 +15,11 @@ const std::vector<TfLiteType> kBytes = {kTfLiteInt8, kTfLiteUInt8};
 
 float LeastScale(TfLiteType type) { return type == kTfLiteInt16 ? 0.0001f : 0.02f; }
 
-// Elements of the output by their place in the input; kFilled has no source and is zero.
+// For each element of the output its index in the input; kFilled has no source and is zero.
 using Places = std::vector<int>;
 constexpr int kFilled = -1;
 
-// For each output element of `shape` the place that `place` names for its coordinates.
+// Returns for each output element of `shape` the index that `place` computes from its coordinates.
 Places PlacesOf(const Dims4& shape, const std::function<int(const std::vector<int>&)>& place) {
   Places places;
   std::vector<int> at(shape.size());
@@ -34,7 +34,7 @@ Places PlacesOf(const Dims4& shape, const std::function<int(const std::vector<in
   return places;
 }
 
-// The place of coordinates in a tensor of [1, 4, 6, 4].
+// Returns the index of coordinates in a tensor of [1, 4, 6, 4].
 int In4(int y, int x, int c) { return (y * 6 + x) * 4 + c; }
 
 struct Move {
@@ -296,7 +296,7 @@ AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
     truth.push_back(place == kFilled ? 0.0 : real[static_cast<size_t>(place)]);
   }
   Affine affine = a.RandomAffine(type, least * 1.5f);
-  // These fill with steps of 0, as TensorFlow Lite does.
+  // These operators fill with the quantised value 0, as TensorFlow Lite does.
   if (move.code == kTfLiteBuiltinScatterNd || move.code == kTfLiteBuiltinMatrixDiag)
     affine.zero = 0;
   const int y = a.Output(type, move.out, affine, truth);
@@ -306,7 +306,7 @@ AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
 
 // ---- Several inputs ---------------------------------------------------------------------------
 
-// Two inputs of [3, 5], whose elements are numbered one behind the other.
+// Two inputs of [3, 5]; the elements of the second are numbered after those of the first.
 struct Join {
   const char* name;
   std::vector<TfLiteType> types;
@@ -542,7 +542,7 @@ AccuracyCase HashtableCase(TfLiteType type, uint32_t seed) {
 
 enum class Cut { kSplit, kSplitV, kUnpack };
 
-// [2, 3, 5] into its two halves, each of which has a scale of its own.
+// Splits [2, 3, 5] into its two halves, each with its own scale.
 AccuracyCase CutCase(Cut cut, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const float least = LeastScale(type);

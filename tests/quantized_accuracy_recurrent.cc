@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM cells and SVDF against their formulas in float64, whose states are never rounded.
+// LSTM cells and SVDF compared with their formulas in float64, whose states are never rounded.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ constexpr auto kTanh = schema::ActivationFunctionType::TANH;
 
 double Logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-// Row `row` of a matrix times a vector.
+// Returns the product of row `row` of a matrix and a vector.
 double RowTimes(const Reals& matrix, size_t row, const Reals& vector) {
   double sum = 0;
   for (size_t i = 0; i < vector.size(); ++i) sum += matrix[row * vector.size() + i] * vector[i];
@@ -36,7 +36,7 @@ int Variable(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affin
 
 enum Gate : size_t { kInput, kForget, kUpdate, kOutput, kGates };
 
-// Empty: the gate has none.
+// Each member is empty if the gate does not have it.
 struct RealGate {
   Reals input, recurrent, peephole, norm, bias;
 };
@@ -48,7 +48,7 @@ struct RealCell {
 
   bool couples_input() const { return gates[kInput].input.empty(); }
 
-  // The output; replaces the states of one batch.
+  // Returns the output and updates the states of one batch element.
   Reals Step(const Reals& x, Reals* hidden, Reals* state) const {
     const Reals forget = Sums(kForget, x, *hidden, *state);
     const Reals update = Sums(kUpdate, x, *hidden, *state);
@@ -171,7 +171,7 @@ class LstmMaker {
       if (row_.norm) {
         gate.norm = Add(20 + g, kTfLiteInt16, {row_.cells}, kNormScale, 10000, 32767);
       }
-      // The cell gate has none: the output gate's is the third.
+      // The cell gate has no peephole, so the output gate's is the third.
       if (row_.peephole && g != kUpdate) {
         gate.peephole =
             Add(g == kOutput ? 11 : 9 + g, kTfLiteInt16, {row_.cells}, 0x1p-15f, -32767, 32767);
@@ -220,8 +220,8 @@ class LstmMaker {
 
 // ---- uint8, the basic kernel ------------------------------------------------------------------
 
-// The states are inputs. Rows of weights are those of the input, update, forget and output gates;
-// their columns are those of the input, then of the activation.
+// The states are inputs. Rows of weights are ordered by gate: input, update, forget, output;
+// columns are those of the input, then of the activation.
 AccuracyCase BasicLstmCase(uint32_t seed) {
   AccuracyModel a(seed);
   const int batches = 3, inputs = 11 + static_cast<int>(seed), cells = 13, depth = inputs + cells;
@@ -263,7 +263,7 @@ AccuracyCase BasicLstmCase(uint32_t seed) {
 
 // ---- SVDF -------------------------------------------------------------------------------------
 
-// Three inferences are three nodes with one state.
+// Three inferences are modelled as three nodes with one state.
 AccuracyCase SvdfCase(uint32_t seed) {
   AccuracyModel a(seed);
   const int batches = 2, inputs = 19, units = 7, memory = 4;
@@ -297,7 +297,7 @@ AccuracyCase SvdfCase(uint32_t seed) {
         truth.push_back(sum);
       }
     }
-    // The zero point is the lowest step, so that saturation is RELU.
+    // The zero point is the minimum, so that saturation acts as RELU.
     const int y = a.Output(kTfLiteInt8, {batches, units}, {0.08f, -128}, truth);
     a.m().AddOp(
         kTfLiteBuiltinSvdf, {x.tensor, w.tensor, time.tensor, b.tensor, state}, {y},

@@ -66,7 +66,7 @@ AccuracyCase FoldCase(const FoldRow& row, TfLiteType type, uint32_t seed) {
   return a.Finish(row.name, type, seed);
 }
 
-// Means of whole images, as networks end.
+// Means of whole images, as at the end of networks.
 AccuracyCase ImageMeanCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int pixels = seed == 1 ? 49 : seed == 2 ? 12544 : 100, channels = 40;
@@ -81,7 +81,7 @@ AccuracyCase ImageMeanCase(TfLiteType type, uint32_t seed) {
   return a.Finish("MEAN of images", type, seed);
 }
 
-// Sums beyond 32 bits.
+// The sums exceed 32 bits.
 AccuracyCase LongMeanCase() {
   AccuracyModel a(1);
   const int count = 80000;
@@ -94,7 +94,7 @@ AccuracyCase LongMeanCase() {
   return a.Finish("MEAN of many", kTfLiteInt16, 1);
 }
 
-// A product of few factors near 1: rounding each partial product to steps costs a step each.
+// A product of few factors near 1: rounding each partial product would cost one step each.
 AccuracyCase ProductCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int rows = 60, factors = seed == 1 ? 2 : seed == 2 ? 4 : 7;
@@ -132,7 +132,7 @@ AccuracyCase PoolCase(bool average, TfLiteType type, uint32_t seed) {
     }
   }
   const Dims4 shape = {1, out_height, out_width, channels};
-  // Converters give input and output one scale; other models have two.
+  // Converters write the same scale for input and output; other models have two.
   const int y = seed == 1 ? a.OutputFor(type, shape, truth) : a.Output(type, shape, affine, truth);
   a.m().AddOp(average ? kTfLiteBuiltinAveragePool2d : kTfLiteBuiltinMaxPool2d, {x.tensor}, {y},
               schema::CreatePool2DOptions(a.m().fbb(), schema::Padding::VALID, 2, 2, window, window,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every quantised operator against float64 on the dequantised values: in the default arithmetic no
-// result is further from the truth than half a step, and what rounding in float32 adds, or than the
-// bounds of its row among the exceptions, which hold its worst and its mean error.
+// Every quantised operator compared with float64 on the dequantised values: in the default
+// arithmetic the error of a result is at most half a step plus float32 rounding, or for exceptions
+// at most the bounds of their row on the maximum and the mean error.
 #include "tests/quantized_accuracy.h"
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ namespace {
 constexpr double kRoundedOnce = 0.51;
 
 struct Exception {
-  const char* name;    // how the names of its cases begin
-  double bound, mean;  // of the worst value, and of the mean, in steps
+  const char* name;    // prefix of the names of its cases
+  double bound, mean;  // bounds on the maximum and the mean error, in steps
   const char* reason;
 };
 
-// Golden rows hold the default arithmetic to one step of TensorFlow Lite's kernels, which all of
-// its users get for these operators: XNNPACK has none of them, or the same arithmetic.
+// Golden rows limit the default arithmetic to one step from TensorFlow Lite's kernels, which all of
+// its users run for these operators: XNNPACK has none of them, or uses the same arithmetic.
 const Exception kExceptions[] = {
     {"EXP int16", 45, 0.6, "interpolates in a table of 513 entries"},
     {"LOG int16", 14.5, 1.1, "interpolates in a table of 513 entries"},
@@ -77,7 +77,7 @@ struct Error {
   size_t at = 0;
 };
 
-// Distance of the results to the truth, in steps. A truth of NaN is not compared.
+// Returns the error of the results, in steps. NaN in the exact result is not compared.
 Error Distance(const std::vector<int32_t>& steps, const AccuracyCase& one, size_t output) {
   Error error;
   const Affine affine = one.affine[output];
@@ -95,7 +95,7 @@ Error Distance(const std::vector<int32_t>& steps, const AccuracyCase& one, size_
   return error;
 }
 
-// The errors of all outputs, on the CPU or on another target.
+// Measures the errors of all outputs, on the CPU or on another target.
 std::vector<Error> Measure(const AccuracyCase& one, const conformance::Target& target) {
   conformance::Job job;
   job.model = one.model;
@@ -118,7 +118,7 @@ std::vector<Error> Measure(const AccuracyCase& one, const conformance::Target& t
   return errors;
 }
 
-// The exceptions that some case needs.
+// Returns the exceptions that at least one case needs.
 std::set<std::string> CheckCases(const std::vector<AccuracyCase>& cases) {
   std::set<std::string> needed;
   for (const AccuracyCase& one : cases) {
@@ -145,7 +145,7 @@ TEST(QuantizedAccuracy, moves_between_scales) { CheckCases(MoveAccuracy()); }
 // A delegate rescales as well, or leaves the node to the CPU.
 TEST(QuantizedAccuracy, moves_between_scales_with_a_delegate) {
   for (const conformance::TargetRow& row : conformance::TargetRows()) {
-    // Those with few cases know two or three operators.
+    // Delegates with few cases support only two or three operators.
     if (row.table[0] != '\0' || row.on_device || row.rarely || row.least_cases < 400) continue;
     if (!conformance::IsHere(row, BuildPath(""))) continue;
     const conformance::Target target = conformance::MakeTarget(row, BuildPath(""));
@@ -158,7 +158,7 @@ TEST(QuantizedAccuracy, moves_between_scales_with_a_delegate) {
   }
 }
 
-// Operators of int8, uint8 or int16 without cases here, and why.
+// Operators of int8, uint8 or int16 without cases here, with the reason.
 constexpr const char* kIntegers = "computes with integers, whatever their scale";
 constexpr const char* kStableHlo = "has no quantised form in StableHLO";
 constexpr const char* kNoValues = "its results are no quantised values";

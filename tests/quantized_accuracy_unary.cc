@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of one quantised tensor: element by element, and SOFTMAX and its relatives by rows.
+// Functions of one quantised tensor: element-wise functions, and SOFTMAX and related functions by
+// rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,11 +15,12 @@ struct UnaryRow {
   const char* name;
   TfLiteBuiltinOperator code;
   double (*truth)(double x);
-  float reach;  // the largest magnitude of the input
+  float reach;  // largest magnitude of the input
   std::vector<TfLiteType> types;
   int version = 1;
-  bool positive = false;    // no input below zero
-  float output_extent = 0;  // the output's range is fixed: [0, extent), or [-extent, extent)
+  bool positive = false;  // inputs are not negative
+  // fixed range of the output: [0, extent), or [-extent, extent); 0: not fixed
+  float output_extent = 0;
   bool signed_output = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves between tensors of different scales in a graph: where equal scales let an output lie in its
-// input's memory, rescaled values must not, since others read the input. What they compute is
-// tested by quantized_accuracy_test.
+// Data movement between tensors of different scales in a graph: with equal scales an output may use
+// its input's memory, but rescaled values must not, because other nodes read the input.
+// quantized_accuracy_test tests the values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ TensorExtras Scaled(float scale, int zero) {
 
 using AddMove = std::function<void(ModelBuilder* m, int from, const std::vector<int>& to)>;
 
-// input -> ABS -> t -> the move -> outputs; and t -> ABS -> the last output, after the move.
+// input -> ABS -> t -> the movement -> outputs; and t -> ABS -> the last output, after the
+// movement.
 std::vector<uint8_t> ModelAround(const std::vector<std::vector<int32_t>>& shapes,
                                  const AddMove& add) {
   ModelBuilder m;
@@ -132,7 +133,7 @@ TEST(RescaledMoves, do_so_for_every_part_of_a_whole) {
   }
 }
 
-// The kernels of TensorFlow Lite copy the steps, and those that check the scales refuse.
+// TensorFlow Lite's kernels copy the quantised values, or refuse if they check the scales.
 TEST(RescaledMoves, are_those_of_tflite_in_the_reference_arithmetic) {
   for (const AddMove& add : {AddMove(&AddReshape), AddMove(&AddSqueeze)}) {
     TestInterpreter interpreter(ModelAround({{4}}, add), &UseReference);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables that operators share by name: what the interpreter keeps of them, from one inference to
-// the next and from one subgraph to another, and what starting over makes of them.
+// Variables that operators share by name: their lifetime in the interpreter, across inferences and
+// subgraphs, and their values after a restarted inference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// ---- What is kept -------------------------------------------------------------------------------
+// ---- Stored values ------------------------------------------------------------------------------
 
 bool Assign(Resources* resources, int id, const std::string& text,
             const Limits& limits = Limits()) {
@@ -155,8 +155,8 @@ int AddHandle(ModelBuilder* m, Names names = {}) {
   return handle;
 }
 
-// y = (x + 0.5) * w: the sum by node 0, which a delegate may have; w is the state, which a branch
-// sets to x when `first` is true, and another one raises by x when not.
+// y = (x + 0.5) * w. A delegate may claim node 0, the sum; w is the state: one branch sets it to x
+// if `first` is true, the other one adds x.
 std::vector<uint8_t> StateOfTwoBranches() {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -187,7 +187,7 @@ std::vector<uint8_t> StateOfTwoBranches() {
   return m.Finish();
 }
 
-// The state after one inference.
+// Returns the state after one inference.
 float StateAfter(TestInterpreter* t, float x, bool first) {
   t->Set<float>(0, {x});
   t->Set<uint8_t>(1, {first});
@@ -210,11 +210,11 @@ TEST(Variables, last_from_inference_to_inference_in_all_subgraphs) {
   EXPECT_EQ(StateAfter(&t, 3, false), 5);
   EXPECT_EQ(StateAfter(&t, 3, false), 8);
   EXPECT_EQ(ResourceBytes(t), sizeof(float));
-  // Like TensorFlow Lite's: allocating resets tensors that are variables, and no resource.
+  // Allocating resets variable tensors but not resource variables, as in TensorFlow Lite.
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   EXPECT_EQ(StateAfter(&t, 1, false), 9);
   EXPECT_EQ(StateAfter(&t, 4, true), 4);
-  // They are the interpreter's, not the model's.
+  // Variables belong to the interpreter, not to the model.
   ASSERT_EQ(other.Allocate(), kTfLiteOk);
   other.Set<uint8_t>(1, {0});
   EXPECT_EQ(other.Invoke(), kTfLiteError);
@@ -241,7 +241,7 @@ TEST(Variables, starting_over_finds_them_as_they_were) {
   }
 }
 
-// TensorFlow Lite copies as many bytes as the tensor has, from a variable that has fewer.
+// TensorFlow Lite copies the tensor's number of bytes, even from a smaller variable.
 TEST(Variables, a_value_of_another_size_is_refused) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {9}, "y");
@@ -295,7 +295,7 @@ TEST(CallOnce, runs_once_for_each_interpreter) {
   EXPECT_EQ(Next(&t, 1), 4);
   EXPECT_EQ(Next(&t, 1), 5);
   EXPECT_EQ(Next(&other, 2), 5);
-  // Neither allocating nor resetting tensors that are variables makes it run again.
+  // Neither allocating nor resetting variable tensors runs it again.
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   ASSERT_EQ(TfLiteInterpreterResetVariableTensors(t.get()), kTfLiteOk);
   EXPECT_EQ(Next(&t, 1), 6);
@@ -326,7 +326,7 @@ TEST(CallOnce, starting_over_runs_it_again) {
 
 // ---- Hash tables -------------------------------------------------------------------------------
 
-// y = table[x] of a table that an operator fills in every inference, or in none.
+// y = table[x]; an operator fills the table in every inference if `filled`, otherwise never.
 std::vector<uint8_t> NumberedTable(bool filled) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt64, {3}), y = m.AddTensor(kTfLiteString, {3});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that run as steps by rows compute the bits that they compute one by one: attention of
-// random shapes, masks and orders of nodes, with TRANSPOSEs and outputs in the middle, run with
-// DEPUTY_PLAN=off and without, and one attention against plain sums.
+// Nodes in row-wise fusion groups compute the same bits as single nodes: attention of random
+// shapes, masks and orders of nodes, with TRANSPOSEs and intermediate outputs, run with and without
+// DEPUTY_PLAN=off; and one attention compared with plain sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: whether interpreters that are created meanwhile run nodes as steps.
+// RAII guard: enables or disables fusion for interpreters that are created in its scope.
 class Plan {
  public:
   explicit Plan(bool on) : before_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
@@ -48,7 +48,7 @@ int Count(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
 }
 
-// Writes scores = f(Q x K), of which f is a chain of nodes, and what multiplies by them.
+// Writes scores = f(Q x K), where f is a chain of nodes, and a product with the scores.
 class GraphWriter {
  public:
   explicit GraphWriter(uint32_t seed) : random_(seed) {}
@@ -57,7 +57,7 @@ class GraphWriter {
     if (Pick(0, 3) > 0) {
       WriteScores();
     } else {
-      // A normalisation in front of a layer.
+      // A normalisation followed by a layer.
       shape_ = {Pick(1, 5), Pick(10, 40), Pick(3, 50)};
       value_ = Operand(shape_, false);
       Normalize();
@@ -95,7 +95,7 @@ class GraphWriter {
     for (float& value : values) value = Number();
     return m_.AddConstant<float>(kTfLiteFloat32, shape, values);
   }
-  // Data, by itself or out of another node, or a constant.
+  // Adds an operand: a constant, an input, or the output of another node.
   int Operand(const Shape& shape, bool may_be_constant) {
     if (may_be_constant && Pick(0, 3) == 0) return Constant(shape);
     if (shape.size() > 1 && Pick(0, 2) == 0) return MovedOperand(shape);
@@ -104,7 +104,7 @@ class GraphWriter {
     if (Maybe()) tensor = Map(kTfLiteBuiltinTanh, tensor, shape);
     return tensor;
   }
-  // The same out of TRANSPOSEs, with RESHAPEs where they may be.
+  // Adds an operand computed by TRANSPOSEs, with RESHAPEs where they are possible.
   int MovedOperand(const Shape& shape) {
     Shape split = shape;
     if (shape.size() < 6 && shape[0] % 2 == 0 && Maybe()) {
@@ -170,7 +170,7 @@ class GraphWriter {
       shape.push_back(swapped ? first : second);
       return shape;
     };
-    // Of two that are new one has all batches.
+    // If both operands are new, the left one has all batches.
     if (left < 0) left = Operand(shape_of(of.rows, of.depth, adj_x, false), false);
     const int right = Operand(shape_of(of.depth, of.columns, adj_y, true), true);
     shape_ = of.batches;
@@ -232,14 +232,14 @@ class GraphWriter {
              schema::CreateSoftmaxOptions(m_.fbb(), Maybe() ? 1.0f : 0.3f));
     value_ = out;
   }
-  // Rows stay rows, or do not.
+  // Keeps the rows, or not.
   void Reshape() {
     const Shape to = Pick(0, 4) == 0 ? Shape{Count(shape_)}
                                      : Shape{Count(shape_) / shape_.back(), shape_.back()};
     value_ = ReshapeTo(value_, to);
     shape_ = to;
   }
-  // Leaves columns together.
+  // Transposes without separating columns.
   void MoveRows() {
     if (Pick(0, 3) == 0) {
       Shape split = shape_;
@@ -252,7 +252,7 @@ class GraphWriter {
     order.push_back(static_cast<int>(order.size()));
     value_ = Transpose(value_, &shape_, order);
   }
-  // There, or there and back again with nodes in between.
+  // Adds a TRANSPOSE, or a TRANSPOSE and its inverse with nodes in between.
   void Move() {
     if (shape_.size() < 2) return;
     const std::vector<int> order = Order(shape_.size());
@@ -273,7 +273,7 @@ class GraphWriter {
     }
     value_ = Transpose(value_, &shape_, back);
   }
-  // What may not care where elements are.
+  // Adds an operation that may be independent of the elements' positions.
   void AddBetween() {
     switch (Pick(0, 4)) {
       case 0:
@@ -289,7 +289,7 @@ class GraphWriter {
         return Arithmetic();
     }
   }
-  // Half of an axis, or both halves one on top of the other.
+  // Adds a slice of half of an axis, or both halves combined.
   void Slice() {
     const size_t axis = static_cast<size_t>(Pick(0, static_cast<int>(shape_.size()) - 1));
     if (shape_[axis] < 2) return;
@@ -312,7 +312,7 @@ class GraphWriter {
     value_ = lower;
     if (upper >= 0) Combine(kTfLiteBuiltinMul, upper, true);
   }
-  // (x - mean) / deviation of each row, as converters write it.
+  // Adds (x - mean) / deviation of each row, as converters write it.
   void Normalize() {
     const bool keeps = Maybe();
     const int axis = m_.AddConstant<int32_t>(kTfLiteInt32, {1}, {-1});
@@ -334,7 +334,7 @@ class GraphWriter {
     value_ = m_.AddTensor(kTfLiteFloat32, shape_);
     m_.AddOp(kTfLiteBuiltinMul, {shifted, factor}, {value_});
   }
-  // Of each row, with a last dimension of 1: by itself, or by a RESHAPE.
+  // Adds the mean of each row, with a last dimension of 1: directly, or by a RESHAPE.
   int Mean(int from, int axis, const Shape& one, bool keeps) {
     const int out = m_.AddTensor(kTfLiteFloat32, one);
     const Shape flat(one.begin(), one.end() - 1);
@@ -346,12 +346,12 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinReshape, {mean, wanted}, {out});
     return out;
   }
-  // x * LOGISTIC(x): two readers.
+  // x * LOGISTIC(x): two consumers of x.
   void Gate() {
     const int gate = Map(kTfLiteBuiltinLogistic, value_, shape_);
     Combine(kTfLiteBuiltinMul, gate, true);
   }
-  // The same gated by a product of its own.
+  // Multiplies by a separate matrix product.
   void GateByProduct() {
     if (shape_.size() < 2) return;
     const Shape shape = shape_;
@@ -363,8 +363,8 @@ class GraphWriter {
     value_ = value;
     Combine(kTfLiteBuiltinMul, gate, true);
   }
-  // Elements that take numbers, and once more the value that they come from. A curve after every
-  // few keeps them from growing.
+  // Adds a chain of element-wise operations with constants, and at the end again with the first
+  // value. A bounded activation every few operations limits the magnitude.
   void Chain() {
     const int first = value_;
     for (int n = Pick(2, 20); n > 0; --n) {
@@ -423,7 +423,7 @@ void FillInputs(TfLiteInterpreter* interpreter, uint32_t seed) {
   }
 }
 
-// Their bits, but of NaN, whose sign depends on which of two operands comes first.
+// Returns the outputs' bits, except those of NaN, whose sign depends on the order of operands.
 std::vector<std::string> Outputs(TfLiteInterpreter* interpreter) {
   std::vector<std::string> outputs;
   for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
@@ -445,7 +445,7 @@ DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
   return run;
 }
 
-// Nodes that run with another's head.
+// Returns the number of nodes that run with the head of a group.
 int FollowersOf(const TfLiteInterpreter* interpreter) {
   int followers = 0;
   for (int node = 0;; ++node) {
@@ -457,16 +457,17 @@ int FollowersOf(const TfLiteInterpreter* interpreter) {
 }
 
 struct Found {
-  std::vector<std::vector<std::string>> outputs;  // of each inference
+  std::vector<std::vector<std::string>> outputs;  // outputs of each inference
   int followers = 0;
-  int moves = 0;    // of those that were named, in steps
-  int changes = 0;  // tensors in the client's memory, partitions that the delegate has run
+  int moves = 0;  // number of the given TRANSPOSEs that are in groups
+  // number of tensors in the client's memory, or of partitions that the delegate has run
+  int changes = 0;
 };
 
-// What happens before the second inference.
+// Changes before the second inference.
 struct Meanwhile {
-  int custom = -1;            // that tensor moves to memory of the client's
-  std::set<int> claims = {};  // a delegate takes those nodes
+  int custom = -1;            // this tensor moves to memory of the client
+  std::set<int> claims = {};  // a delegate claims these nodes
 };
 
 Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1,
@@ -548,7 +549,7 @@ TEST_F(RowSteps, clients_and_delegates_may_come_later) {
       ASSERT_TRUE(found.outputs == expected.outputs) << "seed " << seed << ", tensor " << tensor;
       moved += found.changes;
     }
-    // The delegate lets infinite numbers pass, which kernels do not.
+    // The delegate passes on infinite numbers, which kernels do not.
     const Meanwhile claims = {.claims = writer.sums()};
     const Found found = RunGraph(model, true, 1, {}, claims);
     ASSERT_TRUE(found.outputs == RunGraph(model, false, 1, {}, claims).outputs) << "seed " << seed;
@@ -568,8 +569,8 @@ struct Attention {
   int scores = 0, masked = 0, shares = 0, result = 0;  // tensors
 };
 
-// Inputs Q, K, a mask per batch and key, and V, whose own RESHAPE stands behind the SOFTMAX.
-// `also_output`: the SOFTMAX's output is one of the graph, too.
+// Inputs Q, K, a mask per batch and key, and V, whose RESHAPE follows the SOFTMAX. `also_output`:
+// the SOFTMAX's output is also an output of the graph.
 Attention MakeAttention(bool also_output = false) {
   ModelBuilder m;
   Attention a;
@@ -611,7 +612,7 @@ struct Expected {
   std::vector<double> shares, result;
 };
 
-// Of the inputs that the interpreter has.
+// Computes attention on the interpreter's inputs.
 Expected PlainAttention(TfLiteInterpreter* interpreter) {
   const std::vector<float> q = InputOf(interpreter, 0), k = InputOf(interpreter, 1);
   const std::vector<float> mask = InputOf(interpreter, 2), v = InputOf(interpreter, 3);
@@ -654,7 +655,7 @@ TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
     const DeputyNodeRun run = RunOf(t.get(), node);
-    // V is made by a node between them.
+    // V is computed by a node between them.
     EXPECT_EQ(run.step_head, node == 4 ? -1 : 5) << node;
     EXPECT_EQ(run.step_nodes, node == 4 ? 0 : 5) << node;
   }
@@ -664,7 +665,8 @@ TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
   EXPECT_EQ(RunOf(t.get(), 0).runs, 0);
 }
 
-// Behind all others, though it is the largest: what is written stays close together.
+// A group's internal tensors are planned after all others, although they are the largest: tensors
+// that are written stay close together.
 TEST_F(RowSteps, what_a_step_passes_on_lies_last) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
@@ -692,7 +694,7 @@ TEST_F(RowSteps, an_output_in_the_middle_is_made) {
   ExpectNear(t.Get<float>(1), expected.shares);
 }
 
-// A tensor in the client's memory is one that the client may read.
+// The client may read a tensor in its memory, so it must be written.
 TEST_F(RowSteps, what_clients_hold_is_made) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
@@ -709,7 +711,7 @@ TEST_F(RowSteps, what_clients_hold_is_made) {
   ExpectNear(t.Get<float>(0), expected.result);
 }
 
-// The same where tensors are in the client's memory only after they were allocated.
+// Tensors may also move to the client's memory after the allocation.
 TEST_F(RowSteps, what_clients_hold_later_is_made) {
   ModelBuilder m;
   const Shape shape = {kRows, kKeys};
@@ -737,8 +739,8 @@ TEST_F(RowSteps, what_clients_hold_later_is_made) {
   }
 }
 
-// The client has put V, which a node between those of the step makes, where K lies: by then the
-// product of K is done, node by node.
+// The client has placed V, which a node between those of the group computes, in the memory of K:
+// the nodes must run one by one, so that the product of K is complete by then.
 TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
   const Attention a = MakeAttention();
   TestInterpreter plain(a.model), t(a.model);
@@ -760,8 +762,8 @@ TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
   EXPECT_TRUE(Outputs(t.get()) == Outputs(plain.get()));
 }
 
-// What a product reads that waits for another is not overwritten by a layer in between, whose ADD
-// would take over its memory.
+// The input of a delayed product must not be overwritten by a layer in between, whose ADD would
+// reuse its memory.
 TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
   ModelBuilder m;
   const Shape shape = {1, 5, 24, 8}, scores = {1, 5, 24, 10};
@@ -792,8 +794,8 @@ TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
   EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
 }
 
-// Heads that lie side by side, [rows][heads][depth]: 4 TRANSPOSEs, none of which runs.
-// `also_output`: what the last reads is an output of the graph, too.
+// Heads that are contiguous in each row, [rows][heads][depth]: 4 TRANSPOSEs, none of which runs.
+// `also_output`: the last TRANSPOSE's input is also an output of the graph.
 std::vector<uint8_t> HeadsModel(bool also_output) {
   ModelBuilder m;
   const auto transpose = [&](int from, const std::vector<int32_t>& order, const Shape& to) {
@@ -838,9 +840,9 @@ TEST_F(RowSteps, heads_are_not_moved) {
   }
 }
 
-// GELU as converters write it, times a gate: one step, and the numbers of the formula.
+// GELU as converters write it, times a gate: one group, with the values of the formula.
 TEST_F(RowSteps, a_gated_layer_is_one_step) {
-  constexpr int kManyRows = 101;  // enough for two threads
+  constexpr int kManyRows = 101;  // sufficient for two threads
   ModelBuilder m;
   const Shape shape = {kManyRows, kKeys};
   const auto tensor = [&m](const Shape& of) { return m.AddTensor(kTfLiteFloat32, of); };
@@ -909,7 +911,8 @@ TEST_F(RowSteps, a_gated_layer_is_one_step) {
   }
 }
 
-// A profiler that wants each node gets each, with what it makes, and none when it has gone.
+// While a profiler for single nodes is installed, each node runs separately and writes its output;
+// without it, none does.
 TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -938,7 +941,7 @@ TEST_F(RowSteps, another_shape_makes_other_steps) {
   for (int rows : {kRows, 1, 200}) {
     ASSERT_EQ(t.Resize(0, {kBatches, kHeads, rows, kDepth}), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    // With few rows tiles would stay empty.
+    // With few rows the tiles would be mostly empty.
     EXPECT_EQ(FollowersOf(t.get()), rows == 1 ? 0 : 4) << rows;
     FillInputs(t.get(), 9);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();

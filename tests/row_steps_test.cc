@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes run as a step by rows, on plans made by hand: expectations are written down, not
-// computed.
+// Selection of nodes for row-wise fusion groups, on plans built by hand; expectations are literals.
 #include "core/exec/row_steps.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Kernels, of which the pass sees the addresses alone.
+// Kernels of which the pass only compares addresses.
 void Compute(TfLiteContext*, TfLiteNode*, const StepRows&) {}
 ElementOp Element(TfLiteContext*, TfLiteNode*, const ChainedNode&) { return {}; }
 constexpr RowKernel kComputes = {.rows = &Compute}, kRenames = {};
@@ -48,7 +47,7 @@ const StepOffer kStridedProduct = [] {
   return offer;
 }();
 
-// Plans over tensors of 6 rows of 5, of which `outputs` are the caller's.
+// Plans over tensors with 6 rows of 5; `outputs` are accessible to the caller.
 class Plan {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs)
@@ -89,7 +88,7 @@ class Plan {
     AddRowSteps(nodes(), tensors_, &steps);
     return steps;
   }
-  // The nodes of each step.
+  // Returns the nodes of each group.
   std::vector<std::vector<int>> Nodes() const {
     std::vector<std::vector<int>> nodes;
     for (const Step& step : Find()) nodes.push_back(step.nodes);
@@ -103,7 +102,7 @@ class Plan {
   std::vector<const StepOffer*> offers_;
 };
 
-// Product, sum with a mask, SOFTMAX, product with what a node between makes.
+// Product, sum with a mask, SOFTMAX, product with the output of a node in between.
 Plan Attention() {
   Plan plan(9, {8});
   plan.Node({0, 1}, 2, &kProduct).Node({2, 3}, 4, &kSum).Node({4}, 5, &kSoftmax);
@@ -150,7 +149,8 @@ TEST(RowStepPlan, what_others_read_ends_a_step) {
   EXPECT_EQ(steps[0].run.output, 5);
 }
 
-// Behind its head a step cannot wait for what is made there.
+// Nodes after the head need operands that are available at the head: a group cannot wait for later
+// ones.
 TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
   for (const bool late : {false, true}) {
     Plan plan(5, {4});
@@ -163,7 +163,7 @@ TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
   }
 }
 
-// x * f(x): two nodes of the step read x.
+// x * f(x): two nodes of the group read x.
 TEST(RowStepPlan, several_nodes_may_read_a_value) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
@@ -178,7 +178,7 @@ TEST(RowStepPlan, several_nodes_may_read_a_value) {
   EXPECT_EQ(rows.ops[2].made[1], 1);
 }
 
-// The mean of rows, taken off the rows, in front of a product.
+// The mean of each row, subtracted from the row, followed by a product.
 TEST(RowStepPlan, a_mean_begins_a_step) {
   Plan plan(5, {4});
   plan[1] = {.elements = 6, .channels = 6};
@@ -193,10 +193,10 @@ TEST(RowStepPlan, a_mean_begins_a_step) {
   EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(steps[0].head, 3);
   const RowProgram& rows = steps[0].run.rows;
-  // RESHAPE only renames.
+  // RESHAPE only renames the tensor.
   ASSERT_THAT(rows.ops, SizeIs(3));
   EXPECT_EQ(rows.ops[0].out_columns, 1);
-  // Rows of other lengths have slots of their own.
+  // Rows of another length need a separate slot.
   EXPECT_THAT(rows.slot_columns, ElementsAre(1, 5));
   EXPECT_EQ(rows.ops[1].made[1], rows.ops[0].out);
   EXPECT_EQ(rows.ops[1].made_columns[1], 1);
@@ -208,7 +208,7 @@ TEST(RowStepPlan, without_a_product_there_is_no_step) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-// The rows of a product are none of what a RESHAPE has made of them.
+// A RESHAPE that changes the rows of a product ends the group.
 TEST(RowStepPlan, other_rows_end_a_step) {
   Plan plan(5, {4});
   plan[2] = {.elements = 30, .channels = 10};
@@ -224,13 +224,13 @@ TEST(RowStepPlan, what_is_not_ours_is_left_alone) {
     if (way == 0) plan[3].fixed = true;
     if (way == 1) plan[2].fixed = true;
     if (way == 2) plan[3].lasting = true;
-    // A client that holds it.
+    // Memory of a client.
     if (way == 3) ++plan[1].readers;
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
   }
 }
 
-// The only follower is at the same time its own summand: an input that may not be made.
+// The only follower is also its own second operand, which must not be an internal tensor.
 TEST(RowStepPlan, inputs_that_may_not_be_made_are_not) {
   Plan plan(4, {3});
   const StepOffer first_only = OfferOf(RowKind::kElements, 1);
@@ -258,7 +258,8 @@ std::vector<int64_t> StepsOf(const StridedShape& shape) {
   return {shape.steps, shape.steps + shape.rank};
 }
 
-// Heads side by side, [rows][heads][depth], become the right operand of a product of each.
+// Heads that are contiguous in each row, [rows][heads][depth], become the right operands of a
+// batched product.
 Plan Heads(const StepOffer* product = &kStridedProduct) {
   Plan plan(6, {5});
   plan.Shape({1}, {7, 6, 4}).Shape({2}, {6, 4, 7}).Shape({3}, {2, 3, 4, 7});
@@ -286,20 +287,20 @@ TEST(RowStepPlan, a_product_reads_what_transposes_would_make) {
 TEST(RowStepPlan, transposes_run_that_others_need) {
   for (int way = 0; way < 7; ++way) {
     Plan plan = Heads(way == 6 ? &kProduct : &kStridedProduct);
-    // An output of the graph, or a second reader.
+    // An output of the graph, or a second consumer.
     if (way < 2) ++plan[2 + way].readers;
-    // Of a shape that is not known yet, or a variable.
+    // The shape is unknown, or the tensor is a variable.
     if (way == 2) plan[2].fixed = true;
     if (way == 3) plan[1].fixed = true;
-    // Made once.
+    // Computed once.
     if (way == 4) plan[2].lasting = true;
-    // Elements that are no steps apart.
+    // The elements are not at regular strides.
     if (way == 5) plan.Shape({3}, {2, 3, 14, 2});
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
   }
 }
 
-// Of another type or in somebody else's hands.
+// A TRANSPOSE of another type, or claimed by a delegate.
 TEST(RowStepPlan, transposes_without_an_offer_stay) {
   Plan plan(4, {3});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2}, {2, 10, 9}).Shape({3}, {2, 9, 9});
@@ -307,7 +308,7 @@ TEST(RowStepPlan, transposes_without_an_offer_stay) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-// x, there, f(x), back.
+// x, a TRANSPOSE, f(x), and `back`.
 Plan Pair(const StepOffer* back) {
   Plan plan(5, {4});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9});
@@ -335,7 +336,7 @@ TEST(RowStepPlan, transposes_that_undo_each_other_move_nothing) {
 TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
   const std::vector<Step> steps = Pair(&kRotate).Find();
   ASSERT_THAT(steps, SizeIs(1));
-  // The first gathers rows.
+  // The first one gathers rows.
   EXPECT_THAT(steps[0].nodes, ElementsAre(1, 2));
   const RowProgram& rows = steps[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(2));
@@ -352,7 +353,8 @@ TEST(RowStepPlan, what_is_read_in_between_is_made) {
   }
 }
 
-// Elements are not in their places for a tensor that broadcasts, nor for rows.
+// For a broadcast tensor, and for row-wise operations, the elements must be in their original
+// order.
 TEST(RowStepPlan, only_elements_may_be_out_of_place) {
   for (int way = 0; way < 4; ++way) {
     Plan plan(6, {4});
@@ -370,7 +372,7 @@ TEST(RowStepPlan, only_elements_may_be_out_of_place) {
   }
 }
 
-// x[half] * f(x[other half]) of channels that a TRANSPOSE has put in front.
+// x[half] * f(x[other half]) of channels that a TRANSPOSE has moved to the front.
 TEST(RowStepPlan, parts_are_columns_of_rows) {
   StepOffer halves[2];
   for (int half : {0, 1}) {
@@ -426,7 +428,7 @@ TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
     plan.Shape({0, 1, 2}, {6, 9, 9}).Shape({3}, {2, 3, 9, 9}).Shape({4}, {9, 2, 3, 9});
     StepOffer move = TransposeOf({2, 0, 1, 3});
     if (way == 1) ++plan[3].readers;
-    // Columns that do not stay together.
+    // The columns are separated.
     if (way == 2) move = TransposeOf({3, 0, 1, 2});
     plan.Node({0, 1}, 2, way == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
     plan.Node({3}, 4, &move);
@@ -444,9 +446,9 @@ TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
   }
 }
 
-// ---- Products beside a step --------------------------------------------------------------------
+// ---- Independent products in a group -----------------------------------------------------------
 
-// f(A x B) * (C x D), and what a product makes of that.
+// f(A x B) * (C x D), followed by a product.
 Plan Gated() {
   Plan plan(10, {9});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
@@ -480,7 +482,7 @@ TEST(RowStepPlan, a_gate_of_other_rows_is_no_part) {
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-// One row of 10 000 bytes is short enough, two are not.
+// One row of 10 000 bytes fits, two do not.
 TEST(RowStepPlan, a_gate_too_wide_for_the_cache_is_computed_by_itself) {
   Plan plan = Gated();
   for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].elements = 6 * 2500;
@@ -488,7 +490,7 @@ TEST(RowStepPlan, a_gate_too_wide_for_the_cache_is_computed_by_itself) {
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-// The gate may be the last product: it runs the step then.
+// The gate may be the last product: it is the head then.
 TEST(RowStepPlan, a_gate_can_be_the_head) {
   Plan plan(8, {7});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
@@ -499,7 +501,8 @@ TEST(RowStepPlan, a_gate_can_be_the_head) {
   EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
 }
 
-// What is made behind the gate is there for a later product, but not for the gate.
+// A tensor that is computed after the gate is available to a later product, but not if the gate is
+// the head.
 TEST(RowStepPlan, a_head_beside_the_step_needs_what_nodes_before_it_read) {
   for (const bool later : {false, true}) {
     Plan plan(13, {later ? 12 : 9});
@@ -512,8 +515,8 @@ TEST(RowStepPlan, a_head_beside_the_step_needs_what_nodes_before_it_read) {
 
 // ---- Chains -----------------------------------------------------------------------------------
 
-// x * 0.5 * (TANH((x * x * x * 0.04 + x) * 0.8) + 1) behind a product, as converters write it.
-// Tensors 20 to 23 are the numbers.
+// x * 0.5 * (TANH((x * x * x * 0.04 + x) * 0.8) + 1) after a product, as converters write it.
+// Tensors 20 to 23 are the constants.
 Plan Gelu() {
   Plan plan(24, {12});
   for (int number : {20, 21, 22, 23}) plan[number] = {.elements = 1, .channels = 1};
@@ -534,7 +537,7 @@ TEST(RowStepPlan, elements_pass_from_node_to_node_in_a_chain) {
   const RowOp& op = rows.ops[1];
   EXPECT_EQ(op.node, 9);
   EXPECT_EQ(op.made[0], 0);
-  EXPECT_EQ(op.out, 0);  // in place: nobody reads x any more
+  EXPECT_EQ(op.out, 0);  // in place: x is not read any more
   EXPECT_THAT(rows.slot_columns, ElementsAre(5));
   std::vector<int> made, takes_first;
   for (const ChainedNode& node : op.chain) {
@@ -568,7 +571,8 @@ TEST(RowStepPlan, chains_end_where_a_value_is_read_twice) {
   Plan plan(6, {5});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3}, 4, &kCurve);
   plan.Node({3, 4}, 5, &kPair);
-  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 2));  // from tensor 3 on: first of the second chain
+  // from tensor 3: the first of the second chain
+  EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 2));
 }
 
 TEST(RowStepPlan, chains_end_where_rows_of_others_are_read) {

@@ -73,7 +73,8 @@ typedef struct ScriptedDelegate {
 // Clears the script: the delegate claims nothing and never fails. `flags` are TfLiteDelegateFlags.
 void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags);
 
-// The same delegate with the opaque interface; delete it with TfLiteOpaqueDelegateDelete.
+// Returns a delegate with the opaque interface for the script; delete it with
+// TfLiteOpaqueDelegateDelete.
 TfLiteOpaqueDelegate* ScriptedOpaqueDelegate(ScriptedDelegate* delegate);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants that are computed when memory is laid out, and the packed forms of constants: the
-// interpreters of one model share them.
+// Constants that are computed when memory is planned, and packed constants: the interpreters of one
+// model share them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One delegate object of a library, applied to interpreters of several threads at a time, with
-// nodes that it takes and nodes that it refuses.
+// One delegate object of a library, applied to interpreters of several threads at the same time,
+// with nodes that it claims and nodes that it refuses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,8 +29,8 @@ void OnThreads(const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// x -> Backwards -> x + x -> Backwards -> x + x -> ...: ADD is what delegates take, Backwards is
-// what none of them does. Pairs of both, on [1, 1, 1, 4].
+// x -> Backwards -> x + x -> Backwards -> x + x -> ...: delegates support ADD but not Backwards.
+// `pairs` pairs of both, on [1, 1, 1, 4].
 std::vector<uint8_t> Model(int pairs) {
   ModelBuilder m;
   const std::vector<int> shape = {1, 1, 1, 4};
@@ -47,7 +47,7 @@ std::vector<uint8_t> Model(int pairs) {
   return m.Finish();
 }
 
-// The reasons that the first delegate gave for the nodes of the model.
+// Returns the first delegate's recorded reasons for the nodes of the model.
 std::vector<std::string> ReasonsOf(const TestInterpreter& t, int nodes) {
   std::vector<std::string> reasons;
   for (int node = 0; node < nodes; ++node) {
@@ -60,7 +60,7 @@ std::vector<std::string> ReasonsOf(const TestInterpreter& t, int nodes) {
   return reasons;
 }
 
-// The reasons that a delegate gives for the nodes of the model when it is queried alone.
+// Returns a delegate's reasons for the nodes of the model in a query without applying.
 std::vector<std::string> QueryReasons(TestInterpreter* t, TfLiteDelegate* delegate) {
   std::vector<std::string> reasons;
   const auto add = [](void* all, int32_t, int32_t, const DeputyNodeSupport* support) {
@@ -71,7 +71,7 @@ std::vector<std::string> QueryReasons(TestInterpreter* t, TfLiteDelegate* delega
   return reasons;
 }
 
-// ---- Plug-ins of others -------------------------------------------------------------------------
+// ---- Third-party plug-ins -----------------------------------------------------------------------
 
 class SharedDelegateThreads : public QuietTest {};
 
@@ -84,7 +84,8 @@ TEST_F(SharedDelegateThreads, plug_ins_are_queried_one_at_a_time_until_their_tex
       TestInterpreter t(model);
       EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
       const std::vector<std::string> reasons = ReasonsOf(t, 6);
-      // All of one call, which no other call met: the contexts of other calls differ.
+      // All reasons are of one call, which did not overlap with another one: the contexts of other
+      // calls differ.
       EXPECT_EQ(reasons[0].rfind("alone ", 0), 0U) << reasons[0];
       for (const std::string& reason : reasons) EXPECT_EQ(reason, reasons[0]);
     }
@@ -106,7 +107,7 @@ TEST_F(SharedDelegateThreads, a_check_is_a_query_as_well) {
   });
 }
 
-// ---- Our own ------------------------------------------------------------------------------------
+// ---- Deputy's delegates -------------------------------------------------------------------------
 
 struct Row {
   const char* name;
@@ -124,7 +125,7 @@ std::vector<Row> Rows() {
       {"nnapi", BuildPath("libdeputy_nnapi.so"), {{"library", doubles + "/libneuralnetworks.so"}}},
       {"mindspore_plugin", BuildPath("examples/libmindspore_plugin.so"), {}},
       {"xnnpack", BuildPath("libdeputy_xnnpack.so"), {}},
-#ifndef __SANITIZE_THREAD__  // which cannot see the driver's threads
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer does not know the driver's threads
       {"gpu", BuildPath("libdeputy_gpu.so"), {{"optimize", "false"}, {"precision", "fp32"}}},
 #endif
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that several nodes may write, variables and what custom operators work on in place: they
-// work while they keep their shape, and a node that would reshape one under an earlier node is
-// refused.
+// Tensors that several nodes may write, variables, and tensors that custom operators modify in
+// place: supported while they keep their shape; a node that would change the shape for an earlier
+// node is refused.
 
 #include "core/exec/shared_shapes.h"
 
@@ -30,7 +30,7 @@ void Add(ModelBuilder& m, int left, int right, int sum) {
   m.AddOp(kTfLiteBuiltinAdd, {left, right}, {sum}, schema::CreateAddOptions(m.fbb()));
 }
 
-// y = x + v, and then v = x + c: what is read is the sum of the inference before.
+// y = x + v, and then v = x + c: y uses the sum of the previous inference.
 struct Memory {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -119,7 +119,7 @@ TEST(Variable, whose_type_a_later_node_would_change_is_refused) {
                                  "FLOAT32 [4]"));
 }
 
-// RESHAPE makes its output dynamic when the shape is a graph input.
+// RESHAPE makes its output dynamic if the shape is a graph input.
 TEST(Variable, that_a_later_node_would_make_dynamic_is_refused) {
   Memory model;
   const int shape = model.m.AddTensor(kTfLiteInt32, {1}, "shape");
@@ -135,8 +135,8 @@ TEST(Variable, that_a_later_node_would_make_dynamic_is_refused) {
 
 // ---- In place -----------------------------------------------------------------------------------
 
-// A client's operator over float32 that negates its input, be it its output or not, and keeps the
-// first `kept` elements; 0: all.
+// A client's operator on float32 that negates its input, in place or not, and keeps the first
+// `kept` elements; 0: all.
 template <int kept>
 const TfLiteRegistration* Negation() {
   static TfLiteRegistration registration = [] {
@@ -164,7 +164,7 @@ void AddNegations(TfLiteInterpreterOptions* options) {
   TfLiteInterpreterOptionsAddCustomOp(options, "NegateOne", Negation<1>(), 1, 1);
 }
 
-// y = x + x, which the named operator then works on in place.
+// y = x + x, which the named operator then modifies in place.
 std::vector<uint8_t> InPlace(const char* name) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -200,7 +200,8 @@ TEST(InPlaceForClients, a_clients_operator_works_on_the_graphs_input) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-1, -2));
 }
 
-// t = |x|; a = RESHAPE(t), a view; Own works on t in place; out = -a, and t is an output.
+// t = |x|; a = RESHAPE(t), a view; the custom operator modifies t in place; out = -a, and t is an
+// output.
 std::vector<uint8_t> ViewOfWhatIsWrittenAgain() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -238,13 +239,14 @@ TEST(InPlaceForClients, a_clients_operator_that_would_shrink_what_a_builtin_writ
                                  "prepared, found FLOAT32 [1]"));
 }
 
-// MediaPipe's operator ships with the library, so nobody vouches for it but us.
+// MediaPipe's operator is a kernel of the library, so the permission for clients' operators does
+// not apply.
 TEST(InPlaceForClients, our_own_custom_operator_is_refused) {
   ModelBuilder m;
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2}, "weights");
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0}, "bias");
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "x");
-  // Padding SAME, strides of one, as a C struct.
+  // Padding SAME, strides of one, in the layout of the C struct.
   m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {x},
                 {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0});
   m.SetInputs({x});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // LOGISTIC and TANH of int16 on every table: all inputs at many scales, and all remainders of
-// blocks, against the plain code, bit by bit.
+// blocks, bit-identical with the plain code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(ShortCurve, all_remainders_of_a_block) {
   }
 }
 
-// Guards against a curve that all tables have wrong.
+// Guards against an error that all tables have in common.
 TEST(ShortCurve, is_near_the_function) {
   const Shorts values = AllValues();
   const Shorts made = RunCurve(kTfLiteBuiltinLogistic, 0x1p-12f, values, "generic");

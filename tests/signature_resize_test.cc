@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DeputySignatureRunnerResizeInputTensor, beside the strict function of the original.
+// DeputySignatureRunnerResizeInputTensor, compared with upstream's strict function.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs that a delegate for static shapes is refused for, with the reason; and slices whose shape
-// only the model declares.
+// Graphs for which a static delegate is refused, with the reason; and slices whose shape only the
+// model declares.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(StaticShapes, the_refusal_names_tensor_node_and_what_the_shape_depends_on) 
   EXPECT_THAT(t.log(), HasSubstr("with a graph that has dynamic-sized tensors (tensor#4 is a "
                                  "dynamic-sized tensor)."));
   EXPECT_THAT(t.log(), HasSubstr(kReason));
-  // The log has it once, the record of each delegate too.
+  // The log contains it once, and so does the record of each delegate.
   EXPECT_EQ(Apply(&t, &second), kTfLiteApplicationError);
   for (const int delegate : {0, 1}) {
     DeputyDelegateInfo info{};
@@ -85,7 +85,7 @@ TEST(StaticShapes, the_refusal_names_an_operator_whose_values_decide) {
 
 // ---- Dynamic delegates that require propagated shapes -------------------------------------------
 
-// x -> RELU -> y -> an operator that only a delegate has.
+// x -> RELU -> y -> an operator that only a delegate supports.
 std::vector<uint8_t> WithForeignOperator() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that run as steps compute the bits that they compute one by one: random graphs, with
-// several readers, outputs in the middle and delegates, run with DEPUTY_PLAN=off and without.
+// Nodes in fusion groups compute the same bits as single nodes: random graphs, with several
+// consumers, intermediate outputs and delegates, run with and without DEPUTY_PLAN=off.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +25,8 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: whether interpreters that are created meanwhile run nodes as steps. Guards may nest.
+// RAII guard: enables or disables fusion for interpreters that are created in its scope. Guards may
+// nest.
 class InSteps {
  public:
   explicit InSteps(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
@@ -42,7 +43,7 @@ class Steps : public testing::Test {
   const InSteps guard_{true};
 };
 
-// RAII guard: the CPU's functions are those of a level.
+// RAII guard: selects the CPU functions of a level.
 class OnCpu {
  public:
   explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
@@ -51,7 +52,7 @@ class OnCpu {
   OnCpu& operator=(const OnCpu&) = delete;
 };
 
-// Writes a graph of layers and of what follows them, in float32 or int8.
+// Writes a graph of layers and following nodes, in float32 or int8.
 class GraphWriter {
  public:
   explicit GraphWriter(uint32_t seed, TfLiteType type = kTfLiteFloat32)
@@ -71,7 +72,7 @@ class GraphWriter {
       AddNode();
       if (Pick(0, 9) == 0) outputs.push_back(values_.back().tensor);
     }
-    // The last, if it is none yet.
+    // The last value is always an output.
     if (outputs.empty() || outputs.back() != values_.back().tensor) {
       outputs.push_back(values_.back().tensor);
     }
@@ -123,7 +124,7 @@ class GraphWriter {
     return m_.AddConstant<int8_t>(kTfLiteInt8, shape, Numbers<int8_t>(shape, 127, 1), "",
                                   Steps(kWeightScale, 0));
   }
-  // Of a layer that reads `from`.
+  // Adds the bias of a layer that reads `from`.
   int Bias(const Value& from, int channels) {
     if (!is_int8()) return Constant({channels});
     return m_.AddConstant<int32_t>(kTfLiteInt32, {channels}, Numbers<int32_t>({channels}, 9999, 1),
@@ -137,7 +138,7 @@ class GraphWriter {
     return kTypes[Pick(0, 4)];
   }
 
-  // Mostly the newest value, so that there are chains.
+  // Returns mostly the newest value, so that chains occur.
   const Value& Source() {
     const int last = static_cast<int>(values_.size()) - 1;
     return values_[static_cast<size_t>(Pick(0, 3) > 0 ? last : Pick(0, last))];
@@ -147,12 +148,12 @@ class GraphWriter {
     ++node_;
   }
 
-  // A layer, perhaps behind a PAD or a MUL of its own.
+  // Adds a layer, sometimes after a PAD or a MUL.
   void AddLayer(Value from) {
     if (!is_int8() && Pick(0, 5) == 0) from = AddScale(from);
     if (Pick(0, 3) == 0) {
       from = AddPad(from, {Pick(0, 2), Pick(0, 2), Pick(0, 2), Pick(0, 2)}, 0);
-      // What comes between takes memory.
+      // The node in between needs memory.
       if (Pick(0, 1) == 0) AddMap(Source());
     }
     const bool depthwise = Pick(0, 1) == 0;
@@ -182,7 +183,7 @@ class GraphWriter {
     Made(shape, out);
   }
 
-  // Pointwise layers that leave out pixels, mostly of what a layer, or the ADD behind it, has made.
+  // Adds strided pointwise layers, mostly after a layer, or after the ADD that follows it.
   void AddStrided(Value from) {
     if (Pick(0, 3) > 0) {
       AddLayer(from);
@@ -206,7 +207,7 @@ class GraphWriter {
     }
   }
 
-  // Channels times factors, of the model's or made of all pixels.
+  // Multiplies channels by factors, which are constants or computed from all pixels.
   Value AddScale(const Value& from) {
     const Shape shape = from.shape;
     int factors = -1;
@@ -229,7 +230,7 @@ class GraphWriter {
     return values_.back();
   }
 
-  // `around`: above, below, left, right.
+  // `around`: padding above, below, left, right.
   Value AddPad(const Value& from, const std::array<int, 4>& around, int channels) {
     Shape shape = from.shape;
     shape[1] += around[0] + around[1];
@@ -239,7 +240,7 @@ class GraphWriter {
         kTfLiteInt32, {4, 2}, {0, 0, around[0], around[1], around[2], around[3], 0, channels});
     int out = 0;
     if (is_int8()) {
-      // Zeros are zero points: it has the input's.
+      // The padding is the zero point, so the output has the input's quantisation.
       shape_ = shape;
       out = m_.AddTensor(kTfLiteInt8, shape, "", Steps(scales_[from.tensor], 0));
       scales_[out] = scales_[from.tensor];
@@ -260,7 +261,7 @@ class GraphWriter {
     m_.AddOp(kMaps[Pick(0, is_int8() ? 1 : 5)], {from.tensor}, {out});
     Made(shape, out);
   }
-  // float16 slopes are unpacked by a node that stands between the layer and its PRELU.
+  // float16 slopes are unpacked by a node between the layer and its PRELU.
   void AddPrelu(const Value& from) {
     const Shape shape = from.shape;
     const Shape slopes =
@@ -278,7 +279,8 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinPrelu, {from.tensor, alpha}, {out});
     Made(shape, out);
   }
-  // Something that `from` can be added to: of the same shape, or with fewer channels and a PAD.
+  // Returns a tensor that can be added to `from`: of the same shape, or with fewer channels and a
+  // PAD.
   int Summand(const Value& from) {
     const Shape shape = from.shape;
     std::vector<Value> alike, narrow;
@@ -319,7 +321,7 @@ class GraphWriter {
     Made(shape, out);
   }
 
-  // The end of a block of ResNet: a layer, and an ADD of what it reads.
+  // Adds the end of a block of ResNet: a layer, and an ADD of its input.
   void AddResidual(const Value& from) {
     const Shape shape = from.shape;
     const int filter = Pick(0, 1) == 0 ? 1 : 3;
@@ -361,7 +363,7 @@ class GraphWriter {
   std::mt19937 random_;
   const TfLiteType type_;
   ModelBuilder m_;
-  std::map<int, float> scales_;  // of int8
+  std::map<int, float> scales_;  // scales of int8 tensors
   std::vector<Value> values_;
   std::set<int> sums_;
   Shape shape_;
@@ -399,7 +401,7 @@ struct Followers {
   int subsampled = 0;
 };
 
-// Nodes that run with others' heads, and nodes of whose output pixels are left out.
+// Counts the nodes that run with another node's head, and those with subsampled outputs.
 void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
   for (int node = 0;; ++node) {
     DeputyNodeRun run{};
@@ -423,14 +425,14 @@ int FollowersOf(const TfLiteInterpreter* interpreter) {
 struct Way {
   bool node_by_node = false;
   int threads = 1;
-  // The scripted delegate takes these, before or after tensors are allocated.
+  // The scripted delegate claims these nodes, before or after tensors are allocated.
   std::set<int> claims = {};
   bool late = false;
   DeputyPrecision precision = kDeputyPrecisionFloat32;
 };
 
 struct Found {
-  std::vector<std::vector<std::string>> outputs;  // of each inference
+  std::vector<std::vector<std::string>> outputs;  // outputs of each inference
   Followers followers;
 };
 
@@ -462,9 +464,9 @@ Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
   return found;
 }
 
-// Whether a graph has the bits of single nodes; where a step leaves out pixels of a layer that
-// Winograd's transforms would compute, on the same CPU without them, since it sums over windows
-// there.
+// Returns true if a graph computes the bits of single nodes. If a group subsamples a layer that
+// Winograd's transforms would compute, compares on the same CPU without these transforms, because
+// the group computes sums over windows there.
 bool HasSameBits(const std::vector<uint8_t>& model, const Way& way, const Found& found,
                  const Found& expected) {
   if (found.outputs == expected.outputs) return true;
@@ -480,17 +482,17 @@ bool HasSameBits(const std::vector<uint8_t>& model, const Way& way, const Found&
   return same;
 }
 
-// How many random graphs a test tries; DEPUTY_RANDOM_GRAPHS=N for another number.
+// Number of random graphs per test; DEPUTY_RANDOM_GRAPHS=N changes it.
 uint32_t GraphCount() {
   const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
   return number == nullptr ? 100 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
 }
 
-// Compares random graphs of that type with the bits of their nodes one by one.
+// Compares random graphs of that type with their nodes run one by one.
 Followers CompareGraphs(const char* level, TfLiteType type,
                         DeputyPrecision precision = kDeputyPrecisionFloat32) {
   Followers followers;
-  // Tiles in memory are slow.
+  // The emulated tiles are slow.
   const uint32_t graphs = level == kTilesInMemory ? (GraphCount() + 7) / 8 : GraphCount();
   for (uint32_t seed = 0; seed < graphs; ++seed) {
     GraphWriter writer(seed, type);
@@ -591,9 +593,9 @@ TEST_F(Steps, delegates_may_come_before_and_after) {
   EXPECT_GT(computed, 50);
 }
 
-// The end of a stage of ResNet-50 and the beginning of the next over 5x6 pixels of 4 channels:
-// 3x3, 1x1 and an ADD of the input, whose sum two layers of 1x1 with stride 2 read. `also_read`: a
-// third reader needs all pixels.
+// The end of a stage of ResNet-50 and the beginning of the next over 5x6 pixels of 4 channels: 3x3,
+// 1x1 and an ADD of the input, whose sum is read by two 1x1 layers with stride 2. `also_read`: a
+// third consumer needs all pixels.
 std::vector<uint8_t> EndOfStage(bool also_read) {
   ModelBuilder m;
   const Shape all = {1, 5, 6, 4}, half = {1, 3, 3, 4};
@@ -647,7 +649,7 @@ TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
   }
 }
 
-// Layers of 1x1 with strides far beyond the image, one behind the other, behind one of 3x3.
+// 1x1 layers with strides far beyond the image, in sequence, after one of 3x3.
 TEST_F(Steps, huge_strides_are_harmless) {
   for (const int stride : {64, 1 << 16, std::numeric_limits<int>::max()}) {
     ModelBuilder m;
@@ -671,8 +673,8 @@ TEST_F(Steps, huge_strides_are_harmless) {
   }
 }
 
-// A layer and its HARD_SWISH, between which another layer stands, run by themselves where clients
-// have brought memory: then they read all pixels' places.
+// A layer and its HARD_SWISH, with another layer in between, run separately if the client's memory
+// requires it: then they access the strided positions of all pixels.
 TEST_F(Steps, readers_may_run_by_themselves) {
   const std::vector<uint8_t> model = EndOfStage(false);
   const Found expected = RunGraph(model, {.node_by_node = true});
@@ -691,7 +693,7 @@ TEST_F(Steps, readers_may_run_by_themselves) {
   }
 }
 
-// CONV_2D, RELU, ADD over a picture of 3x4 pixels with 3 channels.
+// CONV_2D, RELU, ADD over an image of 3x4 pixels with 3 channels.
 std::vector<uint8_t> SmallModel() {
   ModelBuilder m;
   const Shape shape = {1, 3, 4, 3};
@@ -709,8 +711,8 @@ std::vector<uint8_t> SmallModel() {
   return m.Finish();
 }
 
-// A client may look at what is made in its memory, also where tensors are allocated already when it
-// brings it: what lies between the nodes of a step, what nobody else reads.
+// A client may read every tensor in its memory, also if it sets the memory after the allocation:
+// internal tensors of a group, tensors without other consumers.
 TEST_F(Steps, what_clients_hold_later_is_made) {
   for (const std::vector<uint8_t>& model : {EndOfStage(false), SmallModel()}) {
     alignas(64) static float memory[2][128];
@@ -738,7 +740,7 @@ TEST_F(Steps, what_clients_hold_later_is_made) {
   }
 }
 
-// What it makes of a picture.
+// Returns its result for an image.
 std::vector<float> SmallResult(const std::vector<float>& input) {
   std::vector<float> result;
   for (size_t i = 0; i < input.size(); i += 3) {
@@ -782,7 +784,8 @@ TEST_F(Steps, reference_arithmetic_and_validation_know_none) {
   EXPECT_EQ(FollowersOf(observed.get()), 0);
 }
 
-// The client has put input and output into the same memory, which is fine node by node.
+// The client has put input and output into the same memory, which is valid if the nodes run one by
+// one.
 TEST_F(Steps, memory_of_the_clients_is_looked_at) {
   TestInterpreter t(SmallModel());
   alignas(64) static float memory[36];
@@ -800,7 +803,8 @@ TEST_F(Steps, memory_of_the_clients_is_looked_at) {
   EXPECT_EQ(std::vector<float>(memory, memory + 36), SmallResult(input));
 }
 
-// As above, with a layer that reads neighbours of what it writes.
+// Input and output in the same memory, with a layer that reads neighbours of the elements it
+// writes.
 TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
   constexpr int kPixels = 40, kChannels = 20;
   const Shape shape = {1, kPixels, 3, kChannels};
@@ -845,8 +849,7 @@ TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
   }
 }
 
-// The sum takes over the memory of its other summand, whatever the columns of the layer that is
-// computed with it.
+// The sum uses the memory of its other operand, for any width of the layer into which it is fused.
 TEST_F(Steps, a_sum_may_lie_where_its_summand_lay) {
   for (int width = 3; width < 24; ++width) {
     const Shape shape = {1, 5, width, 16};
@@ -880,7 +883,7 @@ TEST_F(Steps, a_sum_may_lie_where_its_summand_lay) {
   }
 }
 
-// x -> TANH -> CONV_2D, + LOGISTIC of x, which comes between the two; then PRELU.
+// x -> TANH -> CONV_2D, + LOGISTIC of x, which runs between the two; then PRELU.
 std::vector<uint8_t> WaitingModel() {
   ModelBuilder m;
   const Shape shape = {1, 9, 7, 16};
@@ -902,8 +905,8 @@ std::vector<uint8_t> WaitingModel() {
   return m.Finish();
 }
 
-// What the layer reads is still there when it runs, after LOGISTIC; a profiler sees each node in
-// its turn.
+// The layer's input is still available when it runs, after LOGISTIC; a profiler is notified of each
+// node in plan order.
 TEST_F(Steps, a_layer_waits_for_what_is_added) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -932,7 +935,7 @@ TEST_F(Steps, a_layer_waits_for_what_is_added) {
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
 
-// The client's memory lies between: nodes run one by one, in their own turns.
+// The client's memory prevents the delay: nodes run one by one, in plan order.
 TEST_F(Steps, no_layer_waits_where_clients_look) {
   std::vector<std::string> outputs[2];
   for (const bool in_steps : {false, true}) {
@@ -940,7 +943,7 @@ TEST_F(Steps, no_layer_waits_where_clients_look) {
     TestInterpreter t(WaitingModel());
     alignas(64) static float memory[9 * 7 * 16];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
-    // Where TANH writes, LOGISTIC does as well.
+    // LOGISTIC writes to the same memory as TANH.
     for (int tensor : {1, 3}) {
       ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),
                 kTfLiteOk);
@@ -954,7 +957,7 @@ TEST_F(Steps, no_layer_waits_where_clients_look) {
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
 
-// A profile has the head only, and what it took is the step's.
+// The profile contains the head only, with the time of the whole group.
 TEST_F(Steps, a_profile_counts_the_head) {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -1004,7 +1007,7 @@ TEST_F(Steps, another_shape_makes_other_steps) {
   }
 }
 
-// PAD, CONV_2D with a filter of 3x3 ones. `reads_twice`: the padded picture is an output, too.
+// PAD, CONV_2D with a filter of 3x3 ones. `reads_twice`: the padded image is also an output.
 std::vector<uint8_t> PaddedModel(bool reads_twice) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 1});
@@ -1043,7 +1046,7 @@ TEST_F(Steps, a_pad_runs_with_the_layer_behind_it) {
   }
 }
 
-// A telemetry profiler that comes and goes: nodes run one by one, as one, and one by one again.
+// A telemetry profiler is installed and removed: nodes run one by one, fused, and one by one again.
 TEST_F(Steps, a_pad_runs_by_itself_for_a_profiler) {
   static std::vector<int64_t> nodes;
   nodes.clear();
@@ -1068,7 +1071,7 @@ TEST_F(Steps, a_pad_runs_by_itself_for_a_profiler) {
   }
 }
 
-// DEPTHWISE_CONV_2D that leaves its numbers as they are, then HARD_SWISH or PRELU.
+// DEPTHWISE_CONV_2D with the identity, then HARD_SWISH or PRELU.
 std::vector<uint8_t> CurveModel(TfLiteBuiltinOperator curve, int pixels, int channels) {
   ModelBuilder m;
   const Shape shape = {1, 1, pixels, channels};
@@ -1091,14 +1094,14 @@ std::vector<uint8_t> CurveModel(TfLiteBuiltinOperator curve, int pixels, int cha
   return m.Finish();
 }
 
-// Numbers of all sizes, with what is no number.
+// Numbers of all magnitudes, including NaN and infinities.
 std::vector<float> AllSizes(size_t count) {
   std::mt19937 random(1);
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) {
     const int exponent = std::uniform_int_distribution<int>(-148, 127)(random);
     const int mantissa = std::uniform_int_distribution<int>(-(1 << 24), 1 << 24)(random);
-    // Half of them where the curve bends.
+    // Half of them are where the activation is not linear.
     const int bits = i < count / 2 ? std::uniform_int_distribution<int>(-6, 4)(random) : exponent;
     values[i] = std::ldexp(static_cast<float>(mantissa), bits - 24);
   }

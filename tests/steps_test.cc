@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes run as one step, on plans made by hand: expectations are written down, not computed.
+// Selection of nodes for fusion groups, on plans built by hand; expectations are literals.
 #include "core/exec/steps.h"
 
 #include <gmock/gmock.h>
@@ -25,8 +25,8 @@ const StepOffer kScaleBehind = {.role = StepRole::kScale, .matching_inputs = 2};
 const StepOffer kPadAround = {.role = StepRole::kPad, .margins = {.top = 1, .left = 2}};
 const StepOffer kPadChannels = {.role = StepRole::kPad, .margins = {.channels = 3}};
 
-// Plans of a few nodes over tensors of 20 elements in 5 channels, of which `outputs` are the
-// caller's.
+// Plans of a few nodes over tensors of 20 elements in 5 channels; `outputs` are accessible to the
+// caller.
 class Plan {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs = {})
@@ -54,7 +54,7 @@ class Plan {
     return nodes;
   }
   std::vector<Step> Find() const { return FindSteps(nodes(), tensors_); }
-  // The nodes of each step.
+  // Returns the nodes of each group.
   std::vector<std::vector<int>> Nodes() const {
     std::vector<std::vector<int>> nodes;
     for (const Step& step : Find()) nodes.push_back(step.nodes);
@@ -105,7 +105,7 @@ TEST(FindSteps, clamps_become_one) {
   EXPECT_EQ(steps[0].run.sum_high, 4);
 }
 
-// What a layer can compute has an order: clamps, a sum, clamps, a curve.
+// A layer's epilogue has a fixed order: clamps, a sum, clamps, an activation.
 TEST(FindSteps, what_comes_in_another_order_stays_behind) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kSwish).Node({2}, 3, &kRelu).Node({3, 0}, 4, &kSum);
@@ -137,13 +137,14 @@ TEST(FindSteps, what_others_read_is_written) {
   Plan twice(3, {2});
   twice.Node({0}, 1, &kHead).Node({1, 1}, 2, &kSum);
   EXPECT_THAT(twice.Nodes(), IsEmpty());
-  // The end of a step may have any readers.
+  // The last output of a group may have any number of consumers.
   Plan end(5, {2});
   end.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({2}, 3, nullptr).Node({2}, 4, nullptr);
   EXPECT_THAT(end.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
-// 0 -> 1, 0 -> 2, 1 + 2 -> 3: the sum goes with the later of both; the earlier is complete by then.
+// 0 -> 1, 0 -> 2, 1 + 2 -> 3: the sum is fused with the later layer; the earlier one is complete by
+// then.
 TEST(FindSteps, a_sum_goes_with_the_later_layer) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
@@ -151,12 +152,12 @@ TEST(FindSteps, a_sum_goes_with_the_later_layer) {
   EXPECT_EQ(plan.Find()[0].run.addend, 1);
 }
 
-// The second operand is made behind the head, by a node of no step.
+// The second operand is computed after the head, by a node outside of the group.
 TEST(FindSteps, an_operand_that_comes_too_late_keeps_a_node_out) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
-  // It lasts from the first inference on.
+  // A constant that is available from the first inference.
   plan[3].lasting = true;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3)));
   EXPECT_EQ(plan.Find()[0].wait, 0);
@@ -260,7 +261,7 @@ TEST(FindSteps, some_pads_are_written) {
       plan.Node({0}, 1, pad).Node({1}, 2, head);
       const size_t expected = head == &kHead && pad == &kPadAround ? 1 : 0;
       EXPECT_THAT(plan.Nodes(), SizeIs(expected));
-      // Somebody else reads it.
+      // Another node reads it.
       ++plan[1].readers;
       EXPECT_THAT(plan.Nodes(), IsEmpty());
     }
@@ -277,7 +278,7 @@ TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
   EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
   EXPECT_EQ(steps[0].run.addend, 0);
   EXPECT_EQ(steps[0].run.output, 4);
-  // With margins around the image it is not in the same places.
+  // With padding around the image the elements have other positions.
   Plan around(5, {4});
   around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(around.Nodes(), ElementsAre(ElementsAre(0, 2)));
@@ -286,7 +287,7 @@ TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
 
 // ---- MUL ----------------------------------------------------------------------------------------
 
-// x -> MUL by the 5 factors that LOGISTIC makes -> conv.
+// x -> MUL by the 5 factors that LOGISTIC computes -> conv.
 Plan Excited(const StepOffer* scale, const StepOffer* head) {
   Plan plan(5, {4});
   plan[1] = plan[2] = {.elements = 5, .channels = 5};
@@ -309,14 +310,14 @@ TEST(FindSteps, a_layer_multiplies_what_it_reads) {
 
 TEST(FindSteps, some_products_are_written) {
   EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
-  // The factors are those of pixels.
+  // The factors are per pixel.
   Plan plan = Excited(&kScale, &kFactorHead);
   plan[2] = {.elements = 4, .channels = 1};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
-  // Of all batches.
+  // The factors are per batch element.
   plan[2] = {.elements = 10, .channels = 5};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
-  // Somebody else reads the product, or may write its image.
+  // Another node reads the product, or may modify its image.
   plan = Excited(&kScale, &kFactorHead);
   ++plan[3].readers;
   EXPECT_THAT(plan.Nodes(), IsEmpty());
@@ -329,7 +330,7 @@ TEST(FindSteps, some_products_are_written) {
 
 class Fits : public testing::Test {
  protected:
-  // Tensors of 10 bytes at those places.
+  // Tensors of 10 bytes at the given offsets.
   static bool At(const Plan& plan, const std::vector<int>& places) {
     static char memory[100];
     const Step step = plan.Find().at(0);
@@ -344,11 +345,11 @@ class Fits : public testing::Test {
 TEST_F(Fits, an_output_in_place_of_the_addend) {
   const Plan plan = Residual();  // 0 -> 1, + 3 -> 2, slopes 4, -> 6
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 60}));
-  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // where the addend lies
-  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 10}));   // what lies between is not written
-  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 35}));  // half over the addend
-  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 0}));   // where the head reads
-  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 40}));  // over the slopes
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // in place of the addend
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 10}));   // internal tensors are not written
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 35}));  // overlaps the addend partially
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 0}));   // overlaps the head's input
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 40}));  // overlaps the slopes
 }
 
 TEST_F(Fits, a_narrow_addend_is_not_in_the_same_places) {
@@ -369,9 +370,9 @@ TEST_F(Fits, an_input_without_its_margins) {
 TEST_F(Fits, an_image_and_its_factors) {
   const Plan plan = Excited(&kScale, &kFactorHead);
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40}));
-  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 30}));   // what lies between is not written
-  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 0}));   // over the image
-  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 25}));  // over the factors
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 30}));   // internal tensors are not written
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 0}));   // overlaps the image
+  EXPECT_FALSE(At(plan, {0, 10, 20, 30, 25}));  // overlaps the factors
 }
 
 // ---- In a plan ----------------------------------------------------------------------------------

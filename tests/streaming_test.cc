@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streaming models, which get one step of a sequence per inference and keep the rest in variables,
-// and models of TensorFlow's converter, against what the real TensorFlow Lite answered to a hundred
-// inferences with a reset in between. tests/golden/streams.py makes the former and says what the
-// answers hold, tests/golden/keras_models.py makes the latter.
+// Streaming models, which receive one step of a sequence per inference and keep the state in
+// variables, and models of TensorFlow's converter, compared with the real TensorFlow Lite's results
+// of a hundred inferences with a reset in between. tests/golden/streams.py makes the former and
+// describes the files of results; tests/golden/keras_models.py makes the latter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,8 @@ Answers ReadAnswers(const std::string& name) {
   return answers;
 }
 
-// Empty, or what differs. Floats are within 1e-5 of the greatest, bytes are equal.
+// Returns "" or the difference. Floats must be within 1e-5 of the greatest magnitude, bytes must be
+// equal.
 std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected) {
   const size_t bytes = TfLiteTensorByteSize(tensor);
   if (TfLiteTensorType(tensor) != kTfLiteFloat32) {
@@ -66,7 +67,7 @@ std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected) {
   return "";
 }
 
-// Of all outputs, which the answers hold one after the other.
+// Returns the difference of all outputs, which the file contains in sequence.
 std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected, size_t bytes) {
   const int outputs = TfLiteInterpreterGetOutputTensorCount(interpreter);
   size_t at = 0;
@@ -81,7 +82,7 @@ std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected
   return at == bytes ? "" : "fewer bytes";
 }
 
-// What streams.py feeds where the answers do not hold it.
+// Generates the inputs of streams.py that the file does not contain.
 std::vector<float> DrawnFloats(size_t count, uint32_t* state) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {
@@ -130,7 +131,7 @@ TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
   ExpectAnswers(GetParam(), kDeputyArithmeticDefault);
 }
 
-// Otherwise the answers would say nothing about what is kept.
+// Otherwise the results would not test the stored state.
 TEST_P(StreamingModels, forget_when_they_are_reset) {
   const Answers answers = ReadAnswers(GetParam());
   TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
@@ -151,7 +152,7 @@ TEST_P(StreamingModels, forget_when_they_are_reset) {
 
 class ConvertedModels : public testing::TestWithParam<const char*> {};
 
-// In reference arithmetic, in which steps are TensorFlow Lite's.
+// In the reference arithmetic, in which quantised values equal TensorFlow Lite's.
 TEST_P(ConvertedModels, agree_over_a_hundred_inferences_and_a_reset) {
   ExpectAnswers(GetParam(), kDeputyArithmeticReference);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strided shapes against tables of where each element lies.
+// Strided shapes compared with tables of each element's position.
 #include "core/kernel_api/strided_shape.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace deputy::strided_shape_test {
 namespace {
 
 using Dims = std::vector<int>;
-using Places = std::vector<int64_t>;  // of each element, in the order of the shape
+using Places = std::vector<int64_t>;  // position of each element, in the order of the shape
 
 int64_t Count(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -34,7 +34,7 @@ Places Ascending(int64_t count) {
   return places;
 }
 
-// The slow way: element by element.
+// The reference implementation: element by element.
 Places Transpose(const Places& places, const Dims& dims, const std::vector<int8_t>& axes) {
   Places moved;
   Dims at(dims.size()), to;
@@ -51,7 +51,7 @@ Places Transpose(const Places& places, const Dims& dims, const std::vector<int8_
   return moved;
 }
 
-// Whether elements in those places are equal steps apart along each of the axes.
+// Returns true if the elements at these positions have a constant stride along each axis.
 bool HasSteps(const Places& places, const Dims& dims) {
   int64_t inner = 1;
   Places steps(dims.size());
@@ -72,7 +72,7 @@ class Random {
  public:
   explicit Random(uint32_t seed) : random_(seed) {}
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
-  // Splits or merges what others have.
+  // Splits or merges existing extents.
   Dims Factors(int64_t count) {
     Dims dims;
     while (count > 1) {
@@ -144,7 +144,7 @@ TEST(StridedShape, what_kernels_do_not_take_has_none) {
   EXPECT_FALSE(StridedShape::Dense(Dims(8, 1 << 30)));
 }
 
-// Rows of 8 in memory, of which 3 stay: rows of 3.
+// Rows of 8 in memory, of which 3 are selected: rows of 3.
 TEST(StridedShape, parts_of_rows_lie_closer) {
   const std::vector<int8_t> axes = {0, 2, 1};
   const StridedShape shape = StridedShape::Dense(Dims{2, 5, 8})->Transposed(axes.data());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip have the bits that they have one by one: random chains,
-// with several readers, outputs in the middle, PADs and what follows a layer, for caches of
-// different sizes, run with DEPUTY_PLAN=off and without.
+// Layers that are computed strip by strip compute the same bits as single layers: random chains,
+// with several consumers, intermediate outputs, PADs and following nodes, for caches of different
+// sizes, run with and without DEPUTY_PLAN=off.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: the second-level cache has so many bytes; 0: nodes run one by one.
+// RAII guard: sets the assumed size of the second-level cache in bytes; 0: nodes run one by one.
 class WithCache {
  public:
   explicit WithCache(size_t bytes) {
@@ -37,7 +37,7 @@ class WithCache {
   WithCache& operator=(const WithCache&) = delete;
 };
 
-// RAII guard: the CPU's functions are those of a level.
+// RAII guard: selects the CPU functions of a level.
 class OnCpu {
  public:
   explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
@@ -49,7 +49,7 @@ class OnCpu {
   const CpuKernels* const before_ = &Cpu();
 };
 
-// Writes chains of layers over tall images, whose tensors are large beside their rows.
+// Writes chains of layers over tall images, whose tensors are large in comparison to their rows.
 class ChainWriter {
  public:
   explicit ChainWriter(uint32_t seed) : random_(seed) {}
@@ -85,7 +85,7 @@ class ChainWriter {
     shape_ = shape;
     return m_.AddTensor(kTfLiteFloat32, shape);
   }
-  // Now and then unpacked from float16 by a node of its own.
+  // Adds a constant, sometimes unpacked from float16 by a separate node.
   int Constant(const Shape& shape) {
     size_t count = 1;
     for (int extent : shape) count *= static_cast<size_t>(extent);
@@ -129,7 +129,7 @@ class ChainWriter {
              schema::CreateConv2DOptions(m_.fbb(), schema::Padding::SAME, 1, 1, Activation()));
     Made(out);
   }
-  // A window over the image, whose sizes become those of the output.
+  // A window over the image; computing it changes the current sizes to those of the output.
   struct Window {
     int filter, stride, dilation;
     schema::Padding padding;
@@ -137,7 +137,7 @@ class ChainWriter {
   Window AddWindow(Shape* shape) {
     Window w = {};
     w.dilation = Pick(0, 5) == 0 ? 2 : 1;
-    // Strides beyond the filter leave rows out.
+    // Strides greater than the filter skip rows.
     w.stride = w.dilation > 1 ? 1 : std::array{1, 1, 1, 2, 2, 4}[static_cast<size_t>(Pick(0, 5))];
     w.filter = std::array{1, 3, 3, 5}[static_cast<size_t>(Pick(0, 3))];
     const int reach = (w.filter - 1) * w.dilation + 1;
@@ -169,7 +169,7 @@ class ChainWriter {
                                          w.dilation, w.dilation));
     Made(out);
   }
-  // `before`: what the layer has read, which may have another reader by that.
+  // `before`: the layer's input, which may get a second consumer.
   void AddFollowers(const Value& before) {
     const Shape shape = value_.shape;
     if (Pick(0, 3) == 0) {
@@ -205,7 +205,7 @@ class ChainWriter {
   Shape shape_;
 };
 
-// Bytes of all outputs of three inferences.
+// Returns the bytes of all outputs of three inferences.
 std::vector<std::string> RunThrice(TestInterpreter* t) {
   std::vector<std::string> outputs;
   for (uint32_t inference = 0; inference < 3; ++inference) {
@@ -225,7 +225,7 @@ std::vector<std::string> RunThrice(TestInterpreter* t) {
   return outputs;
 }
 
-// Layers that run with the head of another.
+// Returns the number of layers that run with the head of another.
 int JoinedLayers(const TfLiteInterpreter* interpreter) {
   int joined = 0;
   for (int node = 0;; ++node) {
@@ -249,7 +249,7 @@ size_t ScratchBytes(const TfLiteInterpreter* interpreter) {
   return map.scratch_bytes;
 }
 
-// Models in strips whose first inference had to make room.
+// Number of models in strips whose first inference had to allocate scratch memory.
 int models_with_growing_scratch;
 
 std::vector<std::string> RunModel(const std::vector<uint8_t>& model, int threads, int* out_joined) {
@@ -268,14 +268,14 @@ std::vector<std::string> RunModel(const std::vector<uint8_t>& model, int threads
   return outputs;
 }
 
-// How many random chains the test tries; DEPUTY_RANDOM_GRAPHS=N for another number.
+// Number of random chains per test; DEPUTY_RANDOM_GRAPHS=N changes it.
 uint32_t ChainCount() {
   const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
   return number == nullptr ? 60 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
 }
 
-// Whether a chain has the same bits in strips as node by node. Steps sum over windows what
-// Winograd's transforms would compute, where pixels are left out: without these, then.
+// Returns true if a chain computes the same bits in strips as node by node. Winograd's transforms
+// are disabled, because groups with subsampled layers compute sums over windows instead.
 bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
   CpuKernels without = Cpu();
   without.winograd_f32 = {};
@@ -318,7 +318,8 @@ TEST(Strips, chains_have_the_bits_of_single_nodes) {
     std::printf("%s: %d layers joined\n", level, joined);
     EXPECT_GT(joined, 4 * static_cast<int>(ChainCount())) << level;
   }
-  // What steps take is announced, but for layers whose pixels are left out in the end.
+  // The scratch memory of groups is reserved in advance, except for layers that are subsampled in
+  // the end.
   EXPECT_LT(models_with_growing_scratch, 2 + static_cast<int>(ChainCount() / 20));
 }
 
@@ -372,7 +373,7 @@ TEST(Strips, what_the_caller_reads_is_written) {
   }
 }
 
-// Nor is anything else put where it lies.
+// Internal tensors are not written, and no other tensor uses their memory.
 TEST(Strips, what_lies_between_is_not_written) {
   const BlockModel model = Block(false);
   const WithCache with(kBlockCache);
@@ -387,8 +388,8 @@ TEST(Strips, what_lies_between_is_not_written) {
   }
 }
 
-// Where a client has put the output where the input lies, or looks into what lies between, nodes
-// run one by one.
+// If a client has put the output into the input's memory, or has memory for an internal tensor,
+// nodes run one by one.
 TEST(Strips, memory_of_the_clients_is_looked_at) {
   const BlockModel model = Block(false);
   std::vector<std::string> expected;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which layers are computed strip by strip, on plans made by hand: expectations are written down,
-// not computed.
+// Selection of layers that are computed strip by strip, on plans built by hand; expectations are
+// literals.
 #include "core/exec/strips.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ const StepOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
 const StepOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
 const StepOffer kHalf =
     LayerOf({.batches = 1, .rows = 20, .row_bytes = 5, .reach = 3, .stride = 2});
-const StepOffer kOther = {.role = StepRole::kHead};  // cannot
+const StepOffer kOther = {.role = StepRole::kHead};  // does not support strips
 const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
 const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
 const StepOffer kPad = {.role = StepRole::kPad, .margins = {.top = 1}};
@@ -53,7 +53,7 @@ class Plan {
     JoinStrips(nodes(), tensors_, cache, &steps);
     return steps;
   }
-  // The layers of each step that has some.
+  // Returns the layers of each group that has some.
   std::vector<std::vector<int>> Layers(size_t cache = kCache) const {
     std::vector<std::vector<int>> layers;
     for (const Step& step : Find(cache)) {
@@ -90,7 +90,8 @@ TEST(JoinStrips, a_block_is_one_step) {
   EXPECT_EQ(step.run.layers[0].run.high, 6);
   EXPECT_EQ(step.run.layers[1].run.output, 3);
   EXPECT_EQ(step.run.layers[2].run.addend, 0);
-  // Two rows take two of the last layer, two and four: 80 bytes; three 110.
+  // Strips of two rows need two rows of the last layer's input, two and four of the others: 80
+  // bytes; three rows would need 110.
   EXPECT_EQ(step.run.strip_rows, 2);
   EXPECT_THAT(UnwrittenBy(step, plan.nodes()), ElementsAre(1, 2, 3, 4));
   const std::vector<StepRead> reads = ReadsOfLayers(step.run, plan.nodes(), plan.tensors());
@@ -111,7 +112,7 @@ TEST(JoinStrips, the_cache_decides) {
   EXPECT_THAT(Block().Layers(39), ElementsAre(ElementsAre(2, 3)));
   EXPECT_THAT(Block().Layers(20), ElementsAre(ElementsAre(2, 3)));
   EXPECT_THAT(Block().Layers(19), IsEmpty());
-  // What is small enough ends a chain.
+  // A tensor that fits into the cache ends a chain.
   Plan plan(4);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kHalf).Node({2}, 3, &k1x1);
   EXPECT_THAT(plan.Layers(100), ElementsAre(ElementsAre(0, 1, 2)));
@@ -138,21 +139,21 @@ TEST(JoinStrips, fixed_tensors_and_other_layers_are_left_alone) {
   Plan other(4);
   other.Node({0}, 1, &k1x1).Node({1}, 2, &kOther).Node({2}, 3, &k1x1);
   EXPECT_THAT(other.Layers(), IsEmpty());
-  // A node between that is no layer.
+  // A node in between that is not a layer.
   Plan between(4);
   between.Node({0}, 1, &k1x1).Node({1}, 2, nullptr).Node({2}, 3, &k3x3);
   EXPECT_THAT(between.Layers(), IsEmpty());
 }
 
 TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
-  // The summand is made between the layers; before them it is there.
+  // The addend is computed between the layers; if it is computed before them, it is available.
   Plan late(6);
   late.Node({0}, 1, &k1x1).Node({0}, 2, nullptr).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(late.Layers(), IsEmpty());
   Plan early(6);
   early.Node({0}, 2, nullptr).Node({0}, 1, &k1x1).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(early.Layers(), ElementsAre(ElementsAre(1, 2)));
-  // Weights that are made once are there from the second inference on.
+  // Weights that are computed once are available from the second inference on.
   Plan lasting(6);
   lasting.Node({0}, 1, &k1x1).Node({4}, 2, nullptr).Node({1, 2}, 3, &k3x3);
   EXPECT_THAT(lasting.Layers(), IsEmpty());
@@ -195,7 +196,7 @@ TEST(JoinStrips, a_chain_has_an_end) {
   Plan plan(14);
   for (int n = 0; n < 13; ++n) plan.Node({n}, n + 1, &k1x1);
   EXPECT_THAT(plan.Layers(), ElementsAre(SizeIs(8), SizeIs(5)));
-  // So far apart that looking through it would take long.
+  // The distance exceeds the limit of the search.
   Plan far(100);
   far.Node({0}, 1, &k1x1);
   for (int n = 0; n < kMaxStepSpan; ++n) far.Node({0}, n + 10, nullptr);

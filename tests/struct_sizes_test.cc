@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clients keep working that were compiled with another deputy.h: each struct that says its own size
-// is called with the size of its first release, as literal numbers here, and with eight bytes less
-// and more. Nothing is read or written beyond what the client says it has.
+// Clients compiled with another deputy.h keep working: each struct that contains its own size is
+// passed with the size of its first release, as literals here, and with eight bytes less and more.
+// Nothing beyond the client's size is read or written.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@
 namespace deputy::struct_sizes_test {
 namespace {
 
-// A struct of a client, and what lies behind it.
+// A struct of a client, followed by guard bytes.
 class ClientMemory {
  public:
   explicit ClientMemory(size_t struct_size) : struct_size_(struct_size) {
@@ -51,7 +51,7 @@ class ClientMemory {
   alignas(16) std::array<unsigned char, kSize> bytes_;
 };
 
-// An interpreter with something to tell about every struct.
+// An interpreter for which every struct has contents.
 struct World {
   World() : delegate({0, 1}), plugin(DeputyPluginLoad(Library("described0").c_str())) {
     intruder.Prepare = [](TfLiteContext* context, TfLiteDelegate*) {
@@ -179,8 +179,8 @@ const GivenStruct kGiven[] = {
      }},
 };
 
-// A struct of zeros is right for all; the rubbish behind a client's is not read, or it would
-// be a negative number.
+// A struct of zeros is always valid; the garbage after a client's struct must not be read, or it
+// would be an invalid negative number.
 TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
   for (const GivenStruct& given : kGiven) {
     SCOPED_TRACE(given.name);
@@ -197,7 +197,7 @@ TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
   }
 }
 
-// What a client of the first release sees of a struct that has grown since.
+// A struct that has grown since the first release, as a client of that release sees it.
 struct Grown {
   size_t struct_size;
   int64_t first;

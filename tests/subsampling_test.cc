@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels that nobody reads, on plans made by hand: expectations are written down, not computed.
+// Pixels that no node reads, on plans built by hand; expectations are literals.
 #include "core/exec/subsampling.h"
 
 #include <gmock/gmock.h>
@@ -11,17 +11,18 @@ namespace {
 
 using testing::ElementsAre;
 
-// Layers that can leave out pixels, by filter and stride.
+// Layers that support subsampling, by filter and stride.
 const StepOffer k1x1 = {.role = StepRole::kHead, .subsamples = true, .pointwise = true};
 const StepOffer k1x1Stride2 = {
     .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {2, 2}};
 const StepOffer k1x1Stride3 = {
     .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {3, 3}};
 const StepOffer k3x3 = {.role = StepRole::kHead, .subsamples = true};
-const StepOffer kOther = {.role = StepRole::kHead};  // cannot
+const StepOffer kOther = {.role = StepRole::kHead};  // does not support it
 const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
 
-// A plan of nodes that read and make tensors; the strides of what each tensor's layer leaves of it.
+// A plan of nodes that read and write tensors; returns the stride of the computed pixels of each
+// tensor.
 class Plan {
  public:
   explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 72, .channels = 2}) {}
@@ -44,7 +45,7 @@ class Plan {
     SubsampleSteps(nodes, tensors_, &steps);
     return steps;
   }
-  // By tensor: 1 where all is made.
+  // By tensor; 1 if all pixels are computed.
   std::vector<int> Strides() const {
     std::vector<int> strides(tensors_.size(), 1);
     for (const Step& step : Find()) {
@@ -82,14 +83,14 @@ TEST(Subsample, a_pointwise_layer_hands_it_on) {
   EXPECT_THAT(twice.Strides(), ElementsAre(1, 6, 3, 1, 1, 1));
 }
 
-// Models are not trusted: strides of 2^16 twice are beyond an int.
+// Models are not trusted: two strides of 2^16 overflow an int.
 TEST(Subsample, strides_beyond_all_images_are_left_alone) {
   const StepOffer huge = {
       .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {1 << 16, 1 << 16}};
   Plan plan(4);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));
-  // Many small ones, too.
+  // Many small strides, too.
   Plan chain(21);
   chain.Node({0}, 1, &k3x3);
   for (int i = 1; i < 20; ++i) chain.Node({i}, i + 1, &k1x1Stride3);
@@ -99,7 +100,7 @@ TEST(Subsample, strides_beyond_all_images_are_left_alone) {
   }
 }
 
-// It would have to read pixels that are apart.
+// It would need a strided input.
 TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
   Plan of_input(3);
   of_input.Node({0}, 1, &k1x1).Node({1}, 2, &k1x1Stride2);
@@ -119,7 +120,7 @@ TEST(Subsample, all_readers_have_to_agree) {
   Plan with_whole(4);
   with_whole.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k3x3);
   EXPECT_THAT(with_whole.Strides(), ElementsAre(1, 1, 1, 1));
-  // The caller, or a client in whose memory it is, sees it.
+  // The caller, or a client that provides the memory, can read the tensor.
   Plan seen(3);
   seen.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
   ++seen[1].readers;
@@ -130,20 +131,20 @@ TEST(Subsample, all_readers_have_to_agree) {
   EXPECT_THAT(fixed.Strides(), ElementsAre(1, 1, 1));
 }
 
-// Of the block before a stage of ResNet-50 only the addend is whole.
+// In the block before a stage of ResNet-50 only the addend is computed completely.
 TEST(Subsample, a_sum_is_left_out_with_its_layer) {
   Plan plan(8);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
-  // Not where the addend has fewer channels.
+  // Not if the addend has fewer channels.
   plan[0].elements = 36;
   plan[0].channels = 1;
   EXPECT_THAT(plan.Strides()[4], 1);
 }
 
 TEST(SpreadPixels, they_move_to_their_places) {
-  // 3x4 pixels of two values, of which 2x2 are there.
+  // 3x4 pixels of two values, of which 2x2 are computed.
   std::vector<int16_t> image(2 * 3 * 4 * 2, -1);
   for (size_t i = 0; i < 16; ++i) image[i] = static_cast<int16_t>(i);
   SpreadPixels({2, 3, 4, 4}, {2, 2}, image.data());

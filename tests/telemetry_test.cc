@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interpreter tells the telemetry callbacks in its options: settings once, calls with their
-// status, operators from beginning to end, nodes of delegates among them.
+// The telemetry callbacks in an interpreter's options: settings once, calls with their status,
+// begin and end of operators, including nodes of delegates.
 #include "c_api/include/telemetry_profiler.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::string Text(const char* name, int64_t op, int64_t subgraph) {
   return std::string(name) + " " + std::to_string(subgraph) + "." + std::to_string(op);
 }
 
-// Writes down every callback in its own words.
+// Records every callback as text.
 struct Recorder {
   Recorder() {
     profiler.data = this;
@@ -177,7 +177,7 @@ TEST(Telemetry, failures_carry_their_status_and_end_what_began) {
   EXPECT_THAT(recorder.Take(), ElementsAre(kSettings, "Invoke 1"));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
   recorder.Take();
-  // The delegate fails, the CPU takes over.
+  // The delegate fails, the CPU computes its nodes.
   EXPECT_EQ(RunOnce(&t), kTfLiteDelegateError);
   EXPECT_THAT(recorder.Take(),
               ElementsAre("begin Scripted 0.2", "end 100", "Invoke 1", "begin ADD 0.0", "end 101",

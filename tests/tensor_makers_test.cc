@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models whose graph is wrong: tensors with two makers, readers before makers, constants that are
-// made or fed. They load, and are refused where TensorFlow Lite refuses an inconsistent model.
+// Models whose graph is invalid: tensors with two producers, consumers before producers, constants
+// that are written or fed. They load, and are refused where TensorFlow Lite refuses an inconsistent
+// model.
 #include "core/model/tensor_makers.h"
 
 #include <gmock/gmock.h>
@@ -23,13 +24,13 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Every model here has these tensors, of four float32 each: the graph's input x, a constant c, a
-// variable v, and a, b for nodes to make. The graph's output is b.
+// variable v, and a, b for outputs of nodes. The graph's output is b.
 enum Tensor : int { kX, kC, kV, kA, kB };
 
 struct Case {
   std::string name;
   std::function<void(ModelBuilder&)> build;
-  std::string text;  // "" for a sound graph
+  std::string text;  // the error message; "" for a valid graph
 };
 
 void PrintTo(const Case& test, std::ostream* out) { *out << test.name; }
@@ -178,7 +179,8 @@ TEST_P(WrongGraph, is_refused_at_allocation_and_invocation) {
   EXPECT_THAT(t.log(), StartsWith("Invoke called on model that is not consistent.; "));
 }
 
-// As TensorFlow Lite: a static delegate allocates and finds out, a dynamic one waits.
+// Applying a static delegate allocates and fails; a dynamic one fails later. Both as in TensorFlow
+// Lite.
 TEST_P(WrongGraph, is_refused_when_a_static_delegate_is_applied) {
   Scripted all({0, 1});
   TestInterpreter t(ModelOf(GetParam()));
@@ -228,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, SoundGraph, testing::ValuesIn(kSound), CaseName
 
 // ---- Called subgraphs ---------------------------------------------------------------------------
 
-// IF(condition, x), both branches of which call subgraph 1, given by `fill`.
+// IF(condition, x); both branches call subgraph 1, which `fill` writes.
 std::vector<uint8_t> Calling(const std::function<void(ModelBuilder&)>& fill) {
   ModelBuilder m;
   const int condition = m.AddTensor(kTfLiteBool, {1}, "condition");
@@ -264,9 +266,9 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }
 
-// ---- Nobody's tensors --------------------------------------------------------------------------
+// ---- Tensors without a producer ----------------------------------------------------------------
 
-// As TensorFlow Lite: there is nothing to read, and not whatever lay in memory.
+// Uninitialised memory must not be read, as in TensorFlow Lite.
 TEST(UnmadeTensor, is_refused_when_it_is_read) {
   TestInterpreter t(ModelOf({"", [](ModelBuilder& m) { Add(m, kX, kA, kB); }, ""}));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -288,8 +290,8 @@ std::vector<uint8_t> Doubling(const std::vector<int>& inputs, const std::vector<
   return m.Finish();
 }
 
-// Every call that looks at inputs or outputs, before anything was refused. As in TensorFlow Lite, a
-// graph with an input that does not exist has no inputs.
+// Every call that accesses inputs or outputs, before any refusal. As in TensorFlow Lite, a graph
+// with an input that does not exist has no inputs.
 void ExpectRefusals(TestInterpreter* t) {
   ASSERT_NE(t->get(), nullptr) << t->log();
   const int inputs = TfLiteInterpreterGetInputTensorCount(t->get());

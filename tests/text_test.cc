@@ -43,8 +43,8 @@ TEST(OneLine, keeps_what_people_write) {
   for (const std::string text : kTexts) EXPECT_EQ(OneLine(text), text);
 }
 
-// A decoder that is not strict may take a longer spelling for a control character; a terminal that
-// knows no UTF-8 takes single bytes for them.
+// A lenient decoder may decode an overlong encoding to a control character; a terminal without
+// UTF-8 interprets single bytes as one.
 TEST(OneLine, replaces_control_bytes_that_are_no_utf8) {
   EXPECT_EQ(OneLine("a\x9b"
                     "31m"),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread pool's promises: every tile exactly once, results visible, no thread ever waited for
-// that is not there, no lost wake-up at start or shutdown. Spin time 0 is the hard case, since
-// every hand-over then goes through the futex. Run under ThreadSanitizer too (`make tsan`).
+// Guarantees of the thread pool: every tile runs exactly once, results are visible, the pool never
+// waits for a thread that does not exist, no wake-up is lost at start or shutdown. Spin time 0 is
+// the hard case, because every hand-off then uses the futex. Also run with ThreadSanitizer (`make
+// tsan`).
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +35,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Runs one job and returns whether every tile ran exactly once on a worker number in range. The
-// counters are plain ints on purpose: ThreadSanitizer then checks the hand-over itself.
+// Runs one job and returns whether every tile ran exactly once on a worker index in range. The
+// counters are plain ints, so that ThreadSanitizer checks the synchronisation of the pool.
 bool RunsEveryTileOnce(ThreadPool& pool, int tiles) {
   std::vector<int> runs(tiles, 0);
   std::vector<int> worker_of(tiles, -1);
@@ -49,7 +50,7 @@ bool RunsEveryTileOnce(ThreadPool& pool, int tiles) {
   return true;
 }
 
-// `check` in a forked child; its verdict is the child's exit code.
+// Runs `check` in a forked child; its result is the child's exit code.
 template <typename Check>
 bool HoldsInForkedChild(Check check) {
   const pid_t child = fork();
@@ -58,7 +59,7 @@ bool HoldsInForkedChild(Check check) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// A clock that stands still until a test moves it.
+// A clock that only advances when a test moves it.
 std::atomic<int64_t> fake_nanoseconds{0};
 std::atomic<int> fake_clock_reads{0};
 std::chrono::nanoseconds FakeClock() {
@@ -67,7 +68,7 @@ std::chrono::nanoseconds FakeClock() {
 }
 void MoveClock(std::chrono::nanoseconds by) { fake_nanoseconds += by.count(); }
 
-// True once the condition holds, false when it does not within a minute.
+// Returns true once the condition holds, false after a minute.
 template <typename Condition>
 bool Within60Seconds(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -81,7 +82,8 @@ bool Within60Seconds(Condition condition) {
 void CreateUseAndDestroy(int threads, int times) {
   for (int i = 0; i < times; ++i) {
     ThreadPool pool(threads, microseconds(0));
-    // Varying numbers of jobs, none among them: destruction meets workers that start, work, sleep.
+    // Different numbers of jobs, including none, so that workers are starting, working or sleeping
+    // at destruction.
     for (int job = 0; job < i % 4; ++job) ASSERT_TRUE(RunsEveryTileOnce(pool, 2 + (i + job) % 7));
   }
 }
@@ -115,7 +117,7 @@ TEST(ThreadPool, ignores_zero_and_negative_tile_counts) {
 }
 
 // One tile waits for the other, so the job ends only if a sleeping worker is woken for it. The
-// clock stands still: a worker that came late would be left to rest.
+// clock does not advance: otherwise a late worker would be paused.
 TEST(ThreadPool, wakes_workers_that_have_gone_to_sleep) {
   for (const int spin : {0, 100}) {
     ThreadPool pool(2, microseconds(spin), &FakeClock);
@@ -139,14 +141,15 @@ cpu_set_t Only(int processor) {
   return one;
 }
 
-// A worker that is woken on its caller's processor goes to another one, if there is one, and may
-// run on all of them afterwards. The caller follows it, and lets the others fall asleep.
+// A worker that is woken on its caller's processor migrates to another one, if there is one, and
+// may run on all of them afterwards. The caller moves to the worker's processor, and lets the
+// others fall asleep.
 TEST(ThreadPool, workers_may_run_where_they_might_before) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
   for (const bool confined : {false, true}) {
-    // Threads are born with what their maker has.
+    // Threads inherit the affinity of their creator.
     const cpu_set_t own = confined ? Only(sched_getcpu()) : all;
     ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
     ThreadPool pool(2);
@@ -173,10 +176,10 @@ TEST(ThreadPool, workers_may_run_where_they_might_before) {
   }
 }
 
-// ---- A worker that is put aside in the middle of a tile -----------------------------------------
+// ---- A worker that is preempted during a tile ---------------------------------------------------
 
-// Each of as many tiles as threads is held until all have begun, so every thread has one. Then
-// those of the workers stay until the caller waits for them, and for `stall` beyond that.
+// Runs one tile per thread; each waits until all have begun, so every thread runs one. The workers'
+// tiles then last until the caller waits for them, and `stall` longer.
 bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
   std::atomic<int> begun{0};
   std::atomic<bool> came{true};
@@ -185,7 +188,7 @@ bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
     ++begun;
     if (!Within60Seconds([&] { return begun.load() == pool.threads(); })) came = false;
     if (worker != 1 || stall.count() == 0 || !came) return;
-    // The job's begin and the caller's last tile have been timed by then.
+    // By then the pool has read the clock at the job's begin and at the caller's last tile.
     if (!Within60Seconds([&] { return fake_clock_reads.load() >= reads_before + 2; })) came = false;
     MoveClock(stall);
   });
@@ -208,7 +211,7 @@ TEST(ThreadPool, lets_workers_rest_after_a_stall_and_tries_them_again) {
       MoveClock(std::chrono::milliseconds(rest_ms) - std::chrono::nanoseconds(1));
       for (int job = 0; job < 200; ++job) ASSERT_EQ(TilesOfWorkers(pool, 16), 0);
       MoveClock(std::chrono::nanoseconds(1));
-      // Nobody comes unless the worker is woken again.
+      // The job only completes if the worker is woken again.
       ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
     }
   }
@@ -221,7 +224,7 @@ TEST(ThreadPool, goes_on_with_some_of_its_workers_after_a_stall) {
     for (int job = 0; job < 200; ++job) {
       std::atomic<bool> begun{false};
       std::atomic<int> highest{0};
-      // A tile that waits for another one has to be helped, by a worker that does not rest.
+      // A tile that waits for another one needs a second thread: a worker that is not paused.
       pool.ParallelFor(16, [&](int tile, int worker) {
         int known = highest.load();
         while (known < worker && !highest.compare_exchange_weak(known, worker)) {
@@ -313,7 +316,7 @@ TEST(ThreadPool, works_in_a_forked_child_and_goes_on_in_the_parent) {
       return HoldsInForkedChild([&] { return RunsEveryTileOnce(pool, 32); });
     }));
   }
-  // Destroyed in the child without a single job there: no thread to join exists.
+  // Destroyed in the child without having run a job there: there is no thread to join.
   auto owned = std::make_unique<ThreadPool>(4, microseconds(0));
   ASSERT_TRUE(RunsEveryTileOnce(*owned, 32));
   ASSERT_TRUE(HoldsInForkedChild([&] {
@@ -333,7 +336,7 @@ TEST(ThreadPool, works_in_a_child_forked_while_a_job_was_running) {
     while (!stop) pool.ParallelFor(64, [](int, int) { std::this_thread::yield(); });
   });
   for (int round = 0; round < 50; ++round) {
-    // No heap in the child: another thread may have held malloc's lock in the middle of the fork.
+    // No heap allocation in the child: another thread may have held malloc's lock during the fork.
     EXPECT_TRUE(HoldsInForkedChild([&] {
       std::atomic<int> runs[32] = {};
       pool.ParallelFor(32, [&](int tile, int) { ++runs[tile]; });
@@ -391,7 +394,7 @@ TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {
       if (fscanf(file, "%ld", &pages) != 1) pages = 0;
       fclose(file);
     }
-    // Room for the pool itself and for two thread stacks of 8 MiB, not for sixteen.
+    // Enough for the pool itself and for two thread stacks of 8 MiB, not for sixteen.
     const rlim_t bytes = static_cast<rlim_t>(pages) * sysconf(_SC_PAGESIZE) + (20u << 20);
     const rlimit limit = {bytes, bytes};
     if (setrlimit(RLIMIT_AS, &limit) != 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMX's products of bfloat16 once more, under another name and on tiles in memory.
+// Compiles AMX's bfloat16 products again, under another name and with tiles in memory.
 #if defined(DEPUTY_HAS_AMX_TABLES)
 #define DEPUTY_TILES_OF_TEST "tests/tiles_in_memory.inc"
 #define kGemmBf16Amx kGemmBf16AmxInMemory

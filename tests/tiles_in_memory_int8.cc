@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMX's products of int8 once more, under another name and on tiles in memory.
+// Compiles AMX's int8 products again, under another name and with tiles in memory.
 #if defined(DEPUTY_HAS_AMX_TABLES)
 #define DEPUTY_TILES_OF_TEST "tests/tiles_in_memory.inc"
 #define kGemmS8Amx kGemmS8AmxInMemory

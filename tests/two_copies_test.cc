@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both libraries, and two files of one, in one process under RTLD_GLOBAL: each must go on calling
-// itself. Without -Bsymbolic the second copy's calls would land in the first.
+// Both libraries, and two files of one, in one process with RTLD_GLOBAL: each must call its own
+// functions. Without -Bsymbolic the second copy's calls would reach the first.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace deputy::two_copies_test {
 namespace {
 
-// The functions of one loaded copy that a life needs.
+// The functions of one loaded copy that a model's life cycle needs.
 class Copy {
  public:
   explicit Copy(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
@@ -28,7 +28,7 @@ class Copy {
     return reinterpret_cast<Function*>(dlsym(handle_, name));
   }
 
-  // Whether the address lies in this copy's file.
+  // Returns true if the address is in this copy's file.
   bool Owns(const void* address) const {
     Dl_info mine, theirs;
     return dladdr(Find<void()>("TfLiteVersion") == nullptr
@@ -38,7 +38,7 @@ class Copy {
            dladdr(address, &theirs) != 0 && mine.dli_fbase == theirs.dli_fbase;
   }
 
-  // A whole life of a model; true when the answer has ten scores.
+  // Runs a model's whole life cycle; returns true if the output has ten scores.
   bool Classifies(const char* path) const {
     TfLiteModel* model =
         Find<decltype(TfLiteModelCreateFromFile)>("TfLiteModelCreateFromFile")(path);
@@ -48,7 +48,7 @@ class Copy {
                   interpreter) == kTfLiteOk;
     ok = ok && Find<decltype(TfLiteInterpreterInvoke)>("TfLiteInterpreterInvoke")(interpreter) ==
                    kTfLiteOk;
-    // The kernels' context functions are where a call could go astray.
+    // The kernels' context functions are the calls most likely to reach the other copy.
     const TfLiteTensor* output = Find<decltype(TfLiteInterpreterGetOutputTensor)>(
         "TfLiteInterpreterGetOutputTensor")(interpreter, 0);
     ok = ok && Find<decltype(TfLiteTensorByteSize)>("TfLiteTensorByteSize")(output) == 10 * 4;
@@ -69,7 +69,7 @@ TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
   const std::string digits = SourcePath("examples/digits/digits_float.tflite");
   for (const Copy* copy : {&ours, &drop_in, &second}) {
     EXPECT_TRUE(copy->Classifies(digits.c_str()));
-    // A string that the copy gives out is its own, not that of the copy loaded first.
+    // A string that the copy returns is in its own file, not in that of the copy loaded first.
     EXPECT_TRUE(copy->Owns(copy->Find<decltype(TfLiteVersion)>("TfLiteVersion")()));
   }
   // The reporter of one copy is not the reporter of another.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Outputs that nothing reads. They are not outputs of a delegate's partition (abi.md 4.9), so the
-// runtime allocates no memory for them there, and a delegate must not write them without its own.
+// Outputs that no node reads. They are not outputs of a delegate's partition (abi.md 4.9), so the
+// runtime allocates no memory for them there, and a delegate must not write them unless it has its
+// own memory.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -87,8 +88,8 @@ const Operator kOperators[] = {
     {"UNIQUE", &AddUnique, {7, 7, 9, 8, 9, 7}, {{7, 9, 8}, {0, 0, 1, 2, 1, 0}}, true},
 };
 
-// One output is read, by another node if `chained`; none if it is negative. Then the model has a
-// second input, of which it returns the absolute value.
+// Output `read` is an output of the graph, or read by another node if `chained`; if it is negative,
+// none is. Then the model has a second input, of which it returns the absolute value.
 std::vector<uint8_t> Model(const Operator& op, int read, bool chained) {
   ModelBuilder m;
   int input = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts that the C and C++ tests of TensorFlow Lite compare with; bindings and programs compare
-// with them, too. Each row names upstream's test. Texts of its Python tests are in
+// Texts that the C and C++ tests of TensorFlow Lite expect; bindings and programs compare with
+// them, too. Each row names upstream's test. Texts of its Python tests are in
 // python_values_test.py.
 //
-// Left out: texts of C++ functions that the C API does not have (InterpreterBuilder);
-// pairs of numbers out of macros ("3 != 4"), where our texts say expected and found;
-// TransposeTest.Test9DInputTensor, since all operators share one check of ranks.
+// Omitted: texts of C++ functions that the C API does not have (InterpreterBuilder); pairs of
+// numbers from macros ("3 != 4"), for which our texts name the expected and found values;
+// TransposeTest.Test9DInputTensor, because all operators share one check of ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -120,7 +120,7 @@ TEST(UpstreamTexts, interpreter_set_num_threads) {
             "num_threads should be >=0 or just -1 to let TFLite runtime set the value.");
 }
 
-// ---- Macros, as of common_test.cc and opaque_delegate_test.cc -----------------------------------
+// ---- Macros, as in common_test.cc and opaque_delegate_test.cc -----------------------------------
 
 std::string* g_texts;
 
@@ -194,11 +194,11 @@ TEST(UpstreamTexts, opaque_delegate_test_macros) {
   }
 }
 
-// ---- Options of operators, as of flatbuffer_conversions_test.cc ---------------------------------
+// ---- Options of operators, as in flatbuffer_conversions_test.cc ---------------------------------
 
 struct OptionsCase {
   TfLiteBuiltinOperator code;
-  std::function<void(ModelBuilder*)> add;  // the operator from tensor 0 to tensor 1
+  std::function<void(ModelBuilder*)> add;  // adds the operator from tensor 0 to tensor 1
   std::string text;
 };
 
@@ -346,10 +346,10 @@ TEST(UpstreamTexts, of_refused_options) {
 // ---- Kernels ------------------------------------------------------------------------------------
 
 struct KernelCase {
-  const char* test;  // upstream's
+  const char* test;  // name of upstream's test
   TfLiteBuiltinOperator code;
-  std::vector<int32_t> shape;    // of the input
-  std::vector<int32_t> operand;  // a constant
+  std::vector<int32_t> shape;    // shape of the input
+  std::vector<int32_t> operand;  // values of a constant operand
   std::vector<int32_t> operand_shape;
   const char* text;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes around a call of foreign code, on a graph and arenas built by hand: what must stay is
-// compared, what is written outside of tensors is found, what is not written is given back.
+// Memory around a call of foreign code, on a graph and arenas built by hand: constant contents are
+// compared, writes outside of tensors are detected, and unwritten contents are restored.
 #include "core/validation/validation_contents.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ constexpr size_t kBytes = 40;
 
 class Contents : public testing::Test {
  protected:
-  // Three tensors side by side at position 0; the fourth has memory of theirs at position 1.
+  // Three tensors next to each other at position 0; the fourth uses part of their memory at
+  // position 1.
   Contents() {
     arena_.SetGuard(kGuardBytes);
     std::vector<Arena::Slot> slots(4);
@@ -42,7 +43,7 @@ class Contents : public testing::Test {
   }
   char* Bytes(int tensor) { return graph_->tensor(tensor)->data.raw; }
 
-  // As "2 before 5+1": tensor, kind, offset and number of bytes.
+  // Formats as "2 before 5+1": tensor, kind, offset and number of bytes.
   static std::vector<std::string> Damages(const GuardedContents& contents) {
     std::vector<std::string> damages;
     contents.FindDamage([&](const GuardedContents::Damage& damage) {
@@ -119,7 +120,7 @@ TEST_F(Contents, of_constants_have_checksums) {
   Bytes(0)[0] = 'x';
   EXPECT_THAT(sums.Update(*graph_), ElementsAre(1));
   EXPECT_THAT(sums.Update(*graph_), IsEmpty());
-  // A tensor that has been given another constant is another one.
+  // A tensor with another constant is not compared with the old contents.
   static char another[19] = "other bytes";
   graph_->tensor(1)->data.raw = another;
   EXPECT_THAT(sums.Update(*graph_), IsEmpty());

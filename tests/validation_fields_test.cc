@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs before and after a call of foreign code, on a graph built by hand: what counts as
-// changed, and what the runtime may change meanwhile. That each field counts is in
-// graph_fields_test.cc.
+// Structs before and after a call of foreign code, on a graph built by hand: the changes that are
+// detected, and those that the runtime may make meanwhile. graph_fields_test.cc covers each field.
 #include "core/validation/validation_fields.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +21,7 @@ using testing::IsEmpty;
 class SavedFieldsOfAGraph : public testing::Test {
  protected:
   SavedFieldsOfAGraph() { graph_.AddNode({0}, {1}); }
-  // As "tensor 1 dims".
+  // Formats as "tensor 1 dims".
   static std::vector<std::string> Changes(const SavedFields& saved) {
     std::vector<std::string> changes;
     saved.Compare([&](const FieldChange& change) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: delegates that each break one rule are caught by that rule, with delegate
-// and call in the text; delegates that keep the contract are never blamed.
+// The validation layer: delegates that each break one rule are reported for that rule, with
+// delegate and call in the text; delegates that keep the contract are not reported.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@
 namespace deputy::validation_test {
 namespace {
 
-// ---- What was found -----------------------------------------------------------------------------
+// ---- Findings -----------------------------------------------------------------------------------
 
 struct Found {
   std::string rule, text, delegate_name;
@@ -63,21 +63,21 @@ std::string Texts(const Findings& findings) {
   return all;
 }
 
-// ---- A delegate that does its work, and whatever else a test wants ------------------------------
+// ---- A correct delegate with hooks for a test ---------------------------------------------------
 
-constexpr size_t kBodyTensors = 2;  // of the second subgraph
+constexpr size_t kBodyTensors = 2;  // number of tensors in the second subgraph
 
 struct Probe {
   TfLiteDelegate base{};
   std::vector<int> claims = {1};
   TfLiteRegistration registration{};
 
-  // Called in the callbacks, before the work; each is optional.
+  // Called in the callbacks, before their work; each is optional.
   std::function<void(TfLiteContext*)> in_delegate_prepare;
   std::function<void(TfLiteContext*, const TfLiteDelegateParams*)> in_init;
   std::function<void(TfLiteContext*, TfLiteNode*)> in_prepare, in_invoke, after_invoke;
   std::function<void(TfLiteContext*, void*)> in_free;
-  // Instead of the work.
+  // Called in place of the callbacks' work.
   std::function<void*()> init_result;
   std::function<TfLiteStatus(TfLiteContext*, TfLiteTensor*)> copy_from;
   bool writes_output = true;
@@ -102,7 +102,8 @@ struct Probe {
 
   static TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
     auto* probe = static_cast<Probe*>(delegate->data_);
-    if (context->tensors_size < kBodyTensors + 1) return kTfLiteOk;  // nothing to take there
+    // the second subgraph has no nodes to claim
+    if (context->tensors_size < kBodyTensors + 1) return kTfLiteOk;
     if (probe->in_delegate_prepare) probe->in_delegate_prepare(context);
     TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(probe->claims.size()));
     std::copy(probe->claims.begin(), probe->claims.end(), nodes->data);
@@ -149,7 +150,7 @@ struct Probe {
 };
 
 // Tensors: 0 c, 1 x, 2 z, 3 a, 4 b, 5 y. Nodes: 0 a = x + c, 1 b = a + c, 2 y = b + z. The second
-// subgraph, which nobody calls, is one addition.
+// subgraph, which is never called, is one addition.
 constexpr int kC = 0, kX = 1, kZ = 2, kA = 3, kB = 4, kY = 5;
 
 std::vector<uint8_t> Model() {
@@ -173,7 +174,7 @@ std::vector<uint8_t> Model() {
   return m.Finish();
 }
 
-// Applies the delegate and runs the model twice. Statuses are not looked at: a delegate may fail.
+// Applies the delegate and runs the model twice. Statuses are ignored, because a delegate may fail.
 Findings Live(Probe* probe, DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
               int64_t budget_ns = 0) {
   Findings findings;
@@ -195,14 +196,15 @@ const char kPrepareOfNode[] = "prepare of subgraph 0 node 3";
 const char kInitOfNode[] = "init of subgraph 0 node 3";
 const char kPrepareOfDelegate[] = "Prepare of the delegate on subgraph 0";
 
-// All findings are of that rule, the first names the delegate and the call.
+// Checks that all findings are of that rule, and that the first one names the delegate and the
+// call.
 void ExpectOnly(const Findings& findings, const std::string& rule, const std::string& call) {
   ASSERT_FALSE(findings.empty()) << rule;
   for (const Found& found : findings) EXPECT_EQ(found.rule, rule) << Texts(findings);
   const std::string& text = findings[0].text;
   EXPECT_EQ(text.rfind(rule + ": ", 0), 0u) << text;
   EXPECT_NE(text.find(call), std::string::npos) << text;
-  // Until it replaces nodes for the first time a plain delegate has only the name of its file.
+  // Before its first replacement only the file name of a plain delegate is known.
   const bool may_lack_name = call.rfind("Prepare of", 0) == 0;
   EXPECT_TRUE(findings[0].delegate_name == "Probe" ||
               (may_lack_name && findings[0].delegate_name == "validation_test"))
@@ -225,7 +227,7 @@ TEST(validation, a_delegate_that_keeps_the_contract_is_not_blamed) {
   }
 }
 
-// One wrong delegate.
+// A delegate with one error.
 struct Wrong {
   const char* name;
   const char* rule;
@@ -291,7 +293,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // Arguments and answers.
+  // Arguments and results.
   add("node_out_of_range", "V10 index-out-of-range", kPrepareOfDelegate, [](Probe* p) {
     p->in_delegate_prepare = [](TfLiteContext* context) {
       TfLiteNode* node = nullptr;
@@ -547,7 +549,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // What is left at the end.
+  // Leaks.
   add("no_free", "V60 kernel-never-freed", "free of subgraph 0 node 3", [](Probe* p) {
     static std::unique_ptr<Probe::Kernel> kept;
     p->registration.free = nullptr;
@@ -711,7 +713,7 @@ TEST(validation, a_slow_invoke_is_found_where_there_is_a_budget) {
 
 // ---- Delegates that keep the contract -----------------------------------------------------------
 
-// A chain of eight nodes, ADD and MUL in turn, with a constant.
+// A chain of eight nodes, alternating ADD and MUL, with a constant.
 std::vector<uint8_t> Chain() {
   ModelBuilder m;
   const int c = m.AddConstant<float>(kTfLiteFloat32, {1, 4}, {0.5f, -1, 0.25f, 1.5f}, "c");
@@ -731,7 +733,7 @@ std::vector<uint8_t> Chain() {
   return m.Finish();
 }
 
-// The same; the constant is float16, behind a DEQUANTIZE of its own for each node.
+// Chain with a float16 constant, and a separate DEQUANTIZE for each node.
 std::vector<uint8_t> HalfChain() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -754,7 +756,7 @@ std::vector<uint8_t> HalfChain() {
   return m.Finish();
 }
 
-// Two inferences, a resize there and back, one more.
+// Two inferences, a resize to another shape and back, one more inference.
 std::vector<float> LifeOfChain(TestInterpreter* t) {
   std::vector<float> results;
   const auto infer = [&](float value) {
@@ -826,7 +828,7 @@ struct Scripted {
   const char* name;
   ScriptedCallback callback;
   ScriptedFailure failure;
-  const char* rule;  // null: it says so itself, with its status
+  const char* rule;  // null: the failure is reported by its own status
   const char* call;
 };
 const Scripted kScripted[] = {
@@ -888,7 +890,7 @@ TEST_P(ScriptedFailures, are_found_by_their_rule_or_speak_for_themselves) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].rule, row.rule) << Texts(findings);
   EXPECT_NE(findings[0].text.find(row.call), std::string::npos) << findings[0].text;
-  // A delegate that fills other shapes than were planned writes beyond them, too.
+  // A delegate that writes shapes other than the planned ones also writes beyond its tensors.
   for (const Found& found : findings) {
     EXPECT_TRUE(found.rule == row.rule || row.failure == kScriptedWrongShape) << found.text;
   }
@@ -907,7 +909,7 @@ INSTANTIATE_TEST_SUITE_P(all, ScriptedFailures,
 
 // ---- More delegates that keep the contract ------------------------------------------------------
 
-// Nodes in the branches of an IF, which the CPU runs: one call inside another.
+// Nodes in the branches of an IF, which the CPU runs: nested calls.
 TEST(validation, delegates_in_branches_are_not_blamed) {
   ModelBuilder m;
   const auto branch = [&](TfLiteBuiltinOperator code) {
@@ -974,7 +976,7 @@ TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
   }
 }
 
-// Weights in float16, inner results in added tensors, outputs whose shape comes with the data.
+// float16 weights, inner results in added tensors, outputs whose shape depends on the data.
 TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
   for (int kind = 0; kind < 8; ++kind) {
     for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
@@ -1001,9 +1003,9 @@ TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
   }
 }
 
-// ---- What only the layer itself can do ----------------------------------------------------------
+// ---- Misuse of the layer itself ----------------------------------------------------------------
 
-// The runtime keeps the order; a layer that is told otherwise says so.
+// The runtime keeps the order of calls, so the test calls the layer in a wrong order.
 TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   Findings findings;
   Probe probe;
@@ -1030,7 +1032,7 @@ TEST(validation, counts_no_runs_of_nodes_for_a_profile_that_nobody_wants) {
   EXPECT_EQ(run.runs, 0);
 }
 
-// ---- The switch ---------------------------------------------------------------------------------
+// ---- Enabling the layer -------------------------------------------------------------------------
 
 size_t FindingsUnder(const TestInterpreter::Configure& configure) {
   Probe probe;
@@ -1102,7 +1104,7 @@ TEST(validation, wrong_options_are_refused) {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-// What a delegate leaves unwritten holds what it held before, as without the layer.
+// An output that a delegate does not write keeps its previous contents, as without the layer.
 TEST(validation, results_stay_what_they_are) {
   const auto run = [](const TestInterpreter::Configure& configure) {
     Probe probe;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector loops of activations and of int16 tables against what they are in doubles or in words
-// of their own.
+// The vector loops of activations and of int16 tables compared with double precision or independent
+// formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace deputy::vector_curves_test {
 namespace {
 
-// From -104 to 104, close together around 0, and what is special.
+// Returns arguments from -104 to 104, dense around 0, and special values.
 std::vector<float> Arguments() {
   std::vector<float> values = {0.0f, -0.0f, 1e-40f, -1e-40f, 1e-8f, -1e-8f, INFINITY, -1e30f};
   for (int i = -5000; i <= 5000; ++i) {
@@ -26,10 +26,10 @@ std::vector<float> Arguments() {
 }
 
 struct Closeness {
-  double relative, absolute = 2e-38;  // by default denormals may be 0
+  double relative, absolute = 2e-38;  // denormals may be flushed to 0 by default
 };
 
-// NaN stays; and results do not depend on where in a vector they are.
+// NaN is preserved, and results do not depend on the lane of a vector.
 template <typename Exact>
 void CheckCurve(const char* name, MapF32 loop, float parameter, const Closeness& close,
                 const Exact& exact) {
@@ -58,16 +58,16 @@ TEST(VectorCurves, activations_are_their_functions) {
     CheckCurve(cpu->name, v.relu_up_to, 6.0f, {0},
                [](double x) { return std::clamp(x, 0.0, 6.0); });
     CheckCurve(cpu->name, v.clamp, 1.0f, {0}, [](double x) { return std::clamp(x, -1.0, 1.0); });
-    // What is less than e^-87 may be 0 or that.
+    // Results below e^-87 may be flushed to 0.
     CheckCurve(cpu->name, v.logistic, 0.0f, {4e-7},
                [](double x) { return 1 / (1 + std::exp(-x)); });
     CheckCurve(cpu->name, v.tanh, 0.0f, {1e-6, 1e-7}, [](double x) { return std::tanh(x); });
     CheckCurve(cpu->name, v.elu, 0.0f, {4e-7}, [](double x) { return x < 0 ? std::expm1(x) : x; });
-    // Of the argument as floats have it: erfc turns its last bit into many.
+    // The argument of erfc is rounded to float, because erfc magnifies an error in its last bit.
     CheckCurve(cpu->name, v.gelu, 0.0f, {1e-6}, [](float x) {
       return 0.5 * static_cast<double>(x) * std::erfc(static_cast<double>(x * -0.707106781f));
     });
-    // 1 + tanh cancels below 0.
+    // 1 + tanh cancels for negative arguments.
     CheckCurve(cpu->name, v.gelu_by_tanh, 0.0f, {1e-6, 1e-6}, [](double x) {
       return 0.5 * x * (1 + std::tanh(0.797884561 * (x + 0.044715 * x * x * x)));
     });
@@ -127,7 +127,7 @@ std::vector<int16_t> AllShorts() {
   return all;
 }
 
-// Samples with jumps that wrap, and entries of them.
+// Returns samples with jumps that wrap around, and table entries made from them.
 std::vector<int16_t> Samples() {
   std::vector<int16_t> samples;
   for (int i = 0; i <= 512; ++i) samples.push_back(static_cast<int16_t>(i * i * 977));
@@ -140,7 +140,7 @@ std::vector<int32_t> Entries() {
   return entries;
 }
 
-// The straight line between two samples, rounded.
+// Interpolates linearly between two samples, rounded.
 int16_t Interpolated(int x) {
   static const std::vector<int16_t> samples = Samples();
   const auto index = static_cast<size_t>((x + 32768) / 128);
@@ -194,7 +194,7 @@ TEST(VectorCurves, exponentials_look_up_rescaled_distances) {
   }
 }
 
-// Straight lines between the values of a square root, in 64 bits.
+// Linear interpolation between the values of a square root, in 64 bits.
 TEST(VectorCurves, int16_curves_are_lines_between_their_points) {
   int64_t points[256];
   for (int i = 0; i < 256; ++i) points[i] = std::llround(32768 + 2047 * std::sqrt(i));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops on steps, signs, quotients of integers, float16 extremes and rows of SOFTMAX against what
-// they are in 64 bits and in doubles.
+// Loops on quantised values, signs, integer division, float16 minima and maxima and rows of
+// SOFTMAX, compared with results in 64 bits and in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ std::vector<T> Everything() {
   return all;
 }
 
-// x * by: the product rounded to 31 bits, ties upwards, then shifted with ties away from zero.
+// Returns x * by: the product rounded to 31 bits, ties upwards, then shifted with ties away from
+// zero.
 int64_t Rescaled(int64_t x, const FixedMultiplier& by) {
   if (by.shift > 0) x *= int64_t{1} << by.shift;
   const int64_t product = x * by.mantissa + (int64_t{1} << 30), unit = int64_t{1} << 31;
@@ -149,7 +150,7 @@ TEST(VectorSteps, int32_quotients_are_cut_off) {
   }
 }
 
-// All pairs of numbers but those with a divisor of 0.
+// All pairs of numbers except those with a divisor of 0.
 template <typename T, typename Expected>
 void CheckFloor(const CpuKernels* cpu, BinaryLoop<T> loop, const Expected& expected) {
   for (const T divisor : ManyIntegers<T>()) {
@@ -178,7 +179,8 @@ TEST(VectorSteps, quotients_and_what_is_left_are_rounded_down) {
     CheckFloor<int16_t>(cpu, v.floor_modulo.of<int16_t>(), rest);
     CheckFloor<int32_t>(cpu, v.floor_modulo.of<int32_t>(), rest);
     const float a[] = {7, -7, 7, -7, 0.5f, 1, INFINITY}, b[] = {2, 2, -2, -2, 1, 0.1f, 1};
-    const float expected[] = {3, -4, -4, 3, 0, 9, INFINITY};  // the float 0.1 is more than a tenth
+    // 0.1 as a float is greater than a tenth
+    const float expected[] = {3, -4, -4, 3, 0, 9, INFINITY};
     float out[7];
     v.floor_quotient.of<float>()({a, b, out, 7, true, true});
     EXPECT_TRUE(std::equal(out, out + 7, expected)) << cpu->name;
@@ -208,7 +210,7 @@ TEST(VectorSteps, squares_of_differences_wrap_or_are_rescaled) {
   }
 }
 
-// The bits of one of the two, whatever they are.
+// The result has the bits of one of the operands, for any operands.
 TEST(VectorSteps, extremes_of_float16_keep_their_bits) {
   std::vector<Half> a, out(65536);
   for (const uint16_t bits : Everything<uint16_t>()) a.push_back(std::bit_cast<Half>(bits));
@@ -271,7 +273,7 @@ TEST(VectorSteps, floats_have_signs_too) {
   }
 }
 
-// exp(beta * (x - largest)) of a row.
+// Returns exp(beta * (x - largest)) of a row.
 std::vector<double> Exponentials(const std::vector<float>& row, double beta) {
   const double largest = *std::max_element(row.begin(), row.end());
   std::vector<double> out;

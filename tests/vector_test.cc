@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops over elements of every instruction set against their formulas, for counts around all
-// vector widths, in place and not, with inputs that move and inputs that stay.
+// The loops over elements of every instruction set compared with their formulas, for counts around
+// all vector widths, in place and not, with inputs that are advanced and inputs that are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ std::vector<T> Steps(int count, int factor) {
   return values;
 }
 
-// loop(run) against expected(a, b), for every count and every way inputs move; `out` is `a` where
-// it moves in place.
+// Compares loop(run) with expected(a, b), for every count and every combination of advanced and
+// fixed inputs; `out` is `a` if the loop runs in place.
 template <typename T, typename Loop, typename Expected>
 void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
@@ -90,8 +90,8 @@ TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
   }
 }
 
-// The recipe in words of its own: the product rounded to 31 bits, then shifted with ties away from
-// zero.
+// An independent implementation of requantisation: the product rounded to 31 bits, then shifted
+// with ties away from zero.
 int64_t Rescaled(int64_t x, FixedMultiplier by) {
   if (by.shift > 0) x *= int64_t{1} << by.shift;
   const auto high = static_cast<int64_t>(
@@ -127,7 +127,7 @@ TEST(Vector, int16_loops_round_as_fixed_point_does) {
   }
 }
 
-// loop(in, count, parameter, out) against expected(x), in place and not.
+// Compares loop(in, count, parameter, out) with expected(x), in place and not.
 template <typename Expected>
 void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
               const Expected& expected) {
@@ -171,7 +171,7 @@ TEST(Vector, maps_are_their_functions) {
   }
 }
 
-// Rounded as the standard wants it; of negative numbers NaN.
+// Rounded as the standard requires; NaN for negative numbers.
 TEST(Vector, roots_are_exact) {
   std::vector<float> in(1003), roots(1003), inverse(1003);
   for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i) - 10.0f) * 0.37f;
@@ -214,7 +214,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
   }
 }
 
-// In whatever part of a row it is.
+// Special values at any position of a row.
 TEST(Vector, softmax_of_what_is_special) {
   for (const CpuKernels* cpu : VectorTables()) {
     for (int depth : {2, 17, 67, 131}) {
@@ -227,7 +227,7 @@ TEST(Vector, softmax_of_what_is_special) {
           EXPECT_NEAR(out[i], i == special ? 0.0 : 1.0 / (depth - 1), 1e-7) << cpu->name;
         }
         EXPECT_EQ(out[special], 0.0f) << cpu->name;
-        row[special] = 90.0f;  // all others are denormal beside it
+        row[special] = 90.0f;  // the exponentials of all others are denormal in comparison
         cpu->vector.softmax(row.data(), depth, 1.0f, out.data());
         for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i == special) << cpu->name;
         cpu->vector.softmax(row.data(), depth, 0.0f, out.data());
@@ -240,7 +240,8 @@ TEST(Vector, softmax_of_what_is_special) {
   }
 }
 
-// Rows of the loops against their formulas, for every number of rows around the four at a time.
+// Compares the rows of the loops with their formulas, for every number of rows around four, the
+// number processed at a time.
 template <typename T, typename Sum, typename Fold>
 void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, const Fold& fold) {
   constexpr int kRows = 9, kGap = 3;
@@ -289,7 +290,7 @@ void CheckSum(const CpuKernels* cpu) {
                     [](Sum sum, T x) { return sum + static_cast<Sum>(x); });
 }
 
-// Of whole numbers, so that no order of a sum rounds.
+// Integers, so that sums are exact in any order.
 TEST(Vector, folds_are_their_formulas) {
   for (const CpuKernels* cpu : VectorTables()) {
     CheckSum<float, float>(cpu);
@@ -323,7 +324,7 @@ TEST(Vector, bytes_are_looked_up) {
   }
 }
 
-// Integers wrap; of floats powers of two, which no order rounds.
+// Integer products wrap around; floats are powers of two, so that products are exact in any order.
 TEST(Vector, products_are_their_formulas) {
   const auto times = [](auto product, auto x) {
     return static_cast<decltype(product)>(static_cast<uint64_t>(product) *
@@ -400,7 +401,7 @@ TEST(Vector, entries_become_bytes) {
   }
 }
 
-// Neighbouring windows in the middle of an image, against brute force.
+// Adjacent windows in the middle of an image, compared with brute force.
 template <typename T, typename BoundsT, typename Fold, typename Finish>
 void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),
                const BoundsT& bounds, int rows, double start, const Fold& fold,
@@ -458,7 +459,7 @@ TEST(Vector, windows_are_their_formulas) {
   }
 }
 
-// Row by row, whatever the number of channels.
+// Row by row, for any number of channels.
 TEST(Vector, large_windows_are_averaged_in_their_order) {
   constexpr int kRows = 5, kColumns = 9;
   for (const CpuKernels* cpu : VectorTables()) {
@@ -488,7 +489,7 @@ TEST(Vector, large_windows_are_averaged_in_their_order) {
   }
 }
 
-// As far as the bounds go, NaN passes, as it does in the reference.
+// NaN passes through the bounds, as in the reference.
 TEST(Vector, nan_passes_the_bounds) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);
   for (const CpuKernels* cpu : VectorTables()) {
@@ -507,7 +508,7 @@ void CheckQuantized(const CpuKernels* cpu,
   const auto to_step = [](double value, int zero_point) {
     return static_cast<T>(std::fmin(std::fmax(std::nearbyint(value) + zero_point, kLow), kHigh));
   };
-  // Numbers of few bits: the float loops are exact on them.
+  // Numbers with few bits, for which the float loops are exact.
   const QuantizedSum sum = {0.5f, -0.25f, 3.25f, {kLow - 5, kHigh - 5}, 5};
   CheckLoop<T>(
       cpu->name, [&](const auto& run) { sum_loop(run, sum); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector loops over integers and from one type to another against formulas in other words, on
-// random numbers and the extremes of each type, for lengths around all vector widths.
+// The vector loops over integers and type conversions compared with independent formulas, on random
+// numbers and the limits of each type, for lengths around all vector widths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace deputy::vector_types_test {
 namespace {
 
-// Bits at random, and among them what is special about T.
+// Returns random bits, including special values of T.
 template <typename T>
 std::vector<T> Numbers(int count, unsigned seed) {
   using Limits = std::numeric_limits<T>;
@@ -40,7 +40,8 @@ std::vector<T> Numbers(int count, unsigned seed) {
   return values;
 }
 
-// loop(run) against expected(a, b) for every count and every way inputs move.
+// Compares loop(run) with expected(a, b) for every count and every combination of advanced and
+// fixed inputs.
 template <typename T, typename Out, typename Loop, typename Expected>
 void CheckPairs(const CpuKernels* cpu, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
@@ -58,11 +59,11 @@ void CheckPairs(const CpuKernels* cpu, const Loop& loop, const Expected& expecte
   }
 }
 
-// What no product of two numbers leaves.
+// Types wide enough for the product of any two numbers.
 __extension__ using Wide = __int128;
 __extension__ using UnsignedWide = unsigned __int128;
 
-// The low bits of a number, as a number of type T.
+// Returns the low bits of a number as a number of type T.
 template <typename T>
 T Low(UnsignedWide wide) {
   return static_cast<T>(static_cast<std::make_unsigned_t<T>>(wide));
@@ -132,7 +133,7 @@ TEST(VectorTypes, truths_are_any_byte_but_zero) {
   }
 }
 
-// loop(in, count, out) against expected(x), which is compared bit by bit.
+// Compares loop(in, count, out) with expected(x), bit by bit.
 template <typename In, typename Out, typename Loop, typename Expected>
 void CheckMap(const CpuKernels* cpu, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
@@ -144,7 +145,7 @@ void CheckMap(const CpuKernels* cpu, const Loop& loop, const Expected& expected)
     for (size_t i = 0; i < in.size(); ++i) {
       apart[i] = expected(in[i]);
       if constexpr (std::is_same_v<Out, float>) {
-        if (apart[i] != apart[i] && out[i] != out[i]) apart[i] = out[i];  // whichever NaN
+        if (apart[i] != apart[i] && out[i] != out[i]) apart[i] = out[i];  // any NaN is accepted
       }
       ASSERT_EQ(std::memcmp(&out[i], &apart[i], sizeof(Out)), 0)
           << cpu->name << " element " << i << " of " << count;
@@ -153,7 +154,7 @@ void CheckMap(const CpuKernels* cpu, const Loop& loop, const Expected& expected)
   }
 }
 
-// What the number is as an integer that saturates; NaN is the largest.
+// Converts to an integer with saturation; NaN becomes the maximum.
 template <typename To>
 To Saturated(float x) {
   using Limits = std::numeric_limits<To>;
@@ -198,7 +199,7 @@ TEST(VectorTypes, casts_saturate_from_floats_and_wrap_among_integers) {
   }
 }
 
-// Every half there and back.
+// Converts every float16 number to float and back.
 TEST(VectorTypes, halves_survive_the_way_to_float_and_back) {
   std::vector<Half> halves(65536), back(65536);
   for (size_t i = 0; i < halves.size(); ++i) {

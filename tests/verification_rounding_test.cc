@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verification tells rounding from mistakes: a delegate that rounds elsewhere than the CPU is right
-// even where that shows, and one that is wrong is found where it cannot be rounding.
+// Verification distinguishes rounding from errors: a delegate that rounds differently from the CPU
+// is accepted even if the difference is large, and a wrong delegate is detected if the difference
+// cannot be rounding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// y = sin(x * factor), eight numbers.
+// y = sin(x * factor) of eight numbers.
 std::vector<uint8_t> SineOfProduct(float factor) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {8}, "x");
@@ -33,7 +34,7 @@ std::vector<uint8_t> SineOfProduct(float factor) {
   return m.Finish();
 }
 
-// What a delegate computes of one number.
+// The delegate's function of one number.
 using Function = float (*)(float x);
 
 ProgrammedDelegate Computing(Function function) {
@@ -51,7 +52,7 @@ const std::vector<float> kInputs = {1.1f, 1.2f, 1.3f, 1.4f, 1.5f, 1.6f, 1.7f, 1.
 
 class VerificationRounding : public testing::Test {
  protected:
-  // One verified inference of sin(x * factor) by a delegate that computes `function`.
+  // Runs one verified inference of sin(x * factor) with a delegate that computes `function`.
   DeputyVerificationStatus Verify(float factor, Function function) {
     ProgrammedDelegate delegate = Computing(function);
     TestInterpreter t(SineOfProduct(factor), [](TfLiteInterpreterOptions* options) {
@@ -78,7 +79,7 @@ class VerificationRounding : public testing::Test {
   std::string log_;
 };
 
-// Products near 1e4 differ by 1e-3 where they are rounded twice, and so do their sines.
+// Products near 1e4 differ by 1e-3 if they are rounded twice, and so do their sines.
 float RoundedTwice(float x) {
   volatile float product = x * 7.0f;
   product = product * (1e4f / 7.0f);
@@ -91,7 +92,7 @@ TEST_F(VerificationRounding, another_rounding_is_right) {
   EXPECT_EQ(status.wrong, 0) << log_;
   double greatest = 0;
   for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(outputs_[i], RoundedTwice(kInputs[i])) << i;  // the delegate's stay
+    EXPECT_EQ(outputs_[i], RoundedTwice(kInputs[i])) << i;  // the delegate's outputs are kept
     greatest = std::max<double>(greatest, std::abs(outputs_[i] - std::sin(kInputs[i] * 1e4f)));
   }
   EXPECT_GT(greatest, 5e-4);  // far beyond the tolerance
@@ -115,7 +116,7 @@ TEST_F(VerificationRounding, a_small_mistake_is_found) {
 float WrongAtOne(float x) { return std::sin(x * 1e4f) + (x == 1.4f ? 0.5f : 0.0f); }
 
 TEST_F(VerificationRounding, one_number_that_jumps_does_not_excuse_another) {
-  inputs_[7] = 2e4f;  // its product has steps of 16, so that its sine is anything
+  inputs_[7] = 2e4f;  // the product's rounding error is up to 16, so its sine is arbitrary
   const DeputyVerificationStatus status = Verify(1e4f, WrongAtOne);
   EXPECT_EQ(status.wrong, 1);
   EXPECT_EQ(status.element, 3);

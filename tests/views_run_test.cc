@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts that lie in the memory of their whole (core/exec/in_place.h): random graphs of operators
-// that put tensors together, take them apart and change them in place have the bits of those in
-// which everything is copied.
+// Tensors that are parts of another tensor's memory (core/exec/in_place.h): random graphs of
+// operators that concatenate, split and modify tensors in place compute the same bits as with
+// copies everywhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace deputy::views_run_test {
 namespace {
 
-// RAII guard: views are made, or everything is copied.
+// RAII guard: enables views, or copies everything.
 class WithViews {
  public:
   explicit WithViews(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
@@ -34,7 +34,7 @@ class WithViews {
   const bool was_on_;
 };
 
-// Values are [1, rows, 16] of float32: a row is as long as tensors are aligned.
+// Values are [1, rows, 16] of float32: the size of a row equals the alignment of tensors.
 constexpr int kColumns = 16;
 
 class GraphWriter {
@@ -111,7 +111,8 @@ class GraphWriter {
     sums_.insert(m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
                           schema::CreateAddOptions(m_.fbb())));
   }
-  // Of rows of the newest value, some of which may be in both parts, or one in all sums.
+  // Adds a sum of rows of the newest value; both operands may overlap, and one may be used in all
+  // sums.
   void AddSumOfParts() {
     const Value from = values_.back();
     const int rows = Pick(1, from.rows);
@@ -165,7 +166,7 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinSplitV, {from.tensor, sizes, axis}, {first, second},
              schema::CreateSplitVOptions(m_.fbb(), 2));
   }
-  // Two values side by side, and both again.
+  // Packs two values, and unpacks both again.
   void AddPack() {
     const Value a = Source(), b = Source();
     if (a.rows != b.rows) return AddConcatenation();
@@ -183,20 +184,20 @@ class GraphWriter {
   std::set<int> sums_;
 };
 
-// What happens before the second inference.
+// Changes before the second inference.
 struct Meanwhile {
-  int custom = -1;            // that tensor moves to memory of the client's
-  std::set<int> claims = {};  // a delegate takes those nodes
+  int custom = -1;            // this tensor moves to memory of the client
+  std::set<int> claims = {};  // a delegate claims these nodes
 };
 
 struct Found {
-  std::vector<std::string> outputs;  // of all inferences
+  std::vector<std::string> outputs;  // outputs of all inferences
   int views = 0;
-  int moved = 0;     // tensors in the client's memory
-  int computed = 0;  // partitions that the delegate has run
+  int moved = 0;     // number of tensors in the client's memory
+  int computed = 0;  // number of partitions that the delegate has run
 };
 
-// Tensors that lie inside another one's place.
+// Returns the number of tensors that are part of another tensor's memory.
 int ViewsOf(const TfLiteInterpreter* interpreter) {
   DeputyMemoryMap map = {};
   map.struct_size = sizeof map;
@@ -283,7 +284,7 @@ TEST(Views, graphs_have_the_bits_of_copies) {
   EXPECT_GE(views, static_cast<int>(graphs));
 }
 
-// Dimensions of size one alone change places, or others, too.
+// A TRANSPOSE that exchanges dimensions of size one only, or other dimensions, too.
 TEST(Views, a_transpose_that_moves_nothing_is_read_where_it_is) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt32}) {
     for (const bool moves : {false, true}) {
@@ -328,8 +329,8 @@ TEST(Views, clients_may_bring_memory) {
   EXPECT_GE(moved, 500);
 }
 
-// The first part of a SPLIT lies in the client's memory when the arena is laid out: the second one
-// must not take its place in the whole.
+// The first part of a SPLIT is in the client's memory when the arena is planned: the second one
+// must not use its position in the whole.
 TEST(Views, a_part_of_the_clients_leaves_the_whole_alone) {
   ModelBuilder m;
   const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {}, {0});
@@ -375,8 +376,8 @@ TfLiteStatus MakeRows(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Upstream lets it do so in an arena tensor; here the inference fails, and the next one prepares
-// again what comes behind: parts find new places.
+// Upstream lets it change the shape of an arena tensor; in Deputy the inference fails, and the next
+// one prepares the following nodes again: parts get new positions.
 TEST(Views, parts_of_other_sizes_get_other_places) {
   ModelBuilder m;
   const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 convolutions of 3x3 by Winograd's transforms: the bits of sums over windows, also of the
-// largest numbers there are, with what follows the layer and on any number of threads.
+// int8 convolutions of 3x3 by Winograd's transforms: bit-identical with sums over windows, also for
+// the largest numbers, with epilogues and on any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<int8_t>;
 
-// RAII guard: the CPU's functions are those of a table.
+// RAII guard: selects the CPU functions of a table.
 class OnCpu {
  public:
   explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
@@ -29,9 +29,9 @@ class OnCpu {
 struct Layer {
   int batches, height, width, in, out;
   bool same = true;
-  bool has_sum = false;     // an ADD behind it
-  bool has_stride = false;  // a layer of 1x1 behind it that passes over pixels
-  bool is_extreme = false;  // nothing but the lowest and the highest numbers
+  bool has_sum = false;     // followed by an ADD
+  bool has_stride = false;  // followed by a strided 1x1 layer
+  bool is_extreme = false;  // only the minimum and the maximum
   int zero_point = 3;
 };
 
@@ -137,7 +137,7 @@ class WinogradInt8 : public testing::Test {
     over_windows_.gemm_s8.winograd = nullptr;
     ASSERT_NE(by_tiles_.gemm_s8.winograd, nullptr);
   }
-  // `change` makes layers of the shapes.
+  // Compares for all shapes; `change` modifies the layer.
   template <typename Change>
   void Compare(const Change& change) const {
     int taken = 0;
@@ -184,7 +184,8 @@ TEST_F(WinogradInt8, leaves_pixels_out_that_nobody_reads) {
   Compare([](Layer* layer) { layer->has_stride = true; });
 }
 
-// Single sums, where no rounding hides a difference: every number the lowest or the highest.
+// Single sums, without rounding that could hide a difference: every number is the minimum or the
+// maximum.
 TEST_F(WinogradInt8, sums_of_extremes_are_exact) {
   const WinogradS8Kernels& kernels = *by_tiles_.gemm_s8.winograd;
   constexpr int kDepth = 2048, kColumns = 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 3x3 convolutions by Winograd's transforms, on every CPU table, against sums over windows in
-// double: shapes around all tile edges, what follows the layer, and what is not finite.
+// 3x3 convolutions by Winograd's transforms, on every CPU table, compared with sums over windows in
+// double precision: shapes around all tile edges, epilogues, and values that are not finite.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// RAII guard: the CPU's functions are those of a level.
+// RAII guard: selects the CPU functions of a level.
 class OnCpu {
  public:
   explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
@@ -40,12 +40,12 @@ std::vector<const CpuKernels*> Tables() {
 
 enum class After { kNothing, kRelu6, kSum, kPrelu, kHardSwish, kSumAndHardSwish, kStride };
 
-// A layer, random but for this.
+// A layer with random contents.
 struct Layer {
   int batches, height, width, in, out;
   bool same = true;
   After after = After::kNothing;
-  bool padded = false;  // by a PAD of 1 at each side, which takes the place of SAME
+  bool padded = false;  // by a PAD of 1 at each side, in place of SAME
 
   int OutHeight() const { return same || padded ? height : height - 2; }
   int OutWidth() const { return same || padded ? width : width - 2; }
@@ -131,7 +131,7 @@ class ModelOf {
     }
     if (after == After::kStride) LeaveOut();
   }
-  // One that passes over every other pixel.
+  // Adds a layer that reads every other pixel.
   void LeaveOut() {
     const int channels = layer_.out;
     Floats one(static_cast<size_t>(channels) * static_cast<size_t>(channels));
@@ -192,8 +192,8 @@ double Followed(const Layer& l, const Numbers& numbers, double sum, size_t eleme
   }
 }
 
-// The sums of a layer, which does not depend on what follows it, and the greatest magnitude of one,
-// which rounding errors go with.
+// The sums of a layer, which do not depend on the epilogue, and the greatest magnitude of a sum, to
+// which rounding errors are proportional.
 struct Sums {
   std::vector<double> values;
   double largest = 0;
@@ -216,7 +216,7 @@ const Sums& SumsOf(const Layer& l, const Numbers& numbers) {
   return sums;
 }
 
-// What the model makes of them.
+// Returns the model's expected outputs for these sums.
 std::vector<double> Expected(const Layer& l, const Numbers& numbers, const Sums& sums) {
   std::vector<double> expected;
   for (size_t i = 0; i < sums.values.size(); ++i) {
@@ -229,11 +229,11 @@ std::vector<double> Expected(const Layer& l, const Numbers& numbers, const Sums&
   return expected;
 }
 
-// ---- Ours -------------------------------------------------------------------------------------
+// ---- Deputy's results -------------------------------------------------------------------------
 
 struct Found {
   Floats output;
-  std::string implementation;  // of the layer
+  std::string implementation;  // implementation of the layer
 };
 
 Found Infer(const Layer& layer, const Numbers& numbers, int threads = 1,
@@ -258,7 +258,7 @@ Found Infer(const Layer& layer, const Numbers& numbers, int threads = 1,
   return found;
 }
 
-// The largest error over the greatest magnitude of a sum.
+// Returns the greatest error divided by the greatest magnitude of a sum.
 double ErrorOf(const Layer& layer, const Numbers& numbers, const Floats& found) {
   const Sums& sums = SumsOf(layer, numbers);
   const std::vector<double> expected = Expected(layer, numbers, sums);
@@ -266,7 +266,7 @@ double ErrorOf(const Layer& layer, const Numbers& numbers, const Floats& found) 
   double error = 0;
   for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
     const double here = std::abs(static_cast<double>(found[i]) - expected[i]);
-    // Written so that NaN counts.
+    // Written so that a NaN error is kept.
     error = here <= error ? error : here;
   }
   return error / sums.largest;
@@ -286,10 +286,11 @@ constexpr Layer kShapes[] = {
     {1, 13, 13, 150, 41}, {1, 70, 66, 32, 16},  {1, 10, 9, 129, 72, false},
 };
 
-// A third of what the rule of agreement allows.
+// A third of the tolerance of the agreement rule.
 constexpr double kMostError = 3.3e-6;
 
-// What `check` does for tables and layers that take Winograd's way.
+// Calls `check` for the tables and layers that may use Winograd's transforms; it returns whether
+// they do.
 template <typename Check>
 void ForEachWinograd(const Check& check) {
   for (const CpuKernels* cpu : Tables()) {
@@ -339,7 +340,8 @@ TEST(Winograd, gives_the_same_bits_on_any_number_of_threads) {
   });
 }
 
-// In the same places as where windows are summed: planes would spread it.
+// Values that are not finite affect the same outputs as with sums over windows; the transforms
+// alone would spread them.
 TEST(Winograd, what_is_not_finite_stays_where_it_is) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity(),
@@ -370,7 +372,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
   });
 }
 
-// docs/design/winograd.md has the measured errors.
+// docs/design/winograd.md lists the measured errors.
 TEST(Winograd, loses_little_more_than_sums_over_windows) {
   for (const CpuKernels* cpu : Tables()) {
     const OnCpu on_cpu(cpu);
@@ -395,7 +397,7 @@ TEST(Winograd, refused_memory_is_reported) {
     TestInterpreter t(ModelOf(layer, numbers).Write(), [most](TfLiteInterpreterOptions* options) {
       DeputyLimits limits{};
       limits.struct_size = sizeof limits;
-      limits.max_block_bytes = most;  // planes do not fit into the smaller one
+      limits.max_block_bytes = most;  // the transforms do not fit into the smaller limit
       DeputyInterpreterOptionsSetLimits(options, &limits);
     });
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();

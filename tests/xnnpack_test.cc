@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libdeputy_xnnpack.so, where it is built: nodes run in it, results are the CPU's, and models
-// cannot lead XNNPACK, which asserts, astray. conformance_test runs all operator cases and golden
-// rows on it.
+// libdeputy_xnnpack.so, if it is built: nodes run in it, results are the CPU's, and models cannot
+// trigger XNNPACK's assertions. conformance_test runs all operator cases and golden rows on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -44,8 +43,8 @@ class Xnnpack : public testing::Test {
     return {DeputyPluginCreateDelegate(plugin_, &key, &threads, 1), &DeputyPluginDeleteDelegate};
   }
 
-  // Runs the model once with the delegate; nodes that the delegate took go to `out_nodes`. "", or
-  // how that differs from the CPU.
+  // Runs the model once with the delegate; `out_nodes` receives the number of claimed nodes.
+  // Returns "" or the difference from the CPU.
   std::string Run(const std::vector<uint8_t>& model, size_t* out_nodes,
                   const std::vector<int>& dims = {}, const char* threads = "1") const {
     const Delegate delegate = Create(threads);
@@ -68,7 +67,7 @@ class Xnnpack : public testing::Test {
     return static_cast<size_t>(info.node_count);
   }
 
-  // What the delegate says of node `index`.
+  // Returns the delegate's reason for node `index`.
   std::string WhyNot(const std::vector<uint8_t>& model, int index) const {
     const Delegate delegate = Create();
     TestInterpreter t(model);
@@ -96,8 +95,8 @@ TEST_F(Xnnpack, runs_a_whole_network) {
   EXPECT_EQ(nodes, 16U);
 }
 
-// The delegate's threads do not exist in a forked child, which must not wait for them: neither to
-// compute nor to delete.
+// The delegate's threads do not exist in a forked child, which must not wait for them, neither in
+// invoke nor in delete.
 TEST_F(Xnnpack, a_forked_child_computes_on_the_cpu_or_fails) {
   const std::vector<uint8_t> model = ReadModel("examples/digits/digits_float.tflite");
   for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
@@ -190,7 +189,8 @@ TEST_F(Xnnpack, options_are_checked) {
   EXPECT_EQ(Create("two"), nullptr);
 }
 
-// Windows as large as a model may claim: they are refused, or the CPU's result comes out.
+// Windows of the greatest sizes that a model may have are refused, or computed with the CPU's
+// result.
 TEST_F(Xnnpack, huge_windows_do_no_harm) {
   for (const int32_t size : {1000, 70000, 1 << 20, INT32_MAX}) {
     for (const auto padding : {schema::Padding::SAME, schema::Padding::VALID}) {
@@ -217,7 +217,7 @@ TEST_F(Xnnpack, huge_windows_do_no_harm) {
   }
 }
 
-// The digits with bytes changed: whatever comes of it, the process goes on.
+// The digits model with changed bytes: the process must not crash.
 TEST_F(Xnnpack, damaged_models_do_no_harm) {
   size_t ran = 0;
   for (const char* name : {"digits_float.tflite", "digits_int8.tflite"}) {
@@ -226,7 +226,7 @@ TEST_F(Xnnpack, damaged_models_do_no_harm) {
     for (int life = 0; life < 150; ++life) {
       std::vector<uint8_t> model = whole;
       for (int i = 0; i < 8; ++i) {
-        // Tables are at the end, behind the weights.
+        // The tables are at the end, after the weights.
         const size_t place = model.size() - 1 - random() % (model.size() / (life % 2 == 0 ? 1 : 8));
         model[place] = static_cast<uint8_t>(random());
       }
