@@ -43,6 +43,7 @@ struct BitsRow {
   int algorithm = 1;
   const char* refusal = "";
   TfLiteType state_type = kTfLiteUInt64;
+  TfLiteType next_type = kTfLiteNoType;  // kTfLiteNoType: the state's
 };
 
 const BitsRow kBitsRows[] = {
@@ -61,12 +62,20 @@ const BitsRow kBitsRows[] = {
     {{2}, {5}, kTfLiteUInt32, 127, "expected the algorithm DEFAULT, PHILOX or THREEFRY"},
     {{2}, {5}, kTfLiteFloat32, 1, "expected type INT32"},
     {{2}, {5}, kTfLiteUInt32, 1, "expected type UINT64", kTfLiteInt64},
+    {{2},
+     {5},
+     kTfLiteUInt32,
+     1,
+     "tensor 1 'next': expected type UINT64 like tensor 0, found INT64",
+     kTfLiteUInt64,
+     kTfLiteInt64},
 };
 
 OpCase MakeBits(const BitsRow& row) {
   ModelBuilder m;
   const int state = m.AddTensor(row.state_type, row.state, "state");
-  const int next = m.AddTensor(row.state_type, row.state, "next");
+  const TfLiteType next_type = row.next_type == kTfLiteNoType ? row.state_type : row.next_type;
+  const int next = m.AddTensor(next_type, row.state, "next");
   const int bits = m.AddTensor(row.type, row.bits, "bits");
   m.AddOp(kTfLiteBuiltinStablehloRngBitGenerator, {state}, {next, bits},
           schema::CreateStablehloRngBitGeneratorOptions(
