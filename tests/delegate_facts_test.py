@@ -136,6 +136,16 @@ class FactsTest(unittest.TestCase):
         for facts in self.both("--delegate", "xnnpack,num_threads=2"):
             self.assertEqual(facts["device"], "CPU")
             self.assertEqual(self.option(facts, "num_threads"), ("2", "given", ""))
+            self.assertGreater(facts["compile_ms"], 0)
+
+    def test_the_cpu_delegate_compiles_nothing(self):
+        for facts in self.both("--delegate", "cpu"):
+            self.assertEqual((facts["compile_ms"], facts["tune_ms"]), (0, 0))
+
+    def test_a_mindspore_delegate_reports_its_time_of_compiling(self):
+        for facts in self.both("--delegate", BUILD / "examples" / "libmindspore_plugin.so"):
+            self.assertGreater(facts["compile_ms"], 0)
+            self.assertIsNone(facts["tune_ms"])
 
     def test_nnapi_tells_options_that_need_more(self):
         if not (BUILD / "libdeputy_nnapi.so").exists():

@@ -923,6 +923,11 @@ TEST(MindSporeBeyond, nodes_of_an_earlier_delegate_are_in_the_list_and_stay) {
   EXPECT_EQ(Count(*delegate->records, "free"), 1U);
   TfLiteInterpreterDelete(interpreter);
   TfLiteModelDelete(model);
+  int64_t compiled = -1;
+  EXPECT_EQ(DeputyMSDelegateGetCompileTime(adapted, &compiled), kMSStatusSuccess);
+  EXPECT_GT(compiled, 0);
+  EXPECT_EQ(DeputyMSDelegateGetCompileTime(adapted, nullptr), kMSStatusLiteParamInvalid);
+  EXPECT_EQ(DeputyMSDelegateGetCompileTime(nullptr, &compiled), kMSStatusLiteParamInvalid);
   DeputyMSDelegateDeleteTfLite(adapted);
 }
 

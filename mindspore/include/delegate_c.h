@@ -269,6 +269,12 @@ MS_API MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context,
 MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate);
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 
+// Sets `nanoseconds` to the time spent so far in the delegate's `build` and in the Prepare of its
+// kernels. Any thread. Returns kMSStatusLiteParamInvalid if an argument is NULL or the delegate was
+// not created by DeputyMSDelegateCreateTfLite.
+MS_API MSStatus DeputyMSDelegateGetCompileTime(const struct TfLiteDelegate* delegate,
+                                               int64_t* nanoseconds);
+
 // Queries the support status of the nodes of `context`, as get_support of DeputyDelegatePlugin
 // does, through the delegate's `explain`. The texts are valid until the next call on the calling
 // thread. Returns -7 if the delegate does not report its support; other codes come from `init` and

@@ -149,11 +149,13 @@ struct PluginExports {
     return kTfLiteOk;
   }
 
-  static TfLiteStatus Report(TfLiteDelegate*, DeputyDelegateReport* report, DeputyOptionUseCallback,
-                             void*) {
+  static TfLiteStatus Report(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                             DeputyOptionUseCallback, void*) {
     report->device = kDescription.device;
     report->precision = kDescription.precision;
-    return kTfLiteOk;
+    return DeputyMSDelegateGetCompileTime(delegate, &report->compile_ns) == kMSStatusSuccess
+               ? kTfLiteOk
+               : kTfLiteError;
   }
 
   static const DeputyDelegatePlugin* Describe() {

@@ -2,6 +2,7 @@
 #include "mindspore/src/adapter.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -53,6 +54,21 @@ class PhaseGuard {
   GraphTensors* tensors_;
 };
 
+// RAII guard: adds the time between its construction and destruction to a sum of nanoseconds.
+class TimeGuard {
+ public:
+  explicit TimeGuard(std::atomic<int64_t>* sum) : sum_(sum) {}
+  TimeGuard(const TimeGuard&) = delete;
+  TimeGuard& operator=(const TimeGuard&) = delete;
+  ~TimeGuard() {
+    *sum_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::atomic<int64_t>* const sum_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 TfLiteStatus ResizeTo(TfLiteContext* context, int tensor, const std::vector<int>& shape) {
   IntArray dims = ArrayOfInts(shape);
   if (dims == nullptr) return kTfLiteError;
@@ -100,7 +116,7 @@ class Adapter::Node {
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node) {
     const PhaseGuard phase(tensors_.get(), Phase::kPrepare, node);
     if (!prepared_) {
-      const int code = kernel_->Prepare();
+      const int code = PrepareKernel();
       if (code != 0) return Failed(context, "Prepare", code);
       prepared_ = true;
       if (!shapes_are_current_) InferOutputs(context, node);
@@ -118,6 +134,11 @@ class Adapter::Node {
   }
 
  private:
+  int PrepareKernel() {
+    const TimeGuard time(&adapter_->compile_ns_);
+    return kernel_->Prepare();
+  }
+
   // A delegate that supports dynamic tensors may be applied before tensors are allocated. It then
   // saw the shapes of the file, which may differ from the current ones. A kernel that cannot infer
   // shapes keeps them.
@@ -282,6 +303,7 @@ TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
 
 MSStatus Adapter::Build(DeputyMSGraph* graph) {
   const std::lock_guard calls(holder_->mutex());
+  const TimeGuard time(&compile_ns_);
   const DeputyMSDelegate& delegate = holder_->get();
   return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
 }
@@ -430,6 +452,17 @@ void DeputyMSDelegateDeleteTfLite(TfLiteDelegate* delegate) {
     return;
   }
   delete adapter;
+}
+
+MSStatus DeputyMSDelegateGetCompileTime(const TfLiteDelegate* delegate, int64_t* nanoseconds) {
+  const Adapter* const adapter = Adapter::Of(delegate);
+  if (adapter == nullptr || nanoseconds == nullptr) {
+    return Fail(kMSStatusLiteParamInvalid,
+                "GetCompileTime: the delegate was not created by DeputyMSDelegateCreateTfLite, or "
+                "an argument is NULL");
+  }
+  *nanoseconds = adapter->compile_ns();
+  return kMSStatusSuccess;
 }
 
 MSStatus DeputyMSDelegateGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,

@@ -41,6 +41,9 @@ class Adapter {
   // next call on the same thread.
   MSStatus GetSupport(TfLiteContext* context, DeputySupportResult* result);
 
+  // Returns the nanoseconds spent in the delegate's build and in its kernels' Prepare.
+  int64_t compile_ns() const { return compile_ns_; }
+
   // Returns the status of the latest failure of the delegate or its kernels; kMSStatusSuccess if
   // there was none since the last ClearFailure.
   MSStatus failure() const { return failure_; }
@@ -77,6 +80,7 @@ class Adapter {
 
   std::atomic<InitState> init_state_ = InitState::kNotCalled;  // modified under the holder's mutex
   std::atomic<MSStatus> failure_ = kMSStatusSuccess;
+  std::atomic<int64_t> compile_ns_ = 0;
 
   std::mutex mutex_;  // guards the members below
   const TfLiteContext* main_ = nullptr;
