@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The schema: core/model/schema.fbs -> <build>/generated/schema_generated.h, included by few files.
+find_program(DEPUTY_FLATC flatc REQUIRED)
+set(generated_dir ${PROJECT_BINARY_DIR}/generated)
+add_library(deputy_schema INTERFACE)
+target_include_directories(deputy_schema SYSTEM INTERFACE ${generated_dir})
+if(EXISTS ${PROJECT_SOURCE_DIR}/core/model/schema.fbs)
+  add_custom_command(
+    OUTPUT ${generated_dir}/schema_generated.h
+    COMMAND ${DEPUTY_FLATC} --cpp --scoped-enums -o ${generated_dir}
+            ${PROJECT_SOURCE_DIR}/core/model/schema.fbs
+    DEPENDS core/model/schema.fbs
+    COMMENT "Generating schema_generated.h"
+    VERBATIM)
+  add_custom_target(deputy_schema_header DEPENDS ${generated_dir}/schema_generated.h)
+  add_dependencies(deputy_schema deputy_schema_header)
+endif()
