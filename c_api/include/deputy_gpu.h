@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The OpenCL delegate for C programs. The functions are in libdeputy_gpu.so, which links neither
-// libdeputy nor OpenCL: what they make works in any TensorFlow Lite, too. No header of OpenCL is
-// needed; its objects are passed as void*.
+// C API of the OpenCL delegate. The functions are exported by libdeputy_gpu.so, which links neither
+// libdeputy nor OpenCL: its delegates work in any TensorFlow Lite, too. No OpenCL header is needed;
+// OpenCL objects are passed as void*.
 //
-//     DeputyGpuOptions options = DeputyGpuOptionsDefault();
-//     options.cache_dir = "/var/cache/app";
-//     TfLiteDelegate* delegate = DeputyGpuDelegateCreate(&options);
-//     if (delegate == NULL) puts(DeputyGpuLastError());
+//    DeputyGpuOptions options = DeputyGpuOptionsDefault();
+//    options.cache_dir = "/var/cache/app";
+//    TfLiteDelegate* delegate = DeputyGpuDelegateCreate(&options);
+//    if (delegate == NULL) puts(DeputyGpuLastError());
 //
-// A function that fails says why in DeputyGpuLastError.
+// After a failure of any function DeputyGpuLastError returns the reason.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_GPU_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_GPU_H_
 
@@ -23,44 +23,44 @@
 extern "C" {
 #endif
 
-// The text of the newest failure of a function of this header on the calling thread, "" if there
-// was none. It holds until the thread's next failure. Any thread.
+// Returns the text of the newest failure of a function of this header on the calling thread; "" if
+// there was none. Valid until the thread's next failure. Any thread.
 TFL_CAPI_EXPORT const char* DeputyGpuLastError(void);
 
 // ------------------------------------------------------------------------------------------------
 // Devices
 // ------------------------------------------------------------------------------------------------
 
-// Calls `callback` for each device of OpenCL, in the order of their indices. Without OpenCL, and
-// where it has no device, that is kTfLiteError, and the text says what was looked for. NULL as
-// callback only asks whether there are any. Any thread.
+// Calls `callback` for each OpenCL device, in the order of their indices. kTfLiteError without
+// OpenCL or without a device; the text lists the libraries that were tried. With a NULL `callback`
+// the function only checks whether there are devices. Any thread.
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuListDevices(DeputyDeviceCallback callback, void* user_data);
 
 // ------------------------------------------------------------------------------------------------
 // Delegates
 // ------------------------------------------------------------------------------------------------
 
-// As what filters and results within a partition are stored; all is computed in float32.
+// Storage type of filters and of results within a partition. Arithmetic is always in float32.
 typedef enum DeputyGpuPrecision {
   kDeputyGpuPrecisionFp32 = 0,
-  // Half the memory, three digits; what is beyond 65504 becomes infinite.
+  // Half the memory, three decimal digits; magnitudes above 65504 become infinite.
   kDeputyGpuPrecisionFp16 = 1,
-  // Fp16 on GPUs, Fp32 on processors, where it would be slower.
+  // Fp16 on GPUs; Fp32 on CPUs, where fp16 is slower.
   kDeputyGpuPrecisionAuto = 2,
 } DeputyGpuPrecision;
 
-// What kernels are written for.
+// Device class that kernels are generated for.
 typedef enum DeputyGpuDeviceClass {
-  // For what the device is.
+  // Class of the actual device.
   kDeputyGpuDeviceClassAuto = 0,
   kDeputyGpuDeviceClassCpu = 1,
   kDeputyGpuDeviceClassDesktop = 2,
   kDeputyGpuDeviceClassMobile = 3,
 } DeputyGpuDeviceClass;
 
-// Where filters lie on GPUs; in images where those of the device are large enough.
+// Storage of filters on GPUs. Images are used only if the device's maximum image size suffices.
 typedef enum DeputyGpuStorage {
-  // In images of two dimensions on Adreno, else in buffers.
+  // 2-D images on Adreno, else buffers.
   kDeputyGpuStorageAuto = 0,
   kDeputyGpuStorageBuffer = 1,
   kDeputyGpuStorageImageBuffer = 2,
@@ -69,110 +69,116 @@ typedef enum DeputyGpuStorage {
   kDeputyGpuStorageImage3d = 5,
 } DeputyGpuStorage;
 
-// What the delegate is used for.
+// Usage of the delegate; selects a level of tuning (balanced: at least fast, sustained speed:
+// full).
 typedef enum DeputyGpuPreference {
   kDeputyGpuPreferenceSingleAnswer = 0,
   kDeputyGpuPreferenceSustainedSpeed = 1,
   kDeputyGpuPreferenceBalanced = 2,
 } DeputyGpuPreference;
 
-// How long kernels are tried out at first.
+// Auto-tuning of kernel variants when a partition is compiled: none, about 200 ms, up to a minute.
 typedef enum DeputyGpuTuning {
   kDeputyGpuTuningNone = 0,
   kDeputyGpuTuningFast = 1,
   kDeputyGpuTuningFull = 2,
 } DeputyGpuTuning;
 
-// The options. Each but the two objects of OpenCL is one that the plug-in takes as text under the
-// same name, with the same default and the same range (`deputy plugins libdeputy_gpu.so` prints
-// them). Fields that an older caller's struct does not have are the defaults.
+// Options of the delegate. Each of them, except the two OpenCL objects, is also an option of the
+// plug-in, as text under the same name and with the same default and range (`deputy plugins
+// libdeputy_gpu.so` prints them). Fields beyond the struct_size of an older caller have their
+// defaults.
 typedef struct DeputyGpuOptions {
   // sizeof(DeputyGpuOptions).
   size_t struct_size;
-  // An index, "gpu", "accelerator", "cpu", or a part of a name; "" or NULL: the best, or what the
-  // environment variable DEPUTY_OPENCL_DEVICE names.
+  // The device: an index, "gpu", "accelerator", "cpu", or a part of its name; "" or NULL: the best
+  // device, or the one that the environment variable DEPUTY_OPENCL_DEVICE names.
   const char* device;
   // A DeputyGpuDeviceClass.
   int32_t device_class;
   // A DeputyGpuPrecision.
   int32_t precision;
-  // Not 0: quantised operators are taken; they are computed in float.
+  // Not 0: the delegate claims quantised operators, too; they are computed in float.
   int32_t quantized;
-  // Not 0: partitions are taken whatever min_gain_us says.
+  // Not 0: partitions are claimed even if they do not reach min_gain_us.
   int32_t force;
-  // At most so many partitions; 0: all.
+  // Maximum number of partitions; 0: unlimited.
   int64_t max_partitions;
-  // Partitions that are expected to gain less stay on the CPU, in microseconds; 0: those that the
-  // CPU is expected to run faster. -1e9, the default: all are taken.
+  // Minimum estimated gain of a partition in microseconds; others stay on the CPU. 0: only
+  // partitions that are estimated to be faster than on the CPU. -1e9, the default: no minimum.
   double min_gain_us;
   // A DeputyGpuPreference.
   int32_t preference;
   // A DeputyGpuTuning.
   int32_t tuning;
-  // The folder where compiled programs are kept, for the user alone; "" or NULL: they are not kept.
+  // Directory of the cache of compiled programs, accessible to the user only; "" or NULL: no cache.
   const char* cache_dir;
-  // A name that keeps the entries of one model apart from those of others; NULL is "".
+  // Name that separates the cache entries of one model from those of others; NULL means "".
   const char* cache_token;
-  // How many megabytes the folder may take.
+  // Maximum size of the cache directory in megabytes.
   int64_t cache_max_mb;
-  // Not 0: the time of every kernel is taken.
+  // Not 0: the time of every kernel is measured.
   int32_t profiling;
   // Not 0: each partition's graph is kept as text (DeputyDelegatePlugin.describe_partitions).
   int32_t describe;
-  // Not 0: the model's outputs stay on the device until somebody reads them, for clients that call
+  // Not 0: the model's outputs stay on the device until they are read, for clients that call
   // TfLiteSetAllowBufferHandleOutput.
   int32_t keep_outputs;
-  // Not 0: the driver optimises kernels. Without it a model starts several times sooner, and runs
-  // slower.
+  // Not 0: the driver optimises kernels. Without optimisation a model starts several times faster,
+  // and runs slower.
   int32_t optimize;
-  // A cl_context of the caller's to work in, or NULL for the one that all delegates of the process
-  // share. The delegate retains it. `device` then chooses among the context's devices. It belongs
-  // to the OpenCL library that DEPUTY_OPENCL_LIBRARY names, else to libOpenCL.so.1.
+  // A cl_context of the caller in which the delegate works, or NULL for a context that all
+  // delegates of the process share. The delegate retains it. `device` then selects one of the
+  // context's devices. It must come from the OpenCL library that DEPUTY_OPENCL_LIBRARY names, else
+  // from libOpenCL.so.1.
   void* cl_context;
-  // A cl_command_queue of the caller's, in order, to which all work goes; NULL: every partition has
-  // a queue of its own. The delegate retains it, and works in its context, on its device. Whoever
-  // enqueues work to it may do so from any thread, but not while an interpreter runs.
+  // An in-order cl_command_queue of the caller that receives all work; NULL: every partition has a
+  // queue of its own. The delegate retains it, and works in its context and on its device. The
+  // caller may enqueue other work on it on any thread, but not while an interpreter runs.
   void* cl_command_queue;
-  // Between how many shapes inputs can be resized with a partition's plans for them bound still to
-  // buffers and kernels, with the memory that takes; 0: a resize binds anew.
+  // Number of input shapes for which a partition keeps its plan bound to buffers and kernels, which
+  // takes memory, so that a resize to one of these shapes is fast; 0: every resize binds a new
+  // plan.
   int64_t kept_plans;
   // A DeputyGpuStorage.
   int32_t storage;
 } DeputyGpuOptions;
 
-// The defaults, with struct_size. Any thread.
+// Returns the default options, with struct_size set. Any thread.
 TFL_CAPI_EXPORT DeputyGpuOptions DeputyGpuOptionsDefault(void);
 
-// Makes a delegate; the caller owns it and deletes it after the interpreters. Options and their
-// strings are copied; NULL options are the defaults. NULL without a device or OpenCL, and for
-// options that are wrong. Any thread.
+// Creates a delegate. The caller owns it and deletes it after the interpreters that it was applied
+// to. Options and their strings are copied; NULL means the defaults. Returns NULL without OpenCL or
+// a device, and for invalid options. Any thread.
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyGpuDelegateCreate(const DeputyGpuOptions* options);
 
-// Frees a delegate made here. NULL is fine.
+// Deletes a delegate of DeputyGpuDelegateCreate. NULL is ignored.
 TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate);
 
 // ------------------------------------------------------------------------------------------------
-// Buffers of the caller's
+// Client buffers
 // ------------------------------------------------------------------------------------------------
 
-// Lets a tensor of the model be in `buffer`, a cl_mem, from byte `offset` on: an input is taken
-// from there, an output is written there, and nothing is copied through the host. `delegate` is one
-// of DeputyGpuDelegateCreate, and it has been applied; `tensor` is an input or output of the
+// Binds a tensor of the model to `buffer`, a cl_mem, from byte `offset` on: the delegate reads an
+// input from it, or writes an output to it, without a copy through host memory. `delegate` comes
+// from DeputyGpuDelegateCreate and has been applied; `tensor` is an input or output of the
 // interpreter, with its final shape. The buffer belongs to the delegate's context, which is the
-// caller's if it gave one; contents are dense, in row-major order, as on the host. A reference to
-// the buffer is kept until Unbind, the next binding of the tensor, or the interpreter's end.
+// caller's if the options contain one; its contents are dense and in row-major order, as in host
+// memory. The delegate retains the buffer until DeputyGpuUnbindBuffer, the next binding of the
+// tensor, or the deletion of the interpreter.
 //
-// What was enqueued on an input has to be complete when Invoke is called, unless it was on the
-// delegate's own queue; outputs are complete when Invoke returns. The runtime copies an output to
-// the host as well unless TfLiteSetAllowBufferHandleOutput says that it need not, and copies what a
-// node of the CPU reads. While an input is bound its host memory is not looked at, but by nodes of
-// the CPU that run before the delegate's first partition, or instead of it under the policy Hot:
-// these see what was copied for them before. Where there are such nodes bind anew before each
-// Invoke.
+// Commands that write an input must be complete when Invoke is called, unless they are on the
+// delegate's own queue; outputs are complete when Invoke returns. The runtime also copies an output
+// to host memory, unless TfLiteSetAllowBufferHandleOutput disables this, and copies tensors that
+// nodes on the CPU read. While an input is bound its host memory is not read, except by CPU nodes
+// that run before the delegate's first partition, or instead of it under kDeputyPolicyHot: these
+// read the contents that an earlier copy left there. If the model has such nodes, bind the tensor
+// again before each Invoke.
 //
-// A resize and applying or removing delegates end bindings: bind again after AllocateTensors.
-// kTfLiteError for NULL, for another delegate's tensor, and for a buffer of another context or too
-// small; the tensor is unchanged then. Not while the interpreter runs.
+// Bindings end with a resize and when delegates are applied or removed: bind again after
+// AllocateTensors. kTfLiteError for NULL, for another delegate's tensor, and for a buffer of
+// another context or of insufficient size; the tensor is then unchanged. Must not be called while
+// the interpreter runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor,
                                                  void* buffer, size_t offset);
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a delegate may say of itself beyond TensorFlow Lite's ABI: its options with their types, and
-// for each node whether it would take it, and why not. A plug-in exports one function,
+// Interface through which a delegate describes itself beyond TensorFlow Lite's ABI: its options
+// with their types, and for each node of a graph whether the delegate supports it, or the reason
+// why not. A plug-in exports one function,
 //
-//     const DeputyDelegatePlugin* deputy_plugin(void);
+//    const DeputyDelegatePlugin* deputy_plugin(void);
 //
-// Everything here is optional for a delegate: without it, it loads and runs all the same, and
-// reports say "not claimed" where a reason would stand. Hosts other than Deputy do not look at it,
-// so a plug-in that has to load elsewhere exports tflite_plugin_create_delegate and
-// tflite_plugin_destroy_delegate too (external_delegate_interface.h).
+// The interface is optional: a delegate without it can be loaded and applied as well, and reports
+// show "not claimed" instead of a reason. Hosts other than Deputy do not call it, so a plug-in for
+// other hosts also exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate
+// (external_delegate_interface.h).
 //
-// Structs start with their size in bytes as their maker compiled them and only grow at their end. A
-// reader takes what both sides know: fields beyond the maker's size count as zero, fields that the
-// reader does not know are ignored.
+// Structs begin with their size in bytes in the producer's version of this header, and only grow at
+// their end. A consumer uses the fields that both sides know: fields beyond the producer's size
+// count as zero, fields that the consumer does not know are ignored.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
 
@@ -79,7 +80,7 @@ typedef enum DeputyReason {
   kDeputyReasonRemoved = 109,
 } DeputyReason;
 
-// Type of an option's value. Values travel as text; this says which texts are right.
+// Type of an option's value. Values are passed as text; the type defines which texts are valid.
 typedef enum DeputyOptionType {
   // Any text.
   kDeputyOptionString = 0,
@@ -91,17 +92,17 @@ typedef enum DeputyOptionType {
   kDeputyOptionFloat = 3,
 } DeputyOptionType;
 
-// One option that a plug-in understands.
+// One option that a plug-in accepts.
 typedef struct DeputyPluginOption {
   // Its key.
   const char* name;
   // A DeputyOptionType.
   int32_t type;
-  // 0; room for what may come.
+  // 0; reserved.
   int32_t reserved;
-  // What it is when nobody sets it, as text.
+  // Default value, as text.
   const char* default_value;
-  // One sentence for users.
+  // Help text for users, one sentence.
   const char* help;
 } DeputyPluginOption;
 
@@ -115,129 +116,132 @@ typedef enum DeputyLayout {
   kDeputyLayoutNchw = 2,
 } DeputyLayout;
 
-// The result of a query which nodes a delegate supports. All arrays have node_count entries and
+// Result of the query which nodes a delegate supports. All arrays have node_count entries and
 // belong to the runtime, which initialises them to "not supported, no reason, no group, cost
 // unknown"; the delegate fills them.
 typedef struct DeputySupportResult {
-  // The size of the struct in the runtime's version of this header.
+  // Size of the struct in the runtime's version of this header.
   size_t struct_size;
-  // The number of nodes: all nodes of the execution plan.
+  // Number of entries: all nodes of the execution plan.
   size_t node_count;
-  // Their indices, in order of execution.
+  // Indices of the nodes, in execution order.
   const int32_t* nodes;
   // Not 0: the delegate supports the node.
   uint8_t* supported;
   // A DeputyReason below 100 for each node that is not supported.
   int32_t* reason_of_node;
-  // The explanation of the reason, or NULL. The plug-in owns the text; the runtime copies it before
-  // it calls the plug-in again on this thread, or get_support of this delegate on another thread.
+  // Explanation of the reason for each node, or NULL. The plug-in owns the text; the runtime copies
+  // it before it calls the plug-in again on this thread, or get_support of this delegate on another
+  // thread.
   const char** text_of_node;
-  // Nodes with the same number, at least 0, run in one partition of this delegate or not at all; -1
-  // is no group. The runtime refuses groups that cannot stay in one partition.
+  // Group of each node. Nodes with the same number, at least 0, run in one partition of this
+  // delegate or not at all; -1 means no group. The runtime rejects groups that cannot be in one
+  // partition.
   int32_t* group_of_node;
-  // The expected time of the node on the device in nanoseconds, negative if unknown.
+  // Expected time of each node on the device in nanoseconds, negative if unknown.
   double* cost_ns_of_node;
 } DeputySupportResult;
 
-// One device that a plug-in's delegates can work on. The plug-in owns it and its strings, which
-// hold during the callback; strings that it does not know are "".
+// A device that a plug-in's delegates can use. The plug-in owns the struct and its strings, which
+// are valid during the callback; unknown strings are "".
 typedef struct DeputyDeviceInfo {
   // sizeof(DeputyDeviceInfo).
   size_t struct_size;
-  // Its place in the list, from 0: what the plug-in's option for a device takes.
+  // Index in the list of devices, from 0; the value of the plug-in's device option.
   int32_t index;
-  // Not 0: a delegate can be made on it.
+  // Not 0: delegates can be created on it.
   int32_t usable;
-  // The driver that has it, with its version.
+  // Name and version of the driver that provides the device.
   const char* platform;
   const char* platform_version;
-  // The device's own name, and who made it.
+  // Name of the device, and its vendor.
   const char* name;
   const char* vendor;
-  // What it is: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
+  // Type: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
   const char* type;
-  // What kernels are written for: "cpu", "desktop" or "mobile".
+  // Device class that kernels are generated for: "cpu", "desktop" or "mobile".
   const char* device_class;
-  // Of the device and of its driver.
+  // Version of the device's interface, and version of the driver.
   const char* version;
   const char* driver_version;
-  // Names with spaces between.
+  // Names of the supported extensions, separated by spaces.
   const char* extensions;
-  // Bytes of memory, and of the largest buffer in it.
+  // Size of the memory, and of the largest buffer in it, in bytes.
   uint64_t memory_bytes;
   uint64_t max_buffer_bytes;
   uint32_t compute_units;
-  // Not 0: it lists half precision.
+  // Not 0: it supports half precision.
   int32_t fp16;
 } DeputyDeviceInfo;
 
-// Called for one device after the other.
+// Called once for each device.
 typedef void (*DeputyDeviceCallback)(void* user_data, const DeputyDeviceInfo* device);
 
-// Called with texts for people about the partitions of a delegate, in the order in which they were
-// made: `first_node` is the first of the nodes that the partition replaces, `stage` says what the
-// text shows ("imported"). Both texts hold during the call.
+// Called with readable texts about the partitions of a delegate, in the order of the partitions'
+// creation: `first_node` is the index of the first node that the partition replaces, `stage` names
+// the compiler stage whose result `text` shows ("imported"). Both strings are valid during the
+// call.
 typedef void (*DeputyPartitionTextCallback)(void* user_data, int32_t first_node, const char* stage,
                                             const char* text);
 
-// A piece of work that a delegate had its device do: a kernel, a copy. The plug-in owns it and its
-// strings, which hold during the callback.
+// A command that a delegate's device executed: a kernel, a copy. The plug-in owns the struct and
+// its strings, which are valid during the callback.
 typedef struct DeputyDeviceEvent {
   // sizeof(DeputyDeviceEvent).
   size_t struct_size;
-  // The first of the nodes that the partition replaces, and the one of them that this was for; -1
-  // if it was for none in particular.
+  // Index of the first node that the partition replaces, and of the replaced node that the command
+  // is for; -1 if it is not for a single node.
   int32_t first_node;
   int32_t node;
-  // What was done ("conv"), and what did it: the name of a kernel, or "".
+  // Name of the work ("conv"), and name of the kernel that did it, or "".
   const char* name;
   const char* kernel;
-  // When it was handed to the device and when it started, on the clock of DeputyOpEvent.begin_ns
-  // (CLOCK_MONOTONIC), and how long it took, in nanoseconds.
+  // Time of submission to the device and of the begin, on the clock of DeputyOpEvent.begin_ns
+  // (CLOCK_MONOTONIC), and duration, in nanoseconds.
   int64_t queued_ns;
   int64_t begin_ns;
   int64_t duration_ns;
 } DeputyDeviceEvent;
 
-// Called for one event after the other.
+// Called once for each event.
 typedef void (*DeputyDeviceEventCallback)(void* user_data, const DeputyDeviceEvent* event);
 
-// The time that a delegate spent on one operator of a partition, or on several that it computed as
-// one, in the newest run of the partition. The plug-in owns it and its text; both hold during the
-// callback.
+// Time that a delegate spent on one operator of a partition, or on several that it computed as one,
+// in the newest run of the partition. The plug-in owns the struct and its text; both are valid
+// during the callback.
 typedef struct DeputyNodeEvent {
   // sizeof(DeputyNodeEvent).
   size_t struct_size;
-  // One of the nodes that the partition replaces: the one that the work is for, or the first of
-  // those that were computed as one. -1 for work of the partition as a whole, such as copies.
+  // Index of the replaced node that the work is for, or of the first of those that were computed as
+  // one. -1 for work of the partition as a whole, such as copies.
   int32_t node;
-  // 0; for later use.
+  // 0; reserved.
   int32_t reserved;
   // Name of the work ("conv_2d"), or NULL. The runtime copies at most 255 bytes of it.
   const char* name;
-  // When it began, on the clock of DeputyOpEvent.begin_ns (CLOCK_MONOTONIC), and how long it took,
-  // in nanoseconds; neither is negative.
+  // Begin, on the clock of DeputyOpEvent.begin_ns (CLOCK_MONOTONIC), and duration, in nanoseconds;
+  // neither is negative.
   int64_t begin_ns;
   int64_t duration_ns;
 } DeputyNodeEvent;
 
-// Called for one event after the other, on the thread and during the call of node_events.
+// Called once for each event, on the thread that called node_events, before that call returns.
 typedef void (*DeputyNodeEventCallback)(void* user_data, const DeputyNodeEvent* event);
 
-// An operator that a plug-in's delegates take in some form: not every node of it, since types,
-// shapes and options count as well. The plug-in owns it and its text, which hold during the
+// An operator of which a plug-in's delegates support at least some nodes; support also depends on
+// types, shapes and options. The plug-in owns the struct and its text, which are valid during the
 // callback.
 typedef struct DeputyDelegateOperator {
   // sizeof(DeputyDelegateOperator).
   size_t struct_size;
-  // A TfLiteBuiltinOperator, and the last version that is taken.
+  // A TfLiteBuiltinOperator, and the last version that is supported.
   int32_t builtin_code;
   int32_t max_version;
-  // The name of a custom operator; NULL for others.
+  // Name of the custom operator; NULL for builtin operators.
   const char* custom_name;
 } DeputyDelegateOperator;
 
-// Called for one operator after the other.
+// Called once for each operator.
 typedef void (*DeputyDelegateOperatorCallback)(void* user_data, const DeputyDelegateOperator* op);
 
 // State of an option of a delegate.
@@ -259,17 +263,17 @@ typedef struct DeputyOptionUse {
   const char* value;
   // A DeputyOptionState.
   int32_t state;
-  // 0; for later use.
+  // 0; reserved.
   int32_t reserved;
-  // Why it has no effect; "" otherwise.
+  // Reason why it has no effect; "" otherwise.
   const char* text;
 } DeputyOptionUse;
 
-// Called for one option after the other.
+// Called once for each option.
 typedef void (*DeputyOptionUseCallback)(void* user_data, const DeputyOptionUse* use);
 
-// The device of a delegate, and what its partitions have cost so far. Strings belong to the
-// delegate and hold until its next report.
+// Device of a delegate, and the costs of its partitions so far. Strings belong to the delegate and
+// are valid until its next report.
 typedef struct DeputyDelegateReport {
   // sizeof(DeputyDelegateReport).
   size_t struct_size;
@@ -277,18 +281,18 @@ typedef struct DeputyDelegateReport {
   const char* device;
   // Type in which results are stored and computed, e.g. "fp16"; "" if unknown.
   const char* precision;
-  // Nanoseconds spent on compiling partitions, and on trying out variants of kernels; -1 if
+  // Time spent on compiling partitions, and on tuning variants of kernels, in nanoseconds; -1 if
   // unknown.
   int64_t compile_ns;
   int64_t tune_ns;
-  // Partitions that were loaded from a cache of compiled programs, and those that were not found in
-  // it; -1 without a cache.
+  // Number of partitions that were loaded from a cache of compiled programs, and of those that were
+  // not found in it; -1 without a cache.
   int64_t cache_hits;
   int64_t cache_misses;
 } DeputyDelegateReport;
 
-// A delegate's description of itself. It and all it points to lives as long as the process: a
-// plug-in that was loaded is never unloaded.
+// A delegate's description of itself. It and everything that it points to is valid until the
+// process ends: a loaded plug-in is never unloaded.
 typedef struct DeputyDelegatePlugin {
   // sizeof(DeputyDelegatePlugin).
   size_t struct_size;
@@ -296,68 +300,70 @@ typedef struct DeputyDelegatePlugin {
   uint32_t abi_version;
   // A DeputyLayout.
   int32_t preferred_layout;
-  // Short name, as users see it in reports.
+  // Short name for reports.
   const char* name;
-  // The plug-in's own version.
+  // Version of the plug-in.
   const char* version;
-  // Who makes it.
+  // Vendor of the plug-in.
   const char* vendor;
-  // The options, and how many.
+  // Options that the plug-in accepts, and their number.
   const DeputyPluginOption* options;
   size_t option_count;
-  // As tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  // Same as tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
   TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
                             void (*report_error)(const char* text));
   void (*destroy)(TfLiteDelegate* delegate);
-  // Fills `result` for the plan of `context`, in delegate mode, before the delegate's Prepare; must
-  // not replace nodes. Called for one interpreter at a time; the delegate's other functions may run
-  // on other threads meanwhile. NULL, or a status other than kTfLiteOk: the delegate does not say.
+  // Fills `result` for the execution plan of `context`, before the delegate's Prepare and with the
+  // functions of `context` that a Prepare may call, except that it must not replace nodes. Called
+  // for one interpreter at a time; the delegate's other functions may run on other threads at the
+  // same time. NULL, or a status other than kTfLiteOk: support is unknown.
   TfLiteStatus (*get_support)(TfLiteDelegate* delegate, TfLiteContext* context,
                               DeputySupportResult* result);
-  // Bytes that the delegate holds on its device at the moment, for reports. NULL: it does not say.
+  // Returns the memory that the delegate holds on its device at the moment, in bytes, for reports.
+  // NULL: unknown.
   size_t (*device_bytes)(TfLiteDelegate* delegate);
   // Since the second release of the struct: calls `callback` for each device that delegates can be
-  // made on. Where there is none that is an error, and `report_error`, if it is not NULL, gets the
-  // reason. NULL: the plug-in has no devices to choose from.
+  // created on. If there is none it returns an error, and `report_error`, if it is not NULL, is
+  // called with the reason. NULL: the plug-in has no selectable devices.
   TfLiteStatus (*list_devices)(DeputyDeviceCallback callback, void* user_data,
                                void (*report_error)(const char* text));
-  // Calls `callback` with texts about the partitions that the delegate has at the moment, if it was
-  // made to keep them. NULL: it never does.
+  // Calls `callback` with texts about the delegate's present partitions, if the delegate was
+  // created with the option to keep them. NULL: the delegate never keeps texts.
   TfLiteStatus (*describe_partitions)(TfLiteDelegate* delegate,
                                       DeputyPartitionTextCallback callback, void* user_data);
-  // Calls `callback` with the events since the last call, in the order in which they were handed to
-  // the device, if it was made to take times, and forgets them. No interpreter that uses the
-  // delegate may run meanwhile. NULL: it never takes times.
+  // Calls `callback` with the events since the last call, in the order of their submission to the
+  // device, if the delegate was created with profiling, and discards them. No interpreter that uses
+  // the delegate may run at the same time. NULL: the delegate never has events.
   TfLiteStatus (*take_events)(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data);
-  // Calls `callback` for each operator that the plug-in's delegates take, for tables of support.
-  // NULL: it does not say.
+  // Calls `callback` for each operator that the plug-in's delegates support, for tables of support.
+  // NULL: unknown.
   TfLiteStatus (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data);
-  // Fills those fields of `report` that the delegate knows; the runtime has set struct_size and
-  // unknown values. Calls `callback` for options that have no effect as they are set, with a state
-  // of kDeputyOptionIgnored, and for options that work with another value than the given one. It
-  // may name options that were not given: the runtime leaves out those. NULL: it does not say.
+  // Fills those fields of `report` that the delegate knows; the runtime has set struct_size and the
+  // values for "unknown". Calls `callback` for options that have no effect as they are set, with
+  // the state kDeputyOptionIgnored, and for options that work with another value than the given
+  // one. It may name options that were not given; the runtime ignores those. NULL: no report.
   TfLiteStatus (*report)(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                          DeputyOptionUseCallback callback, void* user_data);
-  // Calls `callback` with the events of the newest run of `node`, which is a node of the delegate's
-  // own, in the order in which they began. Events of earlier runs are not reported again, and
-  // take_events still reports the same work. Needed for kTfLiteDelegateFlagsPerOperatorProfiling:
-  // the runtime calls it only for a delegate with that flag, while a profile, worker or telemetry
-  // callback is set, on the thread that invokes, after an invoke of the node that succeeded and
-  // before the next one. Calls for one delegate come one at a time; invokes of other interpreters
-  // may run meanwhile. It must not use the functions of `context`. The events replace the event of
-  // the node itself; without any, the node's own event is reported.
+  // Calls `callback` with the events of the newest run of `node`, a node of the delegate, in the
+  // order of their begin. Events of earlier runs are not reported again, and take_events still
+  // reports the same work. Required for kTfLiteDelegateFlagsPerOperatorProfiling: the runtime calls
+  // it only for a delegate with that flag, while a profile, worker or telemetry callback is set, on
+  // the thread that invokes, after a successful invoke of the node and before the next one. Calls
+  // for one delegate are serialised; invokes of other interpreters may run at the same time. It
+  // must not use the functions of `context`. The events replace the event of the node itself; if
+  // there are none, the node's own event is reported.
   //
-  // A status other than kTfLiteOk, an exception, more than 65536 events in a call, or an event
-  // with another node, a negative time or no struct_size is reported as an error. All events of
-  // that call are then discarded, the node's own event is reported, and the delegate is not queried
-  // again until it is applied anew. NULL: it has no such events.
+  // A status other than kTfLiteOk, an exception, more than 65536 events in a call, or an event with
+  // another node, a negative time or no struct_size is reported as an error. All events of that
+  // call are then discarded, the node's own event is reported, and the function is not called again
+  // until the delegate is applied anew. NULL: the delegate has no such events.
   TfLiteStatus (*node_events)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                               DeputyNodeEventCallback callback, void* user_data);
 } DeputyDelegatePlugin;
 
-// The type of the function that a plug-in exports under the name deputy_plugin. NULL is "nothing to
-// say".
+// Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the
+// plug-in has no description.
 // NOLINTNEXTLINE(modernize-redundant-void-arg): this is C
 typedef const DeputyDelegatePlugin* (*DeputyPluginFunction)(void);
 
