@@ -10,6 +10,7 @@
 #include "compiler/import.h"
 #include "deputy/deputy_gpu.h"
 #include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 #include "deputy/gpu_delegate.h"
 #include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
@@ -20,26 +21,8 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Returns function(&error), or `failure` if it throws: no exception may leave the library. An error
-// text is passed to `report_error` if that is not null.
-template <typename Result, typename Function>
-Result Reporting(Result failure, void (*report_error)(const char* text), const Function& function) {
-  try {
-    std::string error;
-    const Result result = function(&error);
-    if (!error.empty() && report_error != nullptr) report_error(error.c_str());
-    return result;
-  } catch (const std::exception& exception) {
-    if (report_error != nullptr) report_error(exception.what());
-    return failure;
-  }
-}
-
-// Same without a callback for errors.
-template <typename Function>
-TfLiteStatus Quietly(const Function& function) {
-  return Reporting(kTfLiteError, nullptr, [&](std::string*) { return function(); });
-}
+using plugin_entry::Contain;
+using plugin_entry::kContained;
 
 // Creates a delegate from options whose parser returned `error`, which is "" or an error message.
 TfLiteDelegate* CreateFrom(const Options& options, std::string* error) {
@@ -47,12 +30,10 @@ TfLiteDelegate* CreateFrom(const Options& options, std::string* error) {
 }
 
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
-                       void (*report_error)(const char* text)) {
-  return Reporting<TfLiteDelegate*>(nullptr, report_error, [&](std::string* error) {
-    Options options;
-    *error = ParseOptions(keys, values, count, &options);
-    return CreateFrom(options, error);
-  });
+                       std::string* error) {
+  Options options;
+  *error = ParseOptions(keys, values, count, &options);
+  return CreateFrom(options, error);
 }
 
 // Calls `callback`, which may be null, for each device. Returns "" or the reason why there is none.
@@ -71,57 +52,41 @@ std::string ForEachDevice(DeputyDeviceCallback callback, void* user_data) {
 
 TfLiteStatus ListDevicesOfPlugin(DeputyDeviceCallback callback, void* user_data,
                                  void (*report_error)(const char* text)) {
-  return Reporting(kTfLiteError, report_error, [&](std::string* error) {
+  return Contain(kTfLiteError, report_error, [&](std::string* error) {
     *error = ForEachDevice(callback, user_data);
     return error->empty() ? kTfLiteOk : kTfLiteError;
   });
 }
 
-TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
+void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
   for (const compiler::ImportedOperator& op : compiler::ImportedOperators()) {
     const bool custom = op.code == kTfLiteBuiltinCustom;
     const DeputyDelegateOperator listed = {sizeof listed, op.code, op.max_version,
                                            custom ? op.name : nullptr};
     if (callback != nullptr) callback(user_data, &listed);
   }
-  return kTfLiteOk;
+}
+
+TfLiteStatus NodeEvents(TfLiteDelegate*, TfLiteContext*, TfLiteNode* node,
+                        DeputyNodeEventCallback callback, void* user_data) {
+  return ReportNodeEvents(node, callback, user_data);
 }
 
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
-    DeputyDelegatePlugin plugin{};
-    plugin.struct_size = sizeof plugin;
-    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
-    plugin.preferred_layout = kDeputyLayoutNhwc;
-    plugin.name = "gpu";
-    plugin.version = "0.1";
-    plugin.vendor = "Deputy";
+    DeputyDelegatePlugin plugin = plugin_entry::Describe("gpu", "0.1", "Deputy");
     plugin.options = PluginOptions().data();
     plugin.option_count = PluginOptions().size();
-    plugin.create = &Create;
+    plugin.create = &plugin_entry::Create<&Create>;
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
     plugin.device_bytes = &DeviceBytes;
     plugin.list_devices = &ListDevicesOfPlugin;
-    plugin.describe_partitions = [](TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
-                                    void* user_data) {
-      return Quietly([&] { return DescribePartitions(delegate, callback, user_data); });
-    };
-    plugin.take_events = [](TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
-                            void* user_data) {
-      return Quietly([&] { return TakeEvents(delegate, callback, user_data); });
-    };
-    plugin.list_operators = [](DeputyDelegateOperatorCallback callback, void* user_data) {
-      return Quietly([&] { return ListOperators(callback, user_data); });
-    };
-    plugin.report = [](TfLiteDelegate* delegate, DeputyDelegateReport* report,
-                       DeputyOptionUseCallback callback, void* user_data) {
-      return Quietly([&] { return ReportDelegate(delegate, report, callback, user_data); });
-    };
-    plugin.node_events = [](TfLiteDelegate*, TfLiteContext*, TfLiteNode* node,
-                            DeputyNodeEventCallback callback, void* user_data) {
-      return Quietly([&] { return ReportNodeEvents(node, callback, user_data); });
-    };
+    plugin.describe_partitions = kContained<&DescribePartitions>;
+    plugin.take_events = kContained<&TakeEvents>;
+    plugin.list_operators = kContained<&ListOperators>;
+    plugin.report = kContained<&ReportDelegate>;
+    plugin.node_events = kContained<&NodeEvents>;
     return plugin;
   }();
   return &kPlugin;
@@ -153,14 +118,14 @@ void SetLastError(const char* text) { std::snprintf(LastError(), 2048, "%s", tex
 // function() returns "" or an error message, which is stored as the thread's last error.
 template <typename Function>
 TfLiteStatus RecordingError(const Function& function) {
-  return Reporting(kTfLiteError, &SetLastError, [&](std::string* error) {
+  return Contain(kTfLiteError, &SetLastError, [&](std::string* error) {
     *error = function();
     return error->empty() ? kTfLiteOk : kTfLiteError;
   });
 }
 
 TfLiteDelegate* CreatePublic(const DeputyGpuOptions* given) {
-  return Reporting<TfLiteDelegate*>(nullptr, &SetLastError, [&](std::string* error) {
+  return Contain<TfLiteDelegate*>(nullptr, &SetLastError, [&](std::string* error) {
     Options options;
     if (given != nullptr) *error = FromPublic(*given, &options);
     return CreateFrom(options, error);
@@ -170,19 +135,9 @@ TfLiteDelegate* CreatePublic(const DeputyGpuOptions* given) {
 }  // namespace
 }  // namespace deputy::gpu_cl
 
+DEPUTY_PLUGIN_EXPORTS(deputy::gpu_cl::Describe())
+
 extern "C" {
-
-TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
-    const char* const* keys, const char* const* values, size_t count,
-    void (*report_error)(const char* text)) {
-  return deputy::gpu_cl::Create(keys, values, count, report_error);
-}
-
-TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
-  deputy::gpu_cl::DestroyDelegate(delegate);
-}
-
-TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() { return deputy::gpu_cl::Describe(); }
 
 TFL_CAPI_EXPORT TfLiteGpuDelegateOptionsV2 TfLiteGpuDelegateOptionsV2Default() {
   TfLiteGpuDelegateOptionsV2 options{};

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 #include "npu_stub/delegate.h"
 #include "npu_stub/loader.h"
 #include "npu_stub/options.h"
 #include "npu_stub/partition.h"
 #include "npu_stub/support.h"
-#include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
 static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
                                 void (*report_error)(const char* text)) {
@@ -64,33 +64,24 @@ static TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void*
   return kTfLiteOk;
 }
 
-TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin(void) {
-  static const DeputyDelegatePlugin kPlugin = {
-      .struct_size = sizeof kPlugin,
-      .abi_version = DEPUTY_PLUGIN_ABI_VERSION,
-      .preferred_layout = kDeputyLayoutNchw,
-      .name = "npu_stub",
-      .version = "0.1",
-      .vendor = "Deputy",
-      .options = kNpuOptions,
-      .option_count = kNpuOptionCount,
-      .create = NpuCreateDelegate,
-      .destroy = NpuDestroyDelegate,
-      .get_support = NpuGetSupport,
-      .device_bytes = NpuDeviceBytes,
-      .list_devices = ListDevices,
-      .describe_partitions = DescribePartitions,
-      .list_operators = ListOperators,
-      .report = NpuReport,
-      .node_events = NpuNodeEvents,
-  };
-  return &kPlugin;
-}
+static const DeputyDelegatePlugin kPlugin = {
+    .struct_size = sizeof kPlugin,
+    .abi_version = DEPUTY_PLUGIN_ABI_VERSION,
+    .preferred_layout = kDeputyLayoutNchw,
+    .name = "npu_stub",
+    .version = "0.1",
+    .vendor = "Deputy",
+    .options = kNpuOptions,
+    .option_count = kNpuOptionCount,
+    .create = NpuCreateDelegate,
+    .destroy = NpuDestroyDelegate,
+    .get_support = NpuGetSupport,
+    .device_bytes = NpuDeviceBytes,
+    .list_devices = ListDevices,
+    .describe_partitions = DescribePartitions,
+    .list_operators = ListOperators,
+    .report = NpuReport,
+    .node_events = NpuNodeEvents,
+};
 
-TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
-                                              const char* const* options_values, size_t num_options,
-                                              void (*report_error)(const char* message)) {
-  return NpuCreateDelegate(options_keys, options_values, num_options, report_error);
-}
-
-void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { NpuDestroyDelegate(delegate); }
+DEPUTY_PLUGIN_EXPORTS(&kPlugin)

@@ -26,6 +26,7 @@
 
 #include "delegate.h"
 #include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 
 namespace mindspore {
 
@@ -186,18 +187,7 @@ struct PluginExports {
 
 // Defines the library's exported functions. `description` is a static const
 // mindspore::PluginDescription.
-#define MINDSPORE_DELEGATE_PLUGIN(description)                                               \
-  extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {                   \
-    return mindspore::detail::PluginExports<description>::Describe();                        \
-  }                                                                                          \
-  extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(                  \
-      const char* const* keys, const char* const* values, size_t count,                      \
-      void (*report_error)(const char* text)) {                                              \
-    return mindspore::detail::PluginExports<description>::Create(keys, values, count,        \
-                                                                 report_error);              \
-  }                                                                                          \
-  extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { \
-    mindspore::detail::PluginExports<description>::Destroy(delegate);                        \
-  }
+#define MINDSPORE_DELEGATE_PLUGIN(description) \
+  DEPUTY_PLUGIN_EXPORTS(mindspore::detail::PluginExports<description>::Describe())
 
 #endif  // DEPUTY_MINDSPORE_INCLUDE_PLUGIN_H_

@@ -16,7 +16,7 @@
 #include "compiler/import.h"
 #include "compiler/passes.h"
 #include "compiler/reference.h"
-#include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace {
@@ -182,24 +182,9 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
 
 void Destroy(TfLiteDelegate* delegate) { delete static_cast<Compiled*>(delegate->data_); }
 
-}  // namespace
-
-extern "C" TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
-    const char* const* keys, const char* const* values, size_t count,
-    void (*report_error)(const char*)) {
-  return Create(keys, values, count, report_error);
-}
-
-extern "C" TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
-  Destroy(delegate);
-}
-
-extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
+const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
-    DeputyDelegatePlugin plugin{};
-    plugin.struct_size = sizeof plugin;
-    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
-    plugin.name = "compiled";
+    DeputyDelegatePlugin plugin = deputy::plugin_entry::Describe("compiled", "1", "Deputy");
     plugin.create = &Create;
     plugin.destroy = &Destroy;
     plugin.get_support = &Support;
@@ -207,3 +192,7 @@ extern "C" TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
   }();
   return &kPlugin;
 }
+
+}  // namespace
+
+DEPUTY_PLUGIN_EXPORTS(Describe())

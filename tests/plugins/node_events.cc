@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace {
@@ -103,33 +103,14 @@ TfLiteStatus NodeEvents(TfLiteDelegate* base, TfLiteContext*, TfLiteNode* node,
   return Misbehave(delegate.mode, callback, user_data);
 }
 
-}  // namespace
-
-extern "C" {
-
-TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
-    const char* const* keys, const char* const* values, size_t count,
-    void (*report_error)(const char* text)) {
-  return Create(keys, values, count, report_error);
-}
-
-TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
-  if (delegate != nullptr) Destroy(delegate);
-}
-
-TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
+const DeputyDelegatePlugin* Describe() {
   static const std::vector<DeputyPluginOption> kOptions = {
       {"nodes", kDeputyOptionString, 0, "", "Taken."},
       {"flags", kDeputyOptionInt, 0, "0", "TfLiteDelegateFlags."},
       {"events", kDeputyOptionString, 0, "", "Reported."},
       {"mode", kDeputyOptionString, 0, "", "Mistake."}};
   static const DeputyDelegatePlugin kPlugin = [] {
-    DeputyDelegatePlugin plugin{};
-    plugin.struct_size = sizeof plugin;
-    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
-    plugin.name = "reporter";
-    plugin.version = "1";
-    plugin.vendor = "Deputy";
+    DeputyDelegatePlugin plugin = deputy::plugin_entry::Describe("reporter", "1", "Deputy");
     plugin.options = kOptions.data();
     plugin.option_count = kOptions.size();
     plugin.create = &Create;
@@ -140,4 +121,6 @@ TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
   return &kPlugin;
 }
 
-}  // extern "C"
+}  // namespace
+
+DEPUTY_PLUGIN_EXPORTS(Describe())

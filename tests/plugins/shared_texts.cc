@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace {
@@ -47,28 +47,9 @@ TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context, DeputySupp
   return kTfLiteOk;
 }
 
-}  // namespace
-
-extern "C" {
-
-TFL_CAPI_EXPORT TfLiteDelegate* tflite_plugin_create_delegate(
-    const char* const* keys, const char* const* values, size_t count,
-    void (*report_error)(const char* text)) {
-  return Create(keys, values, count, report_error);
-}
-
-TFL_CAPI_EXPORT void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) {
-  if (delegate != nullptr) Destroy(delegate);
-}
-
-TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
+const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
-    DeputyDelegatePlugin plugin{};
-    plugin.struct_size = sizeof plugin;
-    plugin.abi_version = DEPUTY_PLUGIN_ABI_VERSION;
-    plugin.name = "shared_texts";
-    plugin.version = "1";
-    plugin.vendor = "Deputy";
+    DeputyDelegatePlugin plugin = deputy::plugin_entry::Describe("shared_texts", "1", "Deputy");
     plugin.create = &Create;
     plugin.destroy = &Destroy;
     plugin.get_support = &GetSupport;
@@ -77,4 +58,6 @@ TFL_CAPI_EXPORT const DeputyDelegatePlugin* deputy_plugin() {
   return &kPlugin;
 }
 
-}  // extern "C"
+}  // namespace
+
+DEPUTY_PLUGIN_EXPORTS(Describe())
