@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of the asynchronous API's objects. The functions on them belong to a separate library of
-// the original and are not part of this one.
+// Types of the asynchronous API. Its functions belong to a separate library of the original and are
+// not part of this one.
 #ifndef DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
 #define DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
 
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-// Which side of a signature a tensor is on.
+// Direction of a signature's tensor.
 typedef enum TfLiteIoType {
-  // Not a valid choice.
+  // Invalid value.
   kTfLiteIoTypeUnknown = 0,
   // An input.
   kTfLiteIoTypeInput = 1,
@@ -19,7 +19,7 @@ typedef enum TfLiteIoType {
   kTfLiteIoTypeOutput = 2,
 } TfLiteIoType;
 
-// The asynchronous side of a delegate's kernel. Owned by the delegate.
+// Asynchronous interface of a delegate's kernel. Owned by the delegate.
 typedef struct TfLiteAsyncKernel TfLiteAsyncKernel;
 
 // One scheduled execution.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of the builtin operators: what `TfLiteNode.builtin_data` points to.
+// Parameters of the builtin operators: the structs that `TfLiteNode.builtin_data` points to.
 //
-// Each struct is a zeroed malloc block, made by the loader, one per node, and freed with the node.
-// It is there even when the model has no options for the operator; then all fields are zero. The
-// comment of a struct names the operators that carry it; an operator that none of them names has
-// NULL. Fields that say so were appended by a later release: a delegate that may meet an older
-// runtime must not read them.
+// Each struct is a zeroed malloc block, created by the loader, one per node, and freed with the
+// node. If the model has no options for the operator all fields are zero. The comment of a struct
+// lists the operators that use it; all other operators have NULL. Fields marked with a release, or
+// structs with an older size, were extended at the end: a delegate that may run with an older
+// runtime must not read the new fields.
 #ifndef DEPUTY_C_API_INCLUDE_BUILTIN_OP_DATA_H_
 #define DEPUTY_C_API_INCLUDE_BUILTIN_OP_DATA_H_
 
@@ -20,32 +20,32 @@
 extern "C" {
 #endif
 
-// Room for a shape in RESHAPE.
+// Maximum rank of `shape` in TfLiteReshapeParams.
 #define TFLITE_RESHAPE_PARAMS_MAX_DIMENSION_COUNT 8
-// Room for dimensions in STABLEHLO_SCATTER.
+// Maximum number of dimensions in TfLiteStablehloScatterParams.
 #define TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT 8
-// Room for dimensions in STABLEHLO_GATHER.
+// Maximum number of dimensions in TfLiteStablehloGatherParams.
 #define TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT 8
-// Room for dimensions in STABLEHLO_REDUCE_WINDOW.
+// Maximum number of dimensions in TfLiteStablehloReduceWindowParams.
 #define TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT 8
-// Room for dimensions in STABLEHLO_PAD.
+// Maximum number of dimensions in TfLiteStablehloPadParams.
 #define TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT 8
-// Room for branches in STABLEHLO_CASE.
+// Maximum number of branches in TfLiteStablehloCaseParams.
 #define TFLITE_STABLEHLO_CASE_PARAMS_MAX_BRANCHES_COUNT 20
 
-// How the border of an image is padded.
+// Padding scheme of convolutions and poolings.
 typedef enum {
-  // Not a valid choice.
+  // Invalid value.
   kTfLitePaddingUnknown = 0,
-  // Zeros around, so that the output has ceil(input / stride) positions.
+  // Padded on both sides so that the output size is ceil(input size / stride).
   kTfLitePaddingSame = 1,
-  // None: only windows inside the input.
+  // No padding: only windows that are inside the input.
   kTfLitePaddingValid = 2,
 } TfLitePadding;
 
-// How a border is mirrored.
+// Mirroring scheme of MIRROR_PAD.
 typedef enum {
-  // Not a valid choice.
+  // Invalid value.
   kTfLiteMirrorPaddingUnknown = 0,
   // The border element is not repeated.
   kTfLiteMirrorPaddingReflect = 1,
@@ -53,9 +53,9 @@ typedef enum {
   kTfLiteMirrorPaddingSymmetric = 2,
 } TfLiteMirrorPaddingMode;
 
-// Applied to each output element.
+// Activation function, applied to each output element.
 typedef enum {
-  // Nothing.
+  // No activation.
   kTfLiteActNone = 0,
   // max(0, x).
   kTfLiteActRelu = 1,
@@ -73,15 +73,15 @@ typedef enum {
 
 // Layout of the weights of FULLY_CONNECTED.
 typedef enum {
-  // Rows of outputs.
+  // One row per output unit.
   kTfLiteFullyConnectedWeightsFormatDefault = 0,
-  // Blocks of 4 x 16 bytes.
+  // Shuffled blocks of 4 x 16 int8 values.
   kTfLiteFullyConnectedWeightsFormatShuffled4x16Int8 = 1,
 } TfLiteFullyConnectedWeightsFormat;
 
-// Result of LSH_PROJECTION.
+// Output format of LSH_PROJECTION.
 typedef enum {
-  // Not a valid choice.
+  // Invalid value.
   kTfLiteLshProjectionUnknown = 0,
   // One number per hash.
   kTfLiteLshProjectionSparse = 1,
@@ -89,27 +89,27 @@ typedef enum {
   kTfLiteLshProjectionDense = 2,
 } TfLiteLSHProjectionType;
 
-// Which inputs an LSTM node has.
+// Set of inputs of an LSTM node.
 typedef enum {
-  // 20 or 24 inputs, optional ones among them.
+  // 20 or 24 inputs, some of them optional.
   kTfLiteLSTMFullKernel = 0,
   // 5 inputs.
   kTfLiteLSTMBasicKernel = 1,
 } TfLiteLSTMKernelType;
 
-// How embedding rows are combined.
+// Combination of embedding rows.
 typedef enum {
   // Their sum.
   kTfLiteCombinerTypeSum = 0,
   // Their mean.
   kTfLiteCombinerTypeMean = 1,
-  // The sum over the root of the sum of squared weights.
+  // Weighted sum, divided by the square root of the sum of squared weights.
   kTfLiteCombinerTypeSqrtn = 2,
 } TfLiteCombinerType;
 
 // Random number generator.
 typedef enum TfLiteRngAlgorithm {
-  // Not a valid choice.
+  // Invalid value.
   kTfLiteRngAlgorithmUnknown = 0,
   // The implementation chooses.
   kTfLiteRngAlgorithmDefault = 1,
@@ -119,104 +119,104 @@ typedef enum TfLiteRngAlgorithm {
   kTfLiteRngAlgorithmThreefry = 3,
 } TfLiteRngAlgorithm;
 
-// What REDUCE_WINDOW computes over each window.
+// Reduction of REDUCE_WINDOW over each window.
 typedef enum TfLiteReduceWindowFunction {
-  // Not a valid choice.
+  // Invalid value.
   TfLiteReduceWindowFunctionUnsupported = 0,
   // Sum.
   TfLiteReduceWindowFunctionAdd = 1,
   // Product.
   TfLiteReduceWindowFunctionMul = 2,
-  // Smallest.
+  // Minimum.
   TfLiteReduceWindowFunctionMin = 3,
-  // Greatest.
+  // Maximum.
   TfLiteReduceWindowFunctionMax = 4,
-  // Logical and.
+  // Logical AND.
   TfLiteReduceWindowFunctionAll = 5,
-  // Logical or.
+  // Logical OR.
   TfLiteReduceWindowFunctionAny = 6,
 } TfLiteReduceWindowFunction;
 
-// Keeps a struct without parameters one byte long in C and in C++ alike.
+// Member of structs without parameters: makes their size one byte in C and in C++.
 typedef struct {
-  // Not used.
+  // Unused.
   char dummy;
 } EmptyStructPlaceholder;
 
-// Padding in elements. The offsets are the odd element that goes to the far side.
+// Padding in elements. If the total is odd, the additional element is after the last row or column.
 typedef struct TfLitePaddingValues {
   // Elements before the first column.
   int width;
   // Elements before the first row.
   int height;
-  // The odd element in width: 1 if the total is odd.
+  // Additional elements after the last column: 1 if the total width is odd.
   int width_offset;
-  // The odd element in height: 1 if the total is odd.
+  // Additional elements after the last row: 1 if the total height is odd.
   int height_offset;
 } TfLitePaddingValues;
 
 // MIRROR_PAD.
 typedef struct TfLiteMirrorPaddingParams {
-  // How the border is mirrored.
+  // Mirroring scheme.
   TfLiteMirrorPaddingMode mode;
 } TfLiteMirrorPaddingParams;
 
 // CONV_2D. 24 bytes before TensorFlow 2.15.
 typedef struct TfLiteConvParams {
-  // How the border is padded.
+  // Padding scheme.
   TfLitePadding padding;
-  // Steps in width.
+  // Stride in width.
   int stride_width;
-  // Steps in height.
+  // Stride in height.
   int stride_height;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Distance of filter taps in width, 1 for none.
+  // Dilation in width, 1 for none.
   int dilation_width_factor;
-  // Distance of filter taps in height, 1 for none.
+  // Dilation in height, 1 for none.
   int dilation_height_factor;
-  // Bias type of quantised filters; kTfLiteNoType when not said.
+  // Bias type if the filter is quantised; kTfLiteNoType if unspecified.
   TfLiteType quantized_bias_type;
 } TfLiteConvParams;
 
 // CONV_3D and CONV_3D_TRANSPOSE.
 typedef struct TfLiteConv3DParams {
-  // How the border is padded.
+  // Padding scheme.
   TfLitePadding padding;
-  // Steps in width.
+  // Stride in width.
   int stride_width;
-  // Steps in height.
+  // Stride in height.
   int stride_height;
-  // Steps in depth.
+  // Stride in depth.
   int stride_depth;
-  // Distance of filter taps in width, 1 for none.
+  // Dilation in width, 1 for none.
   int dilation_width_factor;
-  // Distance of filter taps in height, 1 for none.
+  // Dilation in height, 1 for none.
   int dilation_height_factor;
-  // Distance of filter taps in depth, 1 for none.
+  // Dilation in depth, 1 for none.
   int dilation_depth_factor;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteConv3DParams;
 
-// CONV_3D_TRANSPOSE carries the same struct.
+// CONV_3D_TRANSPOSE, same struct as CONV_3D.
 typedef TfLiteConv3DParams TfLiteConv3DTransposeParams;
 
 // AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 typedef struct TfLitePoolParams {
-  // How the border is padded.
+  // Padding scheme.
   TfLitePadding padding;
-  // Steps in width.
+  // Stride in width.
   int stride_width;
-  // Steps in height.
+  // Stride in height.
   int stride_height;
   // Window width.
   int filter_width;
   // Window height.
   int filter_height;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Written by the kernel's prepare.
+  // Set by the kernel's prepare.
   struct {
     TfLitePaddingValues padding;
   } computed;
@@ -224,113 +224,114 @@ typedef struct TfLitePoolParams {
 
 // DEPTHWISE_CONV_2D.
 typedef struct TfLiteDepthwiseConvParams {
-  // How the border is padded.
+  // Padding scheme.
   TfLitePadding padding;
-  // Steps in width.
+  // Stride in width.
   int stride_width;
-  // Steps in height.
+  // Stride in height.
   int stride_height;
-  // Output channels per input channel. The kernel derives it from the shapes.
+  // Number of output channels per input channel. The kernel computes it from the shapes and ignores
+  // this field.
   int depth_multiplier;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Distance of filter taps in width, 1 for none.
+  // Dilation in width, 1 for none.
   int dilation_width_factor;
-  // Distance of filter taps in height, 1 for none.
+  // Dilation in height, 1 for none.
   int dilation_height_factor;
 } TfLiteDepthwiseConvParams;
 
 // SVDF.
 typedef struct TfLiteSVDFParams {
-  // Filters per output unit.
+  // Number of filters per output unit.
   int rank;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteSVDFParams;
 
 // RNN.
 typedef struct TfLiteRNNParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteRNNParams;
 
 // UNIDIRECTIONAL_SEQUENCE_RNN.
 typedef struct TfLiteSequenceRNNParams {
-  // Dimension 0 is time, not batch.
+  // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteSequenceRNNParams;
 
 // BIDIRECTIONAL_SEQUENCE_RNN.
 typedef struct TfLiteBidirectionalSequenceRNNParams {
-  // Dimension 0 is time, not batch.
+  // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Both directions go to one output.
+  // The outputs of both directions are concatenated in one tensor.
   bool merge_outputs;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBidirectionalSequenceRNNParams;
 
 // FULLY_CONNECTED. 12 bytes before TensorFlow 2.15.
 typedef struct TfLiteFullyConnectedParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // How the weights are laid out.
+  // Layout of the weights.
   TfLiteFullyConnectedWeightsFormat weights_format;
-  // The output keeps the rank of the input.
+  // The output has the rank of the input.
   bool keep_num_dims;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
-  // Bias type of quantised filters; kTfLiteNoType when not said.
+  // Bias type if the filter is quantised; kTfLiteNoType if unspecified.
   TfLiteType quantized_bias_type;
 } TfLiteFullyConnectedParams;
 
 // LSH_PROJECTION.
 typedef struct TfLiteLSHProjectionParams {
-  // How the result is written.
+  // Output format.
   TfLiteLSHProjectionType type;
 } TfLiteLSHProjectionParams;
 
 // SOFTMAX.
 typedef struct TfLiteSoftmaxParams {
-  // Factor in the exponent.
+  // Factor of the logits.
   float beta;
 } TfLiteSoftmaxParams;
 
 // CONCATENATION.
 typedef struct TfLiteConcatenationParams {
-  // The dimension, counted from the end if negative.
+  // Index of the dimension, counted from the end if negative.
   int axis;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteConcatenationParams;
 
 // ADD.
 typedef struct TfLiteAddParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // int16 scales are powers of two.
+  // The scales of int16 tensors are powers of two.
   bool pot_scale_int16;
 } TfLiteAddParams;
 
 // Never produced: SPACE_TO_BATCH_ND has no builtin data.
 typedef struct TfLiteSpaceToBatchNDParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteSpaceToBatchNDParams;
 
 // Never produced: BATCH_TO_SPACE_ND has no builtin data.
 typedef struct TfLiteBatchToSpaceNDParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteBatchToSpaceNDParams;
 
@@ -340,149 +341,149 @@ typedef struct TfLiteBatchMatMulParams {
   bool adj_x;
   // The right matrices are transposed.
   bool adj_y;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBatchMatMulParams;
 
 // MUL.
 typedef struct TfLiteMulParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteMulParams;
 
 // SUB.
 typedef struct TfLiteSubParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // int16 scales are powers of two.
+  // The scales of int16 tensors are powers of two.
   bool pot_scale_int16;
 } TfLiteSubParams;
 
 // DIV.
 typedef struct TfLiteDivParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteDivParams;
 
 // L2_NORMALIZATION.
 typedef struct TfLiteL2NormParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteL2NormParams;
 
 // LOCAL_RESPONSE_NORMALIZATION.
 typedef struct TfLiteLocalResponseNormParams {
-  // Half window over the channels.
+  // Radius of the window over the channels.
   int radius;
-  // Added before the power.
+  // Bias, added to the scaled sum before the power.
   float bias;
   // Factor of the sum of squares.
   float alpha;
-  // The power.
+  // Exponent.
   float beta;
 } TfLiteLocalResponseNormParams;
 
 // LSTM.
 typedef struct TfLiteLSTMParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Bound of the cell state, 0 for none.
+  // Clipping bound of the cell state, 0 for none.
   float cell_clip;
-  // Bound of the projection, 0 for none.
+  // Clipping bound of the projection, 0 for none.
   float proj_clip;
-  // Which set of inputs the node has.
+  // Set of inputs of the node.
   TfLiteLSTMKernelType kernel_type;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteLSTMParams;
 
 // UNIDIRECTIONAL_SEQUENCE_LSTM.
 typedef struct TfLiteUnidirectionalSequenceLSTMParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Bound of the cell state, 0 for none.
+  // Clipping bound of the cell state, 0 for none.
   float cell_clip;
-  // Bound of the projection, 0 for none.
+  // Clipping bound of the projection, 0 for none.
   float proj_clip;
-  // Dimension 0 is time, not batch.
+  // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
-  // The recurrent weights are diagonals, stored as vectors.
+  // The recurrent weights are diagonal matrices, stored as vectors.
   bool diagonal_recurrent_tensors;
 } TfLiteUnidirectionalSequenceLSTMParams;
 
 // BIDIRECTIONAL_SEQUENCE_LSTM.
 typedef struct TfLiteBidirectionalSequenceLSTMParams {
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Bound of the cell state, 0 for none.
+  // Clipping bound of the cell state, 0 for none.
   float cell_clip;
-  // Bound of the projection, 0 for none.
+  // Clipping bound of the projection, 0 for none.
   float proj_clip;
-  // Both directions go to one output.
+  // The outputs of both directions are concatenated in one tensor.
   bool merge_outputs;
-  // Dimension 0 is time, not batch.
+  // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Hybrid kernels quantise their inputs with a zero point.
+  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBidirectionalSequenceLSTMParams;
 
 // RESIZE_BILINEAR.
 typedef struct TfLiteResizeBilinearParams {
-  // The corner pixels of input and output coincide.
+  // The centers of the corner pixels of input and output coincide.
   bool align_corners;
-  // Pixels are areas whose centre is at one half.
+  // The center of pixel i is at i + 0.5.
   bool half_pixel_centers;
 } TfLiteResizeBilinearParams;
 
 // RESIZE_NEAREST_NEIGHBOR.
 typedef struct TfLiteResizeNearestNeighborParams {
-  // The corner pixels of input and output coincide.
+  // The centers of the corner pixels of input and output coincide.
   bool align_corners;
-  // Pixels are areas whose centre is at one half.
+  // The center of pixel i is at i + 0.5.
   bool half_pixel_centers;
 } TfLiteResizeNearestNeighborParams;
 
 // Never produced: PAD has no builtin data.
 typedef struct TfLitePadParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLitePadParams;
 
 // Never produced: PADV2 has no builtin data.
 typedef struct TfLitePadV2Params {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLitePadV2Params;
 
 // RESHAPE.
 typedef struct TfLiteReshapeParams {
-  // The new shape; -1 for the one dimension to be derived.
+  // New shape; -1 for at most one dimension that is computed from the others.
   int32_t shape[TFLITE_RESHAPE_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries of `shape`.
+  // Number of valid entries of `shape`.
   int num_dimensions;
 } TfLiteReshapeParams;
 
 // SKIP_GRAM.
 typedef struct TfLiteSkipGramParams {
-  // Words per n-gram.
+  // Number of words per n-gram.
   int ngram_size;
-  // Words that may be skipped between two.
+  // Maximum number of skipped words between two words of an n-gram.
   int max_skip_size;
-  // Shorter n-grams count, too.
+  // Includes n-grams with fewer words.
   bool include_all_ngrams;
 } TfLiteSkipGramParams;
 
 // SPACE_TO_DEPTH.
 typedef struct TfLiteSpaceToDepthParams {
-  // Edge of the block.
+  // Edge length of the blocks.
   int block_size;
 } TfLiteSpaceToDepthParams;
 
 // DEPTH_TO_SPACE.
 typedef struct TfLiteDepthToSpaceParams {
-  // Edge of the block.
+  // Edge length of the blocks.
   int block_size;
 } TfLiteDepthToSpaceParams;
 
@@ -496,27 +497,27 @@ typedef struct TfLiteCastParams {
 
 // EMBEDDING_LOOKUP_SPARSE.
 typedef struct TfLiteEmbeddingLookupSparseParams {
-  // How the rows are combined.
+  // Combination of the rows.
   TfLiteCombinerType combiner;
 } TfLiteEmbeddingLookupSparseParams;
 
 // GATHER.
 typedef struct TfLiteGatherParams {
-  // The dimension, counted from the end if negative.
+  // Index of the dimension, counted from the end if negative.
   int axis;
-  // Leading dimensions that index and data share.
+  // Number of leading batch dimensions of both data and indices.
   int batch_dims;
 } TfLiteGatherParams;
 
 // Never produced: TRANSPOSE has no builtin data.
 typedef struct TfLiteTransposeParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteTransposeParams;
 
 // MEAN, SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY and REDUCE_ALL.
 typedef struct TfLiteReducerParams {
-  // Reduced dimensions stay with length 1.
+  // Reduced dimensions are kept, with size 1.
   bool keep_dims;
 } TfLiteReducerParams;
 
@@ -534,25 +535,26 @@ typedef struct TfLiteSplitVParams {
 
 // SQUEEZE.
 typedef struct TfLiteSqueezeParams {
-  // Dimensions to drop; all of length 1 if there are none.
+  // Dimensions to remove; if empty, all dimensions of size 1.
   int32_t squeeze_dims[8];
-  // Used entries of `squeeze_dims`.
+  // Number of valid entries of `squeeze_dims`.
   int num_squeeze_dims;
 } TfLiteSqueezeParams;
 
-// STRIDED_SLICE. Bit i of a mask is about dimension i. 20 bytes before TensorFlow 2.14.
+// STRIDED_SLICE. Bit i of a mask refers to entry i of begin, end and strides. 20 bytes before
+// TensorFlow 2.14.
 typedef struct TfLiteStridedSliceParams {
-  // Dimensions that start at their beginning.
+  // Entries whose `begin` is ignored: the slice starts at the first element.
   int begin_mask;
-  // Dimensions that run to their end.
+  // Entries whose `end` is ignored: the slice extends to the last element.
   int end_mask;
-  // The entry that stands for all missing dimensions.
+  // Entry that represents all unspecified dimensions.
   int ellipsis_mask;
-  // Entries that insert a dimension of length 1.
+  // Entries that insert a dimension of size 1.
   int new_axis_mask;
-  // Dimensions of which one element is taken and that disappear.
+  // Entries that select one element and remove the dimension.
   int shrink_axis_mask;
-  // `end` counts from `begin`.
+  // `end` is relative to `begin`.
   bool offset;
 } TfLiteStridedSliceParams;
 
@@ -570,21 +572,21 @@ typedef struct TfLiteArgMinParams {
 
 // TRANSPOSE_CONV. 12 bytes before TensorFlow 2.12, 16 before 2.15.
 typedef struct TfLiteTransposeConvParams {
-  // How the border is padded.
+  // Padding scheme.
   TfLitePadding padding;
-  // Steps in width.
+  // Stride in width.
   int stride_width;
-  // Steps in height.
+  // Stride in height.
   int stride_height;
-  // Applied to the output.
+  // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Bias type of quantised filters; kTfLiteNoType when not said.
+  // Bias type if the filter is quantised; kTfLiteNoType if unspecified.
   TfLiteType quantized_bias_type;
 } TfLiteTransposeConvParams;
 
 // SPARSE_TO_DENSE.
 typedef struct TfLiteSparseToDenseParams {
-  // Indices must be sorted and in range.
+  // Requests the check that the indices are sorted and in range.
   bool validate_indices;
 } TfLiteSparseToDenseParams;
 
@@ -596,19 +598,19 @@ typedef struct TfLiteShapeParams {
 
 // Never produced: RANK has no builtin data.
 typedef struct TfLiteRankParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteRankParams;
 
 // FAKE_QUANT.
 typedef struct TfLiteFakeQuantParams {
-  // Real value of the lowest step.
+  // Smallest representable real value.
   float min;
-  // Real value of the highest step.
+  // Largest representable real value.
   float max;
-  // Width of the stored number.
+  // Number of bits of the quantised values.
   int num_bits;
-  // The lowest stored value is not used.
+  // The smallest quantised value is not used.
   bool narrow_range;
 } TfLiteFakeQuantParams;
 
@@ -616,13 +618,13 @@ typedef struct TfLiteFakeQuantParams {
 typedef struct TfLitePackParams {
   // Number of inputs.
   int values_count;
-  // The dimension, counted from the end if negative.
+  // Index of the dimension, counted from the end if negative.
   int axis;
 } TfLitePackParams;
 
 // ONE_HOT.
 typedef struct TfLiteOneHotParams {
-  // The dimension, counted from the end if negative.
+  // Index of the dimension, counted from the end if negative.
   int axis;
 } TfLiteOneHotParams;
 
@@ -630,13 +632,13 @@ typedef struct TfLiteOneHotParams {
 typedef struct TfLiteUnpackParams {
   // Number of outputs.
   int num;
-  // The dimension, counted from the end if negative.
+  // Index of the dimension, counted from the end if negative.
   int axis;
 } TfLiteUnpackParams;
 
 // LEAKY_RELU.
 typedef struct TfLiteLeakyReluParams {
-  // Slope of the negative part.
+  // Slope for negative inputs.
   float alpha;
 } TfLiteLeakyReluParams;
 
@@ -648,57 +650,57 @@ typedef struct TfLiteUniqueParams {
 
 // REVERSE_SEQUENCE.
 typedef struct TfLiteReverseSequenceParams {
-  // The dimension that is reversed.
+  // Index of the dimension that is reversed.
   int seq_dim;
-  // The dimension that selects the length.
+  // Index of the batch dimension, which has one length per element.
   int batch_dim;
 } TfLiteReverseSequenceParams;
 
 // Never produced: MATRIX_DIAG has no builtin data.
 typedef struct TfLiteMatrixDiagParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteMatrixDiagParams;
 
 // Never produced: MATRIX_SET_DIAG has no builtin data.
 typedef struct TfLiteMatrixSetDiagParams {
-  // Not used.
+  // Unused.
   EmptyStructPlaceholder placeholder;
 } TfLiteMatrixSetDiagParams;
 
 // IF.
 typedef struct TfLiteIfParams {
-  // Run if the condition holds.
+  // Index of the subgraph that runs if the condition is true.
   int then_subgraph_index;
-  // Run if it does not.
+  // Index of the subgraph that runs if it is false.
   int else_subgraph_index;
 } TfLiteIfParams;
 
 // WHILE.
 typedef struct TfLiteWhileParams {
-  // Says whether to go on.
+  // Index of the subgraph that computes the condition.
   int cond_subgraph_index;
-  // The subgraph to run.
+  // Index of the subgraph of the loop body.
   int body_subgraph_index;
 } TfLiteWhileParams;
 
 // CUMSUM.
 typedef struct TfLiteCumsumParams {
-  // Each sum leaves out its own element.
+  // Sum i excludes element i.
   bool exclusive;
-  // Sums run from the end.
+  // Sums start at the last element.
   bool reverse;
 } TfLiteCumsumParams;
 
 // CALL_ONCE.
 typedef struct TfLiteCallOnceParams {
-  // Run once per interpreter.
+  // Index of the subgraph that runs once per interpreter.
   int init_subgraph_index;
 } TfLiteCallOnceParams;
 
 // HASHTABLE.
 typedef struct TfLiteHashtableParams {
-  // Which table of the model.
+  // Number of the table in the model.
   int table_id;
   // Type of the keys.
   TfLiteType key_dtype;
@@ -708,7 +710,7 @@ typedef struct TfLiteHashtableParams {
 
 // VAR_HANDLE. The strings point into the model.
 typedef struct TfLiteVarHandleParams {
-  // Name space of the variable.
+  // Namespace of the variable.
   const char* container;
   // Name of the variable.
   const char* shared_name;
@@ -716,7 +718,7 @@ typedef struct TfLiteVarHandleParams {
 
 // RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL.
 typedef struct TfLiteRandomParams {
-  // First seed; 0 and 0 for any.
+  // First seed; if both are 0, the kernel chooses.
   int seed;
   // Second seed.
   int seed2;
@@ -724,107 +726,107 @@ typedef struct TfLiteRandomParams {
 
 // BUCKETIZE. The boundaries point into the model.
 typedef struct TfLiteBucketizeParams {
-  // Length of `boundaries`.
+  // Size of `boundaries`.
   int num_boundaries;
-  // Ascending bounds.
+  // Bounds of the buckets, in ascending order.
   const float* boundaries;
 } TfLiteBucketizeParams;
 
 // GELU.
 typedef struct TfLiteGeluParams {
-  // Use the tanh formula.
+  // Uses the approximation by tanh instead of erf.
   bool approximate;
 } TfLiteGeluParams;
 
 // Never produced: STABLEHLO_CONCATENATE has no builtin data.
 typedef struct TfLiteStablehloConcatenateParams {
-  // The dimension to join.
+  // Index of the dimension that is concatenated.
   int64_t dimension;
 } TfLiteStablehloConcatenateParams;
 
 // STABLEHLO_SCATTER.
 typedef struct TfLiteStablehloScatterParams {
-  // A promise of the model.
+  // Promise of the model; the kernel does not check it.
   bool indices_are_sorted;
   // Window dimensions of the updates.
   int64_t update_window_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_update_window_dims;
-  // Operand dimensions the windows lack.
+  // Operand dimensions that the windows do not have.
   int64_t inserted_window_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_inserted_window_dims;
   // Operand dimension of each index component.
   int64_t scatter_dims_to_operand_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_scatter_dims_to_operand_dims;
-  // Dimension of the indices that holds one index.
+  // Dimension of the indices tensor that contains the components of one index.
   int64_t index_vector_dim;
-  // A promise of the model.
+  // Promise of the model; the kernel does not check it.
   bool unique_indices;
-  // Combines old value and update.
+  // Index of the subgraph that combines the old value and the update.
   int update_computation_subgraph_index;
 } TfLiteStablehloScatterParams;
 
 // STABLEHLO_RNG_BIT_GENERATOR.
 typedef struct TfLiteStablehloRngBitGeneratorParams {
-  // The generator.
+  // Random number generator.
   TfLiteRngAlgorithm algorithm;
 } TfLiteStablehloRngBitGeneratorParams;
 
 // STABLEHLO_GATHER.
 typedef struct TfLiteStablehloGatherParams {
-  // Output dimensions that walk a slice.
+  // Output dimensions that are dimensions of a slice.
   int64_t offset_dims[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_offset_dims;
-  // Slice dimensions that disappear.
+  // Operand dimensions that are removed from slices.
   int64_t collapsed_slice_dims[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_collapsed_slice_dims;
   // Operand dimension of each index component.
   int64_t start_index_map[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_start_index_map;
-  // Dimension of the indices that holds one index.
+  // Dimension of the indices tensor that contains the components of one index.
   int64_t index_vector_dim;
-  // Extent of a slice.
+  // Size of a slice in each operand dimension.
   int64_t slice_sizes[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Used entries.
+  // Number of valid entries.
   int num_slice_sizes;
-  // A promise of the model.
+  // Promise of the model; the kernel does not check it.
   bool indices_are_sorted;
 } TfLiteStablehloGatherParams;
 
 // STABLEHLO_REDUCE_WINDOW.
 typedef struct TfLiteStablehloReduceWindowParams {
-  // Extent of the window.
+  // Size of the window in each dimension.
   int64_t window_dimensions[TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
-  // Steps of the window.
+  // Stride of the window in each dimension.
   int64_t window_strides[TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
-  // Dilation of the input.
+  // Dilation of the input in each dimension.
   int64_t base_dilations[TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
-  // Dilation of the window.
+  // Dilation of the window in each dimension.
   int64_t window_dilations[TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
-  // Low and high padding of each dimension.
+  // Padding before and after each dimension.
   int64_t padding[2 * TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
-  // The subgraph to run.
+  // Index of the subgraph that combines two values.
   int body_subgraph_index;
 } TfLiteStablehloReduceWindowParams;
 
 // REDUCE_WINDOW.
 typedef struct TfLiteReduceWindowParams {
-  // What is computed.
+  // Reduction over each window.
   enum TfLiteReduceWindowFunction reduce_function;
 } TfLiteReduceWindowParams;
 
 // STABLEHLO_PAD.
 typedef struct TfLiteStablehloPadParams {
-  // Before the first element; may be negative.
+  // Padding before the first element; may be negative.
   int64_t edge_padding_low[TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT];
-  // After the last element; may be negative.
+  // Padding after the last element; may be negative.
   int64_t edge_padding_high[TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT];
-  // Between elements.
+  // Padding between adjacent elements.
   int64_t interior_padding[TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT];
 } TfLiteStablehloPadParams;
 
@@ -832,21 +834,21 @@ typedef struct TfLiteStablehloPadParams {
 typedef struct TfLiteStablehloCompositeParams {
   // Name of the composite.
   const char* name;
-  // Its decomposition.
+  // Index of the subgraph with the decomposition.
   int32_t subgraph_index;
   // Version of the composite.
   int32_t version;
-  // FlexBuffer map of attributes.
+  // Attributes, a FlexBuffer map.
   const uint8_t* attributes;
-  // Size in bytes.
+  // Size of `attributes` in bytes.
   size_t attributes_size;
 } TfLiteStablehloCompositeParams;
 
 // STABLEHLO_CASE.
 typedef struct TfLiteStablehloCaseParams {
-  // The branches.
+  // Indices of the branches' subgraphs.
   int32_t branch_subgraph_indices[TFLITE_STABLEHLO_CASE_PARAMS_MAX_BRANCHES_COUNT];
-  // Used entries.
+  // Number of valid entries.
   uint32_t num_branches;
 } TfLiteStablehloCaseParams;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of the builtin operators.
+// Numbers of the builtin operators.
 //
-// They are the numbers of the model format, too, so this table doubles as the list of operator
-// codes in a file. Numbers never change; new ones are appended. Three of them are not operators:
-// kTfLiteBuiltinCustom (32), kTfLiteBuiltinDelegate (51, a node that a delegate put into the graph)
-// and kTfLiteBuiltinPlaceholderForGreaterOpCodes (127, which marks, in the old one-byte field of a
-// model, that the real code is above 126).
+// They are also the operator codes of the model format. Numbers never change; new ones are
+// appended. Three of them are not operators: kTfLiteBuiltinCustom (32), kTfLiteBuiltinDelegate (51,
+// a node that a delegate added to the graph) and kTfLiteBuiltinPlaceholderForGreaterOpCodes (127;
+// as the value of a model's old one-byte field it means that the code is in the newer field).
 #ifndef DEPUTY_C_API_INCLUDE_BUILTIN_OPS_H_
 #define DEPUTY_C_API_INCLUDE_BUILTIN_OPS_H_
 
@@ -14,8 +13,8 @@
 extern "C" {
 #endif
 
-// Which builtin operator. 0 to 156 are as old as TensorFlow 2.10 or older, 157 and 158 came with
-// 2.11, 159 to 161 with 2.13, 162 to 205 with 2.15, 206 with 2.17, 207 to 209 with 2.19.
+// The builtin operators. 0 to 156 exist in TensorFlow 2.10 and older, 157 and 158 since 2.11, 159
+// to 161 since 2.13, 162 to 205 since 2.15, 206 since 2.17, 207 to 209 since 2.19.
 typedef enum {
   kTfLiteBuiltinAdd = 0,
   kTfLiteBuiltinAveragePool2d = 1,

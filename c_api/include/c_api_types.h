@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types that every other public header needs: status codes, element types, the legacy
-// quantisation pair, and the names of the opaque objects.
+// Types that all other public headers use: status codes, element types, the legacy quantisation
+// parameters, and the names of the opaque types.
 //
-// Numbers never change and never get re-used, but the lists grow: a client may meet a value that is
-// newer than the header it was compiled with. Never write a switch that trusts them to be complete.
+// Values never change and are never reused, but the enums grow: a client may receive a value that
+// is newer than its header. Every switch over them needs a default.
 #ifndef DEPUTY_C_API_INCLUDE_C_API_TYPES_H_
 #define DEPUTY_C_API_INCLUDE_C_API_TYPES_H_
 
@@ -14,8 +14,7 @@
 extern "C" {
 #endif
 
-// Marks a function that the library exports. Clients of a shared library need nothing else, so it
-// is the same for building and for using.
+// Marks an exported function. The definition is the same for building and for using the library.
 #ifndef TFL_CAPI_EXPORT
 #if defined(_WIN32)
 #define TFL_CAPI_EXPORT
@@ -24,16 +23,17 @@ extern "C" {
 #endif
 #endif
 
-// What a fallible call returns. Everything but kTfLiteOk is a failure, except
+// Result of a function that can fail. Every value except kTfLiteOk is a failure, and except
 // kTfLiteOutputShapeNotKnown, which only a kernel's prepare returns.
 typedef enum TfLiteStatus {
   // Success.
   kTfLiteOk = 0,
   // Failure in the runtime or in a kernel.
   kTfLiteError = 1,
-  // A delegate failed. The graph has been put back to what it was without delegates.
+  // A delegate failed. All delegates have been removed from the graph.
   kTfLiteDelegateError = 2,
-  // Delegate and graph do not fit together, for example an immutable graph. The graph is usable.
+  // The delegate cannot be applied to this graph, e.g. because it is immutable. The graph is
+  // usable.
   kTfLiteApplicationError = 3,
   // Serialised delegate data: nothing is stored under that key.
   kTfLiteDelegateDataNotFound = 4,
@@ -45,13 +45,13 @@ typedef enum TfLiteStatus {
   kTfLiteUnresolvedOps = 7,
   // Invoke or AllocateTensors was stopped by a Cancel call.
   kTfLiteCancelled = 8,
-  // Answer of a kernel's prepare: treat the outputs like dynamic ones. Not a failure.
+  // Result of a kernel's prepare: treat the outputs like dynamic ones. Not a failure.
   kTfLiteOutputShapeNotKnown = 9,
 } TfLiteStatus;
 
-// The element type of a tensor. The packed size of one element stands in brackets.
+// Element type of a tensor, with the packed size of one element in brackets.
 typedef enum {
-  // No type yet, as in a tensor that a kernel has just added.
+  // No type, e.g. of a tensor that a kernel has just added.
   kTfLiteNoType = 0,
   // IEEE single precision [4 bytes].
   kTfLiteFloat32 = 1,
@@ -61,9 +61,9 @@ typedef enum {
   kTfLiteUInt8 = 3,
   // Signed integer [8 bytes].
   kTfLiteInt64 = 4,
-  // A packed list of byte strings [no fixed size]: int32 count, count + 1 int32 offsets, bytes.
+  // Packed list of byte strings [no fixed size]: int32 count, count + 1 int32 offsets, bytes.
   kTfLiteString = 5,
-  // Truth value, 0 or 1 [1 byte].
+  // Boolean value, 0 or 1 [1 byte].
   kTfLiteBool = 6,
   // Signed integer, often symmetrically quantised [2 bytes].
   kTfLiteInt16 = 7,
@@ -81,19 +81,19 @@ typedef enum {
   kTfLiteUInt64 = 13,
   // Handle of a resource such as a variable or a hash table [no fixed size].
   kTfLiteResource = 14,
-  // A C++ object behind a virtual interface, see kTfLiteVariantObject [no fixed size].
+  // A C++ object with virtual functions, see kTfLiteVariantObject [no fixed size].
   kTfLiteVariant = 15,
   // Unsigned integer [4 bytes].
   kTfLiteUInt32 = 16,
   // Unsigned integer [2 bytes].
   kTfLiteUInt16 = 17,
-  // Signed integer, two per byte, the lower half first [1/2 byte].
+  // Signed integer, two per byte, low nibble first [1/2 byte].
   kTfLiteInt4 = 18,
-  // The upper half of a single precision number [2 bytes].
+  // Upper half of a single precision number [2 bytes].
   kTfLiteBFloat16 = 19,
-  // Signed integer, four per byte, the lowest bits first [1/4 byte].
+  // Signed integer, four per byte, lowest bits first [1/4 byte].
   kTfLiteInt2 = 20,
-  // Unsigned integer, two per byte, the lower half first [1/2 byte].
+  // Unsigned integer, two per byte, low nibble first [1/2 byte].
   kTfLiteUInt4 = 21,
   // Eight-bit float with 4 exponent and 3 mantissa bits, no infinities [1 byte].
   kTfLiteFloat8E4M3FN = 22,
@@ -101,24 +101,24 @@ typedef enum {
   kTfLiteFloat8E5M2 = 23,
 } TfLiteType;
 
-// The per-tensor view of affine quantisation: real = scale * (stored - zero_point). Both fields are
-// zero when the tensor is not quantised with one scale for the whole tensor; then
-// TfLiteTensor.quantization is the only truth.
+// Affine quantisation with one scale per tensor: real = scale * (stored - zero_point). Both fields
+// are zero if the tensor is not quantised or has several scales; TfLiteTensor.quantization is then
+// the only valid description.
 typedef struct TfLiteQuantizationParams {
-  // Step between neighbouring stored values; 0 when there is no per-tensor quantisation.
+  // Difference between adjacent quantised values; 0 if there is no per-tensor quantisation.
   float scale;
-  // Stored value that stands for zero.
+  // Stored value that represents zero.
   int32_t zero_point;
 } TfLiteQuantizationParams;
 
-// The next three are TfLiteContext, TfLiteNode and TfLiteTensor, seen through an incomplete type by
-// code that wants to survive changes of those structs. The pointers are identical; casting between
-// the two views is what the runtime itself does.
+// The next three types are TfLiteContext, TfLiteNode and TfLiteTensor as incomplete types, for code
+// that must not depend on the layout of these structs. The pointers are identical; the runtime
+// casts between both types.
 
-// What a kernel or delegate sees of the subgraph it works for. Owned by the interpreter.
+// Interface of a subgraph for kernels and delegates. Owned by the interpreter.
 typedef struct TfLiteOpaqueContext TfLiteOpaqueContext;
 
-// What a kernel or delegate sees of one node. Owned by the subgraph.
+// A node, for kernels and delegates. Owned by the subgraph.
 typedef struct TfLiteOpaqueNode TfLiteOpaqueNode;
 
 // A tensor. Owned by the subgraph; the pointer may move when tensors are added.
@@ -127,12 +127,12 @@ typedef struct TfLiteOpaqueTensor TfLiteOpaqueTensor;
 // A delegate with public fields, defined in common.h.
 typedef struct TfLiteDelegate TfLiteDelegate;
 
-// The incomplete delegate type of builds that want a stable ABI.
+// Incomplete delegate type, for clients that require a stable ABI.
 typedef struct TfLiteOpaqueDelegateStruct TfLiteOpaqueDelegateStruct;
 
-// The delegate type in signatures of the public API. It is TfLiteDelegate, unless the client asks
-// for the incomplete type by defining one of the two macros to 1. The binary interface is a pointer
-// either way, and both kinds of code may be mixed in one process.
+// Delegate type of the public functions. It is TfLiteDelegate, unless the client selects the
+// incomplete type by defining one of the two macros as 1. The ABI is a pointer in both cases, and
+// code of both kinds can be used together in one process.
 #if (defined(TFLITE_USE_OPAQUE_DELEGATE) && TFLITE_USE_OPAQUE_DELEGATE) || \
     (defined(TFLITE_WITH_STABLE_ABI) && TFLITE_WITH_STABLE_ABI)
 typedef TfLiteOpaqueDelegateStruct TfLiteOpaqueDelegate;
@@ -140,10 +140,10 @@ typedef TfLiteOpaqueDelegateStruct TfLiteOpaqueDelegate;
 typedef TfLiteDelegate TfLiteOpaqueDelegate;
 #endif
 
-// An operator with callbacks, made by TfLiteOperatorCreate; see operator.h.
+// An operator with callbacks, created by TfLiteOperatorCreate; see operator.h.
 typedef struct TfLiteOperator TfLiteOperator;
 
-// The name that TfLiteOperator had before TensorFlow 2.17.
+// Name of TfLiteOperator before TensorFlow 2.17.
 typedef TfLiteOperator TfLiteRegistrationExternal;
 
 #ifdef __cplusplus

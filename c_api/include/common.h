@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structs that the runtime, kernels and delegates share, and the helpers that work on them.
+// The structs that the runtime, kernels and delegates share, and helper functions for them.
 //
-// Every layout here is frozen: plug-ins compiled years ago read these fields at fixed offsets. What
-// was added later sits at the end of its struct and is marked with the release that brought it;
-// code that may meet an older runtime or an older plug-in must not touch it.
+// Every layout here is frozen: plug-ins that were compiled years ago read these fields at fixed
+// offsets. Later additions are at the end of their struct and are marked with the release that
+// added them; code that may run with an older runtime or plug-in must not access them.
 //
-// Memory that crosses the border between runtime, client and plug-in comes from malloc and goes to
-// free: int and float arrays, quantisation, sparsity, dynamic tensor data, builtin data. So each
-// side may link its own copy of these helpers.
+// Memory that passes between runtime, client and plug-in is allocated with malloc and released with
+// free: int and float arrays, quantisation, sparsity, dynamic tensor data, builtin data. Each side
+// may therefore link its own copy of these helpers.
 //
-// Defining TF_LITE_STATIC_MEMORY selects the layouts of a different, micro-controller runtime. This
-// library is not that one, and the header refuses to compile with it.
+// The macro TF_LITE_STATIC_MEMORY selects the layouts of a different runtime, the one for
+// micro-controllers. This library does not implement them, and the header rejects the macro.
 #ifndef DEPUTY_C_API_INCLUDE_COMMON_H_
 #define DEPUTY_C_API_INCLUDE_COMMON_H_
 
@@ -50,28 +50,28 @@ typedef enum TfLiteExternalContextType {
   kTfLiteCpuBackendContext = 3,
   // LiteRT's buffer registry (since TensorFlow 2.19).
   kTfLiteLiteRtBufferContext = 4,
-  // The number of slots. It was 4 before TensorFlow 2.19.
+  // Number of slots; 4 before TensorFlow 2.19.
   kTfLiteMaxExternalContexts = 5
 } TfLiteExternalContextType;
 
-// The head of an external context. The client derives its own struct from it and owns it; it must
+// Base of an external context. The client derives its own struct from it and owns it; it must
 // outlive every interpreter that it is set on.
 typedef struct TfLiteExternalContext {
-  // The slot it was made for.
+  // Slot that the context belongs to.
   TfLiteExternalContextType type;
   // Called when the number of threads changes. May be NULL.
   TfLiteStatus (*Refresh)(struct TfLiteContext* context);
 } TfLiteExternalContext;
 
-// Stands in a node's inputs for an optional input that is absent.
+// Index of an optional input that is absent, in a node's inputs.
 #define kTfLiteOptionalTensor (-1)
 
 // ------------------------------------------------------------------------------------------------
 // Arrays
 // ------------------------------------------------------------------------------------------------
 
-// A counted array of ints in one malloc block of 4 + 4 * size bytes. Most pointers to one are owned
-// by the struct they sit in.
+// Array of ints with its size, in one malloc block of 4 + 4 * size bytes. Most pointers to one are
+// owned by the struct that contains them.
 __extension__ typedef struct TfLiteIntArray {
   // Number of elements, never negative.
   int size;
@@ -79,29 +79,29 @@ __extension__ typedef struct TfLiteIntArray {
   int data[];
 } TfLiteIntArray;
 
-// Bytes that an array of `size` ints occupies. Any thread; cannot fail.
+// Size of an array of `size` ints, in bytes. Any thread; cannot fail.
 TFL_CAPI_EXPORT size_t TfLiteIntArrayGetSizeInBytes(int size);
 
-// Makes an array whose elements are uninitialised. The caller owns it and frees it with
-// TfLiteIntArrayFree. Size 0 gives a valid array. NULL if `size` is negative or memory is short.
-// Any thread.
+// Creates an array with uninitialised elements. The caller owns it and frees it with
+// TfLiteIntArrayFree. Size 0 is valid. NULL if `size` is negative or if out of memory. Any thread.
 TFL_CAPI_EXPORT TfLiteIntArray* TfLiteIntArrayCreate(int size);
 
-// 1 if both hold the same elements, or both are NULL, else 0. Borrows both. Any thread.
+// Returns 1 if both arrays have the same elements, or both are NULL, else 0. Borrows both. Any
+// thread.
 TFL_CAPI_EXPORT int TfLiteIntArrayEqual(const TfLiteIntArray* a, const TfLiteIntArray* b);
 
-// 1 if `a` holds exactly the `b_size` elements at `b_data`, else 0. A NULL array equals only a
-// length of 0. Borrows both. Any thread.
+// Returns 1 if `a` consists of exactly the `b_size` elements at `b_data`, else 0. A NULL array
+// equals only a length of 0. Borrows both. Any thread.
 TFL_CAPI_EXPORT int TfLiteIntArrayEqualsArray(const TfLiteIntArray* a, int b_size,
                                               const int* b_data);
 
-// A copy that the caller owns. NULL for NULL, and when memory is short. Any thread.
+// Returns a copy that the caller owns. NULL for NULL, and if out of memory. Any thread.
 TFL_CAPI_EXPORT TfLiteIntArray* TfLiteIntArrayCopy(const TfLiteIntArray* src);
 
-// Frees an array. NULL is fine. Any thread.
+// Frees an array. NULL is ignored. Any thread.
 TFL_CAPI_EXPORT void TfLiteIntArrayFree(TfLiteIntArray* a);
 
-// A counted array of floats in one malloc block; like TfLiteIntArray.
+// Array of floats with its size, in one malloc block; see TfLiteIntArray.
 __extension__ typedef struct TfLiteFloatArray {
   // Number of elements, never negative.
   int size;
@@ -109,22 +109,22 @@ __extension__ typedef struct TfLiteFloatArray {
   float data[];
 } TfLiteFloatArray;
 
-// Bytes that an array of `size` floats occupies. Any thread; cannot fail.
+// Size of an array of `size` floats, in bytes. Any thread; cannot fail.
 TFL_CAPI_EXPORT int TfLiteFloatArrayGetSizeInBytes(int size);
 
-// Makes an array whose elements are uninitialised; rules as for TfLiteIntArrayCreate.
+// Creates an array with uninitialised elements; see TfLiteIntArrayCreate.
 TFL_CAPI_EXPORT TfLiteFloatArray* TfLiteFloatArrayCreate(int size);
 
-// A copy that the caller owns. NULL for NULL, and when memory is short. Any thread.
+// Returns a copy that the caller owns. NULL for NULL, and if out of memory. Any thread.
 TFL_CAPI_EXPORT TfLiteFloatArray* TfLiteFloatArrayCopy(const TfLiteFloatArray* src);
 
-// Frees an array. NULL is fine. Any thread.
+// Frees an array. NULL is ignored. Any thread.
 TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
 
 // ------------------------------------------------------------------------------------------------
-// Reporting and checking macros for kernels and delegates. Those that check return from the
-// function they stand in, so it must return TfLiteStatus. TF_LITE_STRIP_ERROR_STRINGS compiles the
-// messages out and keeps the checks.
+// Macros of kernels and delegates that report messages or check conditions. The checks return from
+// the function that contains them, which must therefore return TfLiteStatus. The macro
+// TF_LITE_STRIP_ERROR_STRINGS removes the messages and keeps the checks.
 // ------------------------------------------------------------------------------------------------
 
 #ifdef TF_LITE_STRIP_ERROR_STRINGS
@@ -150,8 +150,8 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
     }                                             \
   } while (0)
 
-// Returns kTfLiteError unless the condition holds. The rest is a printf-style message; its format
-// must be a string literal.
+// Returns kTfLiteError unless the condition is true. The further arguments are a printf-style
+// message whose format must be a string literal.
 #define TF_LITE_ENSURE_MSG(context, condition, ...)                                       \
   do {                                                                                    \
     if (!(condition)) {                                                                   \
@@ -161,7 +161,7 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
     }                                                                                     \
   } while (0)
 
-// Returns kTfLiteError and names the condition unless it holds.
+// Returns kTfLiteError and reports the condition's text unless it is true.
 #define TF_LITE_ENSURE(context, condition)                                                     \
   do {                                                                                         \
     if (!(condition)) {                                                                        \
@@ -170,7 +170,7 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
     }                                                                                          \
   } while (0)
 
-// Returns the status of the expression if it is not kTfLiteOk. Silent.
+// Returns the status of the expression if it is not kTfLiteOk. Reports nothing.
 #define TF_LITE_ENSURE_STATUS(expression)                  \
   do {                                                     \
     const TfLiteStatus tfl_internal_status = (expression); \
@@ -212,8 +212,8 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
   } while (0)
 
 // TF_LITE_ENSURE_OK(context, status) or (context, status, printf-style message ...): returns the
-// status if it is not kTfLiteOk, having reported the message with its place, if there is one and
-// the context is not NULL. Silent without a message, whose format must be a string literal.
+// status if it is not kTfLiteOk. The message, whose format must be a string literal, is reported
+// before with file and line, unless the context is NULL. Without a message nothing is reported.
 #define TF_LITE_ENSURE_OK(context, ...)                                                         \
   TFL_INTERNAL_SEVENTEENTH_(                                                                    \
       __VA_ARGS__, TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_WITH_,                  \
@@ -224,7 +224,7 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
       TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_, 0)                                 \
   (context, __VA_ARGS__)
 
-// With one argument behind the context, and with two to sixteen.
+// Variants with one argument after the context, and with two to sixteen.
 #define TFL_INTERNAL_ENSURE_OK_(context, status) \
   do {                                           \
     (void)(context);                             \
@@ -269,11 +269,11 @@ typedef struct TfLiteBFloat16 {
   uint16_t data;
 } TfLiteBFloat16;
 
-// The name of a type in capitals, for example "FLOAT32"; "Unknown type" for any other value. Static
-// string. Any thread.
+// Returns the name of a type in capitals, e.g. "FLOAT32"; "Unknown type" for any other value.
+// Static string. Any thread.
 TFL_CAPI_EXPORT const char* TfLiteTypeGetName(TfLiteType type);
 
-// Selects what TfLiteQuantization.params points to.
+// Type of the struct that TfLiteQuantization.params points to.
 typedef enum TfLiteQuantizationType {
   // params is NULL.
   kTfLiteNoQuantization = 0,
@@ -285,21 +285,21 @@ typedef enum TfLiteQuantizationType {
   kTfLiteMultiAxisQuantization = 3,
 } TfLiteQuantizationType;
 
-// How the stored numbers of a tensor map to real ones.
+// Mapping from the stored numbers of a tensor to real ones.
 typedef struct TfLiteQuantization {
-  // What `params` points to.
+  // Type of `params`.
   TfLiteQuantizationType type;
-  // malloc block owned by the tensor; freed, with what it owns, by TfLiteQuantizationFree.
+  // malloc block owned by the tensor; TfLiteQuantizationFree frees it and everything that it owns.
   void* params;
 } TfLiteQuantization;
 
 // real = scale * (stored - zero_point), for the whole tensor or for each slice of one dimension.
 typedef struct TfLiteAffineQuantization {
-  // Owned. One element, or one per slice of `quantized_dimension`.
+  // Owned. One element, or one per index of `quantized_dimension`.
   TfLiteFloatArray* scale;
-  // Owned. As long as `scale`, or one element that stands for all.
+  // Owned. Same size as `scale`, or one element for all scales.
   TfLiteIntArray* zero_point;
-  // The dimension whose slices have scales of their own.
+  // The dimension along which each index has a scale of its own.
   int32_t quantized_dimension;
 } TfLiteAffineQuantization;
 
@@ -311,11 +311,11 @@ typedef struct TfLiteBlockwiseQuantization {
   int32_t zero_point;
   // Elements per block.
   int32_t blocksize;
-  // The dimension that is cut into blocks.
+  // The dimension that is divided into blocks.
   int32_t quantized_dimension;
 } TfLiteBlockwiseQuantization;
 
-// Scales along several dimensions at once.
+// Scales along several dimensions.
 typedef struct TfLiteMultiAxisQuantization {
   // Index of the tensor that holds the scales.
   int32_t scales;
@@ -323,12 +323,12 @@ typedef struct TfLiteMultiAxisQuantization {
   int32_t zero_points;
   // Elements per block.
   int32_t blocksize;
-  // Owned. The dimensions.
+  // Owned. The dimensions along which each index has scales of its own.
   TfLiteIntArray* quantized_dimensions;
 } TfLiteMultiAxisQuantization;
 
-// The storage of a tensor, as a pointer to whatever its type says. All members share the address;
-// `raw` and `data` are the generic ones.
+// Address of a tensor's contents, typed for each element type. All members share the address; `raw`
+// and `data` are the generic ones.
 typedef union TfLitePtrUnion {
   int32_t* i32;
   uint32_t* u32;
@@ -350,13 +350,13 @@ typedef union TfLitePtrUnion {
   void* data;
 } TfLitePtrUnion;
 
-// Where the bytes of a tensor live, and for how long they hold still.
+// Location of a tensor's contents, and the lifetime of their address and values.
 typedef enum TfLiteAllocationType {
-  // No storage.
+  // No memory.
   kTfLiteMemNone = 0,
-  // A constant inside the model's bytes. Never written, freed or resized.
+  // Constant in the model's bytes. Never written, freed or resized.
   kTfLiteMmapRo = 1,
-  // Arena. The address holds between two allocations, the contents only within one Invoke.
+  // Arena. The address is valid until the next allocation, the contents only during one Invoke.
   kTfLiteArenaRw = 2,
   // Arena. The contents survive from Invoke to Invoke; used for variables.
   kTfLiteArenaRwPersistent = 3,
@@ -364,70 +364,70 @@ typedef enum TfLiteAllocationType {
   kTfLiteDynamic = 4,
   // malloc block owned by the tensor, filled by a kernel's prepare and read-only afterwards.
   kTfLitePersistentRo = 5,
-  // Memory of the client, given by TfLiteInterpreterSetCustomAllocationForTensor.
+  // Memory of the client, set by TfLiteInterpreterSetCustomAllocationForTensor.
   kTfLiteCustom = 6,
   // `data` is a VariantData, deleted through its virtual destructor (since TensorFlow 2.14).
   kTfLiteVariantObject = 7,
-  // No CPU memory at all, a delegate holds the contents (since LiteRT 1.2).
+  // No host memory; a delegate holds the contents (since LiteRT 1.2).
   kTfLiteNonCpu = 8,
 } TfLiteAllocationType;
 
-// How the memory of a tensor came to be.
+// Origin of a tensor's memory.
 typedef enum TfLiteAllocationStrategy {
-  // Not known.
+  // Unknown.
   kTfLiteAllocationStrategyUnknown = 0,
-  // There is no memory.
+  // No memory.
   kTfLiteAllocationStrategyNone = 1,
   // Part of a mapped file or of the client's model bytes.
   kTfLiteAllocationStrategyMMap = 2,
   // Part of the interpreter's arena.
   kTfLiteAllocationStrategyArena = 3,
-  // A malloc block of its own.
+  // A separate malloc block.
   kTfLiteAllocationStrategyMalloc = 4,
   // A C++ object.
   kTfLiteAllocationStrategyNew = 5
 } TfLiteAllocationStrategy;
 
-// For how long an address or a value holds still.
+// Period during which an address or a value is constant.
 typedef enum TfLiteRunStability {
-  // Not known.
+  // Unknown.
   kTfLiteRunStabilityUnknown = 0,
   // It may change at any time.
   kTfLiteRunStabilityUnstable = 1,
-  // It holds during one Invoke.
+  // Constant during one Invoke.
   kTfLiteRunStabilitySingleRun = 2,
-  // It holds from Invoke to Invoke.
+  // Constant from Invoke to Invoke.
   kTfLiteRunStabilityAcrossRuns = 3,
 } TfLiteRunStability;
 
-// The first step of a kernel's life in which something is known.
+// First phase of a kernel's life in which a property is known.
 typedef enum TfLiteRunStep {
-  // Not known.
+  // Unknown.
   kTfLiteRunStepUnknown = 0,
-  // When the kernel's init runs.
+  // The kernel's init.
   kTfLiteRunStepInit = 1,
-  // When the kernel's prepare runs.
+  // The kernel's prepare.
   kTfLiteRunStepPrepare = 2,
-  // When the kernel's invoke runs.
+  // The kernel's invoke.
   kTfLiteRunStepEval = 3,
 } TfLiteRunStep;
 
-// A delegate's own number for a buffer; only the delegate that issued it can read it.
+// Number of a buffer, assigned by a delegate; only that delegate can interpret it.
 typedef int TfLiteBufferHandle;
 
-// The value of TfLiteTensor.buffer_handle when no buffer is attached.
+// Value of TfLiteTensor.buffer_handle if no buffer is attached.
 enum {
   kTfLiteNullBufferHandle = -1,
 };
 
-// The identifier of a tensor without a buffer of its own in the model.
+// Identifier of a tensor that has no buffer of its own in the model.
 __extension__ enum {
   kTfLiteNoBufferIdentifier = SIZE_MAX,
 };
 
-// How one dimension of a sparse tensor is stored.
+// Storage format of one dimension of a sparse tensor.
 typedef enum TfLiteDimensionType {
-  // All positions, `dense_size` of them.
+  // Every index is stored, `dense_size` of them.
   kTfLiteDimDense = 0,
   // Compressed rows: segments and indices.
   kTfLiteDimSparseCSR = 1,
@@ -435,94 +435,95 @@ typedef enum TfLiteDimensionType {
 
 // One dimension of a sparse tensor.
 typedef struct TfLiteDimensionMetadata {
-  // How it is stored.
+  // Storage format of the dimension.
   TfLiteDimensionType format;
-  // Number of positions, when dense.
+  // Number of indices, for dense dimensions.
   int dense_size;
-  // Owned, only when CSR: where each row starts in `array_indices`.
+  // Owned, for CSR only: position in `array_indices` at which each row starts.
   TfLiteIntArray* array_segments;
-  // Owned, only when CSR: the positions that are present.
+  // Owned, for CSR only: the indices that are stored.
   TfLiteIntArray* array_indices;
 } TfLiteDimensionMetadata;
 
-// The encoding of a sparse constant. A malloc block, freed by TfLiteSparsityFree.
+// Encoding of a sparse constant. A malloc block, freed by TfLiteSparsityFree.
 typedef struct TfLiteSparsity {
-  // Owned. The order in which dimensions are walked.
+  // Owned. Order in which the dimensions are traversed.
   TfLiteIntArray* traversal_order;
-  // Owned, may be NULL. Which original dimension each block dimension cuts.
+  // Owned, may be NULL. Original dimension that each block dimension divides.
   TfLiteIntArray* block_map;
   // Owned malloc block of `dim_metadata_size` entries.
   TfLiteDimensionMetadata* dim_metadata;
-  // Number of entries.
+  // Number of entries of `dim_metadata`.
   int dim_metadata_size;
 } TfLiteSparsity;
 
-// Memory that a client gives to a tensor. The struct is copied, the memory is borrowed.
+// Memory of a client for a tensor. The struct is copied, the memory is borrowed.
 typedef struct TfLiteCustomAllocation {
-  // Aligned to 64 bytes, unless the flag says that this is not checked.
+  // Aligned to 64 bytes, unless kTfLiteCustomAllocationFlagsSkipAlignCheck is set.
   void* data;
-  // Size, checked when tensors are allocated.
+  // Size in bytes, checked when tensors are allocated.
   size_t bytes;
 } TfLiteCustomAllocation;
 
-// Bits for the flags of TfLiteInterpreterSetCustomAllocationForTensor.
+// Flags of TfLiteInterpreterSetCustomAllocationForTensor.
 typedef enum TfLiteCustomAllocationFlags {
-  // Everything is checked.
+  // Size and alignment are checked.
   kTfLiteCustomAllocationFlagsNone = 0,
-  // The alignment of the memory is not checked; the kernels must cope with it.
+  // The alignment is not checked; the kernels must support unaligned memory.
   kTfLiteCustomAllocationFlagsSkipAlignCheck = 1,
 } TfLiteCustomAllocationFlags;
 
 // Functions that replace malloc, realloc and free in the ...WithAllocator helpers (since LiteRT
-// 2.2). All get `data` first. The memory they return must be aligned as asked.
+// 2.2). The memory that they return must have the requested alignment, in bytes.
 typedef struct TfLiteAllocator {
-  // Passed as first argument.
+  // First argument of all functions.
   void* data;
-  // Returns `bytes` bytes, or NULL.
+  // Returns a block of `bytes` bytes, or NULL.
   void* (*allocate)(void* data, size_t bytes, size_t alignment);
-  // Grows or shrinks a block and keeps its contents, or returns NULL and keeps the old one. May be
-  // NULL; then blocks are moved with allocate and deallocate.
+  // Resizes a block and keeps its contents, or returns NULL and keeps the old block. May be NULL;
+  // then blocks are moved with allocate and deallocate.
   void* (*reallocate)(void* data, void* ptr, size_t old_bytes, size_t new_bytes, size_t alignment);
-  // Gives a block back.
+  // Frees a block.
   void (*deallocate)(void* data, void* ptr, size_t bytes, size_t alignment);
 } TfLiteAllocator;
 
-// A tensor. Owned by its subgraph; pointers to it may move when tensors are added, so fetch them
-// again after AllocateTensors and after applying a delegate.
+// A tensor, owned by its subgraph. The array of tensors may move when tensors are added: fetch
+// pointers again after AllocateTensors and after applying a delegate.
 typedef struct TfLiteTensor {
   // Element type.
   TfLiteType type;
-  // Storage, see allocation_type. NULL before allocation.
+  // Address of the contents, see allocation_type. NULL before allocation.
   TfLitePtrUnion data;
-  // Owned. The shape; size 0 for a scalar, NULL only before setup.
+  // Owned. The shape; size 0 for a scalar, NULL only before initialisation.
   TfLiteIntArray* dims;
-  // Per-tensor quantisation; kept in step with `quantization` when a model is loaded.
+  // Per-tensor quantisation; set consistently with `quantization` when a model is loaded.
   TfLiteQuantizationParams params;
-  // Where the bytes live.
+  // Location of the contents.
   TfLiteAllocationType allocation_type;
-  // Payload size; for strings the size of the buffer.
+  // Size of the contents; for strings the size of the buffer.
   size_t bytes;
   // Private to the runtime, may be NULL.
   const void* allocation;
-  // Not owned: points into the model, or to "". May be NULL in tensors that were added later.
+  // Not owned: points into the model, or to "". May be NULL in tensors that kernels or delegates
+  // add.
   const char* name;
-  // The delegate that produced the tensor or owns its buffer handle, or NULL.
+  // The delegate that produces the tensor or owns its buffer handle, or NULL.
   struct TfLiteDelegate* delegate;
-  // The delegate's number for the buffer, or kTfLiteNullBufferHandle.
+  // Number of the delegate's buffer, or kTfLiteNullBufferHandle.
   TfLiteBufferHandle buffer_handle;
-  // Set by the delegate: the CPU bytes are older than what the handle stands for.
+  // Set by the delegate: the host memory is older than the contents of the delegate's buffer.
   bool data_is_stale;
-  // The contents survive from Invoke to Invoke.
+  // True for variables, whose contents survive from Invoke to Invoke.
   bool is_variable;
   // Owned. Full quantisation.
   TfLiteQuantization quantization;
   // Owned, usually NULL.
   TfLiteSparsity* sparsity;
-  // Owned. The shape with -1 for what is unknown; NULL or empty when the model has none.
+  // Owned. The shape with -1 for unknown dimensions; NULL or empty if the model has none.
   const TfLiteIntArray* dims_signature;
 } TfLiteTensor;
 
-// One use of an operator in a graph. Owned by its subgraph.
+// A node: one use of an operator in a graph. Owned by its subgraph.
 typedef struct TfLiteNode {
   // Owned. Tensor indices; kTfLiteOptionalTensor where an optional input is absent.
   TfLiteIntArray* inputs;
@@ -530,24 +531,24 @@ typedef struct TfLiteNode {
   TfLiteIntArray* outputs;
   // Owned. Tensor indices of intermediate results, used by a few operators.
   TfLiteIntArray* intermediates;
-  // Owned. Tensor indices of scratch tensors; prepare may free this array and store another.
+  // Owned. Tensor indices of scratch tensors; prepare may free this array and store another one.
   TfLiteIntArray* temporaries;
-  // What the kernel's init returned.
+  // Result of the kernel's init.
   void* user_data;
   // Owned malloc block: the operator's parameter struct, or the delegate's parameters for a node
-  // that a delegate put into the graph. NULL for custom operators.
+  // that a delegate added to the graph. NULL for custom operators.
   void* builtin_data;
-  // The custom operator's options inside the model, or NULL.
+  // Options of a custom operator, in the model, or NULL.
   const void* custom_initial_data;
-  // Their size in bytes.
+  // Size of custom_initial_data, in bytes.
   int custom_initial_data_size;
   // The delegate that runs this node, or NULL.
   struct TfLiteDelegate* delegate;
-  // The node touches a resource or runs another subgraph, so it must not be dropped or reordered.
+  // The node accesses a resource or runs another subgraph: it must not be removed or reordered.
   bool might_have_side_effect;
 } TfLiteNode;
 
-// A tensor of the micro-controller runtime. Never produced by this one.
+// A tensor of the runtime for micro-controllers. Not used by this library.
 typedef struct TfLiteEvalTensor {
   // Storage.
   TfLitePtrUnion data;
@@ -557,51 +558,54 @@ typedef struct TfLiteEvalTensor {
   TfLiteType type;
 } TfLiteEvalTensor;
 
-// Frees the bytes of a tensor whose allocation type is dynamic, persistent or variant object, and
-// sets `data` to NULL in any case. The other fields stay. NULL is fine. Any thread that owns the
-// tensor.
+// Frees the contents of a tensor whose allocation type is dynamic, persistent or variant object,
+// and sets `data` to NULL in any case. Other fields are unchanged. NULL is ignored. Not thread-safe
+// for one tensor.
 TFL_CAPI_EXPORT void TfLiteTensorDataFree(TfLiteTensor* t);
 
-// The same through the allocator that the bytes came from; NULL means free.
+// Frees the contents like TfLiteTensorDataFree, through the allocator that allocated them; NULL
+// means free().
 TFL_CAPI_EXPORT void TfLiteTensorDataFreeWithAllocator(TfLiteTensor* t, TfLiteAllocator* allocator);
 
-// Frees what a quantisation owns and resets it to kTfLiteNoQuantization. NULL is fine.
+// Frees everything that a quantisation owns and resets it to kTfLiteNoQuantization. NULL is
+// ignored.
 TFL_CAPI_EXPORT void TfLiteQuantizationFree(TfLiteQuantization* quantization);
 
-// Frees a sparsity with everything in it, itself included. NULL is fine.
+// Frees a sparsity struct and everything that it owns. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteSparsityFree(TfLiteSparsity* sparsity);
 
-// Frees everything a tensor owns and resets those fields. The struct itself stays. NULL is fine.
+// Frees everything that a tensor owns and resets these fields, not the struct. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteTensorFree(TfLiteTensor* t);
 
-// A deep copy. Shape, signature, quantisation and sparsity are copied; bytes of dynamic and
-// persistent tensors are duplicated, variant objects cloned; constant, arena and custom memory is
-// shared. The caller frees the result with TfLiteTensorFree. When memory is short, the parts that
+// Returns a deep copy. Shape, signature, quantisation and sparsity are copied; contents of dynamic
+// and persistent tensors are duplicated, variant objects cloned; constant, arena and custom memory
+// is shared. The caller frees the result with TfLiteTensorFree. If out of memory, the parts that
 // could not be copied are NULL.
 TFL_CAPI_EXPORT TfLiteTensor TfLiteTensorClone(TfLiteTensor src);
 
-// Frees what the tensor owns and stores the arguments in it. Takes ownership of `dims`, and of
-// `buffer` if the allocation type is one that owns its bytes; `name` and `allocation` are borrowed.
-// Full quantisation becomes none. Delegate, buffer handle and stale bit are kept.
+// Frees everything that the tensor owns and stores the arguments in it. Takes ownership of `dims`,
+// and of `buffer` if the allocation type is one that owns its contents; `name` and `allocation` are
+// borrowed. The full quantisation is reset to none. Delegate, buffer handle and data_is_stale are
+// unchanged.
 TFL_CAPI_EXPORT void TfLiteTensorReset(TfLiteType type, const char* name, TfLiteIntArray* dims,
                                        TfLiteQuantizationParams quantization, char* buffer,
                                        size_t size, TfLiteAllocationType allocation_type,
                                        const void* allocation, bool is_variable,
                                        TfLiteTensor* tensor);
 
-// Copies type, shape, bytes, buffer handle, stale bit and delegate. The bytes are copied into the
-// memory that `dst` has, so `bytes` must agree, else kTfLiteError. Name and quantisation stay. Ok
-// without effect if either is NULL or both are the same tensor.
+// Copies type, shape, contents, buffer handle, data_is_stale and delegate. The contents are copied
+// into the memory of `dst`, so `bytes` must be equal, else kTfLiteError. Name and quantisation are
+// unchanged. kTfLiteOk without effect if either is NULL or both are the same tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst);
 
-// Makes a dynamic or persistent tensor hold `num_bytes` bytes; other tensors are left alone and the
-// answer is Ok. When it grows and `preserve_data` is false, the contents are lost; shrinking only
-// lowers `bytes`. kTfLiteError, with the old memory kept, for a NULL tensor, on overflow and when
-// memory is short.
+// Resizes the memory of a dynamic or persistent tensor to `num_bytes` bytes; kTfLiteOk without
+// effect for other tensors. If it grows and `preserve_data` is false, the contents are lost;
+// shrinking only lowers `bytes`. kTfLiteError, with the old memory kept, for a NULL tensor, on
+// overflow and if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopy(size_t num_bytes, TfLiteTensor* tensor,
                                                          bool preserve_data);
 
-// The same with an allocator; NULL means malloc. A given allocator also shrinks blocks.
+// Resizes with an allocator; NULL means malloc. With an allocator, shrinking reallocates the block.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopyWithAllocator(size_t num_bytes,
                                                                       TfLiteTensor* tensor,
                                                                       bool preserve_data,
@@ -610,162 +614,162 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopyWithAllocator(size_t num
 // TfLiteTensorResizeMaybeCopy with the contents preserved.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorRealloc(size_t num_bytes, TfLiteTensor* tensor);
 
-// The same with an allocator; NULL means malloc.
+// Calls TfLiteTensorResizeMaybeCopyWithAllocator with the contents preserved; NULL means malloc.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorReallocWithAllocator(size_t num_bytes,
                                                               TfLiteTensor* tensor,
                                                               TfLiteAllocator* allocator);
 
-// The shape signature if the tensor has a non-empty one, else its shape. Borrowed from the tensor.
+// Returns the shape signature if the tensor has a non-empty one, else its shape. Owned by the
+// tensor.
 TFL_CAPI_EXPORT const TfLiteIntArray* TfLiteTensorGetDimsSignature(const TfLiteTensor* t);
 
-// How the memory of the tensor came to be; derived from its allocation type.
+// Origin of the tensor's memory; derived from its allocation type.
 TFL_CAPI_EXPORT TfLiteAllocationStrategy TfLiteTensorGetAllocationStrategy(const TfLiteTensor* t);
 
-// For how long the address of its memory holds.
+// Period during which the address of its contents is constant.
 TFL_CAPI_EXPORT TfLiteRunStability TfLiteTensorGetBufferAddressStability(const TfLiteTensor* t);
 
-// For how long its contents hold.
+// Period during which its contents are constant.
 TFL_CAPI_EXPORT TfLiteRunStability TfLiteTensorGetDataStability(const TfLiteTensor* t);
 
-// When its contents are first known.
+// First phase in which its contents are known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteTensorGetDataKnownStep(const TfLiteTensor* t);
 
-// When its shape is first known.
+// First phase in which its shape is known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteTensorGetShapeKnownStep(const TfLiteTensor* t);
 
 // ------------------------------------------------------------------------------------------------
 // Context
 // ------------------------------------------------------------------------------------------------
 
-// What a delegate's node gets as builtin data. One malloc block that holds the struct and its three
+// Builtin data of a delegate's node. One malloc block that contains the struct and its three
 // arrays; the runtime frees it with the node.
 typedef struct TfLiteDelegateParams {
-  // The delegate that asked for the replacement; NULL in previews.
+  // The delegate that replaced the nodes; NULL in previews.
   struct TfLiteDelegate* delegate;
-  // The replaced nodes in the order they would run.
+  // Indices of the replaced nodes, in execution order.
   TfLiteIntArray* nodes_to_replace;
-  // Tensors the subset reads, sorted, each once, constants included.
+  // Tensors that the subset reads, including constants, sorted, without duplicates.
   TfLiteIntArray* input_tensors;
-  // Tensors the subset makes for others, sorted, each once.
+  // Tensors that the subset produces for other nodes or as outputs, sorted, without duplicates.
   TfLiteIntArray* output_tensors;
 } TfLiteDelegateParams;
 
-// The same for a delegate made with TfLiteOpaqueDelegateCreate (since TensorFlow 2.12).
+// Builtin data of a node of a delegate of TfLiteOpaqueDelegateCreate (since TensorFlow 2.12).
 typedef struct TfLiteOpaqueDelegateParams {
-  // The delegate that asked for the replacement.
+  // The delegate that replaced the nodes.
   TfLiteOpaqueDelegate* delegate;
   // `data` of its builder.
   void* delegate_data;
-  // The replaced nodes in the order they would run.
+  // Indices of the replaced nodes, in execution order.
   TfLiteIntArray* nodes_to_replace;
-  // Tensors the subset reads, sorted, each once, constants included.
+  // Tensors that the subset reads, including constants, sorted, without duplicates.
   TfLiteIntArray* input_tensors;
-  // Tensors the subset makes for others, sorted, each once.
+  // Tensors that the subset produces for other nodes or as outputs, sorted, without duplicates.
   TfLiteIntArray* output_tensors;
 } TfLiteOpaqueDelegateParams;
 
-// The subgraph, as kernels and delegates see it. One per subgraph, owned by the interpreter, and
-// the same object for the interpreter's life. It may be used only inside the callback it was handed
-// to.
+// Interface of a subgraph for kernels and delegates. One object per subgraph, owned by the
+// interpreter and valid as long as it. Use it only inside the callback that received it.
 //
-// Six functions work only while a delegate's Prepare runs; otherwise they report that they are
-// forbidden and return kTfLiteError. They are swapped in place, so read the pointer each time.
-// Seven others belong to the micro-controller runtime and are NULL here, always.
+// Six functions work only during a delegate's Prepare; otherwise they report an error and return
+// kTfLiteError. The runtime exchanges these function pointers, so read them at each call. Seven
+// other functions belong to the runtime for micro-controllers and are always NULL here.
 typedef struct TfLiteContext {
   // Number of tensors; grows with AddTensors.
   size_t tensors_size;
 
-  // Delegates only. Gives the node indices in the order they run. The runtime owns the array and
-  // overwrites it at the next call; copy it before calling anything that may ask again.
+  // Delegates only. Stores the node indices in execution order. The runtime owns the array and
+  // overwrites it at the next call of this function; copy it before calling anything that may call
+  // it.
   TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext* context, TfLiteIntArray** execution_plan);
 
-  // All tensors. The array may move when tensors are added; at least 16 can be added in a kernel's
-  // prepare or invoke before it does.
+  // All tensors. The array may move when tensors are added, but not before a kernel's prepare or
+  // invoke has added 16.
   TfLiteTensor* tensors;
 
   // Private to the runtime.
   void* impl_;
 
   // Changes the shape of a tensor. Takes ownership of `new_size` in every case; on success that
-  // very array becomes the tensor's `dims`. Constants and tensors without storage cannot be
-  // resized.
+  // array becomes the tensor's `dims`. Constants and tensors without memory cannot be resized.
   TfLiteStatus (*ResizeTensor)(struct TfLiteContext* context, TfLiteTensor* tensor,
                                TfLiteIntArray* new_size);
 
   // Reports a printf-style message through the interpreter's error reporter.
   void (*ReportError)(struct TfLiteContext* context, const char* msg, ...);
 
-  // Adds tensors without type, shape and memory, and stores the index of the first one through the
-  // last argument unless that is NULL.
+  // Adds tensors without type, shape and memory, and stores the index of the first one in the last
+  // argument unless that is NULL.
   TfLiteStatus (*AddTensors)(struct TfLiteContext* context, int tensors_to_add,
                              int* first_new_tensor_index);
 
-  // Delegates only. Looks up a node of the table, also one that no longer runs. The pointers are
-  // live and become invalid when nodes are added.
+  // Delegates only. Finds a node of the table, including nodes that no longer run. The pointers
+  // become invalid when nodes are added.
   TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext* context, int node_index,
                                          TfLiteNode** node,
                                          struct TfLiteRegistration** registration);
 
-  // Delegates only. Replaces the listed nodes by as few new nodes as their dependencies allow; each
-  // new node runs `registration`. The list is only read. On failure the delegate's Prepare must
-  // return the error.
+  // Delegates only. Replaces the listed nodes by the minimum number of new nodes that their
+  // dependencies permit; each new node runs `registration`. The list is borrowed. On failure the
+  // delegate's Prepare must return the error.
   TfLiteStatus (*ReplaceNodeSubsetsWithDelegateKernels)(struct TfLiteContext* context,
                                                         struct TfLiteRegistration registration,
                                                         const TfLiteIntArray* nodes_to_replace,
                                                         struct TfLiteDelegate* delegate);
 
-  // How many threads to use; -1 when nobody said.
+  // Number of threads that kernels should use; -1 if not set.
   int recommended_num_threads;
 
-  // Looks up an external context; NULL if none is set.
+  // Returns an external context; NULL if none is set.
   TfLiteExternalContext* (*GetExternalContext)(struct TfLiteContext* context,
                                                TfLiteExternalContextType type);
 
-  // Sets an external context, which stays the caller's.
+  // Sets an external context; the caller keeps the ownership.
   void (*SetExternalContext)(struct TfLiteContext* context, TfLiteExternalContextType type,
                              TfLiteExternalContext* external_context);
 
-  // Delegates and kernels may compute in half precision. False.
+  // True if delegates and kernels may compute in half precision. Always false here.
   bool allow_fp32_relax_to_fp16;
 
-  // NULL, always: other runtimes put a C++ object here.
+  // Always NULL: other runtimes store a C++ object here.
   void* profiler;
 
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   void* (*AllocatePersistentBuffer)(struct TfLiteContext* context, size_t bytes);
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   TfLiteStatus (*AllocateBufferForEval)(struct TfLiteContext* context, size_t bytes, void** ptr);
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   TfLiteStatus (*RequestScratchBufferInArena)(struct TfLiteContext* context, size_t bytes,
                                               int* buffer_index);
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   void* (*GetScratchBuffer)(struct TfLiteContext* context, int buffer_index);
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   TfLiteStatus (*ResizeTensorExplicit)(struct TfLiteContext* context, TfLiteTensor* tensor,
                                        int dims, const int* shape);
 
-  // Delegates only. Shows how the nodes would be grouped, without changing anything. The runtime
-  // owns the array and overwrites it at the next preview.
+  // Delegates only. Returns the partitions that replacing the nodes would create, without changing
+  // the graph. The runtime owns the array and overwrites it at the next preview.
   TfLiteStatus (*PreviewDelegatePartitioning)(struct TfLiteContext* context,
                                               const TfLiteIntArray* nodes_to_replace,
                                               TfLiteDelegateParams** partition_params_array,
                                               int* num_partitions);
 
-  // Micro-controller runtime; NULL here. Use `tensors`.
+  // Runtime for micro-controllers; NULL here. Use `tensors`.
   TfLiteTensor* (*GetTensor)(const struct TfLiteContext* context, int tensor_idx);
-  // Micro-controller runtime; NULL here.
+  // Runtime for micro-controllers; NULL here.
   TfLiteEvalTensor* (*GetEvalTensor)(const struct TfLiteContext* context, int tensor_idx);
 
-  // Looks up metadata of the model by name. The bytes live as long as the interpreter. Error if the
-  // name is unknown, and while kernels are initialised.
+  // Returns metadata of the model by name. The bytes are valid as long as the interpreter. An error
+  // if the name is unknown, and during a kernel's init.
   TfLiteStatus (*GetModelMetadata)(const struct TfLiteContext* context, const char* name,
                                    const char** ptr, size_t* bytes);
 
-  // Delegates only (since TensorFlow 2.14). Opens another subgraph for delegation.
+  // Delegates only (since TensorFlow 2.14). Makes another subgraph available for delegation.
   TfLiteStatus (*AcquireSubgraphContext)(struct TfLiteContext* context, int subgraph_index,
                                          struct TfLiteContext** acquired_context);
 
-  // Delegates only (since TensorFlow 2.14). Closes what AcquireSubgraphContext opened.
+  // Delegates only (since TensorFlow 2.14). Ends the access that AcquireSubgraphContext permitted.
   TfLiteStatus (*ReleaseSubgraphContext)(struct TfLiteContext* context, int subgraph_index);
 } TfLiteContext;
 
@@ -773,11 +777,11 @@ typedef struct TfLiteContext {
 // Registrations
 // ------------------------------------------------------------------------------------------------
 
-// Bits that say which memory the outputs of an operator may share with its inputs.
+// Flags of the inputs whose memory the outputs of an operator may share.
 __extension__ typedef enum TfLiteInPlaceOp {
-  // Nothing may be shared.
+  // No memory may be shared.
   kTfLiteInplaceOpNone = 0,
-  // The operator does not change the bytes, so output 0 may simply be input 0.
+  // The operator does not change the contents, so output 0 may be an alias of input 0.
   kTfLiteInplaceOpDataUnmodified = 1,
   // Input i may share memory with output i.
   kTfLiteInplaceInputCanBeSharedWithCorrespondingOutput = 2,
@@ -791,31 +795,31 @@ __extension__ typedef enum TfLiteInPlaceOp {
   kTfLiteInplaceOpMaxValue = UINT64_MAX,
 } TfLiteInPlaceOp;
 
-// How many inputs have a sharing bit of their own.
+// Number of inputs that have a flag of their own.
 static const int kTfLiteMaxSharableOpInputs = 3;
 
-// An operator as a set of functions. Append-only: plug-ins built with older headers know only the
-// first 64, 72 or 80 bytes (TfLiteRegistration_V1, _V2, _V3). Start from zeroed memory.
+// An operator as a set of functions. Append-only: plug-ins built with older headers have only the
+// first 64, 72 or 80 bytes (TfLiteRegistration_V1, _V2, _V3). Initialise the struct with zeros.
 typedef struct TfLiteRegistration {
-  // Called once per node when a model is loaded. Gets the custom options, or the parameter struct
-  // with length 0 for builtins. The result becomes the node's user data. May be NULL. Failure is
-  // the value of TfLiteKernelInitFailed().
+  // Called once per node when the node is created. Receives the custom options, or the
+  // parameter struct with length 0 for builtin operators. The result becomes the node's user data;
+  // the value of TfLiteKernelInitFailed() reports a failure. May be NULL.
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
 
-  // Frees what init returned, if that was not NULL. May be NULL.
+  // Frees the result of init, if that is not NULL. May be NULL.
   void (*free)(TfLiteContext* context, void* buffer);
 
   // Called after each change of input shapes: checks the node and sets the output shapes. May be
-  // NULL when there is nothing to prepare.
+  // NULL.
   TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
 
   // Computes the outputs.
   TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
 
-  // A few words about the node for profiles. May be NULL. The string is the kernel's.
+  // Returns a short description of the node for profiles, owned by the kernel. May be NULL.
   const char* (*profiling_string)(const TfLiteContext* context, const TfLiteNode* node);
 
-  // Number of the builtin operator; 32 for custom operators, 51 for nodes of delegates.
+  // Number of the builtin operator; 32 for custom operators, 51 for delegates' nodes.
   int32_t builtin_code;
 
   // Name of a custom operator or of a delegate's kernel. Not owned, must outlive the interpreter.
@@ -830,7 +834,7 @@ typedef struct TfLiteRegistration {
   // Returns the asynchronous kernel of a delegate's node (since TensorFlow 2.13). May be NULL.
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteContext* context, TfLiteNode* node);
 
-  // TfLiteInPlaceOp bits (since TensorFlow 2.14).
+  // Flags of TfLiteInPlaceOp (since TensorFlow 2.14).
   uint64_t inplace_operator;
 } TfLiteRegistration;
 
@@ -873,41 +877,41 @@ typedef struct TfLiteRegistration_V1 {
   int version;
 } TfLiteRegistration_V1;
 
-// The value that init returns to report failure: (void*)-1. Older runtimes (before TensorFlow 2.20)
-// take it for ordinary user data. Any thread.
+// Returns the value by which init reports a failure: (void*)-1. Older runtimes (before TensorFlow
+// 2.20) treat it as ordinary user data. Any thread.
 TFL_CAPI_EXPORT void* TfLiteKernelInitFailed(void);
 
 // ------------------------------------------------------------------------------------------------
 // Delegates
 // ------------------------------------------------------------------------------------------------
 
-// Bits for TfLiteDelegate.flags.
+// Flags of TfLiteDelegate.flags.
 typedef enum TfLiteDelegateFlags {
-  // The delegate needs static shapes; the graph is frozen once it is applied.
+  // The delegate needs static shapes; the graph is immutable after it has been applied.
   kTfLiteDelegateFlagsNone = 0,
-  // The delegate copes with dynamic tensors and is asked again after each resize.
+  // The delegate supports dynamic tensors; its Prepare is called again after each resize.
   kTfLiteDelegateFlagsAllowDynamicTensors = 1,
   // With AllowDynamicTensors: the runtime also prepares the replaced nodes, so that the shapes of
-  // inner tensors are known.
+  // tensors inside partitions are known.
   kTfLiteDelegateFlagsRequirePropagatedShapes = 2,
   // The delegate reports the time of each operator itself (since TensorFlow 2.12).
   kTfLiteDelegateFlagsPerOperatorProfiling = 4,
-  // A promise that this one delegate takes the whole graph (since LiteRT 2.1).
+  // Promises that this delegate claims the whole graph (since LiteRT 2.1).
   kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate = 8
 } TfLiteDelegateFlags;
 
-// Somebody who runs nodes in the runtime's place. The client or plug-in that made it owns it and
-// keeps it alive until every interpreter it was applied to is gone. Start from zeroed memory or
-// from TfLiteDelegateCreate. The struct had 48 bytes before TensorFlow 2.11.
+// A backend that runs nodes instead of the runtime's kernels. The client or plug-in that created it
+// owns it and must delete it after every interpreter that it was applied to. Initialise it with
+// zeros or with TfLiteDelegateCreate. The struct had 48 bytes before TensorFlow 2.11.
 struct TfLiteDelegate {
-  // The delegate's own.
+  // Private to the delegate.
   void* data_;
 
-  // Called once per subgraph, and again after each resize: looks at the graph and replaces nodes.
-  // Must not be NULL, unless the delegate is opaque.
+  // Called once per subgraph, and again after each resize: reads the graph and replaces nodes. Must
+  // not be NULL, unless the delegate is opaque.
   TfLiteStatus (*Prepare)(TfLiteContext* context, struct TfLiteDelegate* delegate);
 
-  // Copies a buffer into the CPU memory of a tensor. May be NULL if tensors are never stale.
+  // Copies a buffer to the host memory of a tensor. May be NULL if tensors are never stale.
   TfLiteStatus (*CopyFromBufferHandle)(TfLiteContext* context, struct TfLiteDelegate* delegate,
                                        TfLiteBufferHandle buffer_handle, TfLiteTensor* tensor);
 
@@ -915,59 +919,58 @@ struct TfLiteDelegate {
   TfLiteStatus (*CopyToBufferHandle)(TfLiteContext* context, struct TfLiteDelegate* delegate,
                                      TfLiteBufferHandle buffer_handle, TfLiteTensor* tensor);
 
-  // Gives a buffer back. May be NULL if no handle is ever set.
+  // Releases a buffer. May be NULL if the delegate never sets a handle.
   void (*FreeBufferHandle)(TfLiteContext* context, struct TfLiteDelegate* delegate,
                            TfLiteBufferHandle* handle);
 
-  // TfLiteDelegateFlags bits. Ignored when the delegate is opaque.
+  // Flags of TfLiteDelegateFlags. Ignored for opaque delegates.
   int64_t flags;
 
-  // What TfLiteOpaqueDelegateCreate was given (since TensorFlow 2.11). Read only if Prepare is
-  // NULL.
+  // Argument of TfLiteOpaqueDelegateCreate (since TensorFlow 2.11). Read only if Prepare is NULL.
   struct TfLiteOpaqueDelegateBuilder* opaque_delegate_builder;
 };
 
-// A delegate whose fields are all zero, by value. Any thread; cannot fail.
+// Returns a delegate whose fields are all zero. Any thread; cannot fail.
 TFL_CAPI_EXPORT TfLiteDelegate TfLiteDelegateCreate(void);
 
-// What an opaque delegate is made of; see TfLiteOpaqueDelegateCreate in c_api_opaque.h. Every
-// callback gets `data` as its third argument.
+// Description of an opaque delegate; see TfLiteOpaqueDelegateCreate in c_api_opaque.h. Every
+// callback receives `data`.
 typedef struct TfLiteOpaqueDelegateBuilder {
-  // The delegate's own; never freed by the runtime.
+  // Private to the delegate; never freed by the runtime.
   void* data;
 
-  // As TfLiteDelegate.Prepare. Required.
+  // Same as TfLiteDelegate.Prepare. Required.
   TfLiteStatus (*Prepare)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate, void* data);
 
-  // As TfLiteDelegate.CopyFromBufferHandle.
+  // Same as TfLiteDelegate.CopyFromBufferHandle.
   TfLiteStatus (*CopyFromBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate,
                                        void* data, TfLiteBufferHandle buffer_handle,
                                        TfLiteOpaqueTensor* tensor);
 
-  // As TfLiteDelegate.CopyToBufferHandle.
+  // Same as TfLiteDelegate.CopyToBufferHandle.
   TfLiteStatus (*CopyToBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate,
                                      void* data, TfLiteBufferHandle buffer_handle,
                                      TfLiteOpaqueTensor* tensor);
 
-  // As TfLiteDelegate.FreeBufferHandle.
+  // Same as TfLiteDelegate.FreeBufferHandle.
   void (*FreeBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate, void* data,
                            TfLiteBufferHandle* handle);
 
-  // TfLiteDelegateFlags bits.
+  // Flags of TfLiteDelegateFlags.
   int64_t flags;
 } TfLiteOpaqueDelegateBuilder;
 
 #ifdef __cplusplus
 }  // extern "C"
 
-// The base of the object behind a tensor of kTfLiteVariantObject. The order of the two virtual
-// functions is part of the binary interface.
+// Base class of the object of a tensor of kTfLiteVariantObject. The order of the two virtual
+// functions is part of the ABI.
 struct VariantData {
-  // The runtime deletes the object through this.
+  // The runtime deletes the object through this destructor.
   virtual ~VariantData() = default;
 
-  // Returns a copy, made in place over `maybe_reuse` if that is not null, else with new. The caller
-  // owns the copy.
+  // Returns a copy, constructed in the memory of `maybe_reuse` if that is not null, else with new.
+  // The caller owns the copy.
   virtual VariantData* CloneTo(VariantData* maybe_reuse) const = 0;
 };
 #endif

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes to take: what most delegates do first in their Prepare, for their authors.
+// Selection of the nodes that a delegate claims: the first part of most delegates' Prepare.
 //
-// Everything here is static inline and works through the context's function pointers alone, so a
-// delegate that uses it links neither libdeputy nor libtensorflowlite, and the same file loads into
-// both. C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its
-// common.h and builtin_ops.h first and defines DEPUTY_DELEGATE_HELPER_NO_INCLUDES.
+// All functions are static inline and use only the context's function pointers: a delegate that
+// uses them links neither libdeputy nor libtensorflowlite, and the same file can be loaded by both.
+// C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its common.h
+// and builtin_ops.h first and defines DEPUTY_DELEGATE_HELPER_NO_INCLUDES.
 //
-//     static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
-//                             const TfLiteRegistration* registration, void* user_data,
-//                             char* reason, size_t reason_size) {
-//       if (registration->builtin_code == kTfLiteBuiltinConv2d) return true;
-//       snprintf(reason, reason_size, "only convolutions");
-//       return false;
-//     }
-//     static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
-//       DeputyPartitionHelper helper;
-//       DeputyPartitionHelperInit(&helper, context);
-//       TfLiteStatus status =
-//           DeputyPartitionHelperPartition(&helper, IsSupported, NULL, 0, INT_MAX);
-//       if (status == kTfLiteOk) {
-//         TfLiteIntArray* nodes = DeputyPartitionHelperLargest(&helper, 1, 2);
-//         status = nodes == NULL ? kTfLiteError
-//                                : context->ReplaceNodeSubsetsWithDelegateKernels(
-//                                      context, registration, nodes, delegate);
-//         DeputyIntArrayFree(nodes);
-//       }
-//       DeputyPartitionHelperFree(&helper);
-//       return status;
-//     }
+//    static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
+//                            const TfLiteRegistration* registration, void* user_data,
+//                            char* reason, size_t reason_size) {
+//      if (registration->builtin_code == kTfLiteBuiltinConv2d) return true;
+//      snprintf(reason, reason_size, "only convolutions");
+//      return false;
+//    }
+//    static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+//      DeputyPartitionHelper helper;
+//      DeputyPartitionHelperInit(&helper, context);
+//      TfLiteStatus status =
+//          DeputyPartitionHelperPartition(&helper, IsSupported, NULL, 0, INT_MAX);
+//      if (status == kTfLiteOk) {
+//        TfLiteIntArray* nodes = DeputyPartitionHelperLargest(&helper, 1, 2);
+//        status = nodes == NULL ? kTfLiteError
+//                               : context->ReplaceNodeSubsetsWithDelegateKernels(
+//                                     context, registration, nodes, delegate);
+//        DeputyIntArrayFree(nodes);
+//      }
+//      DeputyPartitionHelperFree(&helper);
+//      return status;
+//    }
 //
-// All functions belong inside a delegate's Prepare, on its thread. Failures are reported through
-// the context and come back as kTfLiteError or NULL; the graph is then unchanged.
+// Call all functions inside a delegate's Prepare, on its thread. Failures are reported through the
+// context and returned as kTfLiteError or NULL; the graph is then unchanged.
 #ifndef DEPUTY_C_API_INCLUDE_DELEGATE_HELPER_H_
 #define DEPUTY_C_API_INCLUDE_DELEGATE_HELPER_H_
 
@@ -54,8 +54,8 @@ extern "C" {
 // Arrays of ints
 // ------------------------------------------------------------------------------------------------
 
-// An array of `size` ints that are not set, in a malloc block as the runtime makes them, so that
-// either side may free it. NULL if `size` is negative or memory is short.
+// Creates an array of `size` uninitialised ints in a malloc block, like the runtime, so that either
+// side may free it. NULL if `size` is negative or if out of memory.
 static inline TfLiteIntArray* DeputyIntArrayCreate(int size) {
   if (size < 0) return NULL;
   TfLiteIntArray* array =
@@ -64,10 +64,10 @@ static inline TfLiteIntArray* DeputyIntArrayCreate(int size) {
   return array;
 }
 
-// Frees what DeputyIntArrayCreate, DeputyIntArrayCopy or the runtime made. NULL is ignored.
+// Frees an array of DeputyIntArrayCreate, DeputyIntArrayCopy or the runtime. NULL is ignored.
 static inline void DeputyIntArrayFree(TfLiteIntArray* array) { free(array); }
 
-// A copy of `from`. NULL for NULL, or if memory is short.
+// Returns a copy of `from`. NULL for NULL, and if out of memory.
 static inline TfLiteIntArray* DeputyIntArrayCopy(const TfLiteIntArray* from) {
   TfLiteIntArray* copy = from == NULL ? NULL : DeputyIntArrayCreate(from->size);
   if (copy != NULL && from->size > 0) {
@@ -80,52 +80,52 @@ static inline TfLiteIntArray* DeputyIntArrayCopy(const TfLiteIntArray* from) {
 // The partition helper
 // ------------------------------------------------------------------------------------------------
 
-// Whether the delegate takes a node. For a node it does not take it may write why into `reason`, a
-// text of at most `reason_size` bytes with its NUL; it is empty before. `user_data` is what the
-// caller gave to DeputyPartitionHelperPartition. Nodes of earlier delegates are asked about, too;
-// their builtin_code is kTfLiteBuiltinDelegate and they must not be taken.
+// Returns true if the delegate supports a node. Otherwise it may write the reason to `reason`,
+// which holds `reason_size` bytes including the NUL and is empty before. `user_data` is the
+// argument of DeputyPartitionHelperPartition. It is also called for nodes of earlier delegates;
+// their builtin_code is kTfLiteBuiltinDelegate, and it must return false for them.
 typedef bool (*DeputyNodePredicate)(TfLiteContext* context, TfLiteNode* node,
                                     const TfLiteRegistration* registration, void* user_data,
                                     char* reason, size_t reason_size);
 
-// A node of the plan that the predicate did not take.
+// A node of the plan that the predicate rejected.
 typedef struct DeputyUnsupportedNode {
-  // Its index.
+  // Index of the node.
   int node;
   // Number of its operator.
   int builtin_code;
   // Name of its operator if that is a custom one, else NULL. The runtime owns it.
   const char* custom_name;
-  // Why; never NULL. The helper owns it.
+  // Reason; never NULL. The helper owns it.
   char* reason;
 } DeputyUnsupportedNode;
 
-// What is known after partitioning. Read the fields, and leave writing them to the functions.
+// Result of partitioning. The fields are read-only for callers.
 typedef struct DeputyPartitionHelper {
-  // The context it was made for.
+  // The context of the Prepare.
   TfLiteContext* context;
-  // The plan at the time of partitioning, a copy; its size is the number of all nodes.
+  // Copy of the execution plan at the time of partitioning, with all nodes.
   TfLiteIntArray* plan;
-  // The nodes that can be taken, in the order of the plan; its size is their number.
+  // Nodes that the delegate can claim, in the order of the plan.
   TfLiteIntArray* supported;
-  // The others that were asked about, in the order of the plan, with one reason each.
+  // Nodes that the predicate rejected, in the order of the plan, with one reason each.
   DeputyUnsupportedNode* unsupported;
   int unsupported_count;
-  // The partitions that taking all supported nodes would make, in the order of execution: nodes,
-  // inputs and outputs of each. The runtime owns them; they hold until the next preview on this
+  // Partitions that claiming all supported nodes would create, in execution order: nodes, inputs
+  // and outputs of each. The runtime owns them; they are valid until the next preview on this
   // context or the end of the delegate's Prepare.
   TfLiteDelegateParams* partitions;
   int partition_count;
 } DeputyPartitionHelper;
 
-// Starts an empty helper. DeputyPartitionHelperFree ends it.
+// Initialises an empty helper. The caller releases it with DeputyPartitionHelperFree.
 static inline void DeputyPartitionHelperInit(DeputyPartitionHelper* helper,
                                              TfLiteContext* context) {
   memset(helper, 0, sizeof *helper);
   helper->context = context;
 }
 
-// Drops what the helper knows; it may be used again.
+// Frees the results in the helper; it may be used again.
 static inline void DeputyPartitionHelperFree(DeputyPartitionHelper* helper) {
   TfLiteContext* context = helper->context;
   for (int i = 0; i < helper->unsupported_count; ++i) free(helper->unsupported[i].reason);
@@ -135,14 +135,14 @@ static inline void DeputyPartitionHelperFree(DeputyPartitionHelper* helper) {
   DeputyPartitionHelperInit(helper, context);
 }
 
-// Reports `what` and returns kTfLiteError. For the functions here.
+// Reports `what` and returns kTfLiteError. Internal to this header.
 static inline TfLiteStatus DeputyPartitionHelperFail(const DeputyPartitionHelper* helper,
                                                      const char* what, int node) {
   helper->context->ReportError(helper->context, "Partition helper: %s (node %d)", what, node);
   return kTfLiteError;
 }
 
-// Copies the plan and makes room for an answer about each of its nodes. For the functions here.
+// Copies the plan and allocates the list of supported nodes. Internal to this header.
 static inline TfLiteStatus DeputyPartitionHelperBegin(DeputyPartitionHelper* helper) {
   TfLiteIntArray* plan = NULL;
   DeputyPartitionHelperFree(helper);
@@ -158,7 +158,7 @@ static inline TfLiteStatus DeputyPartitionHelperBegin(DeputyPartitionHelper* hel
   return kTfLiteOk;
 }
 
-// Asks the runtime how the supported nodes fall into partitions. For the functions here.
+// Previews the partitions of the supported nodes. Internal to this header.
 static inline TfLiteStatus DeputyPartitionHelperPreview(DeputyPartitionHelper* helper) {
   helper->partitions = NULL;
   helper->partition_count = 0;
@@ -171,12 +171,12 @@ static inline TfLiteStatus DeputyPartitionHelperPreview(DeputyPartitionHelper* h
   return kTfLiteOk;
 }
 
-// Writes down that a node is not taken. For the functions here.
+// Records a node that the predicate rejected. Internal to this header.
 static inline TfLiteStatus DeputyPartitionHelperRefuse(DeputyPartitionHelper* helper, int node,
                                                        const TfLiteRegistration* registration,
                                                        const char* reason) {
   const int count = helper->unsupported_count;
-  if ((count & (count - 1)) == 0) {  // a power of two: the array is full
+  if ((count & (count - 1)) == 0) {  // the array is full at powers of two
     const size_t room = count == 0 ? 1 : 2 * (size_t)count;
     DeputyUnsupportedNode* grown =
         (DeputyUnsupportedNode*)realloc(helper->unsupported, room * sizeof(DeputyUnsupportedNode));
@@ -195,10 +195,10 @@ static inline TfLiteStatus DeputyPartitionHelperRefuse(DeputyPartitionHelper* he
   return kTfLiteOk;
 }
 
-// Asks `is_supported` about the nodes of the plan, in its order, and previews the partitions of
-// those it takes. Only nodes with first_node <= index <= last_node are taken (indices of nodes, not
-// positions in the plan); 0 and INT_MAX leave it to the predicate. Nodes after the first supported
-// one beyond `last_node` are not asked about.
+// Calls `is_supported` for the nodes of the plan, in its order, and previews the partitions of the
+// supported ones. Only nodes with first_node <= index <= last_node are used (node indices, not
+// positions in the plan); 0 and INT_MAX impose no limit. The predicate is not called for nodes that
+// follow the first supported one beyond `last_node`.
 static inline TfLiteStatus DeputyPartitionHelperPartition(DeputyPartitionHelper* helper,
                                                           DeputyNodePredicate is_supported,
                                                           void* user_data, int first_node,
@@ -226,8 +226,8 @@ static inline TfLiteStatus DeputyPartitionHelperPartition(DeputyPartitionHelper*
   return DeputyPartitionHelperPreview(helper);
 }
 
-// The same for nodes that the caller has chosen already; no node is asked about. Indices outside
-// the graph are an error.
+// Previews the partitions of nodes that the caller has selected, without a predicate. Indices
+// outside the graph are an error.
 static inline TfLiteStatus DeputyPartitionHelperPartitionNodes(DeputyPartitionHelper* helper,
                                                                const TfLiteIntArray* nodes) {
   if (DeputyPartitionHelperBegin(helper) != kTfLiteOk) return kTfLiteError;
@@ -239,12 +239,12 @@ static inline TfLiteStatus DeputyPartitionHelperPartitionNodes(DeputyPartitionHe
   return DeputyPartitionHelperPreview(helper);
 }
 
-// A partition in the order of DeputyPartitionHelperLargest. For the functions here.
+// Size and index of a partition, for sorting by size. Internal to this header.
 typedef struct DeputyPartitionRank {
   int nodes, partition;
 } DeputyPartitionRank;
 
-// Larger partitions first; of equal ones the one that runs earlier. For qsort.
+// Orders by decreasing size; partitions of equal size by execution order. For qsort.
 static inline int DeputyPartitionRankCompare(const void* a, const void* b) {
   const DeputyPartitionRank* first = (const DeputyPartitionRank*)a;
   const DeputyPartitionRank* second = (const DeputyPartitionRank*)b;
@@ -252,11 +252,11 @@ static inline int DeputyPartitionRankCompare(const void* a, const void* b) {
   return first->partition < second->partition ? -1 : 1;
 }
 
-// The nodes of the `max_partitions` largest partitions that have at least `min_nodes` nodes each,
-// partition after partition, for one call of ReplaceNodeSubsetsWithDelegateKernels; INT_MAX and 0
-// mean all. Replace partitions the list anew and may join or split differently, since nodes of
-// partitions that are left out stay on the CPU. The caller frees it with DeputyIntArrayFree. NULL
-// if memory is short.
+// Returns the nodes of the `max_partitions` largest partitions that have at least `min_nodes` nodes
+// each, partition after partition, for one call of ReplaceNodeSubsetsWithDelegateKernels; INT_MAX
+// and 0 mean all. That call partitions the list again and may join or split partitions differently,
+// since the nodes of the other partitions stay on the CPU. The caller frees the list with
+// DeputyIntArrayFree. NULL if out of memory.
 static inline TfLiteIntArray* DeputyPartitionHelperLargest(const DeputyPartitionHelper* helper,
                                                            int max_partitions, int min_nodes) {
   const int count = helper->partition_count;
@@ -285,37 +285,38 @@ static inline TfLiteIntArray* DeputyPartitionHelperLargest(const DeputyPartition
 }
 
 // ------------------------------------------------------------------------------------------------
-// Weights in float16
+// Float16 weights
 // ------------------------------------------------------------------------------------------------
 //
-// Models whose weights are stored in float16 widen each of them with a DEQUANTIZE. A delegate that
-// reads float16 itself takes the constants and does without those nodes: its nodes' inputs are
-// pointed at the constants. The runtime points them back when it undoes the delegate.
+// Models with float16 weights convert each of them to float32 with a DEQUANTIZE. A delegate that
+// reads float16 itself claims the consumers and replaces their inputs by the float16 constants, so
+// that the DEQUANTIZE nodes are not needed. The runtime restores the inputs when it removes the
+// delegate.
 
-// A partition helper for such a delegate.
+// Partition helper for delegates that read float16 constants.
 typedef struct DeputyHalfPartitionHelper {
-  // What a DeputyPartitionHelper knows. The DEQUANTIZE nodes of float16 constants are among its
+  // Results of the partitioning. The DEQUANTIZE nodes of float16 constants are among the
   // unsupported nodes.
   DeputyPartitionHelper base;
-  // The constant behind each tensor that such a DEQUANTIZE makes, -1 for other tensors; as long as
-  // the context has tensors.
+  // For each tensor of the context: the float16 constant from which a DEQUANTIZE computes it, or
+  // -1.
   int* constant_of;
   int tensor_count;
-  // Number of such DEQUANTIZE nodes.
+  // Number of these DEQUANTIZE nodes.
   int dequantize_count;
-  // The delegate's own predicate and its data.
+  // The delegate's predicate and its argument.
   DeputyNodePredicate is_supported;
   void* user_data;
 } DeputyHalfPartitionHelper;
 
-// Starts an empty helper. DeputyHalfPartitionHelperFree ends it.
+// Initialises an empty helper. The caller releases it with DeputyHalfPartitionHelperFree.
 static inline void DeputyHalfPartitionHelperInit(DeputyHalfPartitionHelper* helper,
                                                  TfLiteContext* context) {
   memset(helper, 0, sizeof *helper);
   DeputyPartitionHelperInit(&helper->base, context);
 }
 
-// Drops what the helper knows; it may be used again.
+// Frees the results in the helper; it may be used again.
 static inline void DeputyHalfPartitionHelperFree(DeputyHalfPartitionHelper* helper) {
   TfLiteContext* context = helper->base.context;
   DeputyPartitionHelperFree(&helper->base);
@@ -323,12 +324,13 @@ static inline void DeputyHalfPartitionHelperFree(DeputyHalfPartitionHelper* help
   DeputyHalfPartitionHelperInit(helper, context);
 }
 
-// The float16 constant behind a tensor, or -1.
+// Returns the float16 constant from which a tensor is computed, or -1.
 static inline int DeputyHalfConstantOf(const DeputyHalfPartitionHelper* helper, int tensor) {
   return tensor >= 0 && tensor < helper->tensor_count ? helper->constant_of[tensor] : -1;
 }
 
-// Whether the node widens a float16 constant; if so, it is remembered. For the functions here.
+// Returns true if the node converts a float16 constant, and records its output. Internal to this
+// header.
 static inline bool DeputyHalfRemember(DeputyHalfPartitionHelper* helper, const TfLiteNode* node,
                                       const TfLiteRegistration* registration) {
   if (registration->builtin_code != kTfLiteBuiltinDequantize) return false;
@@ -344,7 +346,8 @@ static inline bool DeputyHalfRemember(DeputyHalfPartitionHelper* helper, const T
   return true;
 }
 
-// Points the node's inputs at float16 constants where there are any. For the functions here.
+// Replaces inputs of the node that are computed from float16 constants by the constants. Internal
+// to this header.
 static inline void DeputyHalfRemap(const DeputyHalfPartitionHelper* helper, TfLiteNode* node) {
   for (int i = 0; i < node->inputs->size; ++i) {
     const int constant = DeputyHalfConstantOf(helper, node->inputs->data[i]);
@@ -352,8 +355,7 @@ static inline void DeputyHalfRemap(const DeputyHalfPartitionHelper* helper, TfLi
   }
 }
 
-// A DeputyNodePredicate around the delegate's own, which sees the constants. For the functions
-// here.
+// Calls the delegate's predicate with the float16 constants as inputs. Internal to this header.
 static inline bool DeputyHalfPredicate(TfLiteContext* context, TfLiteNode* node,
                                        const TfLiteRegistration* registration, void* user_data,
                                        char* reason, size_t reason_size) {
@@ -364,7 +366,7 @@ static inline bool DeputyHalfPredicate(TfLiteContext* context, TfLiteNode* node,
     return false;
   }
   TfLiteIntArray* before = DeputyIntArrayCopy(node->inputs);
-  if (before == NULL) return false;  // out of memory: the CPU keeps the node
+  if (before == NULL) return false;  // out of memory: the node stays on the CPU
   DeputyHalfRemap(helper, node);
   const bool supported =
       helper->is_supported(context, node, registration, helper->user_data, reason, reason_size);
@@ -375,8 +377,8 @@ static inline bool DeputyHalfPredicate(TfLiteContext* context, TfLiteNode* node,
   return supported;
 }
 
-// As DeputyPartitionHelperPartition; the predicate sees nodes whose inputs are the float16
-// constants, and is not asked about the DEQUANTIZE nodes of those.
+// Partitions like DeputyPartitionHelperPartition; the predicate receives nodes with float16
+// constants as inputs, and is not called for the DEQUANTIZE nodes of these constants.
 static inline TfLiteStatus DeputyHalfPartitionHelperPartition(DeputyHalfPartitionHelper* helper,
                                                               DeputyNodePredicate is_supported,
                                                               void* user_data, int first_node,
@@ -395,13 +397,14 @@ static inline TfLiteStatus DeputyHalfPartitionHelperPartition(DeputyHalfPartitio
                                         last_node);
 }
 
-// The nodes to replace, whose inputs in the graph now are the float16 constants. If nothing but
-// DEQUANTIZE nodes of such constants is left, all nodes of the plan, those included; else the nodes
-// of the largest partitions as in DeputyPartitionHelperLargest, and the DEQUANTIZE nodes stay on
-// the CPU. With all nodes a kernel has to widen the constants whose float32 is among its outputs,
-// since the graph itself may read them. The caller gives the list to
-// ReplaceNodeSubsetsWithDelegateKernels and frees it with DeputyIntArrayFree. NULL on failure; the
-// delegate's Prepare must then fail, too, so that the runtime restores the graph.
+// Returns the nodes to replace, and replaces their inputs in the graph by the float16 constants. If
+// all other nodes are DEQUANTIZE nodes of such constants, it returns all nodes of the plan
+// including those; otherwise the nodes of the largest partitions, as DeputyPartitionHelperLargest
+// does, and the DEQUANTIZE nodes stay on the CPU. If it returns all nodes, the delegate's kernel
+// has to convert the constants whose float32 values are among its outputs, because outputs of the
+// graph may be among them. The caller passes the list to ReplaceNodeSubsetsWithDelegateKernels and
+// frees it with DeputyIntArrayFree. NULL on failure; the delegate's Prepare must then fail as well,
+// so that the runtime restores the graph.
 static inline TfLiteIntArray* DeputyHalfPartitionHelperTake(DeputyHalfPartitionHelper* helper,
                                                             int max_partitions, int min_nodes) {
   const DeputyPartitionHelper* base = &helper->base;

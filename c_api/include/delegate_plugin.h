@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of functions by which a stable delegate is made from settings. A plug-in defines it.
+// Table of the functions that create stable delegates. A plug-in defines it.
 #ifndef DEPUTY_C_API_INCLUDE_DELEGATE_PLUGIN_H_
 #define DEPUTY_C_API_INCLUDE_DELEGATE_PLUGIN_H_
 
@@ -10,27 +10,27 @@
 extern "C" {
 #endif
 
-// Makes a delegate from a FlatBuffer table of settings, which holds only during the call. The
-// caller hands the result to the destroy function. NULL is failure.
+// Creates a delegate from a FlatBuffer table of settings, which is valid during the call only. The
+// caller passes the result to the destroy function. NULL on failure.
 typedef TfLiteOpaqueDelegate* TfLiteDelegatePluginCreateFunc(const void* tflite_settings);
 
-// Frees a delegate.
+// Deletes a delegate.
 typedef void TfLiteDelegatePluginDestroyFunc(TfLiteOpaqueDelegate* delegate);
 
-// The delegate's own number of its last error; 0 for none.
+// Returns the delegate's number of its last error; 0 for none.
 typedef int TfLiteDelegatePluginGetDelegateErrnoFunc(TfLiteOpaqueDelegate* delegate);
 
-// The table. It lives as long as the plug-in is loaded.
+// The table. Valid as long as the plug-in is loaded.
 typedef struct TfLiteOpaqueDelegatePlugin {
-  // Makes a delegate.
+  // Creates a delegate.
   TfLiteDelegatePluginCreateFunc* create;
-  // Frees it.
+  // Deletes it.
   TfLiteDelegatePluginDestroyFunc* destroy;
-  // Asks for its last error.
+  // Returns its last error.
   TfLiteDelegatePluginGetDelegateErrnoFunc* get_delegate_errno;
 } TfLiteOpaqueDelegatePlugin;
 
-// The same table under the name it has in code that uses delegates with public fields.
+// Name of the table in code that uses delegates with public fields.
 typedef TfLiteOpaqueDelegatePlugin TfLiteDelegatePlugin;
 
 #ifdef __cplusplus

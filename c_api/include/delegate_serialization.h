@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of slow work kept from one start to the next, for authors of delegates: compiled graphs,
-// packed weights, tuning results, each a block of bytes under a folder, a token and a fingerprint.
+// Persistent cache for authors of delegates: compiled graphs, packed weights and tuning results are
+// stored from one process start to the next, each as a block of bytes identified by a directory, a
+// token and a fingerprint.
 //
-// Everything here is static inline and needs POSIX files alone, so a delegate that uses it links
-// neither libdeputy nor libtensorflowlite, and the same file loads into both. C99 or C++11. A
+// All functions are static inline and need nothing but POSIX files: a delegate that uses them links
+// neither libdeputy nor libtensorflowlite, and the same file can be loaded by both. C99 or C++11. A
 // delegate that is built with TensorFlow Lite's own headers includes its common.h first and defines
 // DEPUTY_DELEGATE_SERIALIZATION_NO_INCLUDES.
 //
-//     DeputyFingerprint fingerprint;
-//     DeputyFingerprintInit(&fingerprint);
-//     DeputyFingerprintAddText(&fingerprint, driver_version);
-//     DeputyFingerprintAddNodes(&fingerprint, context, params->nodes_to_replace);
-//     const DeputySerialization store = {cache_dir, model_token};
-//     void* blob = NULL;
-//     size_t bytes = 0;
-//     if (DeputySerializationRead(&store, &fingerprint, &blob, &bytes) != kTfLiteOk) {
-//       blob = Compile(&bytes);  // with malloc
-//       DeputySerializationWrite(&store, &fingerprint, blob, bytes);
-//     }
-//     ...
-//     free(blob);
+//    DeputyFingerprint fingerprint;
+//    DeputyFingerprintInit(&fingerprint);
+//    DeputyFingerprintAddText(&fingerprint, driver_version);
+//    DeputyFingerprintAddNodes(&fingerprint, context, params->nodes_to_replace);
+//    const DeputySerialization store = {cache_dir, model_token};
+//    void* blob = NULL;
+//    size_t bytes = 0;
+//    if (DeputySerializationRead(&store, &fingerprint, &blob, &bytes) != kTfLiteOk) {
+//      blob = Compile(&bytes);  // with malloc
+//      DeputySerializationWrite(&store, &fingerprint, blob, bytes);
+//    }
+//    ...
+//    free(blob);
 //
-// An entry is one file, <token>_<fingerprint>.bin. It is written under another name, synchronised
-// and then renamed, so that it is there as a whole or not at all, whenever the process or the
-// machine stops; what a killed process leaves ends in .tmp, is never read and may be deleted.
-// Entries are not trusted: one that is cut off, damaged, or of another token or fingerprint is not
-// found, and writing replaces it. The check finds damage, not forgery: keep the folder to the user.
+// An entry is one file, <token>_<fingerprint>.bin. It is written under a temporary name,
+// synchronised and then renamed, so that it is complete or absent even if the process or the
+// machine stops. A killed process can leave a file that ends in .tmp; it is never read and may be
+// deleted. Entries are not trusted: a truncated or damaged one, or one of another token or
+// fingerprint, counts as absent, and writing replaces it. The checksum detects damage, not forgery:
+// restrict the directory to the user.
 //
-// Threads and processes may share a folder; the last one that writes an entry wins.
+// Threads and processes may share a directory; the last one that writes an entry wins.
 #ifndef DEPUTY_C_API_INCLUDE_DELEGATE_SERIALIZATION_H_
 #define DEPUTY_C_API_INCLUDE_DELEGATE_SERIALIZATION_H_
 
@@ -51,7 +53,7 @@
 extern "C" {
 #endif
 
-// POSIX has it; compilers that are told C99 and nothing else do not see it.
+// Declared by POSIX, but not visible to compilers in strict C99 mode.
 // NOLINTNEXTLINE(readability-redundant-declaration)
 extern int fsync(int file);
 
@@ -59,20 +61,20 @@ extern int fsync(int file);
 // Fingerprints
 // ------------------------------------------------------------------------------------------------
 
-// A number of 128 bits for all that an entry depends on. Equal calls in equal order make equal
-// numbers, on one machine and with one version of this header.
+// 128-bit hash of everything that an entry depends on. Equal sequences of calls produce equal
+// values, on one machine and with one version of this header.
 typedef struct DeputyFingerprint {
   uint64_t words[2];
 } DeputyFingerprint;
 
-// Starts one, of nothing.
+// Initialises the hash of an empty sequence.
 static inline void DeputyFingerprintInit(DeputyFingerprint* fingerprint) {
   fingerprint->words[0] = UINT64_C(0x9e3779b97f4a7c15);
   fingerprint->words[1] = UINT64_C(0xc2b2ae3d27d4eb4f);
 }
 
-// Adds one word. Each step can be undone, so that contents that differ in one word never meet. For
-// the functions here.
+// Adds one word. Every step is invertible, so that sequences that differ in one word have different
+// hashes. Internal to this header.
 static inline void DeputyFingerprintStep(DeputyFingerprint* fingerprint, uint64_t word) {
   uint64_t a = (fingerprint->words[0] ^ word) * UINT64_C(0x9fb21c651e98df25);
   uint64_t b = (fingerprint->words[1] + word) * UINT64_C(0xa0761d6478bd642f);
@@ -80,7 +82,7 @@ static inline void DeputyFingerprintStep(DeputyFingerprint* fingerprint, uint64_
   fingerprint->words[1] = b ^ (b >> 32);
 }
 
-// Adds `bytes` bytes at `data`, and how many they are, so that parts do not run into each other.
+// Adds the size and `bytes` bytes at `data`. The size separates adjacent blocks.
 static inline void DeputyFingerprintAdd(DeputyFingerprint* fingerprint, const void* data,
                                         size_t bytes) {
   const unsigned char* at = (const unsigned char*)data;
@@ -128,7 +130,7 @@ static inline void DeputyFingerprintAddTensor(DeputyFingerprint* fingerprint,
   }
 }
 
-// Adds the tensors of a node's list. For the functions here.
+// Adds the tensors of a list. Internal to this header.
 static inline void DeputyFingerprintAddTensors(DeputyFingerprint* fingerprint,
                                                const TfLiteContext* context,
                                                const TfLiteIntArray* tensors) {
@@ -140,10 +142,10 @@ static inline void DeputyFingerprintAddTensors(DeputyFingerprint* fingerprint,
   }
 }
 
-// Adds nodes, such as a partition's `nodes_to_replace` in the init of its kernel: operators with
-// their versions, which tensors they read and write, and those tensors. Of an operator's options
-// only a custom operator's are added, since the others are structs of many kinds: add those that
-// matter, or have the token tell models apart. An error if a node is not available.
+// Adds nodes, e.g. a partition's `nodes_to_replace` in the init of its kernel: operators with their
+// versions, the indices of their inputs and outputs, and these tensors. Options of custom operators
+// are included, those of builtin operators are not, because each has a struct of its own: add the
+// relevant ones, or use a token that identifies the model. An error if a node is not available.
 static inline TfLiteStatus DeputyFingerprintAddNodes(DeputyFingerprint* fingerprint,
                                                      TfLiteContext* context,
                                                      const TfLiteIntArray* nodes) {
@@ -172,35 +174,37 @@ static inline TfLiteStatus DeputyFingerprintAddNodes(DeputyFingerprint* fingerpr
 // Entries
 // ------------------------------------------------------------------------------------------------
 
-// Where entries are. Both texts are the caller's and are read during each call alone.
+// Location of the entries. The caller owns both strings; they are read during each call only.
 typedef struct DeputySerialization {
-  // The folder; writing makes the last part of its path, for the user alone. NULL or "" keeps
-  // nothing.
+  // The directory. Writing creates the last part of its path, accessible to the user only. NULL or
+  // "" disables the cache.
   const char* folder;
-  // What tells a model's entries from those of other models, as the user or the vendor names it. It
-  // starts the name of each file, with '_' for what is no letter, digit, '.' or '-', up to 64
-  // bytes, and counts as a whole. NULL is "".
+  // Name that separates the entries of one model from those of others, chosen by the user or the
+  // vendor. Its first 64 bytes are the prefix of the file's name, with '_' instead of characters
+  // other than letters, digits, '.' and '-'; the complete token is part of the fingerprint. NULL
+  // means "".
   const char* model_token;
 } DeputySerialization;
 
 enum {
-  // Room for the path of an entry, with its NUL; longer ones are errors.
+  // Size of the buffer for an entry's path, including the NUL; longer paths are errors.
   kDeputySerializationPathBytes = 4096,
-  // Tries to find a name for a draft that nobody uses.
+  // Maximum number of temporary names that are tried.
   kDeputySerializationDrafts = 1000,
 };
 
-// What an entry's file starts with, in the machine's order of bytes.
+// Header of an entry's file, in the machine's byte order.
 typedef struct DeputySerializationHeader {
   char magic[8];
-  // Of the fingerprint and the token.
+  // Fingerprint with the token added.
   DeputyFingerprint key;
-  // How many bytes follow, and their fingerprint.
+  // Size of the contents that follow, in bytes, and their hash.
   uint64_t bytes;
   DeputyFingerprint checksum;
 } DeputySerializationHeader;
 
-// The header of an entry with these contents. For the functions here, and for tests of delegates.
+// Returns the header of an entry with these contents. Internal to this header, and for tests of
+// delegates.
 static inline DeputySerializationHeader DeputySerializationHeaderOf(
     const DeputySerialization* store, const DeputyFingerprint* fingerprint, const void* data,
     size_t bytes) {
@@ -216,8 +220,8 @@ static inline DeputySerializationHeader DeputySerializationHeaderOf(
   return header;
 }
 
-// Writes the path of an entry into `path`, of kDeputySerializationPathBytes. False if it is too
-// long or there is no folder.
+// Writes the path of an entry to `path`, a buffer of kDeputySerializationPathBytes. Returns false
+// if it is too long or if there is no directory.
 static inline bool DeputySerializationPath(const DeputySerialization* store,
                                            const DeputyFingerprint* fingerprint, char* path) {
   char token[65];
@@ -239,7 +243,7 @@ static inline bool DeputySerializationPath(const DeputySerialization* store,
   return written > 0 && written < kDeputySerializationPathBytes;
 }
 
-// Opens a file that programs which are started meanwhile do not inherit. For the functions here.
+// Opens a file with close-on-exec, where available. Internal to this header.
 static inline int DeputySerializationOpen(const char* path, int flags) {
 #ifdef O_CLOEXEC
   flags |= O_CLOEXEC;
@@ -247,7 +251,7 @@ static inline int DeputySerializationOpen(const char* path, int flags) {
   return open(path, flags, 0600);
 }
 
-// Reads exactly `bytes` bytes. For the functions here.
+// Reads exactly `bytes` bytes. Internal to this header.
 static inline bool DeputySerializationReadAll(int file, void* to, size_t bytes) {
   char* at = (char*)to;
   while (bytes > 0) {
@@ -260,7 +264,7 @@ static inline bool DeputySerializationReadAll(int file, void* to, size_t bytes) 
   return true;
 }
 
-// Writes all of them. For the functions here.
+// Writes exactly `bytes` bytes. Internal to this header.
 static inline bool DeputySerializationWriteAll(int file, const void* from, size_t bytes) {
   const char* at = (const char*)from;
   while (bytes > 0) {
@@ -273,14 +277,14 @@ static inline bool DeputySerializationWriteAll(int file, const void* from, size_
   return true;
 }
 
-// The contents of an open file, if it is the entry that is looked for. For the functions here.
+// Reads the contents of an open file if its header matches. Internal to this header.
 static inline TfLiteStatus DeputySerializationReadFrom(int file, const DeputySerialization* store,
                                                        const DeputyFingerprint* fingerprint,
                                                        void** out_data, size_t* out_bytes) {
   DeputySerializationHeader header, expected;
   struct stat status;
   if (fstat(file, &status) != 0) return kTfLiteDelegateDataReadError;
-  // What a damaged header asks for is not allocated before the file is known to be as long.
+  // Checks the size in the header against that of the file before it allocates memory of that size.
   if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof header ||
       !DeputySerializationReadAll(file, &header, sizeof header) ||
       header.bytes != (uint64_t)status.st_size - sizeof header || header.bytes >= SIZE_MAX) {
@@ -302,9 +306,9 @@ static inline TfLiteStatus DeputySerializationReadFrom(int file, const DeputySer
 }
 
 // Reads an entry into a block that the caller frees with free(). kTfLiteDelegateDataNotFound if
-// there is none: never written, cut off, damaged, or of another token or fingerprint.
-// kTfLiteDelegateDataReadError if there may be one: it cannot be opened, or memory is short.
-// `out_data` and `out_bytes` are untouched then. Compile in either case.
+// there is no valid entry: absent, truncated, damaged, or of another token or fingerprint.
+// kTfLiteDelegateDataReadError if it cannot be opened, or if out of memory. On failure `out_data`
+// and `out_bytes` are unchanged, and the delegate compiles as without a cache.
 static inline TfLiteStatus DeputySerializationRead(const DeputySerialization* store,
                                                    const DeputyFingerprint* fingerprint,
                                                    void** out_data, size_t* out_bytes) {
@@ -321,8 +325,8 @@ static inline TfLiteStatus DeputySerializationRead(const DeputySerialization* st
   return status;
 }
 
-// Makes a file beside `path` that nobody else has, and writes its name into `draft`. Negative on
-// failure. For the functions here.
+// Creates a new temporary file in the directory of `path` and writes its name to `draft`. Returns
+// its descriptor, negative on failure. Internal to this header.
 static inline int DeputySerializationMakeDraft(const char* path, char* draft) {
   for (int i = 0; i < kDeputySerializationDrafts; ++i) {
     const int length =
@@ -334,15 +338,15 @@ static inline int DeputySerializationMakeDraft(const char* path, char* draft) {
   return -1;
 }
 
-// Keeps a copy of the `bytes` bytes at `data`, in the place of an entry of the same key.
-// kTfLiteDelegateDataWriteError if that fails; an older entry is then as it was. That is no reason
-// for a delegate to fail: the next start compiles again.
+// Stores a copy of the `bytes` bytes at `data` and replaces an entry of the same key.
+// kTfLiteDelegateDataWriteError on failure, with an older entry unchanged. A delegate should ignore
+// the failure: the next start compiles again.
 static inline TfLiteStatus DeputySerializationWrite(const DeputySerialization* store,
                                                     const DeputyFingerprint* fingerprint,
                                                     const void* data, size_t bytes) {
   char path[kDeputySerializationPathBytes], draft[kDeputySerializationPathBytes];
   if (!DeputySerializationPath(store, fingerprint, path)) return kTfLiteDelegateDataWriteError;
-  (void)mkdir(store->folder, 0700);  // what is wrong shows when the draft is made
+  (void)mkdir(store->folder, 0700);  // creation of the draft detects failures
   const int file = DeputySerializationMakeDraft(path, draft);
   if (file < 0) return kTfLiteDelegateDataWriteError;
   const DeputySerializationHeader header =
@@ -355,7 +359,7 @@ static inline TfLiteStatus DeputySerializationWrite(const DeputySerialization* s
   return kTfLiteDelegateDataWriteError;
 }
 
-// Deletes an entry, which a driver has refused. One that is not there is fine.
+// Deletes an entry, e.g. one that a driver has rejected. No effect if it does not exist.
 static inline void DeputySerializationRemove(const DeputySerialization* store,
                                              const DeputyFingerprint* fingerprint) {
   char path[kDeputySerializationPathBytes];

@@ -3,8 +3,8 @@
 // Loads a delegate from a shared object that exports the two functions of
 // external_delegate_interface.h.
 //
-// These functions are in libdeputy.so.1 only; the original has them in a library of its own, and so
-// the drop-in does not export them.
+// These functions are in libdeputy.so.1 only; the original has them in a separate library, so the
+// drop-in library does not export them.
 #ifndef DEPUTY_C_API_INCLUDE_EXTERNAL_DELEGATE_H_
 #define DEPUTY_C_API_INCLUDE_EXTERNAL_DELEGATE_H_
 
@@ -14,41 +14,43 @@
 extern "C" {
 #endif
 
-// Room for options.
+// Maximum number of options.
 #define kExternalDelegateMaxOptions 256
 
-// Which plug-in, and what to tell it. Strings are borrowed.
+// Path and options of a plug-in. Strings are borrowed.
 typedef struct TfLiteExternalDelegateOptions {
   // Path of the shared object.
   const char* lib_path;
-  // Used entries of the two arrays.
+  // Number of valid entries of the two arrays.
   int count;
   // Keys.
   const char* keys[kExternalDelegateMaxOptions];
   // Values.
   const char* values[kExternalDelegateMaxOptions];
-  // TfLiteExternalDelegateOptionsInsert.
+  // Function pointer to TfLiteExternalDelegateOptionsInsert.
   TfLiteStatus (*insert)(struct TfLiteExternalDelegateOptions* options, const char* key,
                          const char* value);
 } TfLiteExternalDelegateOptions;
 
-// Appends a pair of strings, borrowed. kTfLiteError if there is no room or an argument is NULL.
+// Appends a key and a value, both borrowed. kTfLiteError if the arrays are full or an argument is
+// NULL.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteExternalDelegateOptionsInsert(
     TfLiteExternalDelegateOptions* options, const char* key, const char* value);
 
-// Options for a plug-in, without pairs, by value. The path is borrowed. Any thread.
+// Returns options for a plug-in, without keys and values. The path is borrowed. Any thread.
 TFL_CAPI_EXPORT TfLiteExternalDelegateOptions
 TfLiteExternalDelegateOptionsDefault(const char* lib_path);
 
-// Loads the plug-in and asks it for a delegate; the caller owns the result and deletes it after the
-// interpreter. The options are needed only during the call. NULL on any failure; DeputyLastError()
-// in deputy.h has the text. DeputyPluginLoad there says what is checked before the library is
-// loaded.
+// Loads the plug-in and creates a delegate of it; the caller owns the delegate and deletes it after
+// the interpreter. The options are needed only during the call. NULL on any failure;
+// DeputyLastError() in deputy.h has the text. The file is checked as in DeputyPluginLoad before it
+// is loaded.
 TFL_CAPI_EXPORT TfLiteDelegate* TfLiteExternalDelegateCreate(
     const TfLiteExternalDelegateOptions* options);
 
-// Asks the plug-in to free its delegate, after every interpreter it was applied to is gone. The
-// shared object stays loaded, since threads of its own may still run its code. NULL is fine.
+// Deletes the delegate through the plug-in; call it after every interpreter that the delegate was
+// applied to has been deleted. The shared object stays loaded, since its own threads may still run
+// its code. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteExternalDelegateDelete(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus

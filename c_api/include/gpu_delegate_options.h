@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the GPU delegate, which lives in a library of its own, libdeputy_gpu.so.
+// Options of the GPU delegate, which is in the separate library libdeputy_gpu.so.
 #ifndef DEPUTY_C_API_INCLUDE_GPU_DELEGATE_OPTIONS_H_
 #define DEPUTY_C_API_INCLUDE_GPU_DELEGATE_OPTIONS_H_
 
@@ -12,66 +12,66 @@
 extern "C" {
 #endif
 
-// What the delegate is used for.
+// Usage of the delegate.
 enum TfLiteGpuInferenceUsage {
-  // One answer now and then, each as soon as possible.
+  // Single inferences with low latency.
   TFLITE_GPU_INFERENCE_PREFERENCE_FAST_SINGLE_ANSWER = 0,
-  // Many answers in a row; more time for setting up is fine.
+  // Many inferences in a row; a longer preparation is acceptable.
   TFLITE_GPU_INFERENCE_PREFERENCE_SUSTAINED_SPEED = 1,
-  // In between.
+  // Compromise between the two.
   TFLITE_GPU_INFERENCE_PREFERENCE_BALANCED = 2,
 };
 
-// What matters most. AUTO may only be followed by AUTO, and the others may appear once each.
+// Optimisation goal. AUTO may be followed by AUTO only; the others may appear once each.
 enum TfLiteGpuInferencePriority {
   // The delegate chooses.
   TFLITE_GPU_INFERENCE_PRIORITY_AUTO = 0,
   // Full precision.
   TFLITE_GPU_INFERENCE_PRIORITY_MAX_PRECISION = 1,
-  // A quick answer.
+  // Low latency.
   TFLITE_GPU_INFERENCE_PRIORITY_MIN_LATENCY = 2,
-  // Little memory.
+  // Low memory use.
   TFLITE_GPU_INFERENCE_PRIORITY_MIN_MEMORY_USAGE = 3,
 };
 
-// Bits for experimental_flags.
+// Flags of experimental_flags.
 enum TfLiteGpuExperimentalFlags {
-  // Nothing.
+  // No flag.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE = 0,
-  // Take quantised models, too.
+  // Claims quantised models, too.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT = 1,
-  // Only OpenCL.
+  // Uses OpenCL only.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_CL_ONLY = 2,
-  // Only OpenGL.
+  // Uses OpenGL only.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY = 4,
-  // Keep compiled programs in `serialization_dir`.
+  // Stores compiled programs in `serialization_dir`.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION = 8,
 };
 
-// Options of the delegate. Start from TfLiteGpuDelegateOptionsV2Default.
+// Options of the delegate. Initialise them with TfLiteGpuDelegateOptionsV2Default.
 typedef struct {
-  // 1: half precision is fine, 0: it is not, -1: the priorities decide.
+  // 1: half precision is permitted, 0: it is not, -1: the priorities decide.
   int32_t is_precision_loss_allowed;
   // A TfLiteGpuInferenceUsage.
   int32_t inference_preference;
   // The first TfLiteGpuInferencePriority.
   int32_t inference_priority1;
-  // The second.
+  // The second one.
   int32_t inference_priority2;
-  // The third.
+  // The third one.
   int32_t inference_priority3;
-  // TfLiteGpuExperimentalFlags bits.
+  // Flags of TfLiteGpuExperimentalFlags.
   int64_t experimental_flags;
-  // At most this many partitions.
+  // Maximum number of partitions.
   int32_t max_delegated_partitions;
-  // Where compiled programs are kept, or NULL. Copied when the delegate is made.
+  // Directory for compiled programs, or NULL. Copied when the delegate is created.
   const char* serialization_dir;
-  // Names the model there, or NULL. Copied when the delegate is made.
+  // Key of the model in that directory, or NULL. Copied when the delegate is created.
   const char* model_token;
 } TfLiteGpuDelegateOptionsV2;
 
-// The defaults by value: precision decided by the priorities, full precision first, quantised
-// models taken, one partition. Any thread.
+// Returns the defaults: precision decided by the priorities with MAX_PRECISION first, quantised
+// models claimed, one partition. Any thread.
 TFL_CAPI_EXPORT TfLiteGpuDelegateOptionsV2 TfLiteGpuDelegateOptionsV2Default(void);
 
 #ifdef __cplusplus

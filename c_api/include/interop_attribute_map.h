@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attribute maps: what a buffer or a synchronisation object is like, as keys and values. Their type
+// Attribute maps: properties of a buffer or a synchronisation object, as keys and values. The type
 // and the keys are in interop_types.h.
 //
-// A map is used by one thread at a time. NULL is accepted for every map, and for a value that is to
-// be filled: a getter then returns false, a setter does nothing. Strings are borrowed: they must
-// live as long as a map that holds them, or a copy of it. A getter returns false, and leaves `*val`
-// as it was, if the key is not there or has a value of another type.
+// A map must not be used by several threads at the same time. NULL is accepted for every map, and
+// for `val`: a getter then returns false, a setter has no effect. Strings are borrowed: they must
+// be valid as long as a map that contains them, or a copy of it. A getter returns false, with
+// `*val` unchanged, if the key does not exist or has a value of another type.
 #ifndef DEPUTY_C_API_INCLUDE_INTEROP_ATTRIBUTE_MAP_H_
 #define DEPUTY_C_API_INCLUDE_INTEROP_ATTRIBUTE_MAP_H_
 
@@ -20,23 +20,23 @@
 extern "C" {
 #endif
 
-// An empty map that describes what `type` says; the caller owns it. NULL if memory is short.
+// Creates an empty map for an object of kind `type`; the caller owns it. NULL if out of memory.
 TFL_CAPI_EXPORT TfLiteAttributeMap* TfLiteAttributeMapCreate(TfLiteAttrMapType type);
 
-// Frees a map.
+// Deletes a map.
 TFL_CAPI_EXPORT void TfLiteAttributeMapDelete(TfLiteAttributeMap* attrs);
 
-// Whether the map describes a buffer.
+// Returns true if the map describes a buffer.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapIsBufferAttributeMap(const TfLiteAttributeMap* attrs);
 
-// Whether the map describes a synchronisation object.
+// Returns true if the map describes a synchronisation object.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapIsSyncAttributeMap(const TfLiteAttributeMap* attrs);
 
-// Makes `dst` describe what `src` does, with the same attributes.
+// Replaces the kind and the attributes of `dst` by those of `src`.
 TFL_CAPI_EXPORT void TfLiteAttributeMapCopy(const TfLiteAttributeMap* src, TfLiteAttributeMap* dst);
 
-// Attributes of a buffer. All of them return false for a map that describes none; setters replace
-// an older value and return false, too, if memory is short.
+// Attributes of a buffer. All functions return false if the map does not describe a buffer; setters
+// replace an older value and also return false if out of memory.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapGetSizeTBufferAttr(const TfLiteAttributeMap* attrs,
                                                           TfLiteBufferAttrKey key, size_t* val);
 TFL_CAPI_EXPORT bool TfLiteAttributeMapSetSizeTBufferAttr(TfLiteAttributeMap* attrs,
@@ -52,7 +52,7 @@ TFL_CAPI_EXPORT bool TfLiteAttributeMapGetBoolBufferAttr(const TfLiteAttributeMa
 TFL_CAPI_EXPORT bool TfLiteAttributeMapSetBoolBufferAttr(TfLiteAttributeMap* attrs,
                                                          TfLiteBufferAttrKey key, bool val);
 
-// Attributes of a synchronisation object, likewise.
+// Attributes of a synchronisation object, with the same rules.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapGetStringSyncAttr(const TfLiteAttributeMap* attrs,
                                                          TfLiteSynchronizationAttrKey key,
                                                          const char** val);
@@ -60,8 +60,8 @@ TFL_CAPI_EXPORT bool TfLiteAttributeMapSetStringSyncAttr(TfLiteAttributeMap* att
                                                          TfLiteSynchronizationAttrKey key,
                                                          const char* val);
 
-// Attributes of any map by number, without a look at what it describes, and by name. Names are
-// copied; a NULL name is no key.
+// Attributes of any map, whatever it describes, with a number or with a name as the key. Names are
+// copied; a NULL name is not a key.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapGetIntAttr(const TfLiteAttributeMap* attrs, uint32_t key,
                                                   int* val);
 TFL_CAPI_EXPORT void TfLiteAttributeMapSetIntAttr(TfLiteAttributeMap* attrs, uint32_t key, int val);

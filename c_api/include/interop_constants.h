@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of kinds of synchronisation objects.
+// Names of types of synchronisation objects.
 #ifndef DEPUTY_C_API_INCLUDE_INTEROP_CONSTANTS_H_
 #define DEPUTY_C_API_INCLUDE_INTEROP_CONSTANTS_H_
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// The kind "no object at all": the data is ready when the call returns. A C string.
+// Type "no object": the data is ready when the call returns. A C string.
 static const char kTfLiteSyncTypeNoSyncObj[] = "no_sync_obj";
 
 #ifdef __cplusplus

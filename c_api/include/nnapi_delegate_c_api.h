@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NNAPI delegate's functions, for programs that link them. Where the environment variable
-// DEPUTY_NNAPI_LIBRARY names NNAPI's library, the delegate is that of the plug-in
-// libdeputy_nnapi.so (docs/nnapi.md); otherwise, and where that cannot be had, which is reported,
-// it claims no node.
+// Functions of the NNAPI delegate, for programs that link them. If the environment variable
+// DEPUTY_NNAPI_LIBRARY names the NNAPI library, the delegate is that of the plug-in
+// libdeputy_nnapi.so (docs/nnapi.md). Without the variable, or if the plug-in fails, which is
+// reported, the delegate claims no node.
 #ifndef DEPUTY_C_API_INCLUDE_NNAPI_DELEGATE_C_API_H_
 #define DEPUTY_C_API_INCLUDE_NNAPI_DELEGATE_C_API_H_
 
@@ -15,42 +15,42 @@ extern "C" {
 
 // Options of the delegate; strings are copied.
 typedef struct TfLiteNnapiDelegateOptions {
-  // What the accelerator should strive for.
+  // Optimisation goal of the accelerator.
   enum ExecutionPreference {
-    // No wish.
+    // No preference.
     kUndefined = -1,
-    // Little energy.
+    // Low power consumption.
     kLowPower = 0,
-    // One answer, soon.
+    // Low latency of a single inference.
     kFastSingleAnswer = 1,
-    // Many answers in a row.
+    // High throughput of many inferences.
     kSustainedSpeed = 2,
   } execution_preference;
-  // The accelerator to use; NULL for any.
+  // Name of the accelerator; NULL for any.
   const char* accelerator_name;
-  // Where compiled models are kept, with a model_token; NULL for nowhere.
+  // Directory of the cache of compiled models, which needs a model_token; NULL for no cache.
   const char* cache_dir;
-  // Names the model in the cache.
+  // Key of the model in the cache.
   const char* model_token;
-  // Not 0: do not use NNAPI's own CPU implementation.
+  // Not 0: does not use NNAPI's own CPU implementation.
   int disallow_nnapi_cpu;
-  // Not 0: half precision will do.
+  // Not 0: permits half precision.
   int allow_fp16;
-  // At most this many partitions; 0 or less for any number.
+  // Maximum number of partitions; 0 or less for unlimited.
   int max_number_delegated_partitions;
-  // Without effect.
+  // Ignored.
   void* nnapi_support_library_handle;
 } TfLiteNnapiDelegateOptions;
 
-// Makes a delegate; the caller owns it and deletes it after the interpreter. NULL options are the
-// defaults. NULL if memory is short.
+// Creates a delegate; the caller owns it and deletes it after the interpreter. NULL options mean
+// the defaults. NULL if out of memory.
 TFL_CAPI_EXPORT TfLiteDelegate* TfLiteNnapiDelegateCreate(
     const TfLiteNnapiDelegateOptions* options);
 
-// The defaults by value. Any thread.
+// Returns the defaults. Any thread.
 TFL_CAPI_EXPORT TfLiteNnapiDelegateOptions TfLiteNnapiDelegateOptionsDefault(void);
 
-// Frees a delegate made here. NULL is fine.
+// Deletes a delegate of this header. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteNnapiDelegateDelete(TfLiteDelegate* delegate);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that operator objects had before TensorFlow 2.17, for source code that still uses them.
-// The type TfLiteRegistrationExternal is in c_api_types.h.
+// Names of operator objects before TensorFlow 2.17, for source code that still uses them. The type
+// TfLiteRegistrationExternal is in c_api_types.h.
 //
-// In C++ they are constants that hold the addresses of the new functions, in C they are macros;
-// either way a program compiled with this header needs only the new names from the library. Note
-// that the new Create takes a fourth argument. (Programs compiled with the old headers find the old
-// names among the library's exports.)
+// In C++ they are constants that contain the addresses of the new functions, in C they are macros;
+// in both cases a program compiled with this header needs only the new names from the library. The
+// new Create has a fourth parameter. (The library also exports the old names, for programs compiled
+// with the old headers.)
 #ifndef DEPUTY_C_API_INCLUDE_REGISTRATION_EXTERNAL_H_
 #define DEPUTY_C_API_INCLUDE_REGISTRATION_EXTERNAL_H_
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stable delegate exports: one constant object. A plug-in defines it; this library does not
-// have it.
+// The constant object that a stable delegate exports. A plug-in defines it; this library does not.
 #ifndef DEPUTY_C_API_INCLUDE_STABLE_DELEGATE_H_
 #define DEPUTY_C_API_INCLUDE_STABLE_DELEGATE_H_
 
@@ -11,23 +10,23 @@
 extern "C" {
 #endif
 
-// The version that belongs into delegate_abi_version.
+// Value of delegate_abi_version.
 #define TFL_STABLE_DELEGATE_ABI_VERSION "1.0.0"
 
-// Who the delegate is, and how to make one. Strings and table live as long as the plug-in is
-// loaded.
+// Identification of a delegate, and the functions that create it. Strings and table are valid as
+// long as the plug-in is loaded.
 typedef struct TfLiteStableDelegate {
   // TFL_STABLE_DELEGATE_ABI_VERSION.
   const char* delegate_abi_version;
   // Vendor and delegate, as "vendor_delegate".
   const char* delegate_name;
-  // The delegate's own version.
+  // Version of the delegate.
   const char* delegate_version;
-  // How to make one.
+  // Functions that create and delete it.
   const TfLiteOpaqueDelegatePlugin* delegate_plugin;
 } TfLiteStableDelegate;
 
-// The object, under the name that loaders look for.
+// The object, under the name that loaders expect.
 extern TFL_CAPI_EXPORT const TfLiteStableDelegate TFL_TheStableDelegate;
 
 #ifdef __cplusplus

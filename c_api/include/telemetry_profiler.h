@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of callbacks through which an interpreter reports what it does.
+// Callbacks through which an interpreter reports its work.
 #ifndef DEPUTY_C_API_INCLUDE_TELEMETRY_PROFILER_H_
 #define DEPUTY_C_API_INCLUDE_TELEMETRY_PROFILER_H_
 
@@ -12,39 +12,42 @@
 extern "C" {
 #endif
 
-// The client fills it, owns it and keeps it alive as long as the interpreters it was given to.
-// Every callback gets the struct first and none may be NULL; Deputy does not call one that is.
-// They are called on the thread that uses the interpreter.
+// Callbacks of a client. The client initialises the struct, owns it and keeps it at least as long
+// as the interpreters that use it. Every callback receives the struct as its first argument. None
+// may be NULL; Deputy does not call one that is. They are called on the thread that uses the
+// interpreter.
 typedef struct TfLiteTelemetryProfilerStruct {
-  // The client's own.
+  // Private to the client.
   void* data;
 
-  // A call ended: "Invoke" of an interpreter or signature, "ModifyGraphWithDelegate". With its
-  // status: source in the upper half, 0 for the interpreter, TfLiteStatus in the lower half.
+  // Called after "Invoke" of an interpreter or signature, or after "ModifyGraphWithDelegate". The
+  // upper half of `status` is the source, 0 for the interpreter, the lower half the TfLiteStatus.
   void (*ReportTelemetryEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                const char* event_name, uint64_t status);
 
-  // The same about one operator of one subgraph. For delegates that reach the original's profiler;
+  // Same event for one operator of a subgraph. For delegates that call the original's profiler;
   // Deputy does not call it.
   void (*ReportTelemetryOpEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  const char* event_name, int64_t op_idx, int64_t subgraph_idx,
                                  uint64_t status);
 
-  // Settings, once, when the interpreter is made. They hold only during the call.
+  // Called once, when the interpreter is created. The settings are valid during the call only.
   void (*ReportSettings)(struct TfLiteTelemetryProfilerStruct* profiler, const char* setting_name,
                          const TfLiteTelemetrySettings* settings);
 
-  // An operator, or a delegate's node, starts. The result is handed to the next callback at the
-  // operator's end; UINT32_MAX for none. Operators in the body of another one nest.
+  // Called before an operator or a delegate's node runs. The result is passed to
+  // ReportEndOpInvokeEvent after the operator; UINT32_MAX for none. Calls nest for operators in the
+  // body of another operator.
   uint32_t (*ReportBeginOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                        const char* op_name, int64_t op_idx, int64_t subgraph_idx);
 
-  // An operator ends.
+  // Called after an operator has run.
   void (*ReportEndOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  uint32_t event_handle);
 
-  // Duration of an operator inside a delegate's node, in microseconds. Called between the begin and
-  // the end of that node for delegates that report their operators (DeputyOpEvent in deputy.h).
+  // Reports the duration of an operator inside a delegate's node, in microseconds. Called between
+  // the begin and the end of that node for delegates that report their operators (DeputyOpEvent in
+  // deputy.h).
   void (*ReportOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler, const char* op_name,
                               uint64_t elapsed_time, int64_t op_idx, int64_t subgraph_idx);
 } TfLiteTelemetryProfilerStruct;

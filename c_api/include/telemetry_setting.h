@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interpreter tells a telemetry profiler about itself, and the functions that read it.
+// Description of an interpreter for a telemetry profiler, and its accessors.
 //
-// The objects live only during the callback that hands them out. All functions answer 0 or NULL for
-// NULL.
+// The objects are valid only during the callback that receives them. All functions return 0 or NULL
+// for NULL.
 #ifndef DEPUTY_C_API_INCLUDE_TELEMETRY_SETTING_H_
 #define DEPUTY_C_API_INCLUDE_TELEMETRY_SETTING_H_
 
@@ -16,35 +16,35 @@
 extern "C" {
 #endif
 
-// A tagged pointer to one of the objects below.
+// Tagged pointer to one of the objects below.
 typedef struct TfLiteTelemetrySettings {
-  // Who speaks, and so what `data` points to.
+  // Number of the component that reports, which determines the type of `data`.
   uint32_t source;
   // A TfLiteTelemetryInterpreterSettings or the settings of a delegate.
   const void* data;
 } TfLiteTelemetrySettings;
 
-// How the model was converted.
+// Parameters of the model's conversion.
 typedef struct TfLiteTelemetryConversionMetadata TfLiteTelemetryConversionMetadata;
 
-// What is known about an interpreter.
+// Properties of an interpreter.
 typedef struct TfLiteTelemetryInterpreterSettings TfLiteTelemetryInterpreterSettings;
 
-// What is known about a subgraph.
+// Properties of a subgraph.
 typedef struct TfLiteTelemetrySubgraphInfo TfLiteTelemetrySubgraphInfo;
 
-// What is known about a GPU delegate.
+// Properties of a GPU delegate.
 typedef struct TfLiteTelemetryGpuDelegateSettings TfLiteTelemetryGpuDelegateSettings;
 
-// The optimisation modes the model was converted with.
+// Returns the optimisation modes with which the model was converted.
 TFL_CAPI_EXPORT const int32_t* TfLiteTelemetryConversionMetadataGetModelOptimizationModes(
     const TfLiteTelemetryConversionMetadata* metadata);
 
-// Their number.
+// Number of optimisation modes.
 TFL_CAPI_EXPORT size_t TfLiteTelemetryConversionMetadataGetNumModelOptimizationModes(
     const TfLiteTelemetryConversionMetadata* metadata);
 
-// How the model was converted; NULL if it does not say.
+// Returns the parameters of the model's conversion; NULL if unknown.
 TFL_CAPI_EXPORT const TfLiteTelemetryConversionMetadata*
 TfLiteTelemetryInterpreterSettingsGetConversionMetadata(
     const TfLiteTelemetryInterpreterSettings* settings);
@@ -53,7 +53,7 @@ TfLiteTelemetryInterpreterSettingsGetConversionMetadata(
 TFL_CAPI_EXPORT size_t TfLiteTelemetryInterpreterSettingsGetNumSubgraphInfo(
     const TfLiteTelemetryInterpreterSettings* settings);
 
-// The subgraphs, an array.
+// Returns an array of the subgraphs' properties.
 TFL_CAPI_EXPORT const TfLiteTelemetrySubgraphInfo*
 TfLiteTelemetryInterpreterSettingsGetSubgraphInfo(
     const TfLiteTelemetryInterpreterSettings* settings);
@@ -62,15 +62,15 @@ TfLiteTelemetryInterpreterSettingsGetSubgraphInfo(
 TFL_CAPI_EXPORT size_t
 TfLiteTelemetrySubgraphInfoGetNumQuantizations(TfLiteTelemetrySubgraphInfo* subgraph_info);
 
-// Their quantisations, an array.
+// Returns an array of their quantisations.
 TFL_CAPI_EXPORT const TfLiteQuantization* TfLiteTelemetrySubgraphInfoGetQuantizations(
     TfLiteTelemetrySubgraphInfo* subgraph_info);
 
-// Number of nodes that the GPU delegate took.
+// Number of nodes that the GPU delegate claimed.
 TFL_CAPI_EXPORT size_t TfLiteTelemetryGpuDelegateSettingsGetNumNodesDelegated(
     const TfLiteTelemetryGpuDelegateSettings* settings);
 
-// The backend that the GPU delegate uses: 0 unknown, 1 OpenCL, 2 OpenGL.
+// Backend of the GPU delegate: 0 unknown, 1 OpenCL, 2 OpenGL.
 TFL_CAPI_EXPORT int TfLiteTelemetryGpuDelegateSettingsGetBackend(
     const TfLiteTelemetryGpuDelegateSettings* settings);
 
