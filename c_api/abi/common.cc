@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The helpers of common.h. Kernels, plug-ins and the core itself use them, so they know nothing but
-// the public structs.
+// Implementation of common.h. Kernels, plug-ins and the core use these functions, so they depend
+// only on the public structs.
 //
-// All memory is malloc's, because the other side may free it with its own copy of these functions.
-// Where upstream crashes on NULL, these answer the failure value or do nothing.
+// All memory is allocated with malloc, because the other side may free it with its own copy of
+// these functions. Where upstream crashes on NULL, these return the failure value or do nothing.
 #include "c_api/include/common.h"
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace {
 
-// Blocks of resizable tensors carry this much more than `bytes`, so that vector code may read past
-// the end.
+// Padding of the blocks of resizable tensors after `bytes`, in bytes, because vector code may read
+// past the end.
 constexpr size_t kTailPadding = 16;
 
 template <typename Array>
@@ -57,7 +57,7 @@ VariantData* VariantOf(const TfLiteTensor& tensor) {
   return static_cast<VariantData*>(tensor.data.data);
 }
 
-// CloneTo is foreign code. Null when it fails.
+// Returns null on failure. CloneTo is foreign code and may throw.
 VariantData* CloneVariant(const VariantData* source, VariantData* reuse) noexcept {
   try {
     return source == nullptr ? nullptr : source->CloneTo(reuse);
@@ -115,7 +115,7 @@ TfLiteSparsity* CloneSparsity(const TfLiteSparsity* source) {
   copy->dim_metadata_size = source->dim_metadata_size;
   for (size_t i = 0; i < count; ++i) {
     TfLiteDimensionMetadata& dimension = copy->dim_metadata[i];
-    // The analyzer thinks of a count that is not 0 and a size that is.
+    // clang-analyzer assumes a size of 0 with a count that is not 0.
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     if (dimension.format != kTfLiteDimSparseCSR) continue;
     dimension.array_segments = TfLiteIntArrayCopy(dimension.array_segments);
@@ -124,7 +124,7 @@ TfLiteSparsity* CloneSparsity(const TfLiteSparsity* source) {
   return copy;
 }
 
-// The three functions of an allocator, with malloc behind a null one. Sizes include the padding.
+// Call the functions of an allocator; null means malloc and free. Sizes include the padding.
 void* Allocate(TfLiteAllocator* allocator, size_t bytes) {
   if (allocator == nullptr) return malloc(bytes);
   return allocator->allocate(allocator->data, bytes, alignof(max_align_t));
@@ -138,7 +138,7 @@ void Deallocate(TfLiteAllocator* allocator, void* block, size_t bytes) {
   }
 }
 
-// A block of `new_bytes`; the old one is gone if this succeeds and untouched if it is null.
+// Returns a block of `new_bytes`, with the old block freed, or null, with the old block unchanged.
 void* Reallocate(TfLiteAllocator* allocator, void* block, size_t old_bytes, size_t new_bytes,
                  bool preserve_data) {
   if (preserve_data) {
@@ -155,7 +155,7 @@ void* Reallocate(TfLiteAllocator* allocator, void* block, size_t old_bytes, size
   return fresh;
 }
 
-// Checked before any allocator sees the size: some abort on absurd ones.
+// Adds the padding. Checked before an allocator is called: some abort on excessive sizes.
 bool PaddedSize(size_t bytes, size_t* out_padded) {
   static const size_t limit = deputy::ProcessMemoryLimit();
   size_t padded;
@@ -205,7 +205,7 @@ TfLiteFloatArray* TfLiteFloatArrayCopy(const TfLiteFloatArray* src) { return Cop
 
 void TfLiteFloatArrayFree(TfLiteFloatArray* a) { free(a); }
 
-// ---- What a tensor owns ----
+// ---- Memory of a tensor ----
 
 const char* TfLiteTypeGetName(TfLiteType type) {
   static const char* const names[] = {
@@ -298,7 +298,7 @@ void TfLiteTensorReset(TfLiteType type, const char* name, TfLiteIntArray* dims,
                        TfLiteAllocationType allocation_type, const void* allocation,
                        bool is_variable, TfLiteTensor* tensor) {
   if (tensor == nullptr) return;
-  // The tensor may be given what it has already.
+  // The arguments may be the arrays that the tensor already owns.
   if (tensor->dims == dims) tensor->dims = nullptr;
   if (tensor->data.raw == buffer) tensor->data.raw = nullptr;
   TfLiteTensorFree(tensor);
@@ -389,7 +389,7 @@ const TfLiteIntArray* TfLiteTensorGetDimsSignature(const TfLiteTensor* t) {
 
 TfLiteDelegate TfLiteDelegateCreate(void) { return TfLiteDelegate{}; }
 
-// The ABI's value, which is no address.
+// Value defined by the ABI; it is not a valid address.
 // NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* TfLiteKernelInitFailed(void) { return reinterpret_cast<void*>(intptr_t{-1}); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory this process can have at most.
+// Upper limit of the process's memory.
 #ifndef DEPUTY_C_API_ABI_PROCESS_MEMORY_H_
 #define DEPUTY_C_API_ABI_PROCESS_MEMORY_H_
 
@@ -8,8 +8,8 @@
 
 namespace deputy {
 
-// The smaller of the machine's memory and RLIMIT_AS, in bytes. Some allocators end the process when
-// they are asked for more.
+// Returns the smaller of the machine's memory and RLIMIT_AS, in bytes. Some allocators abort the
+// process if a request exceeds it.
 size_t ProcessMemoryLimit();
 
 }  // namespace deputy

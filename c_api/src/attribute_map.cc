@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attribute maps. Upstream has them in a library of its own, for asynchronous delegates; here they
-// are in the one library there is.
+// Attribute maps. Upstream has them in a separate library for asynchronous delegates; here they are
+// part of libdeputy.
 #include "c_api/include/interop_attribute_map.h"
 
 #include <map>

@@ -21,7 +21,7 @@ namespace {
 
 using Reporter = void (*)(void*, const char*, va_list);
 
-// Upstream's release that the behaviour follows; programs compare it.
+// Release of upstream whose behaviour this library implements; programs compare it.
 constexpr const char* kTfLiteVersion = "2.19.0";
 
 TfLiteModel* WrapModel(std::shared_ptr<const deputy::Model> model) {
@@ -251,7 +251,7 @@ TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
     if (status == kTfLiteOk || !interpreter->delegate_fallback || !impl.HasDelegates()) {
       return status;
     }
-    // The second inference may be fine, and the call's status still says that it was needed.
+    // The status reports the fallback even if the second inference succeeds.
     const TfLiteStatus fallback = impl.FallBackToCpu();
     interpreter->ReportEvent("Invoke", fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
     return fallback;

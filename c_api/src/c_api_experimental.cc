@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The experimental half of the C API: variables, a client's own operators, buffer handles, custom
+// Experimental functions of the C API: variables, operators of clients, buffer handles, custom
 // allocations.
 #include "c_api/include/c_api_experimental.h"
 
@@ -53,7 +53,7 @@ void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions* options, cons
   Guard([&] { options->operators.AddCustom(name, *registration, min_version, max_version); });
 }
 
-// Each of the setters replaces all callbacks, so it starts from an empty struct.
+// Each setter replaces all callbacks, so it starts with an empty struct.
 
 void TfLiteInterpreterOptionsSetOpResolverExternal(
     TfLiteInterpreterOptions* options,
@@ -145,7 +145,7 @@ void TfLiteInterpreterOptionsSetOpResolverV1(
 
 // ---- Delegates and their memory -----------------------------------------------------------------
 
-// The NNAPI delegate takes no node on this platform, so asking for it changes nothing.
+// The NNAPI delegate claims no node on this platform, so the option has no effect.
 void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions*, bool) {}
 
 void TfLiteInterpreterOptionsSetEnableDelegateFallback(TfLiteInterpreterOptions* options,
@@ -170,7 +170,7 @@ TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* i
 
 void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,
                                       bool allow_buffer_handle_output) {
-  // The ABI says const; the flag is the interpreter's all the same.
+  // The ABI declares the interpreter const, but the flag belongs to it.
   if (interpreter != nullptr) {
     const_cast<TfLiteInterpreter*>(interpreter)->allow_buffer_handle_output =
         allow_buffer_handle_output;

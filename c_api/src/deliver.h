@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the functions of deputy.h share: structs that carry their size, and subgraphs by number.
+// Shared helpers of the functions of deputy.h: structs with a struct_size, and subgraphs by index.
 #ifndef DEPUTY_C_API_SRC_DELIVER_H_
 #define DEPUTY_C_API_SRC_DELIVER_H_
 
@@ -12,9 +12,9 @@
 
 namespace deputy {
 
-// Reads a client's struct, whatever release of deputy.h it was compiled with: fields that it does
-// not have become zero, those that we do not have are ignored. False, and nothing is read, for NULL
-// and for a struct_size below the first release's.
+// Reads a client's struct of any release of deputy.h: fields beyond the client's size become zero,
+// fields beyond ours are ignored. Returns false, with nothing read, for NULL and for a struct_size
+// smaller than that of the first release.
 template <typename T>
 bool ReadStruct(const T* client, T* out) {
   static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");
@@ -24,8 +24,9 @@ bool ReadStruct(const T* client, T* out) {
   return true;
 }
 
-// Fills a client's struct with the fields of `full` that both sides have; its struct_size, and what
-// it has beyond our fields, stay as they are. kTfLiteError as above.
+// Copies the fields of `full` that both sides have to a client's struct; its struct_size and its
+// fields beyond ours are unchanged. kTfLiteError for NULL and for a struct_size smaller than that
+// of the first release.
 template <typename T>
 TfLiteStatus Deliver(const T& full, T* client) {
   static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own extensions. A struct that a caller fills or gets back is read and written only as far as
-// the caller's struct_size says.
+// Deputy's own C API. Structs that callers pass are read and written only up to the caller's
+// struct_size.
 #include "c_api/include/deputy.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
 
-// False, with nothing written, for limits that cannot be meant.
+// Returns false, with nothing written, for invalid limits.
 bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
   DeputyLimits given;
   if (!ReadStruct(limits, &given) || given.max_tensors < 0 || given.max_nodes < 0 ||
@@ -44,7 +44,7 @@ bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
   return true;
 }
 
-// What `load` makes, with the default reporter and these limits.
+// Calls `load` with the default reporter and these limits, and wraps the model that it returns.
 template <typename Load>
 TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
   return Guard(nullptr, [&]() -> TfLiteModel* {
@@ -180,7 +180,7 @@ TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options
   return kTfLiteOk;
 }
 
-// ---- When a delegate fails ----------------------------------------------------------------------
+// ---- Failures of delegates ----------------------------------------------------------------------
 
 TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,
                                                   DeputyDelegationStatus* status) {
@@ -212,7 +212,7 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   return digest;
 }
 
-// ---- What is in an interpreter ------------------------------------------------------------------
+// ---- Contents of an interpreter -----------------------------------------------------------------
 
 int32_t DeputyInterpreterGetSubgraphCount(const TfLiteInterpreter* interpreter) {
   return interpreter == nullptr ? 0 : interpreter->impl->subgraph_count();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who runs what, and why; and user constraints on it. Delegates are numbered over all subgraphs,
-// in the order in which they were offered to the first subgraph that knows them.
+// Assignment of nodes to delegates, its reasons, and constraints on it. Delegates are numbered over
+// all subgraphs, in the order in which they were applied to the first subgraph that has a record of
+// them.
 #include <list>
 #include <string>
 
@@ -25,7 +26,7 @@ const std::list<AppliedDelegate>& DelegatesOf(const Subgraph* subgraph) {
   return deputy::DelegationOf(subgraph).delegates().all();
 }
 
-// Each delegate as the first subgraph knows it that was offered to it.
+// Returns the record of each delegate in the first subgraph that has one.
 Delegates AllDelegates(const TfLiteInterpreter* interpreter) {
   Delegates delegates;
   for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
@@ -39,7 +40,7 @@ Delegates AllDelegates(const TfLiteInterpreter* interpreter) {
   return delegates;
 }
 
-// The delegates themselves may be deleted: handles are compared, never followed.
+// Compares handles and does not dereference them: the delegates may have been deleted.
 const AppliedDelegate* FindDelegate(const Subgraph* subgraph, const TfLiteDelegate* handle) {
   for (const AppliedDelegate& delegate : DelegatesOf(subgraph)) {
     if (delegate.handle == handle) return &delegate;
@@ -65,7 +66,7 @@ int CountNodes(Subgraph* subgraph, int node_index) {
   return count;
 }
 
-// Why the CPU runs a node: the last delegate's reason.
+// Returns the reason why the CPU runs a node: that of the delegate that was applied last.
 std::string WhyLeft(Subgraph* subgraph, int node_index) {
   const std::list<AppliedDelegate>& delegates = DelegatesOf(subgraph);
   for (auto delegate = delegates.rbegin(); delegate != delegates.rend(); ++delegate) {
@@ -127,7 +128,7 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
 
 }  // namespace deputy
 
-// ---- Who runs what, and why ---------------------------------------------------------------------
+// ---- Assignment of nodes to delegates -----------------------------------------------------------
 
 int32_t DeputyInterpreterGetDelegateCount(const TfLiteInterpreter* interpreter) {
   return Guard(0, [&] { return static_cast<int32_t>(AllDelegates(interpreter).size()); });
@@ -287,7 +288,7 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
   });
 }
 
-// ---- Saying who runs what -----------------------------------------------------------------------
+// ---- Placement ----------------------------------------------------------------------------------
 
 TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
                                                   const DeputyPlacement* placement) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects that carry one pointer for somebody else: buffers and synchronisation objects of the
-// asynchronous API.
+// Holders of one pointer: buffers and synchronisation objects of the asynchronous API.
 #include <new>
 
 #include "c_api/include/interop_types.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interpreter tells its client while it works: each operator to the profile callback of
-// deputy.h and to the telemetry of telemetry_profiler.h, what its threads did to the worker
-// callback, calls and settings to the telemetry. The
-// callbacks are the client's; none of its exceptions crosses our frames. The ABI says that none of
-// the telemetry's functions is NULL; one that is is not called.
+// Reports of an interpreter to its client: operators to the profile callback of deputy.h and to the
+// telemetry callbacks of telemetry_profiler.h, work of threads to the worker callback, calls and
+// settings to the telemetry callbacks. Exceptions of the client's callbacks are caught here. The
+// ABI requires that no telemetry callback is NULL; one that is is not called.
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,10 +20,10 @@ namespace {
 
 using Telemetry = TfLiteTelemetryProfilerStruct;
 
-// The interpreter itself as the source of an event; delegates would have other numbers.
+// The source of an event is the interpreter; delegates would have other numbers.
 constexpr uint32_t kSourceInterpreter = 0;
 
-// The objects behind the getters of telemetry_setting.h, for one subgraph.
+// Data of one subgraph for the accessors of telemetry_setting.h.
 struct SubgraphSettings {
   std::vector<TfLiteQuantization> quantizations;
   std::vector<int32_t> op_types;
@@ -58,7 +57,7 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
   TfLiteTelemetryInterpreterSettings settings;
   settings.subgraphs = subgraphs;
   const TfLiteTelemetrySettings tagged = {kSourceInterpreter, &settings};
-  // Upstream's name for it.
+  // Upstream's name of the setting.
   telemetry->ReportSettings(telemetry, "InterpreterBuilder::operator()", &tagged);
 }
 
@@ -70,7 +69,7 @@ void TfLiteInterpreter::UpdateListening() {
   impl->SetOpListener(any ? this : nullptr);
 }
 
-// The telemetry profiler's events are those of TensorFlow Lite, which has no steps.
+// The telemetry events are those of TensorFlow Lite, which does not fuse nodes.
 bool TfLiteInterpreter::wants_each_node() const {
   return telemetry != nullptr && telemetry->ReportBeginOpInvokeEvent != nullptr;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NNAPI delegate's C functions: the plug-in "nnapi" where DEPUTY_NNAPI_LIBRARY asks for it,
-// else a delegate that claims no node; see noop_delegate.h.
+// C functions of the NNAPI delegate. They create a delegate of the plug-in "nnapi" if
+// DEPUTY_NNAPI_LIBRARY is set, else a delegate that claims no node; see noop_delegate.h.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -32,7 +32,7 @@ const char* PreferenceName(int preference) {
   }
 }
 
-// As docs/nnapi.md names them.
+// Converts the options to those of the plug-in, which docs/nnapi.md describes.
 Pairs ToPairs(const TfLiteNnapiDelegateOptions& options) {
   Pairs pairs = {
       {"execution_preference", PreferenceName(options.execution_preference)},
@@ -44,7 +44,7 @@ Pairs ToPairs(const TfLiteNnapiDelegateOptions& options) {
   if (options.accelerator_name != nullptr) {
     pairs.emplace_back("accelerator_name", options.accelerator_name);
   }
-  // One without the other means nothing.
+  // The cache needs both options.
   if (options.cache_dir != nullptr && options.model_token != nullptr) {
     pairs.emplace_back("cache_dir", options.cache_dir);
     pairs.emplace_back("model_token", options.model_token);
@@ -52,7 +52,7 @@ Pairs ToPairs(const TfLiteNnapiDelegateOptions& options) {
   return pairs;
 }
 
-// Null, with the reason reported, where there is no such plug-in or it gives no delegate.
+// Returns null, with the reason reported, if the plug-in cannot be loaded or creates no delegate.
 TfLiteDelegate* CreateBridge(const TfLiteNnapiDelegateOptions& options) {
   return deputy::Guard(nullptr, [&]() -> TfLiteDelegate* {
     deputy::ErrorReporter reporter;

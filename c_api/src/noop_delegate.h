@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delegates that programs expect to exist and that claim no node here: XNNPACK, because the CPU
-// kernels need no help, and NNAPI, where there is none.
+// kernels do not need it, and NNAPI, where it does not exist.
 #ifndef DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
 #define DEPUTY_C_API_SRC_NOOP_DELEGATE_H_
 
@@ -9,7 +9,7 @@
 
 namespace deputy {
 
-// The Prepare of such a delegate.
+// Prepare of such a delegate.
 inline TfLiteStatus NoOpPrepare(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
 
 }  // namespace deputy

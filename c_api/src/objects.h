@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind the opaque handles of the C API. Its functions run in Guard: no exception
-// crosses into C.
+// Definitions of the opaque types of the C API. All functions of the API that may throw run in
+// Guard, so that no exception passes to C code.
 #ifndef DEPUTY_C_API_SRC_OBJECTS_H_
 #define DEPUTY_C_API_SRC_OBJECTS_H_
 
@@ -31,15 +31,13 @@ struct TfLiteModel {
 
 struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
-  // The environment may choose the arithmetic as long as no call has.
+  // Set by the functions of the API; the environment selects the values that are not set.
   bool arithmetic_set = false;
   bool precision_set = false;
-  // Likewise the delegate policy.
   bool policy_set = false;
-  // Likewise validation.
   bool validation_set = false;
   deputy::ValidationConfig validation;
-  std::vector<deputy::Placement> placements;  // where nodes may run
+  std::vector<deputy::Placement> placements;  // constraints on the delegates of nodes
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
   bool delegate_fallback = false;
@@ -47,7 +45,7 @@ struct TfLiteInterpreterOptions {
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
 };
 
-// Forwards the begin and end of its operators to the client's profile callback and telemetry; see
+// Forwards begin and end of operators to the client's profile callback and telemetry; see
 // listeners.cc.
 struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
@@ -56,11 +54,11 @@ struct TfLiteInterpreter final : deputy::OpListener {
   bool wants_each_node() const override;
   bool wants_tiles() const override { return worker_callback != nullptr; }
   void TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) override;
-  // After a change of the listeners.
+  // Updates the registration as a listener after a callback has been set or removed.
   void UpdateListening();
-  // Tells the telemetry about a call that has ended.
+  // Reports the end of a call to the telemetry callbacks.
   void ReportEvent(const char* name, TfLiteStatus status) const;
-  // Tells it what the interpreter was made of.
+  // Reports the interpreter's settings to the telemetry callbacks.
   void ReportSettings() const;
 
   std::unique_ptr<deputy::Interpreter> impl;
@@ -71,13 +69,13 @@ struct TfLiteInterpreter final : deputy::OpListener {
   void* profile_user_data = nullptr;
   DeputyWorkerCallback worker_callback = nullptr;
   void* worker_user_data = nullptr;
-  // What the telemetry returned for the operators that are running, the innermost last.
+  // Results of ReportBeginOpInvokeEvent for the running operators, the innermost last.
   std::vector<uint32_t> open_ops;
 };
 
 struct TfLiteSignatureRunner {
   deputy::SignatureRunner* impl = nullptr;         // owned by the interpreter
-  const TfLiteInterpreter* interpreter = nullptr;  // the one it came from
+  const TfLiteInterpreter* interpreter = nullptr;  // the interpreter that created it
 };
 
 namespace deputy {
@@ -86,7 +84,7 @@ namespace deputy {
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
 
-// The validation layer, null where it was not requested. No other kind of observer is ever made.
+// Returns the validation layer, null if it is disabled. No other type of observer exists.
 inline Validation* ValidationOf(const TfLiteInterpreter* interpreter) {
   return static_cast<Validation*>(interpreter->impl->observer());
 }

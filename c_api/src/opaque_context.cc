@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts behind the opaque type.
+// Functions on opaque contexts.
 //
-// Most functions go through the context's own function pointers, so they work on any runtime's
-// context. A few need what no function pointer offers (inputs, names, node counts, the model's
-// file); they know our contexts and answer the failure value for others.
+// Most of them call the context's function pointers, so they work with the context of any runtime.
+// A few need properties that no function pointer provides (inputs, names, node counts, the model's
+// file); they require Deputy's contexts and return the failure value for others.
 //
-// No exception leaves a function here: what may allocate goes through the context's callbacks,
-// which guard themselves.
+// No exception leaves these functions: code that may allocate runs in the context's callbacks,
+// which are guarded.
 #include <cstdarg>
 #include <cstdio>
 
@@ -41,7 +41,7 @@ TfLiteStatus Expose(const std::vector<int>& indices, const int** out_data, int* 
   return kTfLiteOk;
 }
 
-// Storage that a tensor added by a kernel or delegate may have.
+// Returns true if a kernel or delegate may add a tensor with this allocation type and data.
 bool HasProperStorage(const TfLiteOpaqueTensorBuilder& builder) {
   switch (builder.allocation_type) {
     case kTfLiteDynamic:
@@ -58,7 +58,7 @@ bool HasProperStorage(const TfLiteOpaqueTensorBuilder& builder) {
 
 extern "C" {
 
-// ---- Through the context's function pointers ----
+// ---- Functions that call the context's function pointers ----
 
 TfLiteStatus TfLiteOpaqueContextGetExecutionPlan(TfLiteOpaqueContext* opaque_context,
                                                  TfLiteIntArray** execution_plan) {
@@ -88,7 +88,7 @@ TfLiteStatus TfLiteOpaqueContextGetNodeAndRegistration(struct TfLiteOpaqueContex
   const TfLiteStatus status =
       context->GetNodeAndRegistration(context, node_index, &plain_node, &registration);
   if (status != kTfLiteOk) return status;
-  // In delegate mode every registration of ours carries an operator.
+  // In delegate mode every registration of Deputy has an operator object.
   if (registration->registration_external == nullptr) return kTfLiteError;
   *node = reinterpret_cast<TfLiteOpaqueNode*>(plain_node);
   *registration_external = registration->registration_external;
@@ -153,7 +153,7 @@ void TfLiteOpaqueContextReportErrorVa(struct TfLiteOpaqueContext* opaque_context
                                       const char* format, va_list vlist) {
   TfLiteContext* context = Plain(opaque_context);
   if (context == nullptr || format == nullptr) return;
-  char text[1024];  // longer messages are cut, as the error reporter does
+  char text[1024];  // longer messages are truncated, as in the error reporter
   vsnprintf(text, sizeof text, format, vlist);
   context->ReportError(context, "%s", text);
 }
@@ -206,7 +206,7 @@ TfLiteStatus TfLiteOpaqueContextGetMetadata(TfLiteOpaqueContext* context, const 
   return Plain(context)->GetModelMetadata(Plain(context), name, ptr, bytes);
 }
 
-// ---- Through the subgraph ----
+// ---- Functions that access the subgraph ----
 
 TfLiteStatus TfLiteOpaqueContextGetInputs(const struct TfLiteOpaqueContext* opaque_context,
                                           const int** inputs, int* num_inputs) {
@@ -258,7 +258,7 @@ TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(struct TfLiteOpaqueContex
                              : deputy::ReleaseContext(subgraph->interpreter(), subgraph_index);
 }
 
-// The first subgraph is what the client runs, so it cannot be skipped.
+// The client runs the first subgraph, so it cannot be excluded.
 TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
     TfLiteOpaqueContext* opaque_context, int subgraph_index) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);

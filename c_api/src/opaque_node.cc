@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes and delegates behind the opaque types. An opaque node is a TfLiteNode, an opaque delegate a
+// Functions on opaque nodes and delegates. An opaque node is a TfLiteNode, an opaque delegate a
 // TfLiteDelegate; only the static type differs.
 #include <cstring>
 #include <new>
@@ -15,7 +15,8 @@ const TfLiteNode* Plain(const TfLiteOpaqueNode* node) {
 
 int SizeOf(const TfLiteIntArray* array) { return array == nullptr ? 0 : array->size; }
 
-// The n-th entry, or -1, which is also what an absent optional input holds.
+// Returns the entry at `position`, or -1 if out of range; -1 is also the entry of an absent
+// optional input.
 int IndexAt(const TfLiteIntArray* array, int position) {
   return position < 0 || position >= SizeOf(array) ? kTfLiteOptionalTensor : array->data[position];
 }
@@ -142,7 +143,7 @@ TfLiteOpaqueDelegate* TfLiteOpaqueDelegateCreate(
 
 void TfLiteOpaqueDelegateDelete(TfLiteOpaqueDelegate* delegate) {
   if (delegate == nullptr) return;
-  // A delegate with public fields is not ours to look into: older ones have no builder field.
+  // A delegate with public fields may have the older, shorter struct without the builder field.
   if (delegate->Prepare == nullptr) delete delegate->opaque_delegate_builder;
   delete delegate;
 }

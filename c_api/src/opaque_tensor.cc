@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors behind the opaque type: accessors, lists of strings, and the builder of new tensors.
+// Functions on opaque tensors: accessors, lists of strings, and the builder of new tensors.
 //
 // An opaque tensor is a TfLiteTensor; only the static type differs.
 #include <climits>
@@ -21,8 +21,8 @@ const TfLiteTensor* Plain(const TfLiteOpaqueTensor* tensor) {
 
 TfLiteTensor* Plain(TfLiteOpaqueTensor* tensor) { return reinterpret_cast<TfLiteTensor*>(tensor); }
 
-// The bytes of a string tensor as a checked list: int32 count, count + 1 int32 offsets, bytes. They
-// may come from a client, so nothing in them is believed.
+// Checked access to the list of strings in a tensor: int32 count, count + 1 int32 offsets, bytes.
+// The contents may come from a client and are not trusted.
 class StringList {
  public:
   explicit StringList(const TfLiteTensor* tensor) {
@@ -59,8 +59,8 @@ class StringList {
   int32_t count_ = 0;
 };
 
-// The packed form of a list of strings in a malloc block; null if it does not fit 31 bits, a length
-// is negative or memory is short.
+// Returns the packed form of a list of strings in a malloc block; null if its size exceeds 31 bits,
+// if a length is negative or if out of memory.
 char* PackStrings(const char* const* strings, int count, const int* lengths, size_t* out_size) {
   const size_t header = (static_cast<size_t>(count) + 2) * sizeof(int32_t);
   size_t size = header;

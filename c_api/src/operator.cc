@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator objects, under today's names and under those of before TensorFlow 2.17.
+// Operator objects, under the current names and under those before TensorFlow 2.17.
 //
-// The old names are defined here as functions that programs compiled long ago import. This file
-// must not include registration_external.h, in which the same names are constants for new sources.
+// The old names are defined here as functions, for programs compiled with old headers. This file
+// must not include registration_external.h, which defines the same names as constants for new
+// sources.
 #include "c_api/include/operator.h"
 
 #include <new>
@@ -111,11 +112,11 @@ void TfLiteOperatorSetInplaceOperator(TfLiteOperator* registration, uint64_t inp
   if (registration != nullptr) registration->inplace_operator = inplace_operator;
 }
 
-// ---- Names of TensorFlow 2.17 and before ----
+// ---- Names of TensorFlow 2.17 and older ----
 
-// TensorFlow 2.17 and 2.18 had user data only here. Their TfLiteOperatorCreate took three
-// arguments; called through the one above it leaves chance in `user_data`, which only callbacks
-// with data see.
+// Only this function had user data in TensorFlow 2.17 and 2.18. Their TfLiteOperatorCreate had
+// three parameters; a program that calls it through such a declaration passes an undefined
+// `user_data`, which only callbacks with data receive.
 TFL_CAPI_EXPORT TfLiteOperator* TfLiteOperatorCreateWithData(TfLiteBuiltinOperator builtin_code,
                                                              const char* custom_name, int version,
                                                              void* user_data) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operators there are kernels for, and which ones a model needs.
+// Queries of deputy.h about the operators that have kernels, and about those of a model.
 #include <algorithm>
 #include <vector>
 
@@ -16,7 +16,7 @@ using deputy::OpDef;
 
 namespace {
 
-// All operators that have a kernel, in the order of the families.
+// Returns all operators that have a kernel, in the order of the families.
 const std::vector<const OpDef*>& Kernels() {
   static const std::vector<const OpDef*> kKernels = [] {
     std::vector<const OpDef*> kernels;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registry of plug-ins. Nothing is kept between calls: a list is what a search found. Libraries
-// stay loaded, see core/plugin/plugin.h.
+// Registry of plug-ins. It keeps no state between calls: a list is the result of one search.
+// Libraries stay loaded, see core/plugin/plugin.h.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct DeputyPluginList {
   struct Entry {
     std::string path;
     std::string error;
-    DeputyPlugin* plugin = nullptr;  // null when there is an error
+    DeputyPlugin* plugin = nullptr;  // null if there is an error
   };
   ~DeputyPluginList() {
     for (const Entry& entry : entries) DeputyPluginRelease(entry.plugin);
@@ -53,14 +53,14 @@ DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
   return plugin.release();
 }
 
-// Collects what is searched for without reporting it: errors of a list belong to its entries.
+// Reporter of a search: discards messages, because the entries of the list contain the errors.
 void KeepQuiet(void*, const char*, va_list) {}
 
 class Search {
  public:
   explicit Search(DeputyPluginList* list) : list_(list) {}
 
-  // A file, or a folder with files in it.
+  // Adds a file, or the files of a directory.
   void Add(const std::string& path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
@@ -86,7 +86,7 @@ class Search {
     }
   }
 
-  // One library may have several names; the first is enough.
+  // Adds a file, unless it is another name of a file that was added before.
   void AddFile(const std::string& path) {
     struct stat facts = {};
     if (stat(path.c_str(), &facts) == 0 && !seen_.insert({facts.st_dev, facts.st_ino}).second) {
@@ -131,7 +131,7 @@ DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
   return info;
 }
 
-// Reports what the plug-in is when a call wants the other kind.
+// Reports an error and returns false unless the plug-in has the kind that the caller expects.
 bool ExpectKind(const DeputyPlugin* plugin, bool stable, ErrorReporter* reporter) {
   if (plugin != nullptr && (plugin->library->kind() == PluginKind::kStable) == stable) return true;
   reporter->Report(

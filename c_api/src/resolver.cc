@@ -22,8 +22,8 @@ TfLiteRegistration FromOpDef(const OpDef& def, int version) {
   return registration;
 }
 
-// An operator without a single function is no kernel. (Upstream also ignores operators that have
-// only the functions with data; we take them.)
+// Returns true if the operator has any function. (Upstream ignores operators that have only the
+// functions with data; Deputy accepts them.)
 bool IsKernel(const TfLiteOperator* op) {
   return op != nullptr &&
          (op->init != nullptr || op->free != nullptr || op->prepare != nullptr ||
@@ -42,7 +42,8 @@ TfLiteRegistration FromOperator(const TfLiteOperator& op) {
   return registration;
 }
 
-// The older structs are prefixes of today's. Clients of those days never set the operator field.
+// Converts an older struct, which is a prefix of the current one. Clients of these releases do not
+// set the operator object.
 template <typename Old>
 TfLiteRegistration FromPrefix(const Old& old) {
   TfLiteRegistration registration{};
@@ -82,7 +83,7 @@ void OperatorSet::AddOperator(const TfLiteOperator* op) {
   AddCustom(op->custom_name, registration, op->version, op->version);
 }
 
-// The newest entry wins.
+// The entry that was added last takes precedence.
 const TfLiteRegistration* OperatorSet::FindBuiltin(TfLiteBuiltinOperator code, int version) const {
   for (auto entry = builtins_.rbegin(); entry != builtins_.rend(); ++entry) {
     if (entry->registration.builtin_code == code && version >= entry->min_version &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operators an interpreter knows: those a client brought through the options, in any of the
-// ABI's spellings, and the builtin kernels. This is where core and kernels meet.
+// Operators of an interpreter: those that a client added to the options, in any of the ABI's forms,
+// and the builtin kernels. Connects core and kernels.
 #ifndef DEPUTY_C_API_SRC_RESOLVER_H_
 #define DEPUTY_C_API_SRC_RESOLVER_H_
 
@@ -13,8 +13,8 @@
 
 namespace deputy {
 
-// A client's resolver callbacks. Each setter of the API fills one or two pairs and clears the rest;
-// queried in the order of the members.
+// Resolver callbacks of a client. Each setter of the API sets one or two pairs and clears the
+// others; they are called in the order of the members.
 struct ResolverCallbacks {
   void* user_data = nullptr;
   const TfLiteOperator* (*find_builtin_external)(void*, int, int) = nullptr;
@@ -28,17 +28,17 @@ struct ResolverCallbacks {
   const TfLiteRegistration_V1* (*find_builtin_v1)(void*, TfLiteBuiltinOperator, int) = nullptr;
   const TfLiteRegistration_V1* (*find_custom_v1)(void*, const char*, int) = nullptr;
 
-  // With any callback set they are the whole resolver: neither added nor builtin operators count.
+  // Returns true if any callback is set; added and builtin operators are then ignored.
   bool any() const;
 };
 
-// The operators a client added to its options. Version ranges are stored as ranges, not expanded
+// Operators that a client added to its options. Version ranges are stored as ranges, not expanded
 // per version.
 class OperatorSet {
  public:
   void AddBuiltin(TfLiteBuiltinOperator code, const TfLiteRegistration& registration,
                   int min_version, int max_version);
-  // `name` is borrowed, as the ABI has it.
+  // `name` is borrowed, as the ABI requires.
   void AddCustom(const char* name, const TfLiteRegistration& registration, int min_version,
                  int max_version);
   void AddOperator(const TfLiteOperator* op);
@@ -56,7 +56,8 @@ class OperatorSet {
   std::vector<Entry> builtins_, customs_;
 };
 
-// The resolver of one creation: added operators first, then the builtin kernels if wanted.
+// Resolver for the creation of one interpreter: added operators first, then the builtin kernels
+// unless they are excluded.
 class ClientResolver final : public OpResolver {
  public:
   ClientResolver(const OperatorSet& operators, bool with_builtins)
@@ -73,7 +74,7 @@ class ClientResolver final : public OpResolver {
 
   const OperatorSet& operators_;
   const bool with_builtins_;
-  TfLiteRegistration found_{};  // what the last Find returned, where it is not the client's own
+  TfLiteRegistration found_{};  // last result, if the client does not own it
 };
 
 }  // namespace deputy

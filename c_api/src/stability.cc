@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the allocation type of a tensor says about how long its address and contents hold, as one
-// table behind the five queries of common.h and their opaque twins.
+// Table of the stability of a tensor's address and contents by allocation type, for the five
+// queries of common.h and their variants on opaque tensors.
 #include "c_api/include/c_api_opaque.h"
 #include "c_api/include/common.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sizes that the structs of deputy.h had when they were first published, which is what a client
-// may have been compiled with.
+// Sizes of the structs of deputy.h in their first release, the smallest that a client can have.
 //
-// A struct may grow at its end; nothing here changes with it. It grows behind the first release's
-// size, never in padding, where a new field could not be told from an old client's rubbish: hence
-// the check that the first release's last field ends where its struct did.
+// A struct may grow at its end; these sizes do not change. New fields must come after the size of
+// the first release, not in its padding, where an old client has undefined bytes: therefore a check
+// requires that the last field of the first release ends where the struct did.
 #ifndef DEPUTY_C_API_SRC_STRUCT_SIZES_H_
 #define DEPUTY_C_API_SRC_STRUCT_SIZES_H_
 
@@ -15,18 +14,18 @@
 
 namespace deputy {
 
-// Bytes that every client's struct has. A client that claims less is not one of ours.
+// Minimum size of every client's struct, in bytes. A smaller struct_size is invalid.
 template <typename Struct>
 inline constexpr size_t kFirstSize = 0;
 
-// Struct, its size in the first release, the last field that it had there.
+// Struct, its size in the first release in bytes, and its last field in that release.
 #define DEPUTY_FIRST_RELEASE(Struct, size, last_field)                           \
   template <>                                                                    \
   inline constexpr size_t kFirstSize<Struct> = size;                             \
   static_assert(offsetof(Struct, struct_size) == 0 && sizeof(Struct) >= (size)); \
   static_assert(offsetof(Struct, last_field) + sizeof(Struct::last_field) == (size));
 
-// Where the last field is a pointer, its own size is what is wanted.
+// If the last field is a pointer, the size of the pointer is intended.
 // NOLINTBEGIN(bugprone-sizeof-expression)
 DEPUTY_FIRST_RELEASE(DeputyOperator, 40, types)
 DEPUTY_FIRST_RELEASE(DeputyModelOperator, 32, has_kernel)

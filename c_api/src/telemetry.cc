@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the settings objects that telemetry callbacks hand out. The four functions at the end are
-// those of TensorFlow 2.12 alone.
+// Accessors of the settings objects that telemetry callbacks receive. The last four functions exist
+// in TensorFlow 2.12 only.
 #include "c_api/src/telemetry.h"
 
 extern "C" {

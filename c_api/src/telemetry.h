@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects that a telemetry profiler reads through telemetry_setting.h. Whoever reports settings
-// fills them and keeps them alive during the callback; nothing in them is owned.
+// Definitions of the types of telemetry_setting.h. The code that reports settings fills them and
+// keeps them valid during the callback; they own nothing.
 #ifndef DEPUTY_C_API_SRC_TELEMETRY_H_
 #define DEPUTY_C_API_SRC_TELEMETRY_H_
 
@@ -15,7 +15,7 @@ struct TfLiteTelemetryConversionMetadata {
 
 struct TfLiteTelemetrySubgraphInfo {
   std::span<const TfLiteQuantization> quantizations;
-  // Needed by TensorFlow 2.12 only.
+  // Used by TensorFlow 2.12 only.
   std::span<const int32_t> op_types;
   std::span<const char*> custom_op_names;
 };

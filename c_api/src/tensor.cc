@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensor accessors of c_api.h. They work on any TfLiteTensor, whoever made it.
+// Tensor accessors of c_api.h. They accept any TfLiteTensor, including those of clients.
 #include <cstring>
 
 #include "c_api/abi/borrowed_data.h"

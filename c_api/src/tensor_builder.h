@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The object behind TfLiteOpaqueTensorBuilder: what a tensor that is to be added shall be. Filled
-// in opaque_tensor.cc, used up in opaque_context.cc.
+// Definition of TfLiteOpaqueTensorBuilder: properties of a tensor to be added. Set in
+// opaque_tensor.cc, used in opaque_context.cc.
 #ifndef DEPUTY_C_API_SRC_TENSOR_BUILDER_H_
 #define DEPUTY_C_API_SRC_TENSOR_BUILDER_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch of the validation layer, and what it has found.
+// Settings and findings of the validation layer: functions of deputy.h.
 #include "c_api/include/deputy.h"
 #include "c_api/src/deliver.h"
 

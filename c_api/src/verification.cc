@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How delegates are verified, and what was found: the calls of deputy.h.
+// Settings and results of the verification of delegates: functions of deputy.h.
 #include "core/base/verification.h"
 #include "c_api/include/deputy.h"
 #include "c_api/src/deliver.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The XNNPACK delegate's C functions. The delegate claims no node: our own kernels do the work.
+// C functions of the XNNPACK delegate. The delegate claims no node: Deputy's kernels compute them.
 //
-// The options struct had seven layouts in as many releases and says nothing about which one it is,
-// so of a caller's struct only `num_threads`, which never moved, is read. The function that returns
-// one is in xnnpack_default_options.cc.
+// The options struct had seven layouts in as many releases and does not identify its layout, so
+// only `num_threads`, whose offset never changed, is read from a caller's struct. The function that
+// returns the struct is in xnnpack_default_options.cc.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct TfLiteXNNPackDelegateWeightsCache {
 
 namespace {
 
-// The delegate first: the client holds a pointer to it.
+// The delegate is the first member: the client has a pointer to it.
 struct XnnpackDelegate {
   TfLiteDelegate base;
   TfLiteXNNPackDelegateOptions options;
@@ -29,7 +29,7 @@ XnnpackDelegate* Whole(TfLiteDelegate* delegate) {
   return reinterpret_cast<XnnpackDelegate*>(delegate);
 }
 
-// Today's struct with what the original's usual builds have in it.
+// Returns the current struct with the defaults of the original's usual builds.
 TfLiteXNNPackDelegateOptions OwnOptions(int32_t num_threads) {
   TfLiteXNNPackDelegateOptions options{};
   options.num_threads = num_threads;
@@ -107,7 +107,7 @@ void TfLiteXNNPackDelegateWeightsCacheDelete(struct TfLiteXNNPackDelegateWeights
   delete cache;
 }
 
-// The name that the function above had up to TensorFlow 2.9.
+// Name of the function above in TensorFlow 2.9 and older.
 TFL_CAPI_EXPORT void TfLiteXNNPackWeightsCacheDelete(
     struct TfLiteXNNPackDelegateWeightsCache* cache) {
   TfLiteXNNPackDelegateWeightsCacheDelete(cache);

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The XNNPACK delegate's default options, for callers of every release.
+// Default options of the XNNPACK delegate, for callers of every release.
 //
-// The struct is returned by value into memory of the caller, who has room for the struct of the
-// release that it was compiled with: 24 bytes from TensorFlow 2.12 on, 32, 48, 56 or 64 later.
-// Nothing says which, so no more than 24 bytes may be written. That is why this file does not see
-// xnnpack_delegate.h, where the function returns today's 64: the type below is what it returns
-// here. A struct of more than 16 bytes is returned through a pointer that the caller passes,
-// whatever its size, by the procedure call standards of x86-64 and AArch64. Structs of up to 16
-// bytes, as they were until TensorFlow 2.11, are returned in registers; the same function cannot do
-// both.
+// The struct is returned by value in memory of the caller, which has the size of the struct in the
+// caller's release: 24 bytes in TensorFlow 2.12, 32, 48, 56 or 64 later. The size is unknown here,
+// so at most 24 bytes may be written. This file therefore does not include xnnpack_delegate.h,
+// which declares a result of 64 bytes: the struct below replaces it. The procedure call standards
+// of x86-64 and AArch64 return a struct of more than 16 bytes through a pointer that the caller
+// passes, whatever its size. Structs of up to 16 bytes, as in TensorFlow 2.11 and older, are
+// returned in registers; the same function cannot do both.
 #include <cstdint>
 
 #include "c_api/include/c_api_types.h"
 
 namespace {
 
-// The layout of TensorFlow 2.12. Later layouts have other fields in the same places, so that zero,
-// which is a default in each of them, is the one value that can stand here.
+// Layout of TensorFlow 2.12. Later layouts have other fields at the same offsets; zero is the only
+// value that is a default of all of them.
 struct SmallestOptions {
   int32_t num_threads;
   uint32_t flags;
