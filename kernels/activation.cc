@@ -8,7 +8,7 @@
 // the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
 #include <memory>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/broadcast.h"
 #include "kernels/common/elementwise.h"
@@ -703,11 +703,11 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
 // ---- Fusion groups ----------------------------------------------------------------------------
 
 // For float32, offers that the preceding layer computes it in its epilogue.
-template <StepRole role, auto prepare, auto eval>
+template <FusionRole role, auto prepare, auto eval>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));
   if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
-  OfferStep(context, node, {.invoke = &Guarded<eval>, .role = role});
+  OfferFusion(context, node, {.invoke = &Guarded<eval>, .role = role});
   return kTfLiteOk;
 }
 
@@ -733,11 +733,11 @@ TfLiteStatus PrepareClamp(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((PrepareRelu<types, low, high>(context, node)));
   if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
   const FloatBounds bounds = BoundsOf<low, high>();
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalRelu<low, high>>,
-             .role = StepRole::kClamp,
-             .low = bounds.low,
-             .high = bounds.high});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&EvalRelu<low, high>>,
+               .role = FusionRole::kClamp,
+               .low = bounds.low,
+               .high = bounds.high});
   return kTfLiteOk;
 }
 
@@ -770,7 +770,7 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = &GuardedInit<&NewData<PreluData>>,
      .free = &DeleteData<PreluData>,
-     .prepare = &Guarded<&PrepareAndOffer<StepRole::kPrelu, &PreparePrelu, &EvalPrelu>>,
+     .prepare = &Guarded<&PrepareAndOffer<FusionRole::kPrelu, &PreparePrelu, &EvalPrelu>>,
      .invoke = &Guarded<&EvalPrelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LEAKY_RELU",
@@ -790,7 +790,7 @@ constexpr OpDef kTable[] = {
                          &Guarded<&EvalElu>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>(
         "HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
-        &Guarded<&PrepareAndOffer<StepRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
+        &Guarded<&PrepareAndOffer<FusionRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
         &Guarded<&EvalHardSwish>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>(
         "LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,

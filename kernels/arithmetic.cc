@@ -15,7 +15,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/broadcast.h"
 #include "kernels/common/element_type.h"
@@ -637,11 +637,11 @@ TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Describes ADD for fusion with a layer that produces one of its inputs, for float32 and int8.
-bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
+bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, FusionOffer* out) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);
   const TfLiteTensor* const output = Output(context, node, 0);
-  out->role = StepRole::kSum;
+  out->role = FusionRole::kSum;
   out->matching_inputs = data.plan.matching_inputs(a, b);
   if (output->type == kTfLiteFloat32) {
     out->low = data.float_range.low;
@@ -659,7 +659,7 @@ bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, StepOffer* out)
 
 // Row function for float32, if the table has a loop for it.
 template <typename Operator>
-void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+void ComputeRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   const auto loop = LoopsOf<Operator>(Cpu().vector).template of<float>();
   const Bounds<float> bounds = {data.float_range.low, data.float_range.high};
@@ -669,19 +669,19 @@ void ComputeRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows)
 
 template <typename Operator>
 constexpr ElementOpKind KindInChain(int made) {
-  if constexpr (std::is_same_v<Operator, Sum>) return ElementOpKind::kPlus;
-  if constexpr (std::is_same_v<Operator, Product>) return ElementOpKind::kTimes;
-  return made == 0 ? ElementOpKind::kMinus : ElementOpKind::kFrom;
+  if constexpr (std::is_same_v<Operator, Sum>) return ElementOpKind::kAdd;
+  if constexpr (std::is_same_v<Operator, Product>) return ElementOpKind::kMul;
+  return made == 0 ? ElementOpKind::kSub : ElementOpKind::kReverseSub;
 }
 
 template <typename Operator>
 ElementOp ComputeElement(TfLiteContext* context, TfLiteNode* node, const ChainedNode& chained) {
   const FloatRange& range = DataOf<ArithmeticData>(node).float_range;
-  ElementOp op = {.kind = KindInChain<Operator>(chained.made),
-                  .takes_first = chained.takes_first,
+  ElementOp op = {.kind = KindInChain<Operator>(chained.computed),
+                  .uses_first = chained.uses_first,
                   .low = range.low,
                   .high = range.high};
-  if (!op.takes_first) op.other = *Data<const float>(Input(context, node, 1 - chained.made));
+  if (!op.uses_first) op.other = *Data<const float>(Input(context, node, 1 - chained.computed));
   return op;
 }
 
@@ -691,10 +691,10 @@ constexpr RowKernel kArithmeticRows = {
     .element = std::is_same_v<Operator, Quotient> ? nullptr : &ComputeElement<Operator>};
 
 // Describes MUL by a factor per channel for fusion with a layer that reads the product.
-bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* out) {
+bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, FusionOffer* out) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   constexpr FloatRange kNone;
-  out->role = StepRole::kScale;
+  out->role = FusionRole::kScale;
   out->matching_inputs =
       data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1));
   return Output(context, node, 0)->type == kTfLiteFloat32 && data.float_range.low == kNone.low &&
@@ -704,7 +704,7 @@ bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, StepOffer* ou
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
-  StepOffer offer = {.invoke = kFoldedInvoke<eval>};
+  FusionOffer offer = {.invoke = kFoldedInvoke<eval>};
   bool has_role = false;
   if constexpr (std::is_same_v<Operator, Sum>) has_role = DescribeSum(context, node, &offer);
   if constexpr (std::is_same_v<Operator, Product>) has_role = DescribeScale(context, node, &offer);
@@ -714,8 +714,8 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
     offer.by_rows =
         BroadcastRows(context, node, DataOf<ArithmeticData>(node).plan, &kArithmeticRows<Operator>);
   }
-  if (offer.role != StepRole::kNone || offer.by_rows.kernel != nullptr) {
-    OfferStep(context, node, offer);
+  if (offer.role != FusionRole::kNone || offer.by_rows.kernel != nullptr) {
+    OfferFusion(context, node, offer);
   }
   return kTfLiteOk;
 }

@@ -255,7 +255,7 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Row function for float32, if the table has a loop for it.
-void SquareRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+void SquareRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const auto loop = Cpu().vector.squared_difference.of<float>();
   RunVectorRows(context, node, DataOf<BinaryData>(node).plan, rows,
                 [loop](const BinaryRun<float>& run) { loop(run); });
@@ -269,9 +269,10 @@ TfLiteStatus PrepareAndOfferSquares(TfLiteContext* context, TfLiteNode* node) {
       Cpu().vector.squared_difference.of<float>() == nullptr) {
     return kTfLiteOk;
   }
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalSquaredDifference>,
-             .by_rows = BroadcastRows(context, node, DataOf<BinaryData>(node).plan, &kSquareRows)});
+  OfferFusion(
+      context, node,
+      {.invoke = &Guarded<&EvalSquaredDifference>,
+       .by_rows = BroadcastRows(context, node, DataOf<BinaryData>(node).plan, &kSquareRows)});
   return kTfLiteOk;
 }
 

@@ -2,7 +2,7 @@
 //
 // PAD, PADV2 and MIRROR_PAD: adds a margin of one value, or of the tensor's own elements mirrored.
 // PAD's value is the zero point, or 0. The margins may be known only at run time.
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -259,14 +259,14 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
     return kTfLiteOk;
   }
   if (Before(margins, 0) + After(margins, 0) + Before(margins, 3) > 0) return kTfLiteOk;
-  OfferStep(context, node,
-            {.invoke = kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
-             .role = StepRole::kPad,
-             .margins = {.top = static_cast<int>(Before(margins, 1)),
-                         .bottom = static_cast<int>(After(margins, 1)),
-                         .left = static_cast<int>(Before(margins, 2)),
-                         .right = static_cast<int>(After(margins, 2)),
-                         .channels = static_cast<int>(After(margins, 3))}});
+  OfferFusion(context, node,
+              {.invoke = kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
+               .role = FusionRole::kPad,
+               .margins = {.top = static_cast<int>(Before(margins, 1)),
+                           .bottom = static_cast<int>(After(margins, 1)),
+                           .left = static_cast<int>(Before(margins, 2)),
+                           .right = static_cast<int>(After(margins, 2)),
+                           .channels = static_cast<int>(After(margins, 3))}});
   return kTfLiteOk;
 }
 

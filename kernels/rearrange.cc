@@ -6,7 +6,7 @@
 // kernels/space_batch.cc.
 #include <algorithm>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fold.h"
@@ -120,18 +120,18 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Row function of a row-wise fusion group: gathers rows from a strided view.
-void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
+void GatherRows(TfLiteContext* context, TfLiteNode*, const GroupRows& rows) {
   const StridedShape& lies = rows.op->strided[0].shape;
   const float* const in = Data<float>(&context->tensors[rows.op->strided[0].tensor]);
   const int outer = lies.AxesBeforeRows(rows.columns);
   const DenseSteps within({lies.dims + outer, static_cast<size_t>(lies.rank - outer)});
   // Rows that are equidistant: those along the last outer axis and along the axes before it that
   // continue with the same stride.
-  const StridedShape firsts = lies.First(outer);
-  const int64_t row_step = outer == 0 ? 0 : lies.steps[outer - 1];
+  const StridedShape firsts = lies.FirstAxes(outer);
+  const int64_t row_step = outer == 0 ? 0 : lies.strides[outer - 1];
   int64_t extent = 1;
   for (int axis = outer - 1; axis >= 0; --axis) {
-    if (lies.dims[axis] > 1 && lies.steps[axis] != extent * row_step) break;
+    if (lies.dims[axis] > 1 && lies.strides[axis] != extent * row_step) break;
     extent *= lies.dims[axis];
   }
   for (int64_t done = 0, count; done < rows.count; done += count) {
@@ -140,7 +140,7 @@ void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
     StridedCopy copy;
     copy.Add(count, row_step, rows.columns);
     for (int axis = outer; axis < lies.rank; ++axis) {
-      copy.Add(lies.dims[axis], lies.steps[axis], within[axis - outer]);
+      copy.Add(lies.dims[axis], lies.strides[axis], within[axis - outer]);
     }
     copy.Finish();
     copy.Run(reinterpret_cast<const uint32_t*>(in + firsts.OffsetOf(row)),
@@ -150,8 +150,8 @@ void GatherRows(TfLiteContext* context, TfLiteNode*, const StepRows& rows) {
 
 constexpr RowKernel kGatheredRows = {.rows = &GatherRows};
 
-TfLiteStatus EvalGatherStep(TfLiteContext* context, TfLiteNode*, const StepRun& step) {
-  return RunRowStep(context, step, {step.rows.rows, 1});
+TfLiteStatus EvalGatherStep(TfLiteContext* context, TfLiteNode*, const GroupRun& group) {
+  return RunRowStep(context, group, {group.rows.rows, 1});
 }
 
 TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
@@ -163,11 +163,11 @@ TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
     OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput});
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
-  StepOffer offer = {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
-                     .run = &GuardedStep<&EvalGatherStep>,
-                     .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
+  FusionOffer offer = {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
+                       .run = &GuardedGroup<&EvalGatherStep>,
+                       .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
-  OfferStep(context, node, offer);
+  OfferFusion(context, node, offer);
   return kTfLiteOk;
 }
 

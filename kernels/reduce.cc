@@ -10,8 +10,8 @@
 // arithmetic are the same here.
 #include <cmath>
 
+#include "core/kernel_api/fusion.h"
 #include "core/kernel_api/scratch.h"
-#include "core/kernel_api/step.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/families.h"
@@ -730,11 +730,11 @@ constexpr uint32_t kMeanBits =
 
 // ---- Row-wise fusion groups -------------------------------------------------------------------
 
-void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const TfLiteTensor* const input = Input(context, node, 0);
   const int64_t columns = LastDim(input);
   const float* in =
-      rows.made[0] != nullptr ? rows.made[0] : Data<float>(input) + rows.first * columns;
+      rows.computed[0] != nullptr ? rows.computed[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
   const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
   // The output does not alias the input: HasWholeRows excludes rows of one element.
@@ -765,8 +765,8 @@ TfLiteStatus PrepareMean(TfLiteContext* context, TfLiteNode* node) {
   uint32_t reduced = 0;
   DEPUTY_TRY(ReadAxes(context, input, axes, &reduced));
   if (!HasWholeRows(input, reduced)) return kTfLiteOk;
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalMean>, .by_rows = {&kMeanRows, RowKind::kFold, 1}});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&EvalMean>, .by_rows = {&kMeanRows, RowKind::kRowReduce, 1}});
   return kTfLiteOk;
 }
 

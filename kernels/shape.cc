@@ -9,7 +9,7 @@
 // computed in prepare, so that values computed from shapes stay static.
 #include <algorithm>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fold.h"
@@ -134,9 +134,9 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareReshape(context, node));
   const TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output) || output->type != kTfLiteFloat32) return kTfLiteOk;
-  OfferStep(context, node,
-            {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
-             .by_rows = {&kRowsStay, RowKind::kElements, 1}});
+  OfferFusion(context, node,
+              {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalReshape>>,
+               .by_rows = {&kRowsStay, RowKind::kElementwise, 1}});
   return kTfLiteOk;
 }
 

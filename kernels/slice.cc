@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -114,10 +114,10 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Row function of a row-wise fusion group: copies the same columns of each row.
-void PartsOfRows(TfLiteContext*, TfLiteNode*, const StepRows& rows) {
+void PartsOfRows(TfLiteContext*, TfLiteNode*, const GroupRows& rows) {
   CopyRuns(rows.count, rows.columns,
-           reinterpret_cast<const uint32_t*>(rows.made[0] + rows.op->part_begin),
-           rows.made_columns[0], reinterpret_cast<uint32_t*>(rows.out), rows.columns);
+           reinterpret_cast<const uint32_t*>(rows.computed[0] + rows.op->part_begin),
+           rows.computed_columns[0], reinterpret_cast<uint32_t*>(rows.out), rows.columns);
 }
 
 constexpr RowKernel kRowParts = {.rows = &PartsOfRows};
@@ -134,12 +134,12 @@ void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
     part_axis = axis;
   }
   if (part_axis < 0) return;
-  OfferStep(
+  OfferFusion(
       context, node,
       {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalSlice>>,
        .by_rows = {.kernel = &kRowParts,
-                   .kind = RowKind::kPart,
-                   .made_inputs = 1,
+                   .kind = RowKind::kColumnSlice,
+                   .computed_inputs = 1,
                    .part_axis = part_axis,
                    .part_begin = static_cast<int>(IntegerAt(Input(context, node, 1), part_axis))}});
 }

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/elementwise.h"
 #include "kernels/common/families.h"
 #include "kernels/common/fixed_point.h"
@@ -402,12 +402,12 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Row function for float32, if the table has a loop for it.
-void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
+void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
   const auto softmax = Cpu().vector.softmax;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
   for (int64_t row = 0; row < rows.count; ++row) {
     const int64_t at = row * rows.columns;
-    softmax(rows.made[0] + at, rows.columns, beta, rows.out + at);
+    softmax(rows.computed[0] + at, rows.columns, beta, rows.out + at);
   }
 }
 
@@ -417,8 +417,8 @@ TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareSoftmax(context, node));
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
   if (Input(context, node, 0)->type != kTfLiteFloat32 || LoopFor(beta) == nullptr) return kTfLiteOk;
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kAlong, 1}});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kRowWise, 1}});
   return kTfLiteOk;
 }
 

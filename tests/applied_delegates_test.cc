@@ -190,7 +190,7 @@ class DelegateRecords : public testing::Test {
 TEST_F(DelegateRecords, say_which_nodes_a_delegate_runs_and_why_not_the_others) {
   graph_->registration(3)->version = 2;
   Apply(&a_, [&] {
-    for (int node : {0, 1, 3}) delegates_.SupportOf(node)->looked_at = true;
+    for (int node : {0, 1, 3}) delegates_.SupportOf(node)->inspected = true;
     graph_.Replace({0, 1}, &a_, {0}, {2});
   });
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(true, true, false, false));
@@ -203,7 +203,7 @@ TEST_F(DelegateRecords, compare_nodes_that_were_left_with_those_that_were_taken)
   graph_->tensor(2)->type = kTfLiteInt8;
   graph_->tensor(4)->allocation_type = kTfLiteDynamic;
   Apply(&a_, [&] {
-    for (int node = 0; node < 4; ++node) delegates_.SupportOf(node)->looked_at = true;
+    for (int node = 0; node < 4; ++node) delegates_.SupportOf(node)->inspected = true;
     delegates_.SupportOf(2)->previewed = true;
     graph_.Replace({0}, &a_, {0}, {1});
   });

@@ -21,7 +21,7 @@ TEST(BackOff, lets_all_help_as_long_as_it_saves_time) {
     // Every third wait takes too long.
     back_off.JobEnded(milliseconds(job), microseconds(job % 3 == 0 ? -250 : 130));
     ASSERT_EQ(back_off.allowed(), 3);
-    ASSERT_FALSE(back_off.resting());
+    ASSERT_FALSE(back_off.backing_off());
   }
 }
 
@@ -40,16 +40,16 @@ TEST(BackOff, adds_up_small_losses) {
   BackOff back_off(1);
   for (int job = 0; job < 5; ++job) {
     back_off.JobEnded(milliseconds(job), -microseconds(50));
-    ASSERT_FALSE(back_off.resting());
+    ASSERT_FALSE(back_off.backing_off());
   }
   back_off.JobEnded(milliseconds(5), -microseconds(50));
-  EXPECT_TRUE(back_off.resting());
+  EXPECT_TRUE(back_off.backing_off());
 }
 
 TEST(BackOff, sends_half_of_them_to_rest_after_a_stall) {
   BackOff back_off(3);
   back_off.JobEnded(milliseconds(5), kStall);
-  EXPECT_TRUE(back_off.resting());
+  EXPECT_TRUE(back_off.backing_off());
   EXPECT_EQ(back_off.allowed(), 1);
   back_off.JobEnded(milliseconds(9), kStall);
   EXPECT_EQ(back_off.allowed(), 0);
@@ -65,13 +65,13 @@ TEST(BackOff, rests_ten_milliseconds_after_a_single_stall) {
   EXPECT_EQ(back_off.allowed(), 0);
   back_off.Resume(milliseconds(110));
   EXPECT_EQ(back_off.allowed(), 1);
-  EXPECT_FALSE(back_off.resting());
+  EXPECT_FALSE(back_off.backing_off());
 }
 
 // Returns the duration of the pause that begins at `now`; the workers are allowed again at its end.
 Time RestOf(BackOff* back_off, Time now) {
   Time rest(0);
-  while (back_off->resting()) {
+  while (back_off->backing_off()) {
     rest += microseconds(500);
     back_off->Resume(now + rest);
   }
@@ -110,8 +110,8 @@ TEST(BackOff, takes_stalls_ten_rests_apart_for_single_ones) {
 TEST(BackOff, forgets_everything_when_told_to) {
   BackOff back_off(1);
   back_off.JobEnded(milliseconds(4), kStall);
-  back_off.Forget();
-  EXPECT_FALSE(back_off.resting());
+  back_off.Reset();
+  EXPECT_FALSE(back_off.backing_off());
   back_off.JobEnded(milliseconds(5), kStall);
   EXPECT_EQ(RestOf(&back_off, milliseconds(5)), Time(milliseconds(10)));
 }

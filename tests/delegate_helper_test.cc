@@ -96,7 +96,7 @@ struct RandomGraph {
     std::vector<NodeSubset> subsets;
     std::string error;
     EXPECT_TRUE(Partition(graph, nodes, {}, &subsets, &error)) << error;
-    std::erase_if(subsets, [](const NodeSubset& subset) { return !subset.taken; });
+    std::erase_if(subsets, [](const NodeSubset& subset) { return !subset.claimed; });
     return subsets;
   }
 

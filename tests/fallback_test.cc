@@ -123,7 +123,7 @@ TEST_F(Fallback, outputs_of_unknown_shape_become_dynamic_unless_they_are_fixed) 
   shapes.Note(std::vector<int>{1});
   for (const int index : {1, 2, 3}) graph_->tensor(index)->data.raw = memory;
   graph_->tensor(3)->allocation_type = kTfLiteCustom;
-  shapes.LeaveOthersOpen(std::vector<int>{1, 2, 3, kTfLiteOptionalTensor});
+  shapes.MakeOthersDynamic(std::vector<int>{1, 2, 3, kTfLiteOptionalTensor});
   EXPECT_EQ(graph_->tensor(1)->allocation_type, kTfLiteArenaRw);
   EXPECT_EQ(graph_->tensor(1)->data.raw, memory);
   EXPECT_EQ(graph_->tensor(2)->allocation_type, kTfLiteDynamic);

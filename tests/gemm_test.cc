@@ -697,7 +697,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
         }
       }
       const StridedShape groups = {
-          .rank = 2, .dims = {kOuter, kInner}, .steps = {steps[0], steps[1]}};
+          .rank = 2, .dims = {kOuter, kInner}, .strides = {steps[0], steps[1]}};
       WeightsLayout layout = WeightsLayout::Rows(kGroups, kColumns, kDepth);
       PackedWeights<float> expected, packed;
       Scratch expected_memory, memory;

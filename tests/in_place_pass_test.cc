@@ -100,7 +100,7 @@ constexpr auto kMade = ViewOffer::Kind::kInputsInOutput, kRead = ViewOffer::Kind
 
 std::vector<size_t> PlacesOf(const std::vector<Arena::Slot>& tensors) {
   std::vector<size_t> places;
-  for (const Arena::Slot& tensor : tensors) places.push_back(tensor.place);
+  for (const Arena::Slot& tensor : tensors) places.push_back(tensor.owner_offset);
   return places;
 }
 
@@ -210,7 +210,7 @@ TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
   tensors = {Of(0, 5), Of(1, 5), Of(5, 6, 128)};
   EXPECT_EQ(OwnersAfter({{5, kOneAndOne, kTwo, 0, Views(kMade)}}, &tensors),
             (std::vector<int>{-1, 2, -1}));
-  EXPECT_EQ(tensors[1].place, 0u);
+  EXPECT_EQ(tensors[1].owner_offset, 0u);
 }
 
 // A hostile model: nested parts must not be traversed again for each enclosing tensor.
@@ -232,7 +232,7 @@ TEST(InPlacePass, wholes_are_nested_deeply) {
   for (const int i : {0, 1, kWholes / 2, kWholes - 1}) {
     const auto at = static_cast<size_t>(i);
     EXPECT_EQ(owners[at], kWholes);
-    EXPECT_EQ(tensors[at].place, 64 * (kWholes - at));
+    EXPECT_EQ(tensors[at].owner_offset, 64 * (kWholes - at));
   }
   EXPECT_EQ(tensors[kWholes].lifetime.first, 0);
 }

@@ -87,14 +87,14 @@ class SweepingPartitioner {
     }
     const NodeSubset& open = subsets_.back();
     if (open.nodes.empty()) return true;
-    return rules_.fuse && open.taken == taken_[node];
+    return rules_.fuse && open.claimed == taken_[node];
   }
 
   void Schedule(size_t position) {
     const int node = graph_.plan[position];
     const int current = static_cast<int>(subsets_.size()) - 1;
     NodeSubset& open = subsets_.back();
-    open.taken = taken_[node];
+    open.claimed = taken_[node];
     open.nodes.push_back(node);
     // Not in TensorFlow Lite: a tensor that a node modifies in place is an output of its producer's
     // subset.
@@ -191,7 +191,7 @@ int CompareWithSweeps(const PartitionRules& rules, const Oddities& oddities) {
     cut_count += can_be_cut;
     EXPECT_EQ(found.size(), expected.size()) << "round " << round;
     for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
-      EXPECT_EQ(found[i].taken, expected[i].taken) << "round " << round;
+      EXPECT_EQ(found[i].claimed, expected[i].claimed) << "round " << round;
       EXPECT_EQ(found[i].nodes, expected[i].nodes) << "round " << round;
       EXPECT_EQ(found[i].inputs, expected[i].inputs) << "round " << round;
       EXPECT_EQ(found[i].outputs, expected[i].outputs) << "round " << round;
@@ -244,8 +244,8 @@ TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   for (const PartitionRules& rules : kRules) {
     ASSERT_TRUE(Partition(c.graph, c.take, rules, &subsets, &error)) << error;
     ASSERT_EQ(subsets.size(), static_cast<size_t>(kNodes));
-    EXPECT_FALSE(subsets[0].taken);
-    EXPECT_TRUE(subsets[1].taken);
+    EXPECT_FALSE(subsets[0].claimed);
+    EXPECT_TRUE(subsets[1].claimed);
     EXPECT_THAT(subsets[kNodes - 1].nodes, ElementsAre(kNodes - 1));
     EXPECT_THAT(subsets[kNodes - 1].inputs, ElementsAre(kNodes - 1));
     EXPECT_THAT(subsets[kNodes - 1].outputs, ElementsAre(kNodes));

@@ -77,7 +77,7 @@ TEST(Partition, equals_the_measured_table) {
   for (const MeasuredRow& row : rows) {
     std::vector<int> plan;
     for (const NodeSubset& subset : CutOrFail(g.graph, row.take)) {
-      if (!subset.taken) {
+      if (!subset.claimed) {
         plan.insert(plan.end(), subset.nodes.begin(), subset.nodes.end());
         continue;
       }

@@ -47,13 +47,13 @@ TEST_F(PluginProbe, good_libraries_are_loaded_as_without_it) {
 }
 
 TEST_F(PluginProbe, only_1_switches_it_on) {
-  EXPECT_TRUE(PluginProbeWanted());
+  EXPECT_TRUE(IsPluginProbeEnabled());
   for (const char* value : {"", "0", "yes"}) {
     setenv("DEPUTY_PLUGIN_PROBE", value, 1);
-    EXPECT_FALSE(PluginProbeWanted()) << value;
+    EXPECT_FALSE(IsPluginProbeEnabled()) << value;
   }
   unsetenv("DEPUTY_PLUGIN_PROBE");
-  EXPECT_FALSE(PluginProbeWanted());
+  EXPECT_FALSE(IsPluginProbeEnabled());
 }
 
 TEST_F(PluginProbe, the_child_changes_nothing_here) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Selection of nodes for row-wise fusion groups, on plans built by hand; expectations are literals.
-#include "core/exec/row_steps.h"
+#include "core/exec/row_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,32 +16,33 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // Kernels of which the pass only compares addresses.
-void Compute(TfLiteContext*, TfLiteNode*, const StepRows&) {}
+void Compute(TfLiteContext*, TfLiteNode*, const GroupRows&) {}
 ElementOp Element(TfLiteContext*, TfLiteNode*, const ChainedNode&) { return {}; }
 constexpr RowKernel kComputes = {.rows = &Compute}, kRenames = {};
 constexpr RowKernel kChains = {.rows = &Compute, .element = &Element};
 
-StepOffer OfferOf(RowKind kind, uint32_t made, uint32_t row_values = 0,
-                  const RowKernel* kernel = &kComputes) {
-  StepOffer offer;
+FusionOffer OfferOf(RowKind kind, uint32_t made, uint32_t row_values = 0,
+                    const RowKernel* kernel = &kComputes) {
+  FusionOffer offer;
   offer.by_rows = {kernel, kind, made, row_values};
   return offer;
 }
-const StepOffer kProduct = OfferOf(RowKind::kProduct, 1);
-const StepOffer kMap = OfferOf(RowKind::kElements, 1), kSum = OfferOf(RowKind::kElements, 3);
-const StepOffer kCurve = OfferOf(RowKind::kElements, 1, 0, &kChains);
-const StepOffer kPair = OfferOf(RowKind::kElements, 3, 0, &kChains);
-const StepOffer kShift = OfferOf(RowKind::kElements, 1, 2);
-const StepOffer kSoftmax = OfferOf(RowKind::kAlong, 1), kMean = OfferOf(RowKind::kFold, 1);
-const StepOffer kReshape = OfferOf(RowKind::kElements, 1, 0, &kRenames);
-StepOffer TransposeOf(std::vector<int8_t> axes) {
-  StepOffer offer = OfferOf(RowKind::kTranspose, 1);
+const FusionOffer kProduct = OfferOf(RowKind::kProduct, 1);
+const FusionOffer kMap = OfferOf(RowKind::kElementwise, 1),
+                  kSum = OfferOf(RowKind::kElementwise, 3);
+const FusionOffer kCurve = OfferOf(RowKind::kElementwise, 1, 0, &kChains);
+const FusionOffer kPair = OfferOf(RowKind::kElementwise, 3, 0, &kChains);
+const FusionOffer kShift = OfferOf(RowKind::kElementwise, 1, 2);
+const FusionOffer kSoftmax = OfferOf(RowKind::kRowWise, 1), kMean = OfferOf(RowKind::kRowReduce, 1);
+const FusionOffer kReshape = OfferOf(RowKind::kElementwise, 1, 0, &kRenames);
+FusionOffer TransposeOf(std::vector<int8_t> axes) {
+  FusionOffer offer = OfferOf(RowKind::kTranspose, 1);
   std::copy(axes.begin(), axes.end(), offer.by_rows.axes);
   return offer;
 }
-const StepOffer kSwap = TransposeOf({0, 2, 1}), kRotate = TransposeOf({1, 2, 0});
-const StepOffer kStridedProduct = [] {
-  StepOffer offer = kProduct;
+const FusionOffer kSwap = TransposeOf({0, 2, 1}), kRotate = TransposeOf({1, 2, 0});
+const FusionOffer kStridedProduct = [] {
+  FusionOffer offer = kProduct;
   offer.by_rows.strided_inputs = 2;
   offer.by_rows.scatters = true;
   return offer;
@@ -51,12 +52,12 @@ const StepOffer kStridedProduct = [] {
 class Plan {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs)
-      : tensors_(tensors, StepTensor{.elements = 30, .channels = 5}) {
-    for (int output : outputs) ++(*this)[output].readers;
+      : tensors_(tensors, PlanTensor{.elements = 30, .channels = 5}) {
+    for (int output : outputs) ++(*this)[output].use_count;
   }
 
-  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
-    for (int input : inputs) ++(*this)[input].readers;
+  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
+    for (int input : inputs) ++(*this)[input].use_count;
     arrays_.push_back(std::move(inputs));
     inputs_.push_back(&arrays_.back());
     arrays_.push_back({output});
@@ -67,7 +68,7 @@ class Plan {
   Plan& Shape(const std::vector<int>& tensors, std::vector<int> dims) {
     arrays_.push_back(std::move(dims));
     for (int tensor : tensors) {
-      StepTensor& shaped = (*this)[tensor];
+      PlanTensor& shaped = (*this)[tensor];
       shaped.elements = 1;
       for (int extent : arrays_.back()) shaped.elements *= extent;
       shaped.channels = arrays_.back().back();
@@ -75,31 +76,31 @@ class Plan {
     }
     return *this;
   }
-  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
 
-  std::vector<StepNode> nodes() const {
-    std::vector<StepNode> nodes;
+  std::vector<GroupNode> nodes() const {
+    std::vector<GroupNode> nodes;
     for (size_t n = 0; n < offers_.size(); ++n) {
       nodes.push_back({*inputs_[n], *outputs_[n], offers_[n]});
     }
     return nodes;
   }
-  std::vector<Step> Find(std::vector<Step> steps = {}) const {
-    AddRowSteps(nodes(), tensors_, &steps);
-    return steps;
+  std::vector<FusionGroup> Find(std::vector<FusionGroup> groups = {}) const {
+    AddRowGroups(nodes(), tensors_, &groups);
+    return groups;
   }
   // Returns the nodes of each group.
   std::vector<std::vector<int>> Nodes() const {
     std::vector<std::vector<int>> nodes;
-    for (const Step& step : Find()) nodes.push_back(step.nodes);
+    for (const FusionGroup& group : Find()) nodes.push_back(group.nodes);
     return nodes;
   }
 
  private:
-  std::vector<StepTensor> tensors_;
+  std::vector<PlanTensor> tensors_;
   std::list<std::vector<int>> arrays_;
   std::vector<const std::vector<int>*> inputs_, outputs_;
-  std::vector<const StepOffer*> offers_;
+  std::vector<const FusionOffer*> offers_;
 };
 
 // Product, sum with a mask, SOFTMAX, product with the output of a node in between.
@@ -111,28 +112,28 @@ Plan Attention() {
 }
 
 TEST(RowStepPlan, attention_is_headed_by_its_last_product) {
-  const std::vector<Step> steps = Attention().Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 4);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 4));
-  EXPECT_EQ(steps[0].run.output, 8);
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = Attention().Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 4);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 4));
+  EXPECT_EQ(groups[0].run.output, 8);
+  const RowProgram& rows = groups[0].run.rows;
   EXPECT_EQ(rows.rows, 6);
   ASSERT_THAT(rows.ops, SizeIs(4));
   // In place, all in one slot.
   EXPECT_THAT(rows.slot_columns, ElementsAre(5));
-  EXPECT_EQ(rows.ops[0].made[0], -1);
-  EXPECT_EQ(rows.ops[1].made[0], 0);
-  EXPECT_EQ(rows.ops[1].made[1], -1);
+  EXPECT_EQ(rows.ops[0].computed[0], -1);
+  EXPECT_EQ(rows.ops[1].computed[0], 0);
+  EXPECT_EQ(rows.ops[1].computed[1], -1);
   EXPECT_EQ(rows.ops[1].out, 0);
-  EXPECT_EQ(rows.ops[3].made[0], 0);
+  EXPECT_EQ(rows.ops[3].computed[0], 0);
   EXPECT_EQ(rows.ops[3].out, -1);
 }
 
 TEST(RowStepPlan, reads_are_those_of_all_nodes) {
   const Plan plan = Attention();
   std::vector<int> tensors;
-  for (const StepRead& read : RowReadsOf(plan.Find()[0].run.rows, plan.nodes())) {
+  for (const GroupRead& read : RowReadsOf(plan.Find()[0].run.rows, plan.nodes())) {
     EXPECT_FALSE(read.in_place);
     tensors.push_back(read.tensor);
   }
@@ -141,12 +142,12 @@ TEST(RowStepPlan, reads_are_those_of_all_nodes) {
 
 TEST(RowStepPlan, what_others_read_ends_a_step) {
   Plan plan = Attention();
-  ++plan[5].readers;
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 0);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-  EXPECT_EQ(steps[0].run.output, 5);
+  ++plan[5].use_count;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 0);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+  EXPECT_EQ(groups[0].run.output, 5);
 }
 
 // Nodes after the head need operands that are available at the head: a group cannot wait for later
@@ -167,15 +168,15 @@ TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
 TEST(RowStepPlan, several_nodes_may_read_a_value) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 3);
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 3);
+  const RowProgram& rows = groups[0].run.rows;
   EXPECT_THAT(rows.slot_columns, ElementsAre(5, 5));
-  EXPECT_EQ(rows.ops[1].made[0], 0);
+  EXPECT_EQ(rows.ops[1].computed[0], 0);
   EXPECT_EQ(rows.ops[1].out, 1);
-  EXPECT_EQ(rows.ops[2].made[0], 0);
-  EXPECT_EQ(rows.ops[2].made[1], 1);
+  EXPECT_EQ(rows.ops[2].computed[0], 0);
+  EXPECT_EQ(rows.ops[2].computed[1], 1);
 }
 
 // The mean of each row, subtracted from the row, followed by a product.
@@ -183,23 +184,23 @@ TEST(RowStepPlan, a_mean_begins_a_step) {
   Plan plan(5, {4});
   plan[1] = {.elements = 6, .channels = 6};
   plan[2] = {.elements = 6, .channels = 1};
-  for (int tensor : {1, 2}) plan[tensor].readers = 0;
+  for (int tensor : {1, 2}) plan[tensor].use_count = 0;
   plan.Node({0}, 1, &kMean)
       .Node({1}, 2, &kReshape)
       .Node({0, 2}, 3, &kShift)
       .Node({3}, 4, &kProduct);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(steps[0].head, 3);
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(groups[0].head, 3);
+  const RowProgram& rows = groups[0].run.rows;
   // RESHAPE only renames the tensor.
   ASSERT_THAT(rows.ops, SizeIs(3));
   EXPECT_EQ(rows.ops[0].out_columns, 1);
   // Rows of another length need a separate slot.
   EXPECT_THAT(rows.slot_columns, ElementsAre(1, 5));
-  EXPECT_EQ(rows.ops[1].made[1], rows.ops[0].out);
-  EXPECT_EQ(rows.ops[1].made_columns[1], 1);
+  EXPECT_EQ(rows.ops[1].computed[1], rows.ops[0].out);
+  EXPECT_EQ(rows.ops[1].computed_columns[1], 1);
 }
 
 TEST(RowStepPlan, without_a_product_there_is_no_step) {
@@ -223,9 +224,9 @@ TEST(RowStepPlan, what_is_not_ours_is_left_alone) {
     plan.Node({0}, 1, &kProduct).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
     if (way == 0) plan[3].fixed = true;
     if (way == 1) plan[2].fixed = true;
-    if (way == 2) plan[3].lasting = true;
+    if (way == 2) plan[3].computed_once = true;
     // Memory of a client.
-    if (way == 3) ++plan[1].readers;
+    if (way == 3) ++plan[1].use_count;
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
   }
 }
@@ -233,7 +234,7 @@ TEST(RowStepPlan, what_is_not_ours_is_left_alone) {
 // The only follower is also its own second operand, which must not be an internal tensor.
 TEST(RowStepPlan, inputs_that_may_not_be_made_are_not) {
   Plan plan(4, {3});
-  const StepOffer first_only = OfferOf(RowKind::kElements, 1);
+  const FusionOffer first_only = OfferOf(RowKind::kElementwise, 1);
   plan.Node({0}, 1, &kProduct).Node({2, 1}, 3, &first_only);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
@@ -255,12 +256,12 @@ TEST(RowStepPlan, rows_that_would_fill_the_cache_make_none) {
 using Nodes = std::vector<std::vector<int>>;
 
 std::vector<int64_t> StepsOf(const StridedShape& shape) {
-  return {shape.steps, shape.steps + shape.rank};
+  return {shape.strides, shape.strides + shape.rank};
 }
 
 // Heads that are contiguous in each row, [rows][heads][depth], become the right operands of a
 // batched product.
-Plan Heads(const StepOffer* product = &kStridedProduct) {
+Plan Heads(const FusionOffer* product = &kStridedProduct) {
   Plan plan(6, {5});
   plan.Shape({1}, {7, 6, 4}).Shape({2}, {6, 4, 7}).Shape({3}, {2, 3, 4, 7});
   plan.Shape({4}, {2, 3, 5, 4}).Shape({5}, {2, 3, 5, 7});
@@ -270,17 +271,17 @@ Plan Heads(const StepOffer* product = &kStridedProduct) {
 
 TEST(RowStepPlan, a_product_reads_what_transposes_would_make) {
   const Plan plan = Heads();
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 2);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 2);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+  const RowProgram& rows = groups[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(1));
   EXPECT_EQ(rows.ops[0].strided[0].tensor, -1);
   EXPECT_EQ(rows.ops[0].strided[1].tensor, 1);
   EXPECT_THAT(StepsOf(rows.ops[0].strided[1].shape), ElementsAre(12, 4, 1, 24));
   std::vector<int> reads;
-  for (const StepRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
+  for (const GroupRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
   EXPECT_THAT(reads, ElementsAre(4, 1));
 }
 
@@ -288,12 +289,12 @@ TEST(RowStepPlan, transposes_run_that_others_need) {
   for (int way = 0; way < 7; ++way) {
     Plan plan = Heads(way == 6 ? &kProduct : &kStridedProduct);
     // An output of the graph, or a second consumer.
-    if (way < 2) ++plan[2 + way].readers;
+    if (way < 2) ++plan[2 + way].use_count;
     // The shape is unknown, or the tensor is a variable.
     if (way == 2) plan[2].fixed = true;
     if (way == 3) plan[1].fixed = true;
     // Computed once.
-    if (way == 4) plan[2].lasting = true;
+    if (way == 4) plan[2].computed_once = true;
     // The elements are not at regular strides.
     if (way == 5) plan.Shape({3}, {2, 3, 14, 2});
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
@@ -309,7 +310,7 @@ TEST(RowStepPlan, transposes_without_an_offer_stay) {
 }
 
 // x, a TRANSPOSE, f(x), and `back`.
-Plan Pair(const StepOffer* back) {
+Plan Pair(const FusionOffer* back) {
   Plan plan(5, {4});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9});
   plan.Shape({4}, back == &kSwap ? std::vector<int>{2, 9, 10} : std::vector<int>{10, 9, 2});
@@ -318,27 +319,27 @@ Plan Pair(const StepOffer* back) {
 }
 
 TEST(RowStepPlan, transposes_that_undo_each_other_move_nothing) {
-  const std::vector<Step> steps = Pair(&kSwap).Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 3);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(steps[0].run.output, 4);
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = Pair(&kSwap).Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 3);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(groups[0].run.output, 4);
+  const RowProgram& rows = groups[0].run.rows;
   EXPECT_EQ(rows.rows, 18);
   ASSERT_THAT(rows.ops, SizeIs(2));
   EXPECT_EQ(rows.ops[0].node, 0);
   EXPECT_EQ(rows.ops[1].node, 2);
-  EXPECT_EQ(rows.ops[1].made[0], 0);
+  EXPECT_EQ(rows.ops[1].computed[0], 0);
   EXPECT_EQ(rows.ops[1].out, -1);
   EXPECT_EQ(rows.ops[1].out_columns, 10);
 }
 
 TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
-  const std::vector<Step> steps = Pair(&kRotate).Find();
-  ASSERT_THAT(steps, SizeIs(1));
+  const std::vector<FusionGroup> groups = Pair(&kRotate).Find();
+  ASSERT_THAT(groups, SizeIs(1));
   // The first one gathers rows.
-  EXPECT_THAT(steps[0].nodes, ElementsAre(1, 2));
-  const RowProgram& rows = steps[0].run.rows;
+  EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
+  const RowProgram& rows = groups[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(2));
   EXPECT_EQ(rows.rows, 20);
   EXPECT_EQ(rows.ops[0].strided[0].tensor, 1);
@@ -348,8 +349,8 @@ TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
 TEST(RowStepPlan, what_is_read_in_between_is_made) {
   for (int value : {2, 3}) {
     Plan plan = Pair(&kSwap);
-    ++plan[value].readers;
-    for (const Step& step : plan.Find()) EXPECT_THAT(step.nodes, SizeIs(2)) << value;
+    ++plan[value].use_count;
+    for (const FusionGroup& group : plan.Find()) EXPECT_THAT(group.nodes, SizeIs(2)) << value;
   }
 }
 
@@ -365,8 +366,8 @@ TEST(RowStepPlan, only_elements_may_be_out_of_place) {
     if (way == 2) plan.Node({2}, 3, &kSoftmax);
     if (way == 3) plan.Node({5, 2}, 3, &kShift);
     plan.Node({3}, 4, &kSwap);
-    const bool undoes = std::ranges::any_of(plan.Find(), [](const Step& step) {
-      return step.nodes == std::vector<int>{0, 1, 2, 3};
+    const bool undoes = std::ranges::any_of(plan.Find(), [](const FusionGroup& group) {
+      return group.nodes == std::vector<int>{0, 1, 2, 3};
     });
     EXPECT_EQ(undoes, way == 0) << way;
   }
@@ -374,9 +375,9 @@ TEST(RowStepPlan, only_elements_may_be_out_of_place) {
 
 // x[half] * f(x[other half]) of channels that a TRANSPOSE has moved to the front.
 TEST(RowStepPlan, parts_are_columns_of_rows) {
-  StepOffer halves[2];
+  FusionOffer halves[2];
   for (int half : {0, 1}) {
-    halves[half] = OfferOf(RowKind::kPart, 1);
+    halves[half] = OfferOf(RowKind::kColumnSlice, 1);
     halves[half].by_rows.part_axis = 1;
     halves[half].by_rows.part_begin = 10 * half;
   }
@@ -385,20 +386,20 @@ TEST(RowStepPlan, parts_are_columns_of_rows) {
   plan.Shape({7}, {2, 9, 10});
   plan.Node({0}, 1, &kMap).Node({1}, 2, &kSwap).Node({2}, 3, &halves[0]);
   plan.Node({2}, 4, &halves[1]).Node({4}, 5, &kMap).Node({3, 5}, 6, &kSum).Node({6}, 7, &kSwap);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_THAT(steps[0].nodes, SizeIs(7));
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_THAT(groups[0].nodes, SizeIs(7));
+  const RowProgram& rows = groups[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(5));
   EXPECT_EQ(rows.ops[1].part_begin, 0);
   EXPECT_EQ(rows.ops[2].part_begin, 10);
-  EXPECT_EQ(rows.ops[2].made_columns[0], 20);
+  EXPECT_EQ(rows.ops[2].computed_columns[0], 20);
   EXPECT_EQ(rows.ops[2].out_columns, 10);
 }
 
 // Two of five columns, twice in each row.
 TEST(RowStepPlan, parts_of_less_than_a_row_are_made) {
-  StepOffer part = OfferOf(RowKind::kPart, 1);
+  FusionOffer part = OfferOf(RowKind::kColumnSlice, 1);
   part.by_rows.part_axis = 2;
   Plan plan(5, {4});
   plan.Shape({0, 1}, {6, 10}).Shape({2}, {6, 2, 5}).Shape({3, 4}, {6, 2, 2});
@@ -410,13 +411,13 @@ TEST(RowStepPlan, a_transpose_gathers_rows_for_a_mean) {
   Plan plan(5, {4});
   plan.Shape({0}, {9, 2, 10}).Shape({1}, {2, 9, 10}).Shape({2}, {18, 10}).Shape({3}, {18});
   plan.Shape({4}, {18, 10});
-  const StepOffer swap = TransposeOf({1, 0, 2});
+  const FusionOffer swap = TransposeOf({1, 0, 2});
   plan.Node({0}, 1, &swap).Node({1}, 2, &kReshape).Node({2}, 3, &kMean).Node({2, 3}, 4, &kShift);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(steps[0].head, 0);
-  const RowOp& gather = steps[0].run.rows.ops[0];
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(groups[0].head, 0);
+  const RowOp& gather = groups[0].run.rows.ops[0];
   EXPECT_EQ(gather.strided[0].tensor, 0);
   EXPECT_THAT(StepsOf(gather.strided[0].shape), ElementsAre(10, 20, 1));
   EXPECT_EQ(gather.out_columns, 10);
@@ -426,23 +427,23 @@ TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
   for (int way = 0; way < 4; ++way) {
     Plan plan(5, {4});
     plan.Shape({0, 1, 2}, {6, 9, 9}).Shape({3}, {2, 3, 9, 9}).Shape({4}, {9, 2, 3, 9});
-    StepOffer move = TransposeOf({2, 0, 1, 3});
-    if (way == 1) ++plan[3].readers;
+    FusionOffer move = TransposeOf({2, 0, 1, 3});
+    if (way == 1) ++plan[3].use_count;
     // The columns are separated.
     if (way == 2) move = TransposeOf({3, 0, 1, 2});
     plan.Node({0, 1}, 2, way == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
     plan.Node({3}, 4, &move);
-    const std::vector<Step> steps = plan.Find();
+    const std::vector<FusionGroup> groups = plan.Find();
     if (way > 0) {
-      EXPECT_THAT(steps, IsEmpty()) << way;
+      EXPECT_THAT(groups, IsEmpty()) << way;
       continue;
     }
-    ASSERT_THAT(steps, SizeIs(1));
-    EXPECT_EQ(steps[0].head, 0);
-    EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-    EXPECT_EQ(steps[0].run.output, 4);
-    ASSERT_THAT(steps[0].run.rows.ops, SizeIs(1));
-    EXPECT_THAT(StepsOf(steps[0].run.rows.ops[0].scattered), ElementsAre(9, 54, 1));
+    ASSERT_THAT(groups, SizeIs(1));
+    EXPECT_EQ(groups[0].head, 0);
+    EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+    EXPECT_EQ(groups[0].run.output, 4);
+    ASSERT_THAT(groups[0].run.rows.ops, SizeIs(1));
+    EXPECT_THAT(StepsOf(groups[0].run.rows.ops[0].scattered), ElementsAre(9, 54, 1));
   }
 }
 
@@ -457,22 +458,22 @@ Plan Gated() {
 }
 
 TEST(RowStepPlan, a_gate_is_computed_beside_what_it_gates) {
-  const std::vector<Step> steps = Gated().Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 4);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3, 4));
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = Gated().Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 4);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3, 4));
+  const RowProgram& rows = groups[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(5));
   EXPECT_EQ(rows.ops[2].node, 2);
-  EXPECT_EQ(rows.ops[2].made[0], -1);
-  EXPECT_EQ(rows.ops[3].made[0], rows.ops[1].out);
-  EXPECT_EQ(rows.ops[3].made[1], rows.ops[2].out);
+  EXPECT_EQ(rows.ops[2].computed[0], -1);
+  EXPECT_EQ(rows.ops[3].computed[0], rows.ops[1].out);
+  EXPECT_EQ(rows.ops[3].computed[1], rows.ops[2].out);
   EXPECT_NE(rows.ops[1].out, rows.ops[2].out);
 }
 
 TEST(RowStepPlan, a_gate_that_others_read_is_computed_for_all) {
   Plan plan = Gated();
-  ++plan[6].readers;
+  ++plan[6].use_count;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
@@ -495,10 +496,10 @@ TEST(RowStepPlan, a_gate_can_be_the_head) {
   Plan plan(8, {7});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
   plan.Node({3, 6}, 7, &kSum);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 2);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3));
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 2);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
 }
 
 // A tensor that is computed after the gate is available to a later product, but not if the gate is
@@ -530,31 +531,31 @@ Plan Gelu() {
 
 TEST(RowStepPlan, elements_pass_from_node_to_node_in_a_chain) {
   const Plan plan = Gelu();
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  const RowProgram& rows = steps[0].run.rows;
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  const RowProgram& rows = groups[0].run.rows;
   ASSERT_THAT(rows.ops, SizeIs(3));
   const RowOp& op = rows.ops[1];
   EXPECT_EQ(op.node, 9);
-  EXPECT_EQ(op.made[0], 0);
+  EXPECT_EQ(op.computed[0], 0);
   EXPECT_EQ(op.out, 0);  // in place: x is not read any more
   EXPECT_THAT(rows.slot_columns, ElementsAre(5));
   std::vector<int> made, takes_first;
   for (const ChainedNode& node : op.chain) {
-    made.push_back(node.made);
-    if (node.takes_first) takes_first.push_back(node.node);
+    made.push_back(node.computed);
+    if (node.uses_first) takes_first.push_back(node.node);
   }
   EXPECT_THAT(made, ElementsAre(0, 0, 1, 1, 0, 0, 0, 0, 1));
   EXPECT_THAT(takes_first, ElementsAre(1, 2, 4, 9));
   std::vector<int> reads;
-  for (const StepRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
+  for (const GroupRead& read : RowReadsOf(rows, plan.nodes())) reads.push_back(read.tensor);
   EXPECT_THAT(reads, ElementsAre(0, 1, 20, 21, 22, 23, 13));
 }
 
 std::vector<size_t> ChainsOf(const Plan& plan) {
   std::vector<size_t> lengths;
-  for (const Step& step : plan.Find()) {
-    for (const RowOp& op : step.run.rows.ops) lengths.push_back(op.chain.size());
+  for (const FusionGroup& group : plan.Find()) {
+    for (const RowOp& op : group.run.rows.ops) lengths.push_back(op.chain.size());
   }
   return lengths;
 }
@@ -590,11 +591,11 @@ TEST(RowStepPlan, chains_have_an_end) {
 }
 
 TEST(RowStepPlan, nodes_of_other_steps_are_taken) {
-  Step other;
+  FusionGroup other;
   other.head = 1;
   other.nodes = {1, 2};
-  const std::vector<Step> steps = Attention().Find({other});
-  EXPECT_THAT(steps, SizeIs(1));
+  const std::vector<FusionGroup> groups = Attention().Find({other});
+  EXPECT_THAT(groups, SizeIs(1));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Selection of nodes for fusion groups, on plans built by hand; expectations are literals.
-#include "core/exec/steps.h"
+#include "core/exec/fusion_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,58 +13,58 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const StepOffer kHead = {.role = StepRole::kHead, .takes_margins = true};
-const StepOffer kPixelHead = {.role = StepRole::kHead};
-const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
-const StepOffer kSum = {.role = StepRole::kSum, .low = -9, .high = 9, .matching_inputs = 3};
-const StepOffer kPrelu = {.role = StepRole::kPrelu};
-const StepOffer kSwish = {.role = StepRole::kHardSwish};
-const StepOffer kFactorHead = {.role = StepRole::kHead, .takes_factors = true};
-const StepOffer kScale = {.role = StepRole::kScale, .matching_inputs = 1};
-const StepOffer kScaleBehind = {.role = StepRole::kScale, .matching_inputs = 2};
-const StepOffer kPadAround = {.role = StepRole::kPad, .margins = {.top = 1, .left = 2}};
-const StepOffer kPadChannels = {.role = StepRole::kPad, .margins = {.channels = 3}};
+const FusionOffer kHead = {.role = FusionRole::kHead, .absorbs_padding = true};
+const FusionOffer kPixelHead = {.role = FusionRole::kHead};
+const FusionOffer kRelu = {.role = FusionRole::kClamp, .low = 0, .high = 6};
+const FusionOffer kSum = {.role = FusionRole::kSum, .low = -9, .high = 9, .matching_inputs = 3};
+const FusionOffer kPrelu = {.role = FusionRole::kPrelu};
+const FusionOffer kSwish = {.role = FusionRole::kHardSwish};
+const FusionOffer kFactorHead = {.role = FusionRole::kHead, .absorbs_factors = true};
+const FusionOffer kScale = {.role = FusionRole::kScale, .matching_inputs = 1};
+const FusionOffer kScaleBehind = {.role = FusionRole::kScale, .matching_inputs = 2};
+const FusionOffer kPadAround = {.role = FusionRole::kPad, .margins = {.top = 1, .left = 2}};
+const FusionOffer kPadChannels = {.role = FusionRole::kPad, .margins = {.channels = 3}};
 
 // Plans of a few nodes over tensors of 20 elements in 5 channels; `outputs` are accessible to the
 // caller.
 class Plan {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs = {})
-      : tensors_(tensors, StepTensor{.elements = 20, .channels = 5}) {
-    for (int output : outputs) ++(*this)[output].readers;
+      : tensors_(tensors, PlanTensor{.elements = 20, .channels = 5}) {
+    for (int output : outputs) ++(*this)[output].use_count;
   }
 
-  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
+  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
     for (int input : inputs) {
-      if (input >= 0) ++(*this)[input].readers;
+      if (input >= 0) ++(*this)[input].use_count;
     }
     arrays_.push_back(std::move(inputs));
     arrays_.push_back({output});
     offers_.push_back(offer);
     return *this;
   }
-  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
-  std::span<const StepTensor> tensors() const { return tensors_; }
+  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  std::span<const PlanTensor> tensors() const { return tensors_; }
 
-  std::vector<StepNode> nodes() const {
-    std::vector<StepNode> nodes;
+  std::vector<GroupNode> nodes() const {
+    std::vector<GroupNode> nodes;
     for (size_t n = 0; n < offers_.size(); ++n) {
       nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
     }
     return nodes;
   }
-  std::vector<Step> Find() const { return FindSteps(nodes(), tensors_); }
+  std::vector<FusionGroup> Find() const { return FindFusionGroups(nodes(), tensors_); }
   // Returns the nodes of each group.
   std::vector<std::vector<int>> Nodes() const {
     std::vector<std::vector<int>> nodes;
-    for (const Step& step : Find()) nodes.push_back(step.nodes);
+    for (const FusionGroup& group : Find()) nodes.push_back(group.nodes);
     return nodes;
   }
 
  private:
-  std::vector<StepTensor> tensors_;
+  std::vector<PlanTensor> tensors_;
   std::vector<std::vector<int>> arrays_;
-  std::vector<const StepOffer*> offers_;
+  std::vector<const FusionOffer*> offers_;
 };
 
 // x -> conv -> + y -> PRELU with slopes 4.
@@ -75,38 +75,38 @@ Plan Residual() {
   return plan;
 }
 
-TEST(FindSteps, a_chain_behind_a_layer_is_one_step) {
-  const std::vector<Step> steps = Residual().Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 0);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-  const StepRun& run = steps[0].run;
+TEST(FindFusionGroups, a_chain_behind_a_layer_is_one_step) {
+  const std::vector<FusionGroup> groups = Residual().Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 0);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+  const GroupRun& run = groups[0].run;
   EXPECT_EQ(run.input, -1);
   EXPECT_EQ(run.addend, 3);
   EXPECT_EQ(run.sum_low, -9);
   EXPECT_EQ(run.sum_high, 9);
-  EXPECT_EQ(run.curve, StepRole::kPrelu);
+  EXPECT_EQ(run.activation, FusionRole::kPrelu);
   EXPECT_EQ(run.slopes, 4);
   EXPECT_EQ(run.output, 6);
 }
 
-TEST(FindSteps, clamps_become_one) {
-  const StepOffer narrow = {.role = StepRole::kClamp, .low = -1, .high = 1};
-  const StepOffer above = {.role = StepRole::kClamp, .low = 3, .high = 4};
+TEST(FindFusionGroups, clamps_become_one) {
+  const FusionOffer narrow = {.role = FusionRole::kClamp, .low = -1, .high = 1};
+  const FusionOffer above = {.role = FusionRole::kClamp, .low = 3, .high = 4};
   Plan plan(6, {5});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({2}, 3, &narrow).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &above);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(steps[0].run.low, 0);
-  EXPECT_EQ(steps[0].run.high, 1);
-  EXPECT_EQ(steps[0].run.sum_low, 3);
-  EXPECT_EQ(steps[0].run.sum_high, 4);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(groups[0].run.low, 0);
+  EXPECT_EQ(groups[0].run.high, 1);
+  EXPECT_EQ(groups[0].run.sum_low, 3);
+  EXPECT_EQ(groups[0].run.sum_high, 4);
 }
 
 // A layer's epilogue has a fixed order: clamps, a sum, clamps, an activation.
-TEST(FindSteps, what_comes_in_another_order_stays_behind) {
+TEST(FindFusionGroups, what_comes_in_another_order_stays_behind) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kSwish).Node({2}, 3, &kRelu).Node({3, 0}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
@@ -115,19 +115,19 @@ TEST(FindSteps, what_comes_in_another_order_stays_behind) {
   EXPECT_THAT(sums.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
-TEST(FindSteps, alone_nobody_makes_a_step) {
+TEST(FindFusionGroups, alone_nobody_makes_a_step) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kHead).Node({2}, 3, nullptr).Node({3}, 4, &kRelu);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(FindSteps, what_others_read_is_written) {
+TEST(FindFusionGroups, what_others_read_is_written) {
   for (const bool by_caller : {false, true}) {
     Plan plan(4, {2});
     plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
     EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
     if (by_caller) {
-      ++plan[1].readers;
+      ++plan[1].use_count;
     } else {
       plan.Node({1}, 3, nullptr);
     }
@@ -145,7 +145,7 @@ TEST(FindSteps, what_others_read_is_written) {
 
 // 0 -> 1, 0 -> 2, 1 + 2 -> 3: the sum is fused with the later layer; the earlier one is complete by
 // then.
-TEST(FindSteps, a_sum_goes_with_the_later_layer) {
+TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(1, 2)));
@@ -153,61 +153,61 @@ TEST(FindSteps, a_sum_goes_with_the_later_layer) {
 }
 
 // The second operand is computed after the head, by a node outside of the group.
-TEST(FindSteps, an_operand_that_comes_too_late_keeps_a_node_out) {
+TEST(FindFusionGroups, an_operand_that_comes_too_late_keeps_a_node_out) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
   // A constant that is available from the first inference.
-  plan[3].lasting = true;
+  plan[3].computed_once = true;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3)));
-  EXPECT_EQ(plan.Find()[0].wait, 0);
+  EXPECT_EQ(plan.Find()[0].delay, 0);
 }
 
-TEST(FindSteps, a_head_alone_waits_for_what_is_added) {
+TEST(FindFusionGroups, a_head_alone_waits_for_what_is_added) {
   Plan plan(6, {5});
   plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, nullptr);
   plan.Node({1, 3}, 4, &kSum).Node({4}, 5, &kRelu);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 0);
-  EXPECT_EQ(steps[0].turn(), 3);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 3, 4));
-  EXPECT_EQ(steps[0].run.addend, 3);
-  EXPECT_EQ(steps[0].run.output, 5);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 0);
+  EXPECT_EQ(groups[0].position(), 3);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 3, 4));
+  EXPECT_EQ(groups[0].run.addend, 3);
+  EXPECT_EQ(groups[0].run.output, 5);
 }
 
-TEST(FindSteps, a_head_waits_for_a_pad_of_channels) {
+TEST(FindFusionGroups, a_head_waits_for_a_pad_of_channels) {
   Plan plan(6, {5});
   plan[2].channels = 2;
   plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, &kPadChannels);
   plan.Node({3, 1}, 5, &kSum);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].turn(), 3);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 2, 3));
-  EXPECT_EQ(steps[0].run.addend, 2);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].position(), 3);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 2, 3));
+  EXPECT_EQ(groups[0].run.addend, 2);
 }
 
-TEST(FindSteps, of_two_summands_the_later_one_adds) {
+TEST(FindFusionGroups, of_two_summands_the_later_one_adds) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 1);
-  EXPECT_EQ(steps[0].wait, 0);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 1);
+  EXPECT_EQ(groups[0].delay, 0);
 }
 
-TEST(FindSteps, a_head_waits_for_so_long) {
-  for (const int between : {kMaxStepSpan - 1, kMaxStepSpan}) {
+TEST(FindFusionGroups, a_head_waits_for_so_long) {
+  for (const int between : {kMaxGroupSpan - 1, kMaxGroupSpan}) {
     Plan plan(static_cast<size_t>(between) + 4, {between + 3});
     plan.Node({0}, between + 2, &kHead);
     for (int n = 0; n < between; ++n) plan.Node({n}, n + 1, nullptr);
     plan.Node({between + 2, between}, between + 3, &kSum);
-    EXPECT_THAT(plan.Nodes(), SizeIs(between < kMaxStepSpan ? 1 : 0));
+    EXPECT_THAT(plan.Nodes(), SizeIs(between < kMaxGroupSpan ? 1 : 0));
   }
 }
 
-TEST(FindSteps, shapes_have_to_agree) {
+TEST(FindFusionGroups, shapes_have_to_agree) {
   Plan plan(3, {2});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
   plan[2].elements = 21;
@@ -215,13 +215,13 @@ TEST(FindSteps, shapes_have_to_agree) {
   Plan slopes = Residual();
   slopes[4] = {.elements = 20, .channels = 5};
   EXPECT_THAT(slopes.Nodes(), ElementsAre(ElementsAre(0, 1)));
-  const StepOffer broadcast = {.role = StepRole::kSum, .matching_inputs = 1};
+  const FusionOffer broadcast = {.role = FusionRole::kSum, .matching_inputs = 1};
   Plan sum(4, {3});
   sum.Node({0}, 1, &kHead).Node({1, 2}, 3, &broadcast);
   EXPECT_THAT(sum.Nodes(), IsEmpty());
 }
 
-TEST(FindSteps, fixed_tensors_are_left_alone) {
+TEST(FindFusionGroups, fixed_tensors_are_left_alone) {
   for (int tensor : {1, 2, 3}) {
     Plan plan(4, {2});
     plan.Node({0}, 1, &kHead).Node({1, 3}, 2, &kSum);
@@ -231,53 +231,53 @@ TEST(FindSteps, fixed_tensors_are_left_alone) {
   }
 }
 
-TEST(FindSteps, a_step_has_an_end) {
+TEST(FindFusionGroups, a_step_has_an_end) {
   Plan plan(200, {199});
   plan.Node({0}, 1, &kHead);
   for (int n = 1; n < 199; ++n) plan.Node({n}, n + 1, &kRelu);
   ASSERT_THAT(plan.Nodes(), SizeIs(1));
-  EXPECT_THAT(plan.Nodes()[0], SizeIs(kMaxStepSpan + 1));
+  EXPECT_THAT(plan.Nodes()[0], SizeIs(kMaxGroupSpan + 1));
 }
 
 // ---- PAD ----------------------------------------------------------------------------------------
 
-TEST(FindSteps, a_layer_reads_around_the_pad_before_it) {
+TEST(FindFusionGroups, a_layer_reads_around_the_pad_before_it) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kPadAround).Node({0}, 2, nullptr).Node({1}, 3, &kHead);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 2);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 2));
-  EXPECT_EQ(steps[0].run.input, 0);
-  EXPECT_EQ(steps[0].run.margins.top, 1);
-  EXPECT_EQ(steps[0].run.margins.left, 2);
-  EXPECT_EQ(steps[0].run.output, 3);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 2);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 2));
+  EXPECT_EQ(groups[0].run.input, 0);
+  EXPECT_EQ(groups[0].run.margins.top, 1);
+  EXPECT_EQ(groups[0].run.margins.left, 2);
+  EXPECT_EQ(groups[0].run.output, 3);
 }
 
-TEST(FindSteps, some_pads_are_written) {
-  for (const StepOffer* head : {&kHead, &kPixelHead}) {
-    for (const StepOffer* pad : {&kPadAround, &kPadChannels}) {
+TEST(FindFusionGroups, some_pads_are_written) {
+  for (const FusionOffer* head : {&kHead, &kPixelHead}) {
+    for (const FusionOffer* pad : {&kPadAround, &kPadChannels}) {
       Plan plan(3, {2});
       plan.Node({0}, 1, pad).Node({1}, 2, head);
       const size_t expected = head == &kHead && pad == &kPadAround ? 1 : 0;
       EXPECT_THAT(plan.Nodes(), SizeIs(expected));
       // Another node reads it.
-      ++plan[1].readers;
+      ++plan[1].use_count;
       EXPECT_THAT(plan.Nodes(), IsEmpty());
     }
   }
 }
 
-TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
+TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
   Plan plan(5, {4});
   plan[0].channels = 2;
   plan.Node({1}, 2, &kHead).Node({0}, 3, &kPadChannels).Node({3, 2}, 4, &kSum);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_EQ(steps[0].head, 0);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-  EXPECT_EQ(steps[0].run.addend, 0);
-  EXPECT_EQ(steps[0].run.output, 4);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].head, 0);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+  EXPECT_EQ(groups[0].run.addend, 0);
+  EXPECT_EQ(groups[0].run.output, 4);
   // With padding around the image the elements have other positions.
   Plan around(5, {4});
   around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
@@ -288,7 +288,7 @@ TEST(FindSteps, a_sum_reads_an_addend_with_fewer_channels) {
 // ---- MUL ----------------------------------------------------------------------------------------
 
 // x -> MUL by the 5 factors that LOGISTIC computes -> conv.
-Plan Excited(const StepOffer* scale, const StepOffer* head) {
+Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
   Plan plan(5, {4});
   plan[1] = plan[2] = {.elements = 5, .channels = 5};
   const bool behind = scale == &kScaleBehind;
@@ -296,19 +296,19 @@ Plan Excited(const StepOffer* scale, const StepOffer* head) {
   return plan;
 }
 
-TEST(FindSteps, a_layer_multiplies_what_it_reads) {
-  for (const StepOffer* scale : {&kScale, &kScaleBehind}) {
-    const std::vector<Step> steps = Excited(scale, &kFactorHead).Find();
-    ASSERT_THAT(steps, SizeIs(1));
-    EXPECT_EQ(steps[0].head, 2);
-    EXPECT_THAT(steps[0].nodes, ElementsAre(1, 2));
-    EXPECT_EQ(steps[0].run.input, 0);
-    EXPECT_EQ(steps[0].run.factors, 2);
-    EXPECT_EQ(steps[0].run.output, 4);
+TEST(FindFusionGroups, a_layer_multiplies_what_it_reads) {
+  for (const FusionOffer* scale : {&kScale, &kScaleBehind}) {
+    const std::vector<FusionGroup> groups = Excited(scale, &kFactorHead).Find();
+    ASSERT_THAT(groups, SizeIs(1));
+    EXPECT_EQ(groups[0].head, 2);
+    EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
+    EXPECT_EQ(groups[0].run.input, 0);
+    EXPECT_EQ(groups[0].run.factors, 2);
+    EXPECT_EQ(groups[0].run.output, 4);
   }
 }
 
-TEST(FindSteps, some_products_are_written) {
+TEST(FindFusionGroups, some_products_are_written) {
   EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
   // The factors are per pixel.
   Plan plan = Excited(&kScale, &kFactorHead);
@@ -319,7 +319,7 @@ TEST(FindSteps, some_products_are_written) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
   // Another node reads the product, or may modify its image.
   plan = Excited(&kScale, &kFactorHead);
-  ++plan[3].readers;
+  ++plan[3].use_count;
   EXPECT_THAT(plan.Nodes(), IsEmpty());
   plan = Excited(&kScale, &kFactorHead);
   plan[0].fixed = true;
@@ -333,10 +333,10 @@ class Fits : public testing::Test {
   // Tensors of 10 bytes at the given offsets.
   static bool At(const Plan& plan, const std::vector<int>& places) {
     static char memory[100];
-    const Step step = plan.Find().at(0);
-    const std::vector<StepNode> nodes = plan.nodes();
-    const auto reads = ReadsOf(step.run, nodes[static_cast<size_t>(step.head)], plan.tensors());
-    return StepFits(reads, step.run.output, [&](int tensor) -> StepMemory {
+    const FusionGroup group = plan.Find().at(0);
+    const std::vector<GroupNode> nodes = plan.nodes();
+    const auto reads = ReadsOf(group.run, nodes[static_cast<size_t>(group.head)], plan.tensors());
+    return IsAliasFree(reads, group.run.output, [&](int tensor) -> MemoryRange {
       return {memory + places[static_cast<size_t>(tensor)], 10};
     });
   }
@@ -377,48 +377,48 @@ TEST_F(Fits, an_image_and_its_factors) {
 
 // ---- In a plan ----------------------------------------------------------------------------------
 
-PlannedStep Planned(int head, std::vector<int> nodes) {
-  PlannedStep step;
-  step.head = head;
-  step.nodes = std::move(nodes);
-  return step;
+PlannedGroup Planned(int head, std::vector<int> nodes) {
+  PlannedGroup group;
+  group.head = head;
+  group.nodes = std::move(nodes);
+  return group;
 }
 
-TEST(PlanSteps, are_found_by_their_positions) {
-  PlanSteps steps;
-  EXPECT_EQ(steps.At(0), nullptr);
-  steps.Add(Planned(2, {1, 2, 5}), 8);
-  steps.Add(Planned(3, {3, 4}), 8);
-  for (int position : {0, 6, 7, 8}) EXPECT_EQ(steps.At(position), nullptr) << position;
-  for (int position : {1, 2, 5}) EXPECT_EQ(steps.At(position)->head, 2) << position;
-  for (int position : {3, 4}) EXPECT_EQ(steps.At(position)->head, 3) << position;
-  EXPECT_EQ(steps.WithTurn(1), nullptr);
-  EXPECT_EQ(steps.WithTurn(8), nullptr);
-  ASSERT_NE(steps.WithTurn(2), nullptr);
-  EXPECT_THAT(steps.WithTurn(2)->nodes, ElementsAre(1, 2, 5));
+TEST(PlanGroups, are_found_by_their_positions) {
+  PlanGroups groups;
+  EXPECT_EQ(groups.At(0), nullptr);
+  groups.Add(Planned(2, {1, 2, 5}), 8);
+  groups.Add(Planned(3, {3, 4}), 8);
+  for (int position : {0, 6, 7, 8}) EXPECT_EQ(groups.At(position), nullptr) << position;
+  for (int position : {1, 2, 5}) EXPECT_EQ(groups.At(position)->head, 2) << position;
+  for (int position : {3, 4}) EXPECT_EQ(groups.At(position)->head, 3) << position;
+  EXPECT_EQ(groups.RunningAt(1), nullptr);
+  EXPECT_EQ(groups.RunningAt(8), nullptr);
+  ASSERT_NE(groups.RunningAt(2), nullptr);
+  EXPECT_THAT(groups.RunningAt(2)->nodes, ElementsAre(1, 2, 5));
 }
 
-TEST(PlanSteps, a_step_that_waits_has_its_turn_later) {
-  PlanSteps steps;
-  PlannedStep step = Planned(1, {1, 3, 4});
-  step.wait = 2;
-  steps.Add(std::move(step), 8);
-  EXPECT_EQ(steps.WithTurn(1), nullptr);
-  ASSERT_NE(steps.WithTurn(3), nullptr);
-  EXPECT_EQ(steps.WithTurn(3)->head, 1);
+TEST(PlanGroups, a_step_that_waits_has_its_turn_later) {
+  PlanGroups groups;
+  PlannedGroup group = Planned(1, {1, 3, 4});
+  group.delay = 2;
+  groups.Add(std::move(group), 8);
+  EXPECT_EQ(groups.RunningAt(1), nullptr);
+  ASSERT_NE(groups.RunningAt(3), nullptr);
+  EXPECT_EQ(groups.RunningAt(3)->head, 1);
 }
 
-TEST(PlanSteps, a_step_with_a_node_behind_is_forgotten) {
-  PlanSteps steps;
-  steps.Add(Planned(1, {1, 6}), 8);
-  steps.Add(Planned(3, {3, 4}), 8);
-  steps.SetState(6, PlanSteps::State::kDone);
-  steps.ForgetFrom(5);
-  EXPECT_EQ(steps.At(1), nullptr);
-  EXPECT_EQ(steps.StateOf(6), PlanSteps::State::kOpen);
-  ASSERT_NE(steps.WithTurn(3), nullptr);
-  steps.ForgetFrom(0);
-  EXPECT_EQ(steps.At(3), nullptr);
+TEST(PlanGroups, a_step_with_a_node_behind_is_forgotten) {
+  PlanGroups groups;
+  groups.Add(Planned(1, {1, 6}), 8);
+  groups.Add(Planned(3, {3, 4}), 8);
+  groups.SetState(6, PlanGroups::State::kDone);
+  groups.ForgetFrom(5);
+  EXPECT_EQ(groups.At(1), nullptr);
+  EXPECT_EQ(groups.StateOf(6), PlanGroups::State::kOpen);
+  ASSERT_NE(groups.RunningAt(3), nullptr);
+  groups.ForgetFrom(0);
+  EXPECT_EQ(groups.At(3), nullptr);
 }
 
 }  // namespace

@@ -148,11 +148,11 @@ TEST(StridedShape, what_kernels_do_not_take_has_none) {
 TEST(StridedShape, parts_of_rows_lie_closer) {
   const std::vector<int8_t> axes = {0, 2, 1};
   const StridedShape shape = StridedShape::Dense(Dims{2, 5, 8})->Transposed(axes.data());
-  const std::optional<StridedShape> part = shape.WithPartOfRows(1, 3);
+  const std::optional<StridedShape> part = shape.WithRowSlice(1, 3);
   ASSERT_TRUE(part);
   EXPECT_EQ(*part, StridedShape::Dense(Dims{2, 5, 3})->Transposed(axes.data()));
-  EXPECT_FALSE(shape.WithPartOfRows(2, 3));
-  EXPECT_FALSE(StridedShape::Dense(Dims{5, 2, 4})->WithPartOfRows(1, 1));
+  EXPECT_FALSE(shape.WithRowSlice(2, 3));
+  EXPECT_FALSE(StridedShape::Dense(Dims{5, 2, 4})->WithRowSlice(1, 1));
 }
 
 TEST(StridedShape, rows_are_whole_axes) {

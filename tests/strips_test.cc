@@ -16,58 +16,59 @@ using testing::SizeIs;
 
 // Images of 40 rows of 10 bytes; the cache holds 100.
 constexpr size_t kCache = 100;
-StepOffer LayerOf(const StripOffer& strip) { return {.role = StepRole::kHead, .strip = strip}; }
-const StepOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
-const StepOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
-const StepOffer kHalf =
+FusionOffer LayerOf(const StripOffer& strip) { return {.role = FusionRole::kHead, .strip = strip}; }
+const FusionOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
+const FusionOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
+const FusionOffer kHalf =
     LayerOf({.batches = 1, .rows = 20, .row_bytes = 5, .reach = 3, .stride = 2});
-const StepOffer kOther = {.role = StepRole::kHead};  // does not support strips
-const StepOffer kRelu = {.role = StepRole::kClamp, .low = 0, .high = 6};
-const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
-const StepOffer kPad = {.role = StepRole::kPad, .margins = {.top = 1}};
-const StepOffer kPadded = {.role = StepRole::kHead, .takes_margins = true, .strip = k3x3.strip};
+const FusionOffer kOther = {.role = FusionRole::kHead};  // does not support strips
+const FusionOffer kRelu = {.role = FusionRole::kClamp, .low = 0, .high = 6};
+const FusionOffer kSum = {.role = FusionRole::kSum, .matching_inputs = 3};
+const FusionOffer kPad = {.role = FusionRole::kPad, .margins = {.top = 1}};
+const FusionOffer kPadded = {
+    .role = FusionRole::kHead, .absorbs_padding = true, .strip = k3x3.strip};
 
 class Plan {
  public:
-  explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 100, .channels = 5}) {}
+  explicit Plan(size_t tensors) : tensors_(tensors, PlanTensor{.elements = 100, .channels = 5}) {}
 
-  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
-    for (int input : inputs) ++(*this)[input].readers;
+  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
+    for (int input : inputs) ++(*this)[input].use_count;
     arrays_.push_back(std::move(inputs));
     arrays_.push_back({output});
     offers_.push_back(offer);
     return *this;
   }
-  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
-  std::span<const StepTensor> tensors() const { return tensors_; }
+  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  std::span<const PlanTensor> tensors() const { return tensors_; }
 
-  std::vector<StepNode> nodes() const {
-    std::vector<StepNode> nodes;
+  std::vector<GroupNode> nodes() const {
+    std::vector<GroupNode> nodes;
     for (size_t n = 0; n < offers_.size(); ++n) {
       nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
     }
     return nodes;
   }
-  std::vector<Step> Find(size_t cache = kCache) const {
-    std::vector<Step> steps = FindSteps(nodes(), tensors_);
-    JoinStrips(nodes(), tensors_, cache, &steps);
-    return steps;
+  std::vector<FusionGroup> Find(size_t cache = kCache) const {
+    std::vector<FusionGroup> groups = FindFusionGroups(nodes(), tensors_);
+    JoinStrips(nodes(), tensors_, cache, &groups);
+    return groups;
   }
   // Returns the layers of each group that has some.
   std::vector<std::vector<int>> Layers(size_t cache = kCache) const {
     std::vector<std::vector<int>> layers;
-    for (const Step& step : Find(cache)) {
-      if (step.run.layers.empty()) continue;
+    for (const FusionGroup& group : Find(cache)) {
+      if (group.run.layers.empty()) continue;
       layers.emplace_back();
-      for (const StripLayer& layer : step.run.layers) layers.back().push_back(layer.position);
+      for (const StripLayer& layer : group.run.layers) layers.back().push_back(layer.position);
     }
     return layers;
   }
 
  private:
-  std::vector<StepTensor> tensors_;
+  std::vector<PlanTensor> tensors_;
   std::vector<std::vector<int>> arrays_;
-  std::vector<const StepOffer*> offers_;
+  std::vector<const FusionOffer*> offers_;
 };
 
 // x -> 1x1 -> RELU -> 3x3 -> 1x1 -> + x.
@@ -79,24 +80,24 @@ Plan Block() {
 
 TEST(JoinStrips, a_block_is_one_step) {
   const Plan plan = Block();
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  const Step& step = steps[0];
-  EXPECT_EQ(step.head, 0);
-  EXPECT_THAT(step.nodes, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(step.run.output, 5);
-  EXPECT_EQ(step.run.addend, -1);
-  ASSERT_THAT(step.run.layers, SizeIs(3));
-  EXPECT_EQ(step.run.layers[0].run.high, 6);
-  EXPECT_EQ(step.run.layers[1].run.output, 3);
-  EXPECT_EQ(step.run.layers[2].run.addend, 0);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  const FusionGroup& group = groups[0];
+  EXPECT_EQ(group.head, 0);
+  EXPECT_THAT(group.nodes, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(group.run.output, 5);
+  EXPECT_EQ(group.run.addend, -1);
+  ASSERT_THAT(group.run.layers, SizeIs(3));
+  EXPECT_EQ(group.run.layers[0].run.high, 6);
+  EXPECT_EQ(group.run.layers[1].run.output, 3);
+  EXPECT_EQ(group.run.layers[2].run.addend, 0);
   // Strips of two rows need two rows of the last layer's input, two and four of the others: 80
   // bytes; three rows would need 110.
-  EXPECT_EQ(step.run.strip_rows, 2);
-  EXPECT_THAT(UnwrittenBy(step, plan.nodes()), ElementsAre(1, 2, 3, 4));
-  const std::vector<StepRead> reads = ReadsOfLayers(step.run, plan.nodes(), plan.tensors());
+  EXPECT_EQ(group.run.strip_rows, 2);
+  EXPECT_THAT(UnwrittenBy(group, plan.nodes()), ElementsAre(1, 2, 3, 4));
+  const std::vector<GroupRead> reads = ReadsOfLayers(group.run, plan.nodes(), plan.tensors());
   ASSERT_THAT(reads, SizeIs(2));
-  for (const StepRead& read : reads) {
+  for (const GroupRead& read : reads) {
     EXPECT_EQ(read.tensor, 0);
     EXPECT_FALSE(read.in_place);
   }
@@ -121,9 +122,9 @@ TEST(JoinStrips, the_cache_decides) {
 
 TEST(JoinStrips, what_others_read_is_written) {
   Plan plan = Block();
-  ++plan[3].readers;
+  ++plan[3].use_count;
   EXPECT_THAT(plan.Layers(), ElementsAre(ElementsAre(0, 2)));
-  ++plan[2].readers;
+  ++plan[2].use_count;
   EXPECT_THAT(plan.Layers(), IsEmpty());
 }
 
@@ -157,7 +158,7 @@ TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
   Plan lasting(6);
   lasting.Node({0}, 1, &k1x1).Node({4}, 2, nullptr).Node({1, 2}, 3, &k3x3);
   EXPECT_THAT(lasting.Layers(), IsEmpty());
-  lasting[2].lasting = true;
+  lasting[2].computed_once = true;
   EXPECT_THAT(lasting.Layers(), ElementsAre(ElementsAre(0, 2)));
 }
 
@@ -171,25 +172,25 @@ TEST(JoinStrips, a_step_that_waits_is_none_of_them) {
 TEST(JoinStrips, a_layer_reads_around_the_pad_before_it) {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kPad).Node({2}, 3, &kPadded);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_THAT(steps, SizeIs(1));
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0, 1, 2));
-  ASSERT_THAT(steps[0].run.layers, SizeIs(2));
-  EXPECT_EQ(steps[0].run.layers[1].run.input, 1);
-  EXPECT_EQ(steps[0].run.layers[1].run.margins.top, 1);
-  EXPECT_EQ(steps[0].run.input, -1);
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
+  ASSERT_THAT(groups[0].run.layers, SizeIs(2));
+  EXPECT_EQ(groups[0].run.layers[1].run.input, 1);
+  EXPECT_EQ(groups[0].run.layers[1].run.margins.top, 1);
+  EXPECT_EQ(groups[0].run.input, -1);
 }
 
 TEST(JoinStrips, layers_that_leave_out_pixels_stay_alone) {
   const Plan plan = Block();
-  std::vector<Step> steps = FindSteps(plan.nodes(), plan.tensors());
-  ASSERT_THAT(steps, SizeIs(2));
-  steps[0].run.output_stride = {2, 2};
-  JoinStrips(plan.nodes(), plan.tensors(), kCache, &steps);
-  ASSERT_THAT(steps, SizeIs(2));
-  EXPECT_THAT(steps[0].run.layers, IsEmpty());
-  EXPECT_EQ(steps[0].run.output_stride.y, 2);
-  EXPECT_THAT(steps[1].run.layers, SizeIs(2));
+  std::vector<FusionGroup> groups = FindFusionGroups(plan.nodes(), plan.tensors());
+  ASSERT_THAT(groups, SizeIs(2));
+  groups[0].run.output_stride = {2, 2};
+  JoinStrips(plan.nodes(), plan.tensors(), kCache, &groups);
+  ASSERT_THAT(groups, SizeIs(2));
+  EXPECT_THAT(groups[0].run.layers, IsEmpty());
+  EXPECT_EQ(groups[0].run.output_stride.y, 2);
+  EXPECT_THAT(groups[1].run.layers, SizeIs(2));
 }
 
 TEST(JoinStrips, a_chain_has_an_end) {
@@ -199,7 +200,7 @@ TEST(JoinStrips, a_chain_has_an_end) {
   // The distance exceeds the limit of the search.
   Plan far(100);
   far.Node({0}, 1, &k1x1);
-  for (int n = 0; n < kMaxStepSpan; ++n) far.Node({0}, n + 10, nullptr);
+  for (int n = 0; n < kMaxGroupSpan; ++n) far.Node({0}, n + 10, nullptr);
   far.Node({1}, 2, &k3x3);
   EXPECT_THAT(far.Layers(), IsEmpty());
 }

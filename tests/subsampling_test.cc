@@ -12,65 +12,65 @@ namespace {
 using testing::ElementsAre;
 
 // Layers that support subsampling, by filter and stride.
-const StepOffer k1x1 = {.role = StepRole::kHead, .subsamples = true, .pointwise = true};
-const StepOffer k1x1Stride2 = {
-    .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {2, 2}};
-const StepOffer k1x1Stride3 = {
-    .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {3, 3}};
-const StepOffer k3x3 = {.role = StepRole::kHead, .subsamples = true};
-const StepOffer kOther = {.role = StepRole::kHead};  // does not support it
-const StepOffer kSum = {.role = StepRole::kSum, .matching_inputs = 3};
+const FusionOffer k1x1 = {.role = FusionRole::kHead, .subsamples = true, .pointwise = true};
+const FusionOffer k1x1Stride2 = {
+    .role = FusionRole::kHead, .subsamples = true, .pointwise = true, .stride = {2, 2}};
+const FusionOffer k1x1Stride3 = {
+    .role = FusionRole::kHead, .subsamples = true, .pointwise = true, .stride = {3, 3}};
+const FusionOffer k3x3 = {.role = FusionRole::kHead, .subsamples = true};
+const FusionOffer kOther = {.role = FusionRole::kHead};  // does not support it
+const FusionOffer kSum = {.role = FusionRole::kSum, .matching_inputs = 3};
 
 // A plan of nodes that read and write tensors; returns the stride of the computed pixels of each
 // tensor.
 class Plan {
  public:
-  explicit Plan(size_t tensors) : tensors_(tensors, StepTensor{.elements = 72, .channels = 2}) {}
+  explicit Plan(size_t tensors) : tensors_(tensors, PlanTensor{.elements = 72, .channels = 2}) {}
 
-  Plan& Node(std::vector<int> inputs, int output, const StepOffer* offer) {
-    for (int input : inputs) ++(*this)[input].readers;
+  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
+    for (int input : inputs) ++(*this)[input].use_count;
     arrays_.push_back(std::move(inputs));
     arrays_.push_back({output});
     offers_.push_back(offer);
     return *this;
   }
-  StepTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
 
-  std::vector<Step> Find() const {
-    std::vector<StepNode> nodes;
+  std::vector<FusionGroup> Find() const {
+    std::vector<GroupNode> nodes;
     for (size_t n = 0; n < offers_.size(); ++n) {
       nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
     }
-    std::vector<Step> steps = FindSteps(nodes, tensors_);
-    SubsampleSteps(nodes, tensors_, &steps);
-    return steps;
+    std::vector<FusionGroup> groups = FindFusionGroups(nodes, tensors_);
+    SubsampleGroups(nodes, tensors_, &groups);
+    return groups;
   }
   // By tensor; 1 if all pixels are computed.
   std::vector<int> Strides() const {
     std::vector<int> strides(tensors_.size(), 1);
-    for (const Step& step : Find()) {
-      strides[static_cast<size_t>(step.run.output)] = step.run.output_stride.y;
+    for (const FusionGroup& group : Find()) {
+      strides[static_cast<size_t>(group.run.output)] = group.run.output_stride.y;
     }
     return strides;
   }
 
  private:
-  std::vector<StepTensor> tensors_;
+  std::vector<PlanTensor> tensors_;
   std::vector<std::vector<int>> arrays_;
-  std::vector<const StepOffer*> offers_;
+  std::vector<const FusionOffer*> offers_;
 };
 
 TEST(Subsample, the_layer_before_a_stride_leaves_out_what_it_passes_over) {
   Plan plan(3);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
-  const std::vector<Step> steps = plan.Find();
-  ASSERT_EQ(steps.size(), 2u);
-  EXPECT_THAT(steps[0].nodes, ElementsAre(0));
-  EXPECT_EQ(steps[0].run.output, 1);
-  EXPECT_EQ(steps[0].run.output_stride, (PixelStride{2, 2}));
-  EXPECT_FALSE(steps[0].run.input_stride.any());
-  EXPECT_EQ(steps[1].run.input_stride, (PixelStride{2, 2}));
-  EXPECT_FALSE(steps[1].run.output_stride.any());
+  const std::vector<FusionGroup> groups = plan.Find();
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_THAT(groups[0].nodes, ElementsAre(0));
+  EXPECT_EQ(groups[0].run.output, 1);
+  EXPECT_EQ(groups[0].run.output_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(groups[0].run.input_stride.any());
+  EXPECT_EQ(groups[1].run.input_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(groups[1].run.output_stride.any());
 }
 
 TEST(Subsample, a_pointwise_layer_hands_it_on) {
@@ -85,8 +85,10 @@ TEST(Subsample, a_pointwise_layer_hands_it_on) {
 
 // Models are not trusted: two strides of 2^16 overflow an int.
 TEST(Subsample, strides_beyond_all_images_are_left_alone) {
-  const StepOffer huge = {
-      .role = StepRole::kHead, .subsamples = true, .pointwise = true, .stride = {1 << 16, 1 << 16}};
+  const FusionOffer huge = {.role = FusionRole::kHead,
+                            .subsamples = true,
+                            .pointwise = true,
+                            .stride = {1 << 16, 1 << 16}};
   Plan plan(4);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));
@@ -123,7 +125,7 @@ TEST(Subsample, all_readers_have_to_agree) {
   // The caller, or a client that provides the memory, can read the tensor.
   Plan seen(3);
   seen.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
-  ++seen[1].readers;
+  ++seen[1].use_count;
   EXPECT_THAT(seen.Strides(), ElementsAre(1, 1, 1));
   Plan fixed(3);
   fixed.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
@@ -143,11 +145,11 @@ TEST(Subsample, a_sum_is_left_out_with_its_layer) {
   EXPECT_THAT(plan.Strides()[4], 1);
 }
 
-TEST(SpreadPixels, they_move_to_their_places) {
+TEST(ExpandPixels, they_move_to_their_places) {
   // 3x4 pixels of two values, of which 2x2 are computed.
   std::vector<int16_t> image(2 * 3 * 4 * 2, -1);
   for (size_t i = 0; i < 16; ++i) image[i] = static_cast<int16_t>(i);
-  SpreadPixels({2, 3, 4, 4}, {2, 2}, image.data());
+  ExpandPixels({2, 3, 4, 4}, {2, 2}, image.data());
   const auto pixel = [&](size_t b, size_t y, size_t x) {
     const size_t at = ((b * 3 + y) * 4 + x) * 2;
     return std::vector<int16_t>(image.begin() + static_cast<int64_t>(at),

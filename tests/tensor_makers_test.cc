@@ -3,7 +3,7 @@
 // Models whose graph is invalid: tensors with two producers, consumers before producers, constants
 // that are written or fed. They load, and are refused where TensorFlow Lite refuses an inconsistent
 // model.
-#include "core/model/tensor_makers.h"
+#include "core/model/tensor_producers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -36,9 +36,9 @@ class ThreadedContext final : public Runtime {
   void NoteContents(int) override {}
   bool HasContents(int) const override { return false; }
   void NoteImplementation(const char*) override {}
-  void OfferStep(const TfLiteNode*, const StepOffer&) override {}
+  void OfferFusion(const TfLiteNode*, const FusionOffer&) override {}
   void OfferViews(const TfLiteNode*, const ViewOffer&) override {}
-  TfLiteNode* step_node(int) override { return nullptr; }
+  TfLiteNode* group_node(int) override { return nullptr; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}
 

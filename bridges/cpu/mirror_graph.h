@@ -46,7 +46,7 @@ class MirrorGraph final : public InterpreterState {
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
   CallObserver* call_observer() override { return nullptr; }
   TileObserver* tile_observer() override { return nullptr; }
-  bool wants_each_node() const override { return false; }
+  bool needs_each_node() const override { return false; }
   PackedConstants* PackedConstantsOf(const void* data) override;
 
  private:

@@ -35,8 +35,8 @@ std::unique_ptr<Partition> Partition::Create(TfLiteContext* context,
   config.reporter = ErrorReporter(&ReportToHost, context);
   config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
   config.pool = std::move(pool);
-  config.steps = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
-                 std::string_view(Cpu().name) != "reference";
+  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
+                  std::string_view(Cpu().name) != "reference";
   std::unique_ptr<Partition> partition(new Partition(context, config));
   return partition->Build(context, params) == kTfLiteOk ? std::move(partition) : nullptr;
 }

@@ -60,8 +60,8 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
   if (options == nullptr || !options->policy_set) {
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
-  config.steps = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
-                 strcmp(deputy::Cpu().name, "reference") != 0;
+  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
+                  strcmp(deputy::Cpu().name, "reference") != 0;
   deputy::ValidationConfig validation;
   if (options != nullptr && options->validation_set) {
     validation = options->validation;

@@ -197,7 +197,7 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
     full.reserved_bytes += part.reserved_bytes;
     full.saving_ns += part.saving_ns;
   }
-  full.delegates_left_out = impl.delegates_left_out();
+  full.delegates_left_out = impl.skipped_delegates();
   full.degraded |= full.delegates_left_out > 0;
   return Deliver(full, status);
 }

@@ -236,7 +236,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.total_ns = cost.total_ns;
     full.reported_ns = cost.reported_ns;
     full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
-    full.step_head = subgraph->step_head(node_index, &full.step_nodes);
+    full.step_head = subgraph->group_head(node_index, &full.step_nodes);
     const deputy::PixelStride stride = subgraph->output_stride(node_index);
     full.row_stride = stride.y;
     full.column_stride = stride.x;

@@ -70,7 +70,7 @@ void TfLiteInterpreter::UpdateListening() {
 }
 
 // The telemetry events are those of TensorFlow Lite, which does not fuse nodes.
-bool TfLiteInterpreter::wants_each_node() const {
+bool TfLiteInterpreter::needs_each_node() const {
   return telemetry != nullptr && telemetry->ReportBeginOpInvokeEvent != nullptr;
 }
 

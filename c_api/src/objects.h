@@ -51,8 +51,8 @@ struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const deputy::OpEvent& event) override;
   void EndPart(const deputy::OpEvent& event, size_t index);
-  bool wants_each_node() const override;
-  bool wants_tiles() const override { return worker_callback != nullptr; }
+  bool needs_each_node() const override;
+  bool needs_tiles() const override { return worker_callback != nullptr; }
   void TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) override;
   // Updates the registration as a listener after a callback has been set or removed.
   void UpdateListening();

@@ -68,7 +68,7 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits, ThreadPool* pool
     Slot& slot = slots[tensor];
     if (slot.owner >= 0) {
       const size_t offset = slots[static_cast<size_t>(slot.owner)].offset;
-      slot.offset = offset == kNoOffset ? kNoOffset : offset + slot.place;
+      slot.offset = offset == kNoOffset ? kNoOffset : offset + slot.owner_offset;
     }
     if (slot.offset != kNoOffset) placed_.push_back(static_cast<int>(tensor));
   }

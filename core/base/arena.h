@@ -36,10 +36,10 @@ class Arena {
     size_t offset = kNoOffset;  // kNoOffset: the tensor has no memory here
     size_t bytes = 0;
     Lifetime lifetime;
-    // The tensor whose memory it uses, starting at byte `place` of it. The owner has no owner
-    // itself, is large enough, and lives at least as long. -1: memory of its own.
+    // The tensor whose memory it uses, starting at byte `owner_offset` of it. The owner has no
+    // owner itself, is large enough, and lives at least as long. -1: memory of its own.
     int owner = -1;
-    size_t place = 0;
+    size_t owner_offset = 0;
     // Rarely accessed; also set for the owner.
     bool idle = false;
   };

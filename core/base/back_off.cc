@@ -11,21 +11,21 @@ using std::chrono::milliseconds;
 
 // Loss after which workers are disabled. A scheduler's time slice takes milliseconds, while the
 // normal wait for a tile or two is shorter than this.
-constexpr BackOff::Time kTooMuch = microseconds(300);
+constexpr BackOff::Time kMaxLoss = microseconds(300);
 
 // Duration of the first and the longest back-off: a single stall must cost little. Next to a
 // permanently busy process, one trial per second leaves 99 of 100 inferences of up to 10 ms without
 // stalls.
-constexpr BackOff::Time kFirstRest = milliseconds(10);
-constexpr BackOff::Time kLongestRest = milliseconds(1000);
+constexpr BackOff::Time kMinBackOff = milliseconds(10);
+constexpr BackOff::Time kMaxBackOff = milliseconds(1000);
 // Stalls that are further apart than this number of back-offs, or a second, count as unrelated.
-constexpr int kRestsApart = 10;
+constexpr int kBackOffsApart = 10;
 
 }  // namespace
 
-void BackOff::Forget() {
+void BackOff::Reset() {
   allowed_ = workers_;
-  lost_ = rest_ = resume_at_ = Time(0);
+  lost_ = duration_ = resume_at_ = Time(0);
 }
 
 void BackOff::Resume(Time now) {
@@ -34,11 +34,11 @@ void BackOff::Resume(Time now) {
 
 void BackOff::JobEnded(Time now, Time saved) {
   lost_ = std::max(lost_ - saved, Time(0));
-  if (lost_ < kTooMuch) return;
-  const Time apart = std::min(kRestsApart * rest_, kLongestRest);
-  const bool again = rest_ > Time(0) && now - lost_ - resume_at_ < apart;
-  rest_ = again ? std::min(2 * rest_, kLongestRest) : kFirstRest;
-  resume_at_ = now + rest_;
+  if (lost_ < kMaxLoss) return;
+  const Time max_distance = std::min(kBackOffsApart * duration_, kMaxBackOff);
+  const bool again = duration_ > Time(0) && now - lost_ - resume_at_ < max_distance;
+  duration_ = again ? std::min(2 * duration_, kMaxBackOff) : kMinBackOff;
+  resume_at_ = now + duration_;
   lost_ = Time(0);
   allowed_ /= 2;
 }

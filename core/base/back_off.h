@@ -19,13 +19,13 @@ class BackOff {
   explicit BackOff(int workers) : workers_(workers), allowed_(workers) {}
 
   // True if some workers are disabled: call Resume before a job.
-  bool resting() const { return allowed_ < workers_; }
+  bool backing_off() const { return allowed_ < workers_; }
   int allowed() const { return allowed_; }
   // True if helping has caused a loss that is not yet compensated: JobEnded must then be called for
   // each job. Otherwise calls for jobs without a loss may be skipped.
   bool lost() const { return lost_ > Time(0); }
   // Resets the state to that before the first job.
-  void Forget();
+  void Reset();
   // Enables all workers if the back-off has ended.
   void Resume(Time now);
 
@@ -37,7 +37,7 @@ class BackOff {
   const int workers_;
   int allowed_;
   Time lost_{0};       // accumulated loss, minus savings since
-  Time rest_{0};       // duration of the newest back-off; 0: none yet
+  Time duration_{0};   // duration of the newest back-off; 0: none yet
   Time resume_at_{0};  // end of the back-off
 };
 

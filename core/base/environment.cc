@@ -56,16 +56,16 @@ std::span<const char* const> KnownVariables() { return kKnown; }
 
 // Accepts up to a third of wrong letters: VALIDATE is recognized as VALIDATION.
 std::string LikelyVariable(const std::string& name) {
-  constexpr size_t kLongest = 64;
-  if (!name.starts_with(kPrefix) || name.size() > kLongest) return "";
-  const std::string_view rest = std::string_view(name).substr(kPrefix.size());
+  constexpr size_t kMaxLength = 64;
+  if (!name.starts_with(kPrefix) || name.size() > kMaxLength) return "";
+  const std::string_view name_part = std::string_view(name).substr(kPrefix.size());
   std::string likely;
-  size_t least = kLongest;
+  size_t minimum = kMaxLength;
   for (const std::string_view known : kKnown) {
-    const size_t distance = EditDistance(rest, known);
+    const size_t distance = EditDistance(name_part, known);
     if (distance == 0) return "";
-    if (3 * distance > known.size() || distance >= least) continue;
-    least = distance;
+    if (3 * distance > known.size() || distance >= minimum) continue;
+    minimum = distance;
     likely = std::string(kPrefix) + std::string(known);
   }
   return likely;

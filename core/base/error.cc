@@ -128,9 +128,9 @@ ReportCollector::ReportCollector(ErrorReporter* reporter)
 ReportCollector::~ReportCollector() { reporter_->collector_ = outer_; }
 
 void ReportCollector::Add(const char* text) {
-  const size_t room = sizeof(text_) - used_;
-  const int length = std::snprintf(text_ + used_, room, "%s%s", used_ == 0 ? "" : "; ", text);
-  if (length > 0) used_ += std::min(static_cast<size_t>(length), room - 1);
+  const size_t available = sizeof(text_) - used_;
+  const int length = std::snprintf(text_ + used_, available, "%s%s", used_ == 0 ? "" : "; ", text);
+  if (length > 0) used_ += std::min(static_cast<size_t>(length), available - 1);
 }
 
 TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...) {

@@ -10,15 +10,15 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // Trials apply to shorter inferences only; longer ones gain by workers, or lose little.
-constexpr HelpTrial::Time kLongest = microseconds(400);
+constexpr HelpTrial::Time kMaxInference = microseconds(400);
 // An inference that takes longer than this was preempted. On busy processors, several threads
 // together get more processor time than one, so workers are then enabled.
-constexpr HelpTrial::Time kStall = 4 * kLongest;
+constexpr HelpTrial::Time kStall = 4 * kMaxInference;
 // The first inferences of a phase are not measured: caches are cold and workers are waking up.
-constexpr int kFirst = 2, kSample = 5;
+constexpr int kWarmUp = 2, kSamples = 5;
 // Intervals between trials grow while trials change nothing: finally, one inference in a hundred
 // runs the slower variant if that is the one with workers, else one in thousands.
-constexpr HelpTrial::Time kFirstRest = milliseconds(4), kLongestRest = milliseconds(500);
+constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = milliseconds(500);
 // Workers fall asleep after kPause without work, and need kSettling to be effective again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);
 // A variant must be faster by more than 1/kNoise to be chosen.
@@ -29,42 +29,42 @@ constexpr int kNoise = 32;
 void HelpTrial::Begin(Phase phase) {
   phase_ = phase;
   inferences_ = 0;
-  least_ = Time::max();
+  minimum_ = Time::max();
 }
 
-void HelpTrial::Rest(Time now, Time rest) {
-  rest_ = std::clamp(rest, kFirstRest, kLongestRest);
-  resume_at_ = now + rest_;
-  Begin(Phase::kRest);
+void HelpTrial::StartInterval(Time now, Time interval) {
+  interval_ = std::clamp(interval, kMinInterval, kMaxInterval);
+  resume_at_ = now + interval_;
+  Begin(Phase::kIdle);
 }
 
-void HelpTrial::Ended(Time now, Time took) {
-  const bool after_pause = now - took - ended_ > kPause;
+void HelpTrial::Ended(Time now, Time duration) {
+  const bool after_pause = now - duration - ended_ > kPause;
   ended_ = now;
   if (after_pause) settled_at_ = now + kSettling;
-  if (took > kStall) {
+  if (duration > kStall) {
     alone_ = false;
-    return Rest(now, kLongestRest);
+    return StartInterval(now, kMaxInterval);
   }
-  if (phase_ == Phase::kRest) {
-    if (rest_ == Time(0)) return Rest(now, kFirstRest);
+  if (phase_ == Phase::kIdle) {
+    if (interval_ == Time(0)) return StartInterval(now, kMinInterval);
     if (now < resume_at_) return;
-    Begin(Phase::kOwn);
+    Begin(Phase::kCurrent);
   }
   if (!after_pause && now < settled_at_) return;
   ++inferences_;
-  if (inferences_ > kFirst) least_ = std::min(least_, took);
-  if (inferences_ < kFirst + kSample) return;
-  if (phase_ == Phase::kOwn) {
-    if (least_ > kLongest) return Rest(now, 2 * rest_);
-    own_ = least_;
+  if (inferences_ > kWarmUp) minimum_ = std::min(minimum_, duration);
+  if (inferences_ < kWarmUp + kSamples) return;
+  if (phase_ == Phase::kCurrent) {
+    if (minimum_ > kMaxInference) return StartInterval(now, 2 * interval_);
+    current_ = minimum_;
     alone_ = !alone_;
     if (!alone_) settled_at_ = now + kSettling;
-    return Begin(Phase::kOther);
+    return Begin(Phase::kAlternative);
   }
-  if (least_ < own_ - own_ / kNoise) return Rest(now, kFirstRest);
+  if (minimum_ < current_ - current_ / kNoise) return StartInterval(now, kMinInterval);
   alone_ = !alone_;
-  Rest(now, 2 * rest_);
+  StartInterval(now, 2 * interval_);
 }
 
 }  // namespace deputy

@@ -22,19 +22,19 @@ class HelpTrial {
   bool alone() const { return alone_; }
 
   // Called after an inference, with its duration.
-  void Ended(Time now, Time took);
+  void Ended(Time now, Time duration);
 
  private:
-  enum class Phase { kRest, kOwn, kOther };
+  enum class Phase { kIdle, kCurrent, kAlternative };
   void Begin(Phase phase);
-  void Rest(Time now, Time rest);
+  void StartInterval(Time now, Time interval);
 
   bool alone_ = false;
-  Phase phase_ = Phase::kRest;
+  Phase phase_ = Phase::kIdle;
   int inferences_ = 0;  // number of inferences in this phase
-  Time least_{0};       // minimum duration in this phase
-  Time own_{0};         // minimum duration of the previous phase, with the other variant
-  Time rest_{0};        // interval until the next trial; 0: none yet
+  Time minimum_{0};     // minimum duration in this phase
+  Time current_{0};     // minimum duration of the previous phase, with the other variant
+  Time interval_{0};    // interval until the next trial; 0: none yet
   Time resume_at_{0};   // end of the interval
   Time ended_{0};       // end of the newest inference
   Time settled_at_{0};  // time from which woken workers are effective

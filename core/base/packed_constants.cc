@@ -15,7 +15,7 @@
 namespace deputy {
 namespace {
 
-constexpr size_t kSmallestChunk = size_t{64} << 10, kLargestChunk = size_t{8} << 20;
+constexpr size_t kMinChunk = size_t{64} << 10, kMaxChunk = size_t{8} << 20;
 
 // Estimates the packed size of constants, which grow because columns are padded to whole panels.
 constexpr size_t Packed(size_t bytes) { return bytes / 8 * 9; }
@@ -44,11 +44,12 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
     return chunk.Take(rounded, pool);
   }
   // Chunk sizes grow quickly, so that there are few chunks; unused pages are released.
-  const size_t room = std::clamp(4 * bytes_, kSmallestChunk, kLargestChunk);
+  const size_t chunk_bytes = std::clamp(4 * bytes_, kMinChunk, kMaxChunk);
   const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
   Chunk chunk;
-  if (!chunk.block.Reserve(InLargePages(std::max({room, Packed(expected), rounded})), 0, limits) &&
-      !chunk.block.Reserve(std::max(room, rounded), 0, limits) &&
+  if (!chunk.block.Reserve(InLargePages(std::max({chunk_bytes, Packed(expected), rounded})), 0,
+                           limits) &&
+      !chunk.block.Reserve(std::max(chunk_bytes, rounded), 0, limits) &&
       !chunk.block.Reserve(rounded, 0, limits)) {
     return nullptr;
   }

@@ -45,11 +45,11 @@ class Partitioner {
   Partitioner(const PartitionGraph& graph, const PartitionRules& rules)
       : graph_(graph),
         rules_(rules),
-        readers_(static_cast<size_t>(graph.tensor_count)),
+        consumers_(static_cast<size_t>(graph.tensor_count)),
         successors_(graph.plan.size()) {}
 
-  bool Run(std::span<const int> take, std::string* out_error) {
-    if (!MarkTaken(take, out_error) || !CheckControlEdges(out_error)) return false;
+  bool Run(std::span<const int> claimed, std::string* out_error) {
+    if (!MarkClaimed(claimed, out_error) || !CheckControlEdges(out_error)) return false;
     Prepare();
     while (FillSubset()) {
     }
@@ -68,16 +68,16 @@ class Partitioner {
  private:
   using Queue = std::priority_queue<int, std::vector<int>, std::greater<int>>;
 
-  bool MarkTaken(std::span<const int> take, std::string* out_error) {
+  bool MarkClaimed(std::span<const int> claimed, std::string* out_error) {
     const int node_count = static_cast<int>(graph_.nodes.size());
-    taken_.assign(graph_.nodes.size(), false);
-    for (int node : take) {
+    claimed_.assign(graph_.nodes.size(), false);
+    for (int node : claimed) {
       if (node < 0 || node >= node_count) {
         *out_error = "node " + std::to_string(node) + " to replace: expected below " +
                      std::to_string(node_count);
         return false;
       }
-      taken_[node] = true;
+      claimed_[node] = true;
     }
     return true;
   }
@@ -95,52 +95,52 @@ class Partitioner {
 
   void Prepare() {
     const int plan_size = static_cast<int>(graph_.plan.size());
-    maker_.assign(graph_.tensor_count, kReady);
-    last_reader_.assign(graph_.tensor_count, -1);
-    last_giver_.assign(graph_.tensor_count, -1);
+    producer_.assign(graph_.tensor_count, kReady);
+    last_consumer_.assign(graph_.tensor_count, -1);
+    last_exporter_.assign(graph_.tensor_count, -1);
     for (int node : graph_.plan) {
       for (int tensor : graph_.nodes[node].outputs) {
-        if (tensor >= 0) maker_[tensor] = kPending;
+        if (tensor >= 0) producer_[tensor] = kPending;
       }
     }
-    waits_for_.assign(plan_size, 0);
-    const auto each_wait = [&](auto tensor_read, auto control_edge) {
+    pending_inputs_.assign(plan_size, 0);
+    const auto for_each_dependency = [&](auto tensor_read, auto control_edge) {
       for (int position = 0; position < plan_size; ++position) {
         for (int tensor : graph_.nodes[graph_.plan[position]].inputs) {
-          if (tensor >= 0 && maker_[tensor] == kPending) tensor_read(tensor, position);
+          if (tensor >= 0 && producer_[tensor] == kPending) tensor_read(tensor, position);
         }
       }
       for (const auto& [from, to] : graph_.control_edges) control_edge(from, to);
     };
-    each_wait([&](int tensor, int) { readers_.Count(tensor); },
-              [&](int from, int) { successors_.Count(from); });
-    readers_.Reserve();
+    for_each_dependency([&](int tensor, int) { consumers_.Count(tensor); },
+                        [&](int from, int) { successors_.Count(from); });
+    consumers_.Reserve();
     successors_.Reserve();
-    each_wait(
+    for_each_dependency(
         [&](int tensor, int position) {
-          readers_.Add(tensor, position);
-          ++waits_for_[position];
+          consumers_.Add(tensor, position);
+          ++pending_inputs_[position];
         },
         [&](int from, int to) {
           successors_.Add(from, to);
-          ++waits_for_[to];
+          ++pending_inputs_[to];
         });
     scheduled_.assign(plan_size, false);
     unscheduled_from_.resize(plan_size + 1);
     std::iota(unscheduled_from_.begin(), unscheduled_from_.end(), 0);
     for (int position = 0; position < plan_size; ++position) {
-      if (waits_for_[position] == 0) ready_[Kind(position)].push(position);
+      if (pending_inputs_[position] == 0) ready_[Kind(position)].push(position);
     }
   }
 
-  bool Kind(int position) const { return taken_[graph_.plan[position]]; }
+  bool Kind(int position) const { return claimed_[graph_.plan[position]]; }
 
   // Fills the next subset. Returns false if no remaining node can run.
   bool FillSubset() {
     const int first = FirstReady();
     if (first < 0) return false;
     const bool kind = Kind(first);
-    subsets_.emplace_back().taken = kind;
+    subsets_.emplace_back().claimed = kind;
     Schedule(first);
     if (rules_.fuse && rules_.greedy) Sweep(kind);
     if (rules_.fuse && !rules_.greedy) FollowPlan(kind);
@@ -183,7 +183,7 @@ class Partitioner {
     for (;;) {
       int next = UnscheduledFrom(position_);
       if (next == EndOfPlan()) next = UnscheduledFrom(0);
-      if (next == EndOfPlan() || waits_for_[next] > 0 || Kind(next) != kind) return;
+      if (next == EndOfPlan() || pending_inputs_[next] > 0 || Kind(next) != kind) return;
       Schedule(next);
     }
   }
@@ -212,14 +212,15 @@ class Partitioner {
       if (tensor < 0) continue;
       // A custom operator that works in place reads the tensor from another subset. Upstream
       // ignores that, and a delegate would not write the tensor.
-      const bool in_place = maker_[tensor] >= 0 && maker_[tensor] != current && Reads(node, tensor);
+      const bool in_place =
+          producer_[tensor] >= 0 && producer_[tensor] != current && Reads(node, tensor);
       if (in_place) AddOutput(tensor);
-      const bool was_pending = maker_[tensor] == kPending;
-      maker_[tensor] = current;
-      if (was_pending) Release(readers_[tensor]);
+      const bool was_pending = producer_[tensor] == kPending;
+      producer_[tensor] = current;
+      if (was_pending) Release(consumers_[tensor]);
     }
     for (int tensor : node.inputs) {
-      if (tensor >= 0 && maker_[tensor] != current) AddInput(tensor);
+      if (tensor >= 0 && producer_[tensor] != current) AddInput(tensor);
     }
     Release(successors_[position]);
   }
@@ -230,9 +231,9 @@ class Partitioner {
 
   void Release(std::span<const int> positions) {
     for (int position : positions) {
-      if (--waits_for_[position] > 0) continue;
+      if (--pending_inputs_[position] > 0) continue;
       const bool kind = Kind(position);
-      const bool missed = position < position_ && kind == subsets_.back().taken;
+      const bool missed = position < position_ && kind == subsets_.back().claimed;
       if (missed) {
         missed_.push_back(position);
       } else {
@@ -244,21 +245,21 @@ class Partitioner {
   // Adds an input of the open subset that another subset, or no node, computes.
   void AddInput(int tensor) {
     const int current = static_cast<int>(subsets_.size()) - 1;
-    if (last_reader_[tensor] == current) return;
-    last_reader_[tensor] = current;
+    if (last_consumer_[tensor] == current) return;
+    last_consumer_[tensor] = current;
     subsets_.back().inputs.push_back(tensor);
-    if (maker_[tensor] >= 0) AddOutput(tensor);
+    if (producer_[tensor] >= 0) AddOutput(tensor);
   }
 
   void AddOutput(int tensor) {
-    if (last_giver_[tensor] == maker_[tensor]) return;
-    last_giver_[tensor] = maker_[tensor];
-    subsets_[maker_[tensor]].outputs.push_back(tensor);
+    if (last_exporter_[tensor] == producer_[tensor]) return;
+    last_exporter_[tensor] = producer_[tensor];
+    subsets_[producer_[tensor]].outputs.push_back(tensor);
   }
 
   void AddGraphOutputs() {
     for (int tensor : graph_.outputs) {
-      if (tensor >= 0 && maker_[tensor] >= 0) AddOutput(tensor);
+      if (tensor >= 0 && producer_[tensor] >= 0) AddOutput(tensor);
     }
     for (NodeSubset& subset : subsets_) {
       std::sort(subset.inputs.begin(), subset.inputs.end());
@@ -268,28 +269,29 @@ class Partitioner {
 
   const PartitionGraph& graph_;
   const PartitionRules& rules_;
-  std::vector<bool> taken_;            // per node of the table
+  std::vector<bool> claimed_;          // per node of the table
   std::vector<bool> scheduled_;        // per plan position
   std::vector<int> unscheduled_from_;  // per plan position: link towards the next unscheduled one
-  std::vector<int> waits_for_;         // per plan position: unscheduled inputs and predecessors
-  Lists readers_;                      // per computed tensor: plan positions
+  std::vector<int> pending_inputs_;    // per plan position: unscheduled inputs and predecessors
+  Lists consumers_;                    // per computed tensor: plan positions
   Lists successors_;                   // per plan position: plan positions
   Queue ready_[2];                     // by kind: positions that can run, at or after the sweep's
   std::vector<int> missed_;            // of the open kind: became ready after the sweep passed them
   int position_ = 0;                   // position of the sweep
-  std::vector<int> maker_;             // per tensor
-  std::vector<int> last_reader_;       // per tensor: the newest subset that has it as an input
-  std::vector<int> last_giver_;        // per tensor: the newest subset that has it as an output
+  std::vector<int> producer_;          // per tensor
+  std::vector<int> last_consumer_;     // per tensor: the newest subset that has it as an input
+  std::vector<int> last_exporter_;     // per tensor: the newest subset that has it as an output
   std::vector<NodeSubset> subsets_;
   size_t scheduled_count_ = 0;
 };
 
 }  // namespace
 
-bool Partition(const PartitionGraph& graph, std::span<const int> take, const PartitionRules& rules,
-               std::vector<NodeSubset>* out_subsets, std::string* out_error) {
+bool Partition(const PartitionGraph& graph, std::span<const int> claimed,
+               const PartitionRules& rules, std::vector<NodeSubset>* out_subsets,
+               std::string* out_error) {
   Partitioner partitioner(graph, rules);
-  if (!partitioner.Run(take, out_error)) return false;
+  if (!partitioner.Run(claimed, out_error)) return false;
   *out_subsets = partitioner.TakeSubsets();
   return true;
 }

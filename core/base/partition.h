@@ -29,7 +29,7 @@ struct PartitionGraph {
 };
 
 struct NodeSubset {
-  bool taken = false;
+  bool claimed = false;
   std::vector<int> nodes;            // in scheduling order
   std::vector<int> inputs, outputs;  // ascending, each once; inputs include constants
 };
@@ -43,9 +43,10 @@ struct PartitionRules {
 };
 
 // Returns false, and the reason in `*out_error`, if an index is out of range or a node can never
-// run. Nodes of `take` that are not in the plan, and repeated ones, are ignored.
-bool Partition(const PartitionGraph& graph, std::span<const int> take, const PartitionRules& rules,
-               std::vector<NodeSubset>* out_subsets, std::string* out_error);
+// run. Nodes of `claimed` that are not in the plan, and repeated ones, are ignored.
+bool Partition(const PartitionGraph& graph, std::span<const int> claimed,
+               const PartitionRules& rules, std::vector<NodeSubset>* out_subsets,
+               std::string* out_error);
 
 }  // namespace deputy
 

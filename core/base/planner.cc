@@ -223,37 +223,37 @@ class FreeSpace {
 // Assigns offsets to blocks in a given order.
 class Placer {
  public:
-  Placer(int steps, size_t most_looks)
-      : last_step_(steps - 1), most_looks_(most_looks), passing_(steps) {}
+  Placer(int steps, size_t max_visits)
+      : last_step_(steps - 1), max_visits_(max_visits), transient_(steps) {}
 
   // Returns the offset for a block that is alive in [first, last].
   size_t FindOffset(size_t bytes, int first, int last) {
     others_.clear();
-    if (LivesAlways(first, last)) return all_.FindGap(&others_, bytes);
-    if (looks_ > most_looks_) return std::max(lasting_.end(), passing_.EndOf(first, last));
-    looks_ += passing_.FindOverlapping(first, last, &others_);
-    return lasting_.FindGap(&others_, bytes);
+    if (IsAlwaysAlive(first, last)) return all_.FindGap(&others_, bytes);
+    if (visits_ > max_visits_) return std::max(permanent_.end(), transient_.EndOf(first, last));
+    visits_ += transient_.FindOverlapping(first, last, &others_);
+    return permanent_.FindGap(&others_, bytes);
   }
 
   void Place(Extent extent, int first, int last) {
     all_.Take(extent);
-    if (LivesAlways(first, last)) {
-      lasting_.Take(extent);
+    if (IsAlwaysAlive(first, last)) {
+      permanent_.Take(extent);
     } else {
-      passing_.Add(extent, first, last);
+      transient_.Add(extent, first, last);
     }
   }
 
  private:
-  bool LivesAlways(int first, int last) const { return first == 0 && last == last_step_; }
+  bool IsAlwaysAlive(int first, int last) const { return first == 0 && last == last_step_; }
 
   const int last_step_;
-  const size_t most_looks_;
-  PlacedBlocks passing_;  // blocks that are not always alive
-  FreeSpace lasting_;     // gaps between blocks that are always alive
-  FreeSpace all_;         // gaps between all blocks
+  const size_t max_visits_;
+  PlacedBlocks transient_;  // blocks that are not always alive
+  FreeSpace permanent_;     // gaps between blocks that are always alive
+  FreeSpace all_;           // gaps between all blocks
   std::vector<Extent> others_;
-  size_t looks_ = 0;
+  size_t visits_ = 0;
 };
 
 // Fixed blocks first, idle ones last, then by size, then by time; the index makes it a total order.
@@ -274,9 +274,9 @@ std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
 
 // Returns false if sizes overflow.
 bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeline,
-                  size_t alignment, size_t most_looks, std::span<const int> order,
+                  size_t alignment, size_t max_visits, std::span<const int> order,
                   MemoryPlan* out_plan) {
-  Placer placer(timeline.size(), most_looks);
+  Placer placer(timeline.size(), max_visits);
   MemoryPlan plan;
   plan.offsets.assign(requests.size(), 0);
   for (const int block : order) {
@@ -303,7 +303,8 @@ bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeli
 
 // Sorts movable blocks: those that live to the end first, and small idle ones before large ones,
 // which rarely fit into gaps.
-std::vector<int> OtherOrder(std::span<const BlockRequest> requests, const Timeline& timeline) {
+std::vector<int> AlternativeOrder(std::span<const BlockRequest> requests,
+                                  const Timeline& timeline) {
   std::vector<int> order = PlacementOrder(requests);
   const int end = timeline.size() - 1;
   const auto kind = [&](int block) {
@@ -348,9 +349,9 @@ bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, Memory
   assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
   const Timeline timeline(requests);
   // About one second of work; sufficient for any model of 5 000 tensors.
-  constexpr size_t kMostLooks = 16'000'000;
+  constexpr size_t kMaxVisits = 16'000'000;
   MemoryPlan plan;
-  if (!PlaceInOrder(requests, timeline, alignment, kMostLooks, PlacementOrder(requests), &plan)) {
+  if (!PlaceInOrder(requests, timeline, alignment, kMaxVisits, PlacementOrder(requests), &plan)) {
     return false;
   }
   *out_plan = std::move(plan);
@@ -359,17 +360,17 @@ bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, Memory
 
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan) {
   // The attempts must be fast compared with the first plan, also for malicious models.
-  constexpr size_t kMostBlocks = 2000, kMostLooks = 100'000;
-  constexpr int kMostTries = 12;
-  if (requests.size() > kMostBlocks) return;
+  constexpr size_t kMaxBlocks = 2000, kMaxVisits = 100'000;
+  constexpr int kMaxAttempts = 12;
+  if (requests.size() > kMaxBlocks) return;
   const size_t bound = LivenessLowerBound(requests, alignment);
   const auto is_tight = [&] { return plan->total_bytes / 21 * 20 <= bound; };
   if (is_tight()) return;
   const Timeline timeline(requests);
-  std::vector<int> order = OtherOrder(requests, timeline);
-  for (int tries = 0; tries < kMostTries && !is_tight(); ++tries) {
+  std::vector<int> order = AlternativeOrder(requests, timeline);
+  for (int attempts = 0; attempts < kMaxAttempts && !is_tight(); ++attempts) {
     MemoryPlan other;
-    if (!PlaceInOrder(requests, timeline, alignment, kMostLooks, order, &other)) return;
+    if (!PlaceInOrder(requests, timeline, alignment, kMaxVisits, order, &other)) return;
     const bool moved = MoveTopForward(requests, alignment, other, &order);
     if (other.total_bytes < plan->total_bytes && other.busy_bytes <= plan->busy_bytes) {
       *plan = std::move(other);
@@ -380,23 +381,23 @@ void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, Memor
 
 size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignment) {
   const Timeline timeline(requests);
-  std::vector<size_t> born(timeline.size(), 0), dead_after(timeline.size(), 0);
+  std::vector<size_t> begins(timeline.size(), 0), ends_after(timeline.size(), 0);
   for (const BlockRequest& request : requests) {
     const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
     if (!bytes) return SIZE_MAX;
     // These sums may wrap around: each is later subtracted in full, and the running sum below is
     // checked for overflow.
-    born[timeline.Rank(request.first)] += *bytes;
-    dead_after[timeline.Rank(request.last)] += *bytes;
+    begins[timeline.Rank(request.first)] += *bytes;
+    ends_after[timeline.Rank(request.last)] += *bytes;
   }
-  size_t alive = 0, most = 0;
+  size_t alive = 0, maximum = 0;
   for (int step = 0; step < timeline.size(); ++step) {
-    if (born[step] > SIZE_MAX - alive) return SIZE_MAX;
-    alive += born[step];
-    most = std::max(most, alive);
-    alive -= dead_after[step];
+    if (begins[step] > SIZE_MAX - alive) return SIZE_MAX;
+    alive += begins[step];
+    maximum = std::max(maximum, alive);
+    alive -= ends_after[step];
   }
-  return most;
+  return maximum;
 }
 
 }  // namespace deputy

@@ -36,7 +36,7 @@ class SavedContents {
   }
 
   // Tensors whose size has changed keep their contents.
-  void PutBack(std::span<TfLiteTensor> tensors) const {
+  void Restore(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
       TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];
       if (tensor.data.raw == nullptr || tensor.bytes != saved_[i].bytes.size()) continue;

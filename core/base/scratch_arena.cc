@@ -33,16 +33,16 @@ char* ScratchArena::Acquire(size_t bytes, const Limits& limits) {
   }
   // Memory in use cannot move. Announces the total, so that the block will be large enough next
   // time.
-  Block beside;
-  if (!beside.Reserve(rounded, 0, limits)) return nullptr;
-  pieces_.push_back({begin, std::move(beside)});
-  beside_bytes_ += rounded;
-  Announce(begin + beside_bytes_);
-  return pieces_.back().beside.data();
+  Block separate;
+  if (!separate.Reserve(rounded, 0, limits)) return nullptr;
+  pieces_.push_back({begin, std::move(separate)});
+  separate_bytes_ += rounded;
+  Announce(begin + separate_bytes_);
+  return pieces_.back().separate.data();
 }
 
 void ScratchArena::Release() {
-  beside_bytes_ -= pieces_.back().beside.size();
+  separate_bytes_ -= pieces_.back().separate.size();
   pieces_.pop_back();
 }
 

@@ -32,15 +32,15 @@ class ScratchArena {
 
  private:
   struct Piece {
-    size_t end;    // end of the used memory, including the piece
-    Block beside;  // memory of a piece for which the block was too small
+    size_t end;      // end of the used memory, including the piece
+    Block separate;  // memory of a piece for which the block was too small
   };
 
   bool Grow(size_t bytes, const Limits& limits);
 
   Block block_;
   std::vector<Piece> pieces_;
-  size_t beside_bytes_ = 0;
+  size_t separate_bytes_ = 0;
   size_t announced_bytes_ = 0;
 };
 

@@ -44,7 +44,7 @@ constexpr size_t kApart = 128;
 // Upper limit on threads, whatever the caller requests.
 constexpr int kMaxThreads = 1024;
 // Number of pauses in which the caller's wait is not measured: about a microsecond.
-constexpr int kPausesOfAMoment = 20;
+constexpr int kUnmeasuredPauses = 20;
 // Number of pauses before a waiting caller yields its processor: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
@@ -82,7 +82,7 @@ int AvailableProcessors() {
 
 // Migrates the calling thread off `processor` by narrowing its affinity and restoring it. Not
 // atomic: a concurrent change of its affinity is overwritten.
-void ChangeProcessor(int processor) {
+void MigrateOff(int processor) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   cpu_set_t others = allowed;
@@ -114,13 +114,13 @@ struct ThreadPool::State {
   bool Claim(int worker, uint32_t* out_share);
   int WorkThrough(int worker);
   void RunShare(uint32_t share, int worker) const;
-  bool SeesWork() const;
+  bool PollForWork() const;
   bool SpinForWork() const;
   void Sleep(int number);
-  void LeaveCaller() const;
+  void MigrateOffCaller() const;
   void WorkerLoop(int number);
-  bool MayHelp(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
-  bool AnyHelp();
+  bool IsEnabled(int number) const { return number <= helpers.load(std::memory_order_relaxed); }
+  bool EnableHelpers();
   void RunShared(int job_tiles, Task job_task, void* job_argument);
   bool FinishSoon(uint32_t all) const;
   void WaitForWorkers(uint32_t all);
@@ -186,7 +186,7 @@ bool ThreadPool::State::EnterProcess() {
   workers.reset();
   word.store(0, std::memory_order_relaxed);
   sleepers.store(0, std::memory_order_relaxed);
-  back_off.Forget();
+  back_off.Reset();
   helpers.store(threads - 1, std::memory_order_relaxed);
   busy.store(false, std::memory_order_relaxed);
   owner.store(self, std::memory_order_release);
@@ -228,7 +228,7 @@ void ThreadPool::State::Stop() {
 // The acquire load of the job word also publishes the helper count.
 bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   uint64_t now = word.load(std::memory_order_acquire);
-  while (AnyShare(now) && MayHelp(worker)) {
+  while (AnyShare(now) && IsEnabled(worker)) {
     const uint64_t then = worker == 0 ? now + kOneFromFront : now - kOneFromBack;
     if (word.compare_exchange_weak(now, then, std::memory_order_acquire,
                                    std::memory_order_acquire)) {
@@ -256,7 +256,7 @@ void ThreadPool::State::RunShare(uint32_t share, int worker) const {
   for (int64_t tile = first; tile < last; ++tile) task(argument, static_cast<int>(tile), worker);
 }
 
-bool ThreadPool::State::SeesWork() const {
+bool ThreadPool::State::PollForWork() const {
   for (int i = 0; i < 64; ++i) {
     if (AnyShare(word.load(std::memory_order_relaxed))) return true;
     Pause();
@@ -265,10 +265,10 @@ bool ThreadPool::State::SeesWork() const {
 }
 
 bool ThreadPool::State::SpinForWork() const {
-  if (SeesWork()) return true;
+  if (PollForWork()) return true;
   const auto end = std::chrono::steady_clock::now() + spin;
   do {
-    if (SeesWork()) return true;
+    if (PollForWork()) return true;
   } while (!stopping.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end);
   return false;
 }
@@ -280,7 +280,7 @@ bool ThreadPool::State::SpinForWork() const {
 void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   const uint64_t now = word.load(std::memory_order_seq_cst);
-  const bool idle = !AnyShare(now) || !MayHelp(number);
+  const bool idle = !AnyShare(now) || !IsEnabled(number);
   if (idle && !stopping.load(std::memory_order_seq_cst)) {
     Futex(FUTEX_WAIT_BITSET, JobNumber(now), BitOf(number));
   }
@@ -289,9 +289,9 @@ void ThreadPool::State::Sleep(int number) {
 
 // The system may wake a worker on its caller's processor although another one is idle: a virtual
 // machine with two processors did so after a pause, and took up to 30 ms to rebalance.
-void ThreadPool::State::LeaveCaller() const {
+void ThreadPool::State::MigrateOffCaller() const {
   const int here = sched_getcpu();
-  if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) ChangeProcessor(here);
+  if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) MigrateOff(here);
 }
 
 void ThreadPool::State::WorkerLoop(int number) {
@@ -299,15 +299,15 @@ void ThreadPool::State::WorkerLoop(int number) {
     if (const int done = WorkThrough(number); done > 0) {
       finished.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
     }
-    if (spin.count() > 0 && MayHelp(number) && SpinForWork()) continue;
+    if (spin.count() > 0 && IsEnabled(number) && SpinForWork()) continue;
     Sleep(number);
-    LeaveCaller();
+    MigrateOffCaller();
   }
 }
 
 // Returns false if all workers are disabled. Requires `busy`.
-bool ThreadPool::State::AnyHelp() {
-  if (back_off.resting()) back_off.Resume(clock());
+bool ThreadPool::State::EnableHelpers() {
+  if (back_off.backing_off()) back_off.Resume(clock());
   const int allowed = back_off.allowed();
   if (helpers.load(std::memory_order_relaxed) != allowed) {
     helpers.store(allowed, std::memory_order_relaxed);
@@ -334,19 +334,20 @@ void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argume
   }
   RunShare(0, 0);
   const int own = 1 + WorkThrough(0);
-  const uint32_t theirs = shares - static_cast<uint32_t>(own), all = finished_before + theirs;
+  const uint32_t of_workers = shares - static_cast<uint32_t>(own),
+                 all = finished_before + of_workers;
   // Most jobs end without a delay and are not measured.
   if (FinishSoon(all) && !back_off.lost()) return;
   const std::chrono::nanoseconds out_of_shares = clock();
   WaitForWorkers(all);
   const std::chrono::nanoseconds ended = clock();
-  back_off.JobEnded(ended, (out_of_shares - began) / own * theirs - (ended - out_of_shares));
+  back_off.JobEnded(ended, (out_of_shares - began) / own * of_workers - (ended - out_of_shares));
 }
 
 // Returns true if the workers have finished, or finish within the time that their last write takes
 // to become visible.
 bool ThreadPool::State::FinishSoon(uint32_t all) const {
-  for (int pauses = 0; pauses < kPausesOfAMoment; ++pauses) {
+  for (int pauses = 0; pauses < kUnmeasuredPauses; ++pauses) {
     if (finished.load(std::memory_order_acquire) == all) return true;
     Pause();
   }
@@ -379,13 +380,13 @@ void ThreadPool::Run(int tiles, Task task, void* argument, TileObserver* observe
   if (observer != nullptr) {
     TileTimes times(task, argument, threads());
     Run(tiles, &TileTimes::RunTile, &times);
-    return times.Tell(observer);
+    return times.NotifyObserver(observer);
   }
   State& state = *state_;
   if (tiles > 1 && state.threads > 1 && state.EnterProcess() &&
       !state.busy.exchange(true, std::memory_order_acquire)) {
     if (!state.started) state.Start();
-    const bool shared = state.AnyHelp();
+    const bool shared = state.EnableHelpers();
     if (shared) state.RunShared(tiles, task, argument);
     state.busy.store(false, std::memory_order_release);
     if (shared) return;

@@ -31,7 +31,7 @@ void TileTimes::RunTile(void* times, int tile, int worker) {
 }
 
 // Workers without tiles are omitted.
-void TileTimes::Tell(TileObserver* observer) {
+void TileTimes::NotifyObserver(TileObserver* observer) {
   if (notes_ == nullptr) return;
   const std::unique_ptr<TileWork[]> works(new (std::nothrow)
                                               TileWork[static_cast<size_t>(workers_)]);

@@ -40,7 +40,7 @@ class TileTimes {
   // A Task; its argument is a TileTimes.
   static void RunTile(void* times, int tile, int worker);
   // Must be called after the job.
-  void Tell(TileObserver* observer);
+  void NotifyObserver(TileObserver* observer);
 
  private:
   // Aligned to a cache line, since workers write concurrently.

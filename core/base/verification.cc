@@ -9,9 +9,9 @@
 namespace deputy {
 namespace {
 
-constexpr double kLeastTolerance = 1e-5;
+constexpr double kMinTolerance = 1e-5;
 // Upper bound on `spread`, in tolerances, so that one outlier does not excuse all other elements.
-constexpr double kMostSpread = 100;
+constexpr double kMaxSpread = 100;
 
 float FromHalf(uint16_t bits) {
   const uint32_t sign = (bits & 0x8000U) << 16, exponent = (bits >> 10) & 31,
@@ -40,13 +40,13 @@ template <typename T>
 std::optional<WrongElement> Compare(const TfLiteTensor& expected, const char* found,
                                     double relative, double absolute, double spread) {
   const size_t count = expected.bytes / sizeof(T);
-  double greatest = 0;
+  double maximum = 0;
   for (size_t i = 0; relative > 0 && i < count; ++i) {
     const double magnitude = std::abs(Load<T>(expected.data.raw, i));
-    if (std::isfinite(magnitude)) greatest = std::max(greatest, magnitude);
+    if (std::isfinite(magnitude)) maximum = std::max(maximum, magnitude);
   }
-  const double own = relative * greatest + absolute;
-  const double tolerance = own + std::min(spread, kMostSpread * own);
+  const double own = relative * maximum + absolute;
+  const double tolerance = own + std::min(spread, kMaxSpread * own);
   for (size_t i = 0; i < count; ++i) {
     const double a = Load<T>(expected.data.raw, i), b = Load<T>(found, i);
     if (!AreClose(a, b, tolerance)) return WrongElement{static_cast<int64_t>(i), a, b};
@@ -56,7 +56,7 @@ std::optional<WrongElement> Compare(const TfLiteTensor& expected, const char* fo
 
 }  // namespace
 
-bool Verification::Wants(int64_t runs) const {
+bool Verification::IsDue(int64_t runs) const {
   switch (mode) {
     case Mode::kFirst:
       return runs == 0;
@@ -78,13 +78,12 @@ std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const
   const bool is_quantized = expected.quantization.type != kTfLiteNoQuantization;
   switch (expected.type) {
     case kTfLiteFloat32:
-      return Compare<float>(expected, found, verification.float32_tolerance, kLeastTolerance,
-                            spread);
+      return Compare<float>(expected, found, verification.float32_tolerance, kMinTolerance, spread);
     case kTfLiteFloat64:
-      return Compare<double>(expected, found, verification.float32_tolerance, kLeastTolerance,
+      return Compare<double>(expected, found, verification.float32_tolerance, kMinTolerance,
                              spread);
     case kTfLiteFloat16:
-      return Compare<uint16_t>(expected, found, verification.float16_tolerance, kLeastTolerance,
+      return Compare<uint16_t>(expected, found, verification.float16_tolerance, kMinTolerance,
                                spread);
     case kTfLiteInt8:
       return Compare<int8_t>(expected, found, 0, is_quantized ? steps : 0, 0);
@@ -99,14 +98,14 @@ std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const
   }
 }
 
-double GreatestDifference(const TfLiteTensor& tensor, const char* other) {
+double MaxDifference(const TfLiteTensor& tensor, const char* other) {
   if (tensor.type != kTfLiteFloat32) return 0;
-  double greatest = 0;
+  double maximum = 0;
   for (size_t i = 0; i < tensor.bytes / sizeof(float); ++i) {
     const double difference = std::abs(Load<float>(tensor.data.raw, i) - Load<float>(other, i));
-    if (std::isfinite(difference)) greatest = std::max(greatest, difference);
+    if (std::isfinite(difference)) maximum = std::max(maximum, difference);
   }
-  return greatest;
+  return maximum;
 }
 
 }  // namespace deputy

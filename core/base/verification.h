@@ -24,7 +24,7 @@ struct Verification {
 
   bool enabled() const { return mode != Mode::kNever; }
   // Returns true if a partition's run must be verified, given the number of its previous runs.
-  bool Wants(int64_t runs) const;
+  bool IsDue(int64_t runs) const;
 };
 
 // Verification counters of a subgraph, and the first wrong element found.
@@ -54,7 +54,7 @@ std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const
 
 // Returns the largest difference between finite elements of two float32 tensors of the same size; 0
 // for other types.
-double GreatestDifference(const TfLiteTensor& tensor, const char* other);
+double MaxDifference(const TfLiteTensor& tensor, const char* other);
 
 }  // namespace deputy
 

@@ -46,7 +46,7 @@ AppliedDelegate* AppliedDelegates::Offer(TfLiteDelegate* handle) {
   applied_.reserve(applied_.size() + 1);
   AppliedDelegate offered(handle);
   offered.record.nodes.resize(static_cast<size_t>(graph_->node_count()));
-  ForgetOthers(offered);
+  DropOldRecords(offered);
   const auto known = std::find_if(all_.begin(), all_.end(),
                                   [&](const auto& other) { return other.handle == handle; });
   if (known == all_.end()) return &all_.emplace_back(std::move(offered));
@@ -54,21 +54,21 @@ AppliedDelegate* AppliedDelegates::Offer(TfLiteDelegate* handle) {
   return &*known;
 }
 
-bool AppliedDelegates::MayForget(const AppliedDelegate& delegate) const {
+bool AppliedDelegates::CanDrop(const AppliedDelegate& delegate) const {
   return !delegate.record.applied && &delegate != current_ && !IsApplied(delegate);
 }
 
 // Drops delegates that can no longer be distinguished from the offered one, because they were
 // deleted and their address was reused, and the oldest of those beyond kMaxOthers.
-void AppliedDelegates::ForgetOthers(const AppliedDelegate& offered) {
+void AppliedDelegates::DropOldRecords(const AppliedDelegate& offered) {
   std::erase_if(all_, [&](const AppliedDelegate& other) {
     const bool same_address = other.Is(offered.handle) || other.Is(offered.inner);
-    return same_address && other.handle != offered.handle && MayForget(other);
+    return same_address && other.handle != offered.handle && CanDrop(other);
   });
-  const auto may_forget = [&](const AppliedDelegate& other) { return MayForget(other); };
-  auto others = std::count_if(all_.begin(), all_.end(), may_forget);
+  const auto can_drop = [&](const AppliedDelegate& other) { return CanDrop(other); };
+  auto others = std::count_if(all_.begin(), all_.end(), can_drop);
   for (; others >= kMaxOthers; --others) {
-    all_.erase(std::find_if(all_.begin(), all_.end(), may_forget));
+    all_.erase(std::find_if(all_.begin(), all_.end(), can_drop));
   }
 }
 

@@ -99,8 +99,8 @@ class AppliedDelegates {
 
  private:
   AppliedDelegate* Offer(TfLiteDelegate* handle);
-  bool MayForget(const AppliedDelegate& delegate) const;
-  void ForgetOthers(const AppliedDelegate& offered);
+  bool CanDrop(const AppliedDelegate& delegate) const;
+  void DropOldRecords(const AppliedDelegate& offered);
 
   const Graph* const graph_;
   std::list<AppliedDelegate> all_;

@@ -95,8 +95,8 @@ class DelegatedOperators {
 };
 
 // Derives a reason from the delegate's other nodes of the same operator, if it gave none.
-void Guess(const Graph& graph, int node_index, const DelegatedOperators& delegated,
-           NodeSupport* support) {
+void InferReason(const Graph& graph, int node_index, const DelegatedOperators& delegated,
+                 NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   const TfLiteRegistration& registration = *graph.registration(node_index);
   support->reason = kDeputyReasonNotClaimed;
@@ -139,11 +139,11 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
   } else if (support->previewed) {
     support->reason = kDeputyReasonPartitionTooSmall;
     support->text = "the delegate looked at the partition it would be in, and let it be";
-  } else if (!support->looked_at) {
+  } else if (!support->inspected) {
     support->reason = kDeputyReasonNotQueried;
     support->text = "the delegate did not look at it";
   } else {
-    Guess(graph, node_index, delegated, support);
+    InferReason(graph, node_index, delegated, support);
   }
 }
 

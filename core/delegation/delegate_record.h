@@ -16,7 +16,7 @@ namespace deputy {
 class Graph;
 
 struct NodeSupport {
-  bool looked_at = false;                         // the delegate inspected the node
+  bool inspected = false;                         // the delegate inspected the node
   bool previewed = false;                         // it previewed a partition with the node
   bool claimed = false;                           // it claimed the node
   bool delegated = false;                         // it runs the node

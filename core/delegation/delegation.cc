@@ -20,7 +20,7 @@ namespace {
 
 // Reasons in reports for delegates that were removed.
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
-constexpr char kTakenBack[] = "taken back: the delegate could not be applied everywhere";
+constexpr char kRolledBack[] = "taken back: the delegate could not be applied everywhere";
 
 }  // namespace
 
@@ -43,7 +43,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   const ReportCollector reports(reporter);
   TfLiteStatus status = kTfLiteError;
   try {
-    status = subgraph_->interpreter()->hot() ? ApplyOrTakeBack(offered) : ApplySteps(offered);
+    status = subgraph_->interpreter()->hot() ? ApplyOrRollback(offered) : ApplySteps(offered);
     delegates_.ConcludeCurrent(reports.text()[0] != '\0' ? reports.text() : shape_refusal_.c_str());
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
@@ -105,13 +105,13 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
 // ---- Application under the policy Hot -----------------------------------------------------------
 
 // A failure of a delegate that was called is returned as kTfLiteDelegateError, whatever its status.
-TfLiteStatus Delegation::ApplyOrTakeBack(const AppliedDelegate& delegate) {
+TfLiteStatus Delegation::ApplyOrRollback(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
   if (status == kTfLiteOk) return kTfLiteOk;
   // A delegate that has applied another one meanwhile has ended the transaction.
   const bool called = transaction_ != nullptr && transaction_->called;
-  TakeBack();
+  Rollback();
   if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
               "subgraph %d: the delegate could not be applied%s%s; the graph is as it was before",
@@ -134,7 +134,7 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
   }
 }
 
-void Delegation::TakeBack() {
+void Delegation::Rollback() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   RemoveNodesFrom(transaction->before.node_count());
@@ -145,11 +145,11 @@ void Delegation::TakeBack() {
   delegates_.SetApplied(std::move(transaction->applied));
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
-  delegates_.Revise(kTakenBack);
+  delegates_.Revise(kRolledBack);
   subgraph_->fallback().Invalidate();
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->SetImmutable();
-  transaction->contents.PutBack(subgraph_->graph().tensors());
+  transaction->contents.Restore(subgraph_->graph().tensors());
 }
 
 // Returns upstream's text, followed by the node that made the graph dynamic.
@@ -270,10 +270,10 @@ TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
     PropagateShapesFor(*delegate);
   }
   EnterDelegateMode();
-  const bool said = deputy::QuerySupport(subgraph_->interpreter()->call_observer(),
-                                         subgraph_->context(), subgraph_->plan(), delegate);
+  const bool succeeded = deputy::QuerySupport(subgraph_->interpreter()->call_observer(),
+                                              subgraph_->context(), subgraph_->plan(), delegate);
   LeaveDelegateMode();
-  if (said) return kTfLiteOk;
+  if (succeeded) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
               "subgraph %d: the delegate could not say which nodes it would take",
               subgraph_->index());
@@ -331,7 +331,7 @@ TfLiteStatus Delegation::Redo() {
       delegates_.Revise(kNotApplied);  // those after it
       return status;
     }
-    subgraph_->interpreter()->NoteDelegateLeftOut();
+    subgraph_->interpreter()->NoteDelegateSkipped();
   }
   return kTfLiteOk;
 }
@@ -346,7 +346,7 @@ TfLiteStatus Delegation::Remove(const char* why) {
   undone_ = false;
   delegates_.Revise(why);
   const TfLiteStatus status = subgraph_->Reallocate();
-  if (status == kTfLiteOk) inputs.PutBack(subgraph_->graph().tensors());
+  if (status == kTfLiteOk) inputs.Restore(subgraph_->graph().tensors());
   return status == kTfLiteOk ? read : status;
 }
 

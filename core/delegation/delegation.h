@@ -42,7 +42,7 @@ class Delegation final : public DelegateLayer {
 
   // ---- DelegateLayer ---------------------------------------------------------------------------
   TfLiteStatus Apply(TfLiteDelegate* delegate) override;
-  void TakeBack() override;
+  void Rollback() override;
   void Commit() override { transaction_.reset(); }
   void Undo(const char* why) override;
   TfLiteStatus Redo() override;
@@ -100,7 +100,7 @@ class Delegation final : public DelegateLayer {
 
   TfLiteStatus ApplySteps(const AppliedDelegate& delegate);
   TfLiteStatus ApplyToInconsistent(const AppliedDelegate& delegate);
-  TfLiteStatus ApplyOrTakeBack(const AppliedDelegate& delegate);
+  TfLiteStatus ApplyOrRollback(const AppliedDelegate& delegate);
   TfLiteStatus CallPrepare(const AppliedDelegate& delegate);
   TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
@@ -111,7 +111,7 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus Restore();
   TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
-  bool MayTake(int node_index);
+  bool MayClaim(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
   // The delegate that replaces nodes; the builder is null for a plain one.
   struct Replacer {

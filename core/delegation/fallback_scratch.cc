@@ -10,17 +10,17 @@ namespace deputy {
 
 bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits& limits) {
   std::vector<Arena::Slot> slots(slots_.size());
-  const auto include = [&](const TfLiteIntArray* indices, size_t step, bool comes_to_life) {
+  const auto include = [&](const TfLiteIntArray* indices, size_t step, bool is_written) {
     for (const int index : IndicesOf(indices)) {
-      if (!Wants(index)) continue;
+      if (!NeedsMemory(index)) continue;
       auto entry = slots_.find(index);
       if (entry == slots_.end()) {
-        if (!comes_to_life) continue;
+        if (!is_written) continue;
         entry = slots_.emplace(index, static_cast<int>(slots.size())).first;
         slots.emplace_back();
       }
       Arena::Slot& slot = slots[static_cast<size_t>(entry->second)];
-      if (!comes_to_life && !slot.lifetime.used()) continue;
+      if (!is_written && !slot.lifetime.used()) continue;
       slot.bytes = graph_->tensor(index)->bytes;
       slot.lifetime.Include(static_cast<int>(step));
     }
@@ -55,7 +55,7 @@ void FallbackScratch::Reset() {
 }
 
 // Returns true if the tensor needs arena memory but has none in the subgraph's arenas.
-bool FallbackScratch::Wants(int tensor) const {
+bool FallbackScratch::NeedsMemory(int tensor) const {
   if (tensor < 0) return false;
   const TfLiteAllocationType type = graph_->tensor(tensor)->allocation_type;
   return (type == kTfLiteArenaRw || type == kTfLiteArenaRwPersistent) &&

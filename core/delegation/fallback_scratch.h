@@ -34,7 +34,7 @@ class FallbackScratch {
   size_t bytes() const { return scratch_.bytes(); }
 
  private:
-  bool Wants(int tensor) const;
+  bool NeedsMemory(int tensor) const;
 
   Graph* const graph_;
   const Arena* const arena_;

@@ -61,18 +61,19 @@ bool Fp16Weights::MayRead(int node, int position, int tensor) const {
          (tensor == use->widened || tensor == use->fp16);
 }
 
-std::vector<int> Fp16Weights::MakersFor(const Graph& graph, const std::vector<int>& nodes) const {
-  std::vector<int> makers;
+std::vector<int> Fp16Weights::ProducersFor(const Graph& graph,
+                                           const std::vector<int>& nodes) const {
+  std::vector<int> producers;
   for (int node : nodes) {
     auto use = std::lower_bound(uses_.begin(), uses_.end(), node,
                                 [](const auto& a, int b) { return a.node < b; });
     for (; use != uses_.end() && use->node == node; ++use) {
-      if (Fp16Input(&graph, *use) != nullptr) makers.push_back(use->maker);
+      if (Fp16Input(&graph, *use) != nullptr) producers.push_back(use->producer);
     }
   }
-  std::sort(makers.begin(), makers.end());
-  makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
-  return makers;
+  std::sort(producers.begin(), producers.end());
+  producers.erase(std::unique(producers.begin(), producers.end()), producers.end());
+  return producers;
 }
 
 void Fp16Weights::Widen(Graph* graph) const {

@@ -21,7 +21,7 @@ class Fp16Weights {
     int node, position;  // input `position` of `node`
     int widened;         // the tensor that the node reads in the model
     int fp16;            // the input of the DEQUANTIZE
-    int maker;           // that DEQUANTIZE
+    int producer;        // that DEQUANTIZE
   };
 
   Fp16Weights() = default;
@@ -32,7 +32,7 @@ class Fp16Weights {
   // source.
   bool MayRead(int node, int position, int tensor) const;
   // Returns the DEQUANTIZE nodes of those inputs of `nodes` that are float16 now, each once.
-  std::vector<int> MakersFor(const Graph& graph, const std::vector<int>& nodes) const;
+  std::vector<int> ProducersFor(const Graph& graph, const std::vector<int>& nodes) const;
   // Changes inputs that are float16 now to the widened tensors.
   void Widen(Graph* graph) const;
 

@@ -47,8 +47,8 @@ void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
 
 void GraphSnapshot::Restore(const FreeHandle& free_handle) noexcept {
   for (int i = 0; i < node_count(); ++i) {
-    nodes_[static_cast<size_t>(i)].node.PutBack(graph_->node(i));
-    nodes_[static_cast<size_t>(i)].registration.PutBack(graph_->registration(i));
+    nodes_[static_cast<size_t>(i)].node.Restore(graph_->node(i));
+    nodes_[static_cast<size_t>(i)].registration.Restore(graph_->registration(i));
   }
   for (size_t i = 0; i < tensors_.size(); ++i) RestoreTensor(static_cast<int>(i), free_handle);
   RemoveAddedTensors(free_handle);
@@ -82,7 +82,7 @@ void GraphSnapshot::RestoreTensor(int index, const FreeHandle& free_handle) {
     free_handle(index);
   }
   RestoreMemory(before.fields(), now);
-  before.PutBack(now);
+  before.Restore(now);
 }
 
 }  // namespace deputy

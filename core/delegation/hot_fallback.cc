@@ -10,7 +10,7 @@
 #include "core/base/delegate_call.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/fp16_weights.h"
-#include "core/delegation/nudged_inputs.h"
+#include "core/delegation/perturbed_inputs.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
@@ -81,7 +81,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   return kTfLiteOk;
 }
 
-bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
+bool HotFallback::OutputsHaveKnownShapes(int node_index) const {
   const int changed = known_shapes_.FindChanged(IndicesOf(subgraph_->node(node_index)->outputs));
   if (changed < 0) return true;
   const char* const name = subgraph_->tensor(changed)->name;
@@ -95,21 +95,21 @@ bool HotFallback::OutputsKeptTheirShapes(int node_index) const {
 
 TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status) {
   if (!subgraph_->interpreter()->hot()) return status;
-  if (status == kTfLiteOk && !OutputsKeptTheirShapes(node_index)) status = kTfLiteError;
+  if (status == kTfLiteOk && !OutputsHaveKnownShapes(node_index)) status = kTfLiteError;
   FallbackPartition& partition = partitions_.Of(node_index);
   partition.prepared = status == kTfLiteOk;
   if (status == kTfLiteOk) return kTfLiteOk;
   // While a delegate is being applied, a failure rejects it as a whole.
   if (DelegationOf(subgraph_).applying()) return status;
-  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
-  known_shapes_.LeaveOthersOpen(IndicesOf(subgraph_->node(node_index)->outputs));
+  if (ApplyKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  known_shapes_.MakeOthersDynamic(IndicesOf(subgraph_->node(node_index)->outputs));
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
       node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
   return kTfLiteOk;
 }
 
-TfLiteStatus HotFallback::GiveOutputsKnownShapes(int node_index) {
+TfLiteStatus HotFallback::ApplyKnownShapes(int node_index) {
   for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
     const std::vector<int>* known = known_shapes_.Find(index);
     if (known == nullptr) continue;
@@ -189,11 +189,11 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
     return Recompute(node_index);
   }
   SaveVariableInputs(node_index, &variables_of_node_);
-  const bool verifies = partition.verifiable && interpreter.verification().Wants(partition.runs++);
+  const bool verifies = partition.verifiable && interpreter.verification().IsDue(partition.runs++);
   Resources::Snapshot resources;
   if (verifies) resources = interpreter.resources().Save();
   const TfLiteStatus status = subgraph_->RunKernel(node_index);
-  if (status == kTfLiteOk && (!interpreter.hot() || OutputsKeptTheirShapes(node_index))) {
+  if (status == kTfLiteOk && (!interpreter.hot() || OutputsHaveKnownShapes(node_index))) {
     return verifies ? Verify(node_index, resources) : kTfLiteOk;
   }
   if (status == kTfLiteCancelled || !interpreter.hot()) {
@@ -203,7 +203,7 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   if (status != kTfLiteOk) {
     subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
   }
-  variables_of_node_.PutBack(subgraph_->graph().tensors());
+  variables_of_node_.Restore(subgraph_->graph().tensors());
   partition.BackOff(interpreter.inference(), interpreter.delegate_retry());
   return Recompute(node_index);
 }
@@ -258,7 +258,7 @@ std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
 // roundings. Restores all state.
 std::vector<double> HotFallback::SpreadOfRounding(int node_index,
                                                   const Resources::Snapshot& resources_before) {
-  constexpr double kRoundings = 8;
+  constexpr double kRoundingFactor = 8;
   const std::span<TfLiteTensor> tensors = subgraph_->graph().tensors();
   const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
   SavedContents expected, variables_after;
@@ -270,9 +270,9 @@ std::vector<double> HotFallback::SpreadOfRounding(int node_index,
   const Resources::Snapshot resources_after = resources.Save();
   std::vector<double> spread;
   {
-    const NudgedInputs nudged(tensors, IndicesOf(subgraph_->node(node_index)->inputs));
-    if (nudged.empty()) return spread;
-    variables_of_node_.PutBack(tensors);
+    const PerturbedInputs perturbed(tensors, IndicesOf(subgraph_->node(node_index)->inputs));
+    if (perturbed.empty()) return spread;
+    variables_of_node_.Restore(tensors);
     resources.Restore(resources_before);
     const TfLiteStatus status = RunReplaced(partitions_.Of(node_index));
     scratch_.ForgetAddresses();
@@ -283,10 +283,10 @@ std::vector<double> HotFallback::SpreadOfRounding(int node_index,
     const TfLiteTensor& output = tensors[static_cast<size_t>(outputs[i])];
     const std::span<const char> bytes = expected.Find(outputs[i]);
     if (bytes.size() != output.bytes || output.data.raw == nullptr) continue;
-    spread[i] = kRoundings * GreatestDifference(output, bytes.data());
+    spread[i] = kRoundingFactor * MaxDifference(output, bytes.data());
   }
-  expected.PutBack(tensors);
-  variables_after.PutBack(tensors);
+  expected.Restore(tensors);
+  variables_after.Restore(tensors);
   resources.Restore(resources_after);
   return spread;
 }
@@ -323,7 +323,7 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
   }
   SaveVariableInputs(node_index, &variables_after);
   const Resources::Snapshot resources_after = interpreter.resources().Save();
-  variables_of_node_.PutBack(tensors);
+  variables_of_node_.Restore(tensors);
   interpreter.resources().Restore(resources_before);
   const TfLiteStatus status = RunReplaced(partition);
   scratch_.ForgetAddresses();
@@ -344,8 +344,8 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
     NoteRecomputed(node_index);
     return kTfLiteOk;
   }
-  found.PutBack(tensors);
-  variables_after.PutBack(tensors);
+  found.Restore(tensors);
+  variables_after.Restore(tensors);
   interpreter.resources().Restore(resources_after);
   if (status != kTfLiteCancelled) return kTfLiteOk;
   return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
@@ -362,7 +362,7 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
       subgraph_->graph().tensors()[node.outputs->data[i]].data_is_stale = false;
   }
   // A kernel that resized an output has removed its arena address.
-  if (GiveOutputsKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
+  if (ApplyKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < node.outputs->size; ++i) {
     if (node.outputs->data[i] >= 0) subgraph_->PointIntoArena(node.outputs->data[i]);
   }
@@ -385,26 +385,26 @@ void HotFallback::NoteRecomputed(int node_index) {
 
 // A partition that reads float16 may run before the nodes that widen its inputs, while its CPU
 // nodes need their results. Results of constants are kept, so these nodes can run early.
-TfLiteStatus HotFallback::RunMakersOfWidened(const std::vector<int>& makers) {
-  for (int maker : makers) {
-    const int widened = subgraph_->node(maker)->outputs->data[0];
+TfLiteStatus HotFallback::RunProducersOfWidened(const std::vector<int>& producers) {
+  for (int producer : producers) {
+    const int widened = subgraph_->node(producer)->outputs->data[0];
     if (subgraph_->tensor(widened)->allocation_type != kTfLitePersistentRo) continue;
-    const TfLiteStatus status = subgraph_->RunKernel(maker);
+    const TfLiteStatus status = subgraph_->RunKernel(producer);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) {
-      return subgraph_->ReportNodeFailure(maker, kTfLiteError, "failed to invoke.");
+      return subgraph_->ReportNodeFailure(producer, kTfLiteError, "failed to invoke.");
     }
   }
   return kTfLiteOk;
 }
 
 TfLiteStatus HotFallback::RunReplaced(const FallbackPartition& partition) {
-  const std::vector<int> makers =
-      DelegationOf(subgraph_).fp16_weights().MakersFor(subgraph_->graph(), partition.nodes);
+  const std::vector<int> producers =
+      DelegationOf(subgraph_).fp16_weights().ProducersFor(subgraph_->graph(), partition.nodes);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
-  const TfLiteStatus made = RunMakersOfWidened(makers);
-  if (made != kTfLiteOk) return made;
+  const TfLiteStatus produced = RunProducersOfWidened(producers);
+  if (produced != kTfLiteOk) return produced;
   size_t prepared = 0;
   for (size_t i = 0; i < partition.nodes.size(); ++i) {
     if (i >= prepared) {
@@ -468,7 +468,7 @@ bool HotFallback::RestartInference() {
   {
     // Without the saved state the only alternative is to fail.
     const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
-    if (variables_at_start_.PutBack() != kTfLiteOk) return false;
+    if (variables_at_start_.Restore() != kTfLiteOk) return false;
     subgraph_->interpreter()->resources().Restore(resources_at_start_);
   }
   degraded_in_ = subgraph_->interpreter()->inference();

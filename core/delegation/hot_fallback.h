@@ -77,8 +77,8 @@ class HotFallback final : public NodeFallback {
 
  private:
   void ForgetComputedShapes(int node_index);
-  bool OutputsKeptTheirShapes(int node_index) const;
-  TfLiteStatus GiveOutputsKnownShapes(int node_index);
+  bool OutputsHaveKnownShapes(int node_index) const;
+  TfLiteStatus ApplyKnownShapes(int node_index);
   TfLiteStatus Recompute(int node_index);
   void NoteRecomputed(int node_index);
   void SaveVariableInputs(int node_index, SavedContents* out_saved);
@@ -93,7 +93,7 @@ class HotFallback final : public NodeFallback {
   std::vector<double> SpreadOfRounding(int node_index, const Resources::Snapshot& resources_before);
   void ReportWrong(int node_index, const WrongOutput& wrong);
   TfLiteStatus RunReplaced(const FallbackPartition& partition);
-  TfLiteStatus RunMakersOfWidened(const std::vector<int>& makers);
+  TfLiteStatus RunProducersOfWidened(const std::vector<int>& producers);
   TfLiteStatus PrepareSome(const FallbackPartition& partition, size_t begin, size_t* out_end);
   size_t ComputedConstants(const FallbackPartition& partition) const;
   bool ReadInputsOf(const TfLiteDelegate* delegate);

@@ -34,7 +34,7 @@ int KnownShapes::FindChanged(std::span<const int> tensors) const {
   return -1;
 }
 
-void KnownShapes::LeaveOthersOpen(std::span<const int> tensors) {
+void KnownShapes::MakeOthersDynamic(std::span<const int> tensors) {
   for (const int index : tensors) {
     if (index < 0 || Find(index) != nullptr) continue;
     TfLiteTensor& tensor = *graph_->tensor(index);

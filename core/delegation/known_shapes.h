@@ -29,7 +29,7 @@ class KnownShapes {
   // Returns the first of the tensors whose shape differs from the stored one; -1: none.
   int FindChanged(std::span<const int> tensors) const;
   // Makes planned tensors with unknown shapes dynamic, so that the replaced nodes can size them.
-  void LeaveOthersOpen(std::span<const int> tensors);
+  void MakeOthersDynamic(std::span<const int> tensors);
 
  private:
   Graph* const graph_;

@@ -45,7 +45,7 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
       out_registration == nullptr) {
     return kTfLiteError;
   }
-  if (NodeSupport* support = delegates_.SupportOf(node_index)) support->looked_at = true;
+  if (NodeSupport* support = delegates_.SupportOf(node_index)) support->inspected = true;
   subgraph_->ReserveNodes();
   TfLiteNode& node = *subgraph_->node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
@@ -88,7 +88,7 @@ TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
   for (int node : IndicesOf(nodes)) {
-    if (MayTake(node)) allowed.push_back(node);
+    if (MayClaim(node)) allowed.push_back(node);
   }
   do {
     out_subsets->clear();
@@ -98,7 +98,7 @@ TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
   return kTfLiteOk;
 }
 
-bool Delegation::MayTake(int node_index) {
+bool Delegation::MayClaim(int node_index) {
   if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
   const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
   const AppliedDelegate* current = delegates_.current();
@@ -116,20 +116,20 @@ bool Delegation::MayTake(int node_index) {
 // groups from `nodes`; returns true if there were any.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
   if (delegates_.current() == nullptr) return false;
-  const int kNowhere = -1, kTornApart = -2;
-  std::map<int, int> place;  // group -> index of its partition
+  const int kOnCpu = -1, kSplit = -2;
+  std::map<int, int> partition_of;  // group -> index of its partition
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
       const NodeSupport* support = delegates_.SupportOf(node);
       if (support == nullptr || support->group < 0) continue;
-      const int here = subsets[i].taken ? static_cast<int>(i) : kNowhere;
-      const auto [entry, fresh] = place.try_emplace(support->group, here);
-      if (!fresh && entry->second != here) entry->second = kTornApart;
+      const int partition = subsets[i].claimed ? static_cast<int>(i) : kOnCpu;
+      const auto [entry, fresh] = partition_of.try_emplace(support->group, partition);
+      if (!fresh && entry->second != partition) entry->second = kSplit;
     }
   }
   const auto broken = [&](int node) {
     NodeSupport* support = delegates_.SupportOf(node);
-    if (support == nullptr || support->group < 0 || place[support->group] != kTornApart)
+    if (support == nullptr || support->group < 0 || partition_of[support->group] != kSplit)
       return false;
     support->reason = kDeputyReasonGroup;
     support->text = "group " + std::to_string(support->group) + " cannot stay in one partition";
@@ -203,11 +203,11 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   if (adopted != kTfLiteOk || nodes->size == 0) return adopted;
   for (int i = 0; i < nodes->size; ++i) {
     NodeSupport* support = delegates_.SupportOf(nodes->data[i]);
-    if (support != nullptr) support->looked_at = support->claimed = true;
+    if (support != nullptr) support->inspected = support->claimed = true;
   }
   std::vector<NodeSubset> subsets;
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
-  if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.taken; })) {
+  if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.claimed; })) {
     return kTfLiteOk;
   }
   if (current != nullptr && current->name.empty()) current->name = OperatorName(registration);
@@ -222,7 +222,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   subgraph_->SetPlan({});
   TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {
-    if (subset.taken) {
+    if (subset.claimed) {
       status = AddDelegateNode(subset, registration, replacer);
       if (status != kTfLiteOk) break;
     } else {
@@ -285,12 +285,12 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < nodes->size; ++i) {
     NodeSupport* support = delegates_.SupportOf(nodes->data[i]);
-    if (support != nullptr) support->looked_at = support->previewed = true;
+    if (support != nullptr) support->inspected = support->previewed = true;
   }
   preview_blocks_.reserve(subsets.size());
   previews_.reserve(subsets.size());
   for (const NodeSubset& subset : subsets) {
-    if (!subset.taken) continue;
+    if (!subset.claimed) continue;
     auto* params = static_cast<TfLiteDelegateParams*>(MakeDelegateParams(nullptr, nullptr, subset));
     if (params == nullptr) return kTfLiteError;
     preview_blocks_.push_back(params);

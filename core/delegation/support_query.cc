@@ -41,7 +41,7 @@ struct SupportQuery {
 
 // Copies the plug-in's result for one node.
 void RecordSupport(const SupportQuery& query, size_t i, NodeSupport* node) {
-  node->looked_at = true;
+  node->inspected = true;
   node->group = query.groups[i];
   node->cost_ns = query.costs[i];
   if (query.supported[i] != 0) {

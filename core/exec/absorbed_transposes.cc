@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-bool Renames(const RowPlan& plan, int node) {
+bool IsViewOperator(const RowPlan& plan, int node) {
   return plan.IsTranspose(node) || plan.IsReshape(node);
 }
 
@@ -16,10 +16,10 @@ bool Renames(const RowPlan& plan, int node) {
 // product is the only consumer of their results.
 std::vector<int> ChainBefore(const RowPlan& plan, int product, int tensor) {
   std::vector<int> chain;
-  while (tensor >= 0 && plan.TensorAt(tensor).readers == 1) {
+  while (tensor >= 0 && plan.TensorAt(tensor).use_count == 1) {
     const int node = plan.ProducerOf(tensor);
-    const bool near = node >= 0 && node <= product && product - node <= kMaxStepSpan;
-    if (!near || !plan.IsFree(node) || !Renames(plan, node)) break;
+    const bool is_near = node >= 0 && node <= product && product - node <= kMaxGroupSpan;
+    if (!is_near || !plan.IsFree(node) || !IsViewOperator(plan, node)) break;
     chain.push_back(node);
     tensor = plan.InputOf(node);
   }
@@ -55,7 +55,7 @@ StridedOperands AbsorbTransposes(RowPlan* plan) {
   StridedOperands operands;
   for (int n = 0; n < plan->node_count(); ++n) {
     if (!plan->IsFree(n) || !plan->IsProduct(n)) continue;
-    for (size_t i = 0; i < kMaxMadeInputs; ++i) {
+    for (size_t i = 0; i < kMaxComputedInputs; ++i) {
       if ((plan->OfferOf(n).strided_inputs >> i & 1) == 0) continue;
       StridedOperand operand = OperandOf(*plan, n, plan->InputsOf(n)[i]);
       if (operand.nodes.empty()) continue;
@@ -70,7 +70,7 @@ int ProductThatScatters(const RowPlan& plan, std::span<const int> nodes) {
   const int last = nodes.back();
   if (!plan.IsTranspose(last)) return -1;
   int tensor = plan.InputOf(last);
-  while (plan.TensorAt(tensor).readers == 1) {
+  while (plan.TensorAt(tensor).use_count == 1) {
     const int node = plan.ProducerOf(tensor);
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) break;
     if (plan.IsProduct(node)) {
@@ -87,7 +87,7 @@ std::optional<StridedShape> ScatteredRows(const RowPlan& plan, int product, int 
   const std::optional<StridedShape> layout = ScatteredBy(plan, transpose).Reshaped(dims);
   if (dims.size() < 2 || !layout) return std::nullopt;
   const size_t last = dims.size() - 1;
-  return dims[last] == 1 || layout->steps[last] == 1 ? layout : std::nullopt;
+  return dims[last] == 1 || layout->strides[last] == 1 ? layout : std::nullopt;
 }
 
 }  // namespace deputy

@@ -2,7 +2,7 @@
 //
 // Finds TRANSPOSEs around a matrix product that need not run: the product reads an operand with the
 // strides of the tensor before them, or stores its rows at the positions to which they would move
-// them. Pure functions, part of the pass for row-wise fusion groups (core/exec/row_steps.h).
+// them. Pure functions, part of the pass for row-wise fusion groups (core/exec/row_groups.h).
 #ifndef DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
 #define DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
 
@@ -25,7 +25,7 @@ struct StridedOperand {
 };
 
 // Strided operands by product and by input; products without any are not listed.
-using StridedOperands = std::map<int, std::array<StridedOperand, kMaxMadeInputs>>;
+using StridedOperands = std::map<int, std::array<StridedOperand, kMaxComputedInputs>>;
 
 // Finds the TRANSPOSEs that compute only an operand of a product, and takes them in the plan.
 StridedOperands AbsorbTransposes(RowPlan* plan);

@@ -62,7 +62,7 @@ TfLiteStatus Subgraph::Reallocate() {
   arena_.Reset();
   persistent_.Reset();
   has_contents_.clear();
-  NoteReaders();
+  MarkReadTensors();
   if (const TfLiteStatus status = delegation().PropagateShapes(); status != kTfLiteOk) {
     return status;
   }
@@ -119,11 +119,11 @@ TfLiteStatus Subgraph::PrepareAndAllocate() {
   pack_requests_.clear();
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;
-  FormSteps(next_to_prepare_, last_prepared);
+  FormGroups(next_to_prepare_, last_prepared);
   if (LayOut(next_to_prepare_, last_prepared) != kTfLiteOk) return kTfLiteError;
   if (VerifyCustomAllocations() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
-  AnnounceSteps();
+  AnnounceGroups();
   // If this fails for lack of memory, the kernel that needs the scratch reports it.
   interpreter_->scratch().Grow(limits(), &pool());
   return PackConstants();
@@ -202,7 +202,7 @@ TfLiteStatus Subgraph::PackConstants() {
       if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
     });
   }
-  NoteReadsAhead();
+  UpdateLateConstants();
   return kTfLiteOk;
 }
 
@@ -282,7 +282,7 @@ TfLiteStatus Subgraph::RunPrepare(int node_index) {
   return checked == kTfLiteOk ? result.status : kTfLiteError;
 }
 
-TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* step) {
+TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, const char* phase) {
   const TfLiteRegistration& failed = *graph_.registration(node_index);
   const char* name = OperatorName(failed);
   const std::string reason = interpreter_->failure_note().Take();
@@ -295,7 +295,7 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
     return Fail(reporter, status, "Encountered unresolved custom op: %s.\n%s; subgraph %d node %d",
                 name, hint, index_, node_index);
   }
-  return Fail(reporter, status, "Node number %d (%s) %s%s%s", node_index, name, step,
+  return Fail(reporter, status, "Node number %d (%s) %s%s%s", node_index, name, phase,
               reason.empty() ? ""
                              : ("; subgraph " + std::to_string(index_) + " node " +
                                 std::to_string(node_index) + " " + name + ": ")
@@ -303,7 +303,7 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
               reason.c_str());
 }
 
-void Subgraph::NoteReaders() {
+void Subgraph::MarkReadTensors() {
   // Nodes that a delegate has claimed may have to run on the CPU.
   const bool any = interpreter_->keeps_replaced_nodes() && !delegation().original_plan().empty();
   read_.assign(graph_.tensors().size(), any);

@@ -16,8 +16,8 @@ class CallObservers final : public CallObserver {
   void SetObserver(Observer* observer) { observer_ = observer; }
   OpTimer* timer() { return &timer_; }
 
-  bool wants_each_node() const { return timer_.wants_each_node(); }
-  TileObserver* tile_observer() { return timer_.wants_tiles() ? &timer_ : nullptr; }
+  bool needs_each_node() const { return timer_.needs_each_node(); }
+  TileObserver* tile_observer() { return timer_.needs_tiles() ? &timer_ : nullptr; }
   // Returns this object, or null if it has no observer and no listener.
   CallObserver* active() { return observer_ != nullptr || timer_.has_listener() ? this : nullptr; }
 

@@ -21,7 +21,7 @@ class CallShapes {
  public:
   // Maximum number of different input shapes per pass. Models have one or two. Outputs of calls
   // with further shapes are treated as dynamic, so that a pass stays linear in the model.
-  static constexpr size_t kMostShapes = 32;
+  static constexpr size_t kMaxShapes = 32;
 
   // Returns the outputs of a call with these inputs, or null if they are not cached. A new pass
   // discards the entries of the previous one.
@@ -38,7 +38,7 @@ class CallShapes {
   }
 
   // Returns true if no further shapes may be inferred in this pass.
-  bool full() const { return entries_.size() >= kMostShapes; }
+  bool full() const { return entries_.size() >= kMaxShapes; }
 
   void Add(std::span<const CallInput> inputs, std::vector<CallOutput> outputs) {
     Entry entry;

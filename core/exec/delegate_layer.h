@@ -37,7 +37,7 @@ class DelegateLayer {
   // After kTfLiteDelegateError this subgraph has no delegates. Under the policy Hot every failure
   // leaves the subgraph unchanged, and a successful Apply can be rolled back until Commit.
   virtual TfLiteStatus Apply(TfLiteDelegate* delegate) = 0;
-  virtual void TakeBack() = 0;
+  virtual void Rollback() = 0;
   virtual void Commit() = 0;
   // Restores the original plan and remembers the delegates. `why` is the reason that reports give
   // for the nodes that run on the CPU again.

@@ -29,8 +29,8 @@ class InPlacePass {
       const int from = node.inputs[i];
       if (from < 0 || from == to || !MaskAllows(node.mask, static_cast<int>(i), output)) continue;
       const int block = BlockOf(from);
-      if (!CanTakeOver(node, from, block, to)) continue;
-      Put(to, block, SlotOf(from).place);
+      if (!CanReuse(node, from, block, to)) continue;
+      Put(to, block, SlotOf(from).owner_offset);
       return;
     }
   }
@@ -39,14 +39,15 @@ class InPlacePass {
   void ViewOutputs(const InPlaceNode& node) {
     const int from = At(node.inputs, node.views.whole);
     if (from < 0 || unshared_[static_cast<size_t>(from)]) return;
-    size_t place = node.views.offset;
+    size_t owner_offset = node.views.offset;
     for (const int to : node.outputs) {
       // The size of a part outside the arena is unknown.
       const size_t bytes = to < 0 ? 0 : SlotOf(to).bytes;
-      if (bytes == 0 || !Fits(place, bytes, SlotOf(from).bytes)) return;
+      if (bytes == 0 || !Fits(owner_offset, bytes, SlotOf(from).bytes)) return;
       const int block = BlockOf(from);
-      if (CanView(node, block, to, place)) Put(to, block, SlotOf(from).place + place);
-      place += bytes;
+      if (CanView(node, block, to, owner_offset))
+        Put(to, block, SlotOf(from).owner_offset + owner_offset);
+      owner_offset += bytes;
     }
   }
 
@@ -55,12 +56,12 @@ class InPlacePass {
     const int to = At(node.outputs, node.views.whole);
     if (to < 0 || unshared_[static_cast<size_t>(to)] || SlotOf(to).owner >= 0) return;
     if (!SlotOf(to).lifetime.used()) return;
-    size_t place = node.views.offset;
+    size_t owner_offset = node.views.offset;
     for (const int from : node.inputs) {
       const size_t bytes = from < 0 ? 0 : SlotOf(from).bytes;
-      if (bytes == 0 || !Fits(place, bytes, SlotOf(to).bytes)) return;
-      if (CanMove(from, to, place)) Move(from, to, place);
-      place += bytes;
+      if (bytes == 0 || !Fits(owner_offset, bytes, SlotOf(to).bytes)) return;
+      if (CanMove(from, to, owner_offset)) Move(from, to, owner_offset);
+      owner_offset += bytes;
     }
   }
 
@@ -73,19 +74,19 @@ class InPlacePass {
   static int At(std::span<const int> indices, int number) {
     return static_cast<size_t>(number) < indices.size() ? indices[static_cast<size_t>(number)] : -1;
   }
-  static bool Fits(size_t place, size_t bytes, size_t whole) {
-    return place <= whole && bytes <= whole - place;
+  static bool Fits(size_t owner_offset, size_t bytes, size_t whole) {
+    return owner_offset <= whole && bytes <= whole - owner_offset;
   }
 
-  void Put(int tensor, int block, size_t place) {
+  void Put(int tensor, int block, size_t owner_offset) {
     SlotOf(tensor).owner = block;
-    SlotOf(tensor).place = place;
+    SlotOf(tensor).owner_offset = owner_offset;
     owns_[static_cast<size_t>(block)] = true;
     SlotOf(block).lifetime.Include(SlotOf(tensor).lifetime.last);
   }
 
-  bool CanView(const InPlaceNode& node, int block, int to, size_t place) {
-    if (unshared_[static_cast<size_t>(to)] || place % kTensorAlignment != 0) return false;
+  bool CanView(const InPlaceNode& node, int block, int to, size_t owner_offset) {
+    if (unshared_[static_cast<size_t>(to)] || owner_offset % kTensorAlignment != 0) return false;
     const Arena::Slot &output = SlotOf(to), &memory = SlotOf(block);
     return output.owner < 0 && !owns_[static_cast<size_t>(to)] &&
            output.lifetime.first == node.first && memory.lifetime.used() &&
@@ -93,21 +94,21 @@ class InPlacePass {
   }
 
   // Returns true if the tensor owns its memory and may be moved into another one.
-  bool CanMove(int from, int to, size_t place) {
-    if (unshared_[static_cast<size_t>(from)] || place % kTensorAlignment != 0) return false;
+  bool CanMove(int from, int to, size_t owner_offset) {
+    if (unshared_[static_cast<size_t>(from)] || owner_offset % kTensorAlignment != 0) return false;
     const int block = BlockOf(from);
     const Arena::Slot& memory = SlotOf(block);
     if (block == to || unshared_[static_cast<size_t>(block)]) return false;
-    return SlotOf(from).place == 0 && memory.bytes == SlotOf(from).bytes &&
+    return SlotOf(from).owner_offset == 0 && memory.bytes == SlotOf(from).bytes &&
            memory.lifetime.first >= first_new_ && memory.lifetime.used() &&
            memory.lifetime.last != kForever;
   }
 
   // Moves the tensor, with all tensors in its memory, into `to`.
-  void Move(int from, int to, size_t place) {
+  void Move(int from, int to, size_t owner_offset) {
     const int block = BlockOf(from);
     SlotOf(to).lifetime.Include(SlotOf(block).lifetime.first);
-    Put(block, to, place);
+    Put(block, to, owner_offset);
   }
 
   Arena::Slot& SlotOf(int tensor) { return slots_[static_cast<size_t>(tensor)]; }
@@ -116,22 +117,22 @@ class InPlacePass {
   // owners form chains; path compression keeps the search short.
   int BlockOf(int tensor) {
     int block = tensor;
-    size_t place = 0;
+    size_t owner_offset = 0;
     while (SlotOf(block).owner >= 0) {
-      place += SlotOf(block).place;
+      owner_offset += SlotOf(block).owner_offset;
       block = SlotOf(block).owner;
     }
     while (tensor != block) {
       Arena::Slot& slot = SlotOf(tensor);
-      const size_t own = std::exchange(slot.place, place);
-      place -= own;
+      const size_t own = std::exchange(slot.owner_offset, owner_offset);
+      owner_offset -= own;
       tensor = std::exchange(slot.owner, block);
     }
     return block;
   }
 
   // `block` is the tensor whose memory `from` uses.
-  bool CanTakeOver(const InPlaceNode& node, int from, int block, int to) {
+  bool CanReuse(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
     const Arena::Slot &input = SlotOf(from), &memory = SlotOf(block), &output = SlotOf(to);
     if (output.owner >= 0 || owns_[static_cast<size_t>(to)]) return false;
@@ -155,9 +156,9 @@ class InPlacePass {
     const auto overlaps = [&](int other) {
       if (other < 0 || other == from || BlockOf(other) != block) return false;
       const Arena::Slot& part = SlotOf(other);
-      const bool is_same = part.place == input.place && part.bytes == input.bytes;
-      return !is_same && part.place < input.place + input.bytes &&
-             input.place < part.place + part.bytes;
+      const bool is_same = part.owner_offset == input.owner_offset && part.bytes == input.bytes;
+      return !is_same && part.owner_offset < input.owner_offset + input.bytes &&
+             input.owner_offset < part.owner_offset + part.bytes;
     };
     return std::any_of(node.inputs.begin(), node.inputs.end(), overlaps);
   }

@@ -22,7 +22,7 @@ struct InPlaceNode {
   uint64_t mask = 0;  // TfLiteInPlaceOp
   ViewOffer views = {};
   // Position at which its outputs are first written: may be before `position` in a fusion group
-  // (core/kernel_api/step.h).
+  // (core/kernel_api/fusion.h).
   int first = position;
   // Tensors that other nodes of the group may still read while or after this node writes.
   std::vector<int> kept = {};

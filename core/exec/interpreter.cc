@@ -117,9 +117,9 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
   if (observer() != nullptr) observer()->EnterInterpreter("ModifyGraphWithDelegate");
   const TfLiteStatus status = ApplyEverywhere(delegate);
   if (hot()) {
-    if (status != kTfLiteOk) NoteDelegateLeftOut();
+    if (status != kTfLiteOk) NoteDelegateSkipped();
     for (auto& subgraph : subgraphs_) {
-      if (status != kTfLiteOk) subgraph->delegation().TakeBack();
+      if (status != kTfLiteOk) subgraph->delegation().Rollback();
       subgraph->delegation().Commit();
     }
     return status;
@@ -160,7 +160,7 @@ TfLiteStatus Interpreter::FallBackToCpu() {
   }
   const TfLiteStatus removed = RemoveAllDelegates("removed when the CPU took over");
   if (removed != kTfLiteOk) return removed;
-  graph.PutBack(inputs);
+  graph.Restore(inputs);
   const TfLiteStatus status = Invoke(false);
   return status == kTfLiteOk ? kTfLiteDelegateError : status;
 }

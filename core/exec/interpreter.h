@@ -57,7 +57,7 @@ class Interpreter final : public InterpreterState {
   void SetOpListener(OpListener* listener) { call_observers_.timer()->SetListener(listener); }
   CallObserver* call_observer() override { return call_observers_.active(); }
   TileObserver* tile_observer() override { return call_observers_.tile_observer(); }
-  bool wants_each_node() const override { return call_observers_.wants_each_node(); }
+  bool needs_each_node() const override { return call_observers_.needs_each_node(); }
 
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);

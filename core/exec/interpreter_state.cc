@@ -17,7 +17,7 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
       cancellation_(config.cancellation),
       arithmetic_(config.arithmetic),
       precision_(config.precision),
-      steps_(config.steps),
+      fusion_(config.fusion),
       hot_(config.hot),
       delegate_retry_(config.delegate_retry),
       verification_(config.verification),
@@ -41,14 +41,15 @@ ThreadPool& InterpreterState::pool() {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     pool_ = std::make_shared<ThreadPool>(std::min(num_threads_, cores));
   }
-  if (caller_alone_ == nullptr) caller_alone_ = std::make_unique<ThreadPool>(1);
+  if (single_thread_pool_ == nullptr) single_thread_pool_ = std::make_unique<ThreadPool>(1);
   // Prepare announces memory for all threads, whichever pool later runs the nodes.
-  return runs_alone_ && allocation_depth_ == 0 ? *caller_alone_ : *pool_;
+  return runs_alone_ && allocation_depth_ == 0 ? *single_thread_pool_ : *pool_;
 }
 
 InterpreterState::TimedInference::TimedInference(InterpreterState* interpreter)
     : interpreter_(interpreter) {
-  const bool shares = interpreter->caller_alone_ != nullptr && interpreter->pool_->threads() > 1;
+  const bool shares =
+      interpreter->single_thread_pool_ != nullptr && interpreter->pool_->threads() > 1;
   // An observer must see the number of threads that was requested.
   if (!shares || interpreter->observer_ != nullptr || interpreter->timed_) {
     interpreter_ = nullptr;

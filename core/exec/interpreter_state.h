@@ -39,8 +39,8 @@ struct InterpreterConfig {
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
   Limits limits;
-  // Enables fusion groups (core/exec/steps.h).
-  bool steps = false;
+  // Enables fusion groups (core/exec/fusion_groups.h).
+  bool fusion = false;
   // True under the policy Hot: the CPU computes the nodes of a delegate that fails
   // (docs/design/delegate-policy.md).
   bool hot = false;
@@ -74,8 +74,8 @@ class InterpreterState {
   int64_t inference() const { return inference_; }
 
   // Under Hot: number of times a delegate could not be applied and was skipped.
-  int64_t delegates_left_out() const { return delegates_left_out_; }
-  void NoteDelegateLeftOut() { ++delegates_left_out_; }
+  int64_t skipped_delegates() const { return skipped_delegates_; }
+  void NoteDelegateSkipped() { ++skipped_delegates_; }
 
   // Subgraphs that a delegate has absorbed with their caller: they are not offered to delegates.
   // The marks are kept in order, so that the newest can be undone.
@@ -140,8 +140,8 @@ class InterpreterState {
   // True if the nodes that delegates replaced must stay ready to run.
   bool keeps_replaced_nodes() const { return hot_ || verification_.enabled(); }
   // True if nodes may be fused: never in reference arithmetic or while every call is observed.
-  bool steps() const {
-    return steps_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
+  bool fuses_nodes() const {
+    return fusion_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
   }
   int delegate_retry() const { return delegate_retry_; }
   const Limits& limits() const { return limits_; }
@@ -162,7 +162,7 @@ class InterpreterState {
   // Observer for the pool's tiles; null if there is none.
   virtual TileObserver* tile_observer() = 0;
   // True if a profiler or debugger needs every node to run by itself: disables fusion.
-  virtual bool wants_each_node() const = 0;
+  virtual bool needs_each_node() const = 0;
 
  protected:
   InterpreterState(std::shared_ptr<const Model> model, const InterpreterConfig& config);
@@ -202,7 +202,7 @@ class InterpreterState {
   const bool cancellation_;
   const Arithmetic arithmetic_;
   const Precision precision_;
-  const bool steps_;
+  const bool fusion_;
   const bool hot_;
   const int delegate_retry_;
   const Verification verification_;
@@ -210,7 +210,7 @@ class InterpreterState {
   int num_threads_ = 1;
   std::shared_ptr<ThreadPool> pool_;
   // Pool without workers, created together with pool_.
-  std::unique_ptr<ThreadPool> caller_alone_;
+  std::unique_ptr<ThreadPool> single_thread_pool_;
   HelpTrial help_trial_;
   bool timed_ = false, runs_alone_ = false;  // state of the current inference
   ScratchArena scratch_;
@@ -224,7 +224,7 @@ class InterpreterState {
   int64_t allocation_pass_ = 0;
   int allocation_depth_ = 0;
   std::vector<NodeFallback*> restartable_;  // stack of runs in progress, the innermost last
-  int64_t delegates_left_out_ = 0;
+  int64_t skipped_delegates_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
   std::vector<int> skippable_;          // in the order of marking

@@ -45,11 +45,11 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
 }
 
 TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
-  const TfLiteStatus status = WalkPlan();
+  const TfLiteStatus status = ExecutePlan();
   return status != kTfLiteOk || allow_stale_outputs ? status : ReadOutputs();
 }
 
-TfLiteStatus Subgraph::WalkPlan() {
+TfLiteStatus Subgraph::ExecutePlan() {
   for (int position = 0; position < static_cast<int>(graph_.plan().size()); ++position) {
     if (position >= next_to_prepare_) {
       const TfLiteStatus status = PrepareAndAllocate();
@@ -58,7 +58,7 @@ TfLiteStatus Subgraph::WalkPlan() {
     const TfLiteStatus status = InvokeNode(position);
     if (status != kTfLiteOk) return status;
   }
-  has_walked_ = true;
+  has_run_plan_ = true;
   return kTfLiteOk;
 }
 
@@ -72,7 +72,7 @@ TfLiteStatus Subgraph::ReadOutputs() {
 
 TfLiteStatus Subgraph::InvokeNode(int position) {
   // The node was or will be computed with its group.
-  if (steps_.StateOf(position) == PlanSteps::State::kDone || WaitsForStep(position)) {
+  if (groups_.StateOf(position) == PlanGroups::State::kDone || DeferToGroup(position)) {
     return kTfLiteOk;
   }
   const int node_index = graph_.plan()[position];
@@ -85,8 +85,8 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
     const TfLiteStatus status = fallback().InvokeNode(node_index);
     if (status != kTfLiteOk) return status;
   } else {
-    PlannedStep* const step = steps_.WithTurn(position);
-    const TfLiteStatus status = step == nullptr ? RunNode(node_index) : RunStep(step);
+    PlannedGroup* const group = groups_.RunningAt(position);
+    const TfLiteStatus status = group == nullptr ? RunNode(node_index) : RunGroup(group);
     if (status != kTfLiteOk) return status;
   }
   if (tensor_resized_ && LostOutput(position)) return kTfLiteError;
@@ -98,9 +98,9 @@ TfLiteStatus Subgraph::InvokeNode(int position) {
   return kTfLiteOk;
 }
 
-TfLiteStatus Subgraph::RunNode(int node_index, const StepRun* step) {
-  if (step == nullptr) SpreadInputs(node_index);
-  const TfLiteStatus status = RunKernel(node_index, step);
+TfLiteStatus Subgraph::RunNode(int node_index, const GroupRun* group) {
+  if (group == nullptr) ExpandInputs(node_index);
+  const TfLiteStatus status = RunKernel(node_index, group);
   if (status == kTfLiteOk) return kTfLiteOk;
   return ReportNodeFailure(node_index, status == kTfLiteCancelled ? status : kTfLiteError,
                            "failed to invoke.");
@@ -153,18 +153,18 @@ bool Subgraph::LostOutput(int position) {
   return false;
 }
 
-TfLiteStatus Subgraph::RunKernel(int node_index, const StepRun* step) {
+TfLiteStatus Subgraph::RunKernel(int node_index, const GroupRun* group) {
   graph_.EnsureTensorCapacity();
   interpreter_->failure_note().Clear();
   TfLiteNode& node = *graph_.node(node_index);
   CallObserver* const observer = interpreter_->call_observer();
   const ForeignCall call = CallOf(Callback::kInvoke, node_index);
   const CallResult result =
-      step == nullptr ? CallInvoke(observer, call, *graph_.registration(node_index), &node)
-                      : CallForeign(observer, call, [&](CallResult* out) {
-                          const StepOffer& offer = offers_[static_cast<size_t>(node_index)];
-                          out->status = offer.run(&context_, &node, *step);
-                        });
+      group == nullptr ? CallInvoke(observer, call, *graph_.registration(node_index), &node)
+                       : CallForeign(observer, call, [&](CallResult* out) {
+                           const FusionOffer& offer = offers_[static_cast<size_t>(node_index)];
+                           out->status = offer.run(&context_, &node, *group);
+                         });
   if (result.exception != nullptr) NoteFailure(result.exception);
   return result.status;
 }

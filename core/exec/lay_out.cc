@@ -17,8 +17,8 @@ bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
 
-bool IsUnwritten(const PlannedStep& step, int tensor) {
-  return std::find(step.unwritten.begin(), step.unwritten.end(), tensor) != step.unwritten.end();
+bool IsUnwritten(const PlannedGroup& group, int tensor) {
+  return std::find(group.unwritten.begin(), group.unwritten.end(), tensor) != group.unwritten.end();
 }
 
 const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
@@ -27,14 +27,14 @@ const char* NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ?
 
 std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   std::vector<Lifetime> lifetimes(graph_.tensors().size());
-  const auto bring_to_life = [&](const TfLiteIntArray* indices, int position) {
+  const auto begin_lifetime = [&](const TfLiteIntArray* indices, int position) {
     for (int i = 0; i < indices->size; ++i) {
       if (indices->data[i] >= 0) lifetimes[indices->data[i]].Include(position);
     }
   };
   // A read extends a lifetime but does not begin one: a tensor without a producer has no memory,
   // and Invoke rejects its consumer.
-  const auto keep_alive = [&](const TfLiteIntArray* inputs, int position) {
+  const auto extend_lifetime = [&](const TfLiteIntArray* inputs, int position) {
     for (int i = 0; i < inputs->size; ++i) {
       const int index = inputs->data[i];
       if (index >= 0 && lifetimes[index].used()) lifetimes[index].Include(position);
@@ -42,19 +42,19 @@ std::vector<Lifetime> Subgraph::Lifetimes(int last_prepared) const {
   };
   for (int position = 0; position < static_cast<int>(graph_.plan().size()); ++position) {
     const TfLiteNode& node = *graph_.node(graph_.plan()[position]);
-    keep_alive(node.inputs, position);
+    extend_lifetime(node.inputs, position);
     // Nodes that are not prepared yet write nothing.
     if (position > last_prepared) continue;
-    bring_to_life(node.outputs, position);
-    bring_to_life(node.temporaries, position);
+    begin_lifetime(node.outputs, position);
+    begin_lifetime(node.temporaries, position);
     // A group reads its inputs and writes its outputs at its own position. No lifetime is shortened
     // for that, since the group's nodes may still run one by one.
-    const PlannedStep* const step = steps_.At(position);
-    if (step == nullptr) continue;
+    const PlannedGroup* const group = groups_.At(position);
+    if (group == nullptr) continue;
     for (const TfLiteIntArray* tensors : {node.inputs, node.outputs}) {
       for (int index : IndicesOf(tensors)) {
-        if (index < 0 || !lifetimes[index].used() || IsUnwritten(*step, index)) continue;
-        lifetimes[index].Include(step->turn());
+        if (index < 0 || !lifetimes[index].used() || IsUnwritten(*group, index)) continue;
+        lifetimes[index].Include(group->position());
       }
     }
   }
@@ -81,10 +81,10 @@ void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
     if (owner < 0 || !IsArena(graph_.tensors()[i])) continue;
     Arena::Slot* const block = &(*slots)[static_cast<size_t>(owner)];
     // The slot of a tensor that has left the arena has 0 bytes.
-    const size_t place = placed[i].place, bytes = graph_.tensors()[i].bytes;
-    if (place > block->bytes || bytes > block->bytes - place) continue;
+    const size_t owner_offset = placed[i].owner_offset, bytes = graph_.tensors()[i].bytes;
+    if (owner_offset > block->bytes || bytes > block->bytes - owner_offset) continue;
     (*slots)[i].owner = owner;
-    (*slots)[i].place = place;
+    (*slots)[i].owner_offset = owner_offset;
     if (!lifetimes[i].used()) continue;
     block->lifetime.Include(lifetimes[i].first);
     block->lifetime.Include(lifetimes[i].last);
@@ -94,14 +94,14 @@ void Subgraph::KeepOwners(const std::vector<Lifetime>& lifetimes,
 // Excluded are inputs and outputs of delegates, which may keep their addresses and compute them
 // again, and tensors with several producers.
 std::vector<bool> Subgraph::UnsharedTensors() const {
-  std::vector<bool> unshared(graph_.tensors().size()), made(graph_.tensors().size());
+  std::vector<bool> unshared(graph_.tensors().size()), written(graph_.tensors().size());
   for (int node_index : graph_.plan()) {
     const TfLiteNode& node = *graph_.node(node_index);
     for (int index : IndicesOf(node.outputs)) {
       if (index < 0) continue;
       const auto tensor = static_cast<size_t>(index);
-      if (made[tensor] || node.delegate != nullptr) unshared[tensor] = true;
-      made[tensor] = true;
+      if (written[tensor] || node.delegate != nullptr) unshared[tensor] = true;
+      written[tensor] = true;
     }
     if (node.delegate == nullptr) continue;
     for (int index : IndicesOf(node.inputs)) {
@@ -124,9 +124,9 @@ std::vector<InPlaceNode> Subgraph::InPlaceNodes(int first_new, int last_prepared
     if (mask == kTfLiteInplaceOpNone && views.kind == ViewOffer::Kind::kNone) continue;
     if (views.kind == ViewOffer::Kind::kRefused) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask, views};
-    if (const PlannedStep* const step = steps_.At(position)) {
-      added.first = std::min(position, step->turn());
-      added.kept = KeptForStep(*step, position);
+    if (const PlannedGroup* const group = groups_.At(position)) {
+      added.first = std::min(position, group->position());
+      added.kept = KeptForGroup(*group, position);
     }
     nodes.push_back(std::move(added));
   }
@@ -150,10 +150,10 @@ std::vector<Arena::Slot> Subgraph::ArenaSlots(int first_new, int last_prepared,
 // Tensors that groups do not write are touched only if their nodes run one by one.
 void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slot>* slots) const {
   for (int position = first_new; position <= last_prepared; ++position) {
-    const PlannedStep* const step = steps_.WithTurn(position);
-    if (step == nullptr) continue;
-    for (int tensor : step->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
-    for (int tensor : step->passing) (*slots)[static_cast<size_t>(tensor)].idle = true;
+    const PlannedGroup* const group = groups_.RunningAt(position);
+    if (group == nullptr) continue;
+    for (int tensor : group->unwritten) (*slots)[static_cast<size_t>(tensor)].idle = true;
+    for (int tensor : group->intermediates) (*slots)[static_cast<size_t>(tensor)].idle = true;
   }
   for (size_t i = 0; i < slots->size(); ++i) {
     const Arena::Slot& slot = (*slots)[i];
@@ -164,14 +164,14 @@ void Subgraph::MarkIdle(int first_new, int last_prepared, std::vector<Arena::Slo
 TfLiteStatus Subgraph::LayOut(int first_new, int last_prepared) {
   const std::vector<Lifetime> lifetimes = Lifetimes(last_prepared);
   std::vector<Arena::Slot> shared = ArenaSlots(first_new, last_prepared, lifetimes);
-  std::vector<Arena::Slot> lasting;
+  std::vector<Arena::Slot> persistent;
   for (size_t i = 0; i < graph_.tensors().size(); ++i) {
     if (!IsPersistent(graph_.tensors()[i]) || !lifetimes[i].used()) continue;
-    lasting.resize(graph_.tensors().size());
-    lasting[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
+    persistent.resize(graph_.tensors().size());
+    persistent[i] = {kNoOffset, graph_.tensors()[i].bytes, {0, kForever}};
   }
   if (!arena_.Plan(std::move(shared), limits(), &pool()) ||
-      !persistent_.Plan(std::move(lasting), limits(), &pool())) {
+      !persistent_.Plan(std::move(persistent), limits(), &pool())) {
     return Fail(interpreter_->reporter(), kTfLiteError,
                 "subgraph %d: no memory for the tensor arena: expected at most %zu bytes", index_,
                 limits().max_block_bytes);
@@ -191,12 +191,12 @@ void Subgraph::PointIntoArena(int tensor_index) {
 }
 
 TensorMemory Subgraph::placed_tensor(size_t entry) const {
-  const bool lasting = entry >= arena_.placed().size();
-  const Arena& arena = lasting ? persistent_ : arena_;
-  const int tensor = arena.placed()[lasting ? entry - arena_.placed().size() : entry];
+  const bool persistent = entry >= arena_.placed().size();
+  const Arena& arena = persistent ? persistent_ : arena_;
+  const int tensor = arena.placed()[persistent ? entry - arena_.placed().size() : entry];
   const Arena::Slot& slot = arena.slots()[static_cast<size_t>(tensor)];
   const int owner = slot.owner < 0 ? tensor : slot.owner;
-  return {tensor, lasting, slot.offset, slot.bytes, slot.lifetime, owner};
+  return {tensor, persistent, slot.offset, slot.bytes, slot.lifetime, owner};
 }
 
 // Groups always write the graph's outputs.
@@ -245,7 +245,7 @@ TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
   }
   if (!known) {
     custom_allocations_.emplace_back(tensor_index, allocation);
-    client_looks_inside_ = client_looks_inside_ || IsInside(tensor_index);
+    client_reads_intermediates_ = client_reads_intermediates_ || IsInside(tensor_index);
   }
   target->allocation_type = kTfLiteCustom;
   target->data.data = allocation.data;

@@ -31,10 +31,10 @@ class OpListener {
   virtual void BeginOp(int subgraph, int node, const char* op_name) = 0;
   virtual void EndOp(const OpEvent& event) = 0;
   // Returns true if nodes must run one by one, without fusion.
-  virtual bool wants_each_node() const { return false; }
+  virtual bool needs_each_node() const { return false; }
   // Returns true if TilesDone shall be called for every job of the thread pool, before the EndOp of
   // its operator.
-  virtual bool wants_tiles() const { return false; }
+  virtual bool needs_tiles() const { return false; }
   virtual void TilesDone(int subgraph, int node, std::span<const TileWork> work);
 
  protected:
@@ -49,8 +49,8 @@ class OpTimer final : public CallObserver, public TileObserver {
   // Null removes the listener. The listener must outlive the interpreter or be removed before.
   void SetListener(OpListener* listener) { listener_ = listener; }
   bool has_listener() const { return listener_ != nullptr; }
-  bool wants_each_node() const { return listener_ != nullptr && listener_->wants_each_node(); }
-  bool wants_tiles() const { return listener_ != nullptr && listener_->wants_tiles(); }
+  bool needs_each_node() const { return listener_ != nullptr && listener_->needs_each_node(); }
+  bool needs_tiles() const { return listener_ != nullptr && listener_->needs_tiles(); }
 
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;

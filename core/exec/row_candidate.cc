@@ -13,15 +13,15 @@ namespace {
 
 // Minimum row length, so that the work outweighs a function call per row; does not apply to
 // products.
-constexpr int64_t kFewestColumns = 8;
+constexpr int64_t kMinColumns = 8;
 // Maximum row length for a gather of single elements.
-constexpr int64_t kMostTurnedColumns = 192;
+constexpr int64_t kMaxGatheredColumns = 192;
 
 // Grows a candidate from its first node, and keeps the longest prefix that can be a group.
-class Growth {
+class CandidateBuilder {
  public:
-  Growth(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout,
-         SideProducts side_products)
+  CandidateBuilder(const RowPlan& plan, RowCandidate candidate, const StridedShape& layout,
+                   SideProducts side_products)
       : plan_(plan),
         side_products_(side_products),
         nodes_(candidate.nodes),
@@ -34,14 +34,14 @@ class Growth {
 
   RowCandidate Run() {
     const int first = nodes_[0];
-    const int end = std::min(plan_.node_count(), first + kMaxStepSpan);
+    const int end = std::min(plan_.node_count(), first + kMaxGroupSpan);
     for (int n = first + 1; n < end; ++n) {
       if (!plan_.IsFree(n)) continue;
-      const std::optional<StridedShape> layout = LayoutBehind(plan_, n, longest_.rows, made_);
+      const std::optional<StridedShape> layout = LayoutAfter(plan_, n, longest_.rows, computed_);
       if (!layout) continue;
       if (const int product = SideProductOf(n); product >= 0) JoinSideProduct(product);
       Join(n, *layout);
-      ConsiderEnd(*layout);
+      RecordIfComplete(*layout);
     }
     return std::move(longest_);
   }
@@ -49,7 +49,7 @@ class Growth {
  private:
   void AddValue(int node, const StridedShape& layout) {
     const int output = plan_.OutputOf(node);
-    made_[output] = {plan_.TensorAt(output).readers, layout};
+    computed_[output] = {plan_.TensorAt(output).use_count, layout};
   }
 
   void Join(int node, const StridedShape& layout) {
@@ -58,11 +58,11 @@ class Growth {
       head_ = node;
     }
     for (int tensor : plan_.InputsOf(node)) {
-      const auto value = made_.find(tensor);
-      if (value != made_.end()) {
-        --value->second.readers_left;
+      const auto value = computed_.find(tensor);
+      if (value != computed_.end()) {
+        --value->second.consumers_left;
       } else {
-        NeedFromOutside(tensor);
+        RequireExternal(tensor);
       }
     }
     nodes_.push_back(node);
@@ -75,10 +75,10 @@ class Growth {
   int SideProductOf(int node) const {
     const std::span<const int> inputs = plan_.InputsOf(node);
     const bool may_have = side_products_ == SideProducts::kJoin && inputs.size() == 2 &&
-                          plan_.OfferOf(node).kind == RowKind::kElements;
+                          plan_.OfferOf(node).kind == RowKind::kElementwise;
     for (size_t i = 0; i < inputs.size() && may_have; ++i) {
-      const auto other = made_.find(inputs[1 - i]);
-      if (other == made_.end() || !other->second.layout.IsDense()) continue;
+      const auto other = computed_.find(inputs[1 - i]);
+      if (other == computed_.end() || !other->second.layout.IsDense()) continue;
       if (const int product = SideProductFor(node, i); product >= 0) return product;
     }
     return -1;
@@ -88,23 +88,23 @@ class Growth {
   // other consumer; or -1.
   int SideProductFor(int node, size_t i) const {
     const int tensor = plan_.InputsOf(node)[i];
-    const bool may_be_made = (plan_.OfferOf(node).made_inputs >> i & 1) != 0;
-    if (tensor < 0 || made_.count(tensor) != 0 || !may_be_made) return -1;
+    const bool may_be_computed = (plan_.OfferOf(node).computed_inputs >> i & 1) != 0;
+    if (tensor < 0 || computed_.count(tensor) != 0 || !may_be_computed) return -1;
     const int product = plan_.ProducerOf(tensor);
     const bool is_free = product > nodes_[0] && plan_.IsFree(product) && plan_.IsProduct(product) &&
-                         !ReadsMadeValues(product);
-    const StepTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
-    const bool are_the_steps = rows.readers == 1 && rows.elements == output.elements &&
-                               plan_.RowsOf(tensor) == longest_.rows;
+                         !ReadsComputedValues(product);
+    const PlanTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
+    const bool has_group_rows = rows.use_count == 1 && rows.elements == output.elements &&
+                                plan_.RowsOf(tensor) == longest_.rows;
     // Both rows must fit the cache together.
     const bool fits = 2 * rows.channels * int64_t{sizeof(float)} <= kMaxRowBytes;
-    return is_free && are_the_steps && fits ? product : -1;
+    return is_free && has_group_rows && fits ? product : -1;
   }
 
-  bool ReadsMadeValues(int node) const {
+  bool ReadsComputedValues(int node) const {
     const std::span<const int> inputs = plan_.InputsOf(node);
     return std::any_of(inputs.begin(), inputs.end(),
-                       [this](int tensor) { return made_.count(tensor) != 0; });
+                       [this](int tensor) { return computed_.count(tensor) != 0; });
   }
 
   void JoinSideProduct(int product) {
@@ -114,13 +114,13 @@ class Growth {
     head_ = std::max(head_, product);
   }
 
-  void NeedFromOutside(int tensor) {
-    if (tensor >= 0) last_needed_ = std::max(last_needed_, plan_.ProducerOf(tensor));
+  void RequireExternal(int tensor) {
+    if (tensor >= 0) last_external_ = std::max(last_external_, plan_.ProducerOf(tensor));
   }
 
   // Records the nodes so far if they can be a group: its output must have the layout of its tensor.
-  void ConsiderEnd(const StridedShape& layout) {
-    if (head_ < 0 || last_needed_ >= head_ || !OnlyNewestIsRead()) return;
+  void RecordIfComplete(const StridedShape& layout) {
+    if (head_ < 0 || last_external_ >= head_ || !OnlyNewestIsRead()) return;
     int scatters = -1;
     if (longest_.undoes_transpose) {
       if (!layout.IsDense() || transposes_ < 2) return;
@@ -136,8 +136,8 @@ class Growth {
 
   bool OnlyNewestIsRead() const {
     const int newest = plan_.OutputOf(nodes_.back());
-    return std::all_of(made_.begin(), made_.end(), [newest](const auto& value) {
-      return value.first == newest || value.second.readers_left == 0;
+    return std::all_of(computed_.begin(), computed_.end(), [newest](const auto& value) {
+      return value.first == newest || value.second.consumers_left == 0;
     });
   }
 
@@ -146,9 +146,9 @@ class Growth {
   std::vector<int> nodes_;
   int head_;
   bool has_side_products_ = false;
-  int transposes_;        // number of TRANSPOSEs that leave elements in place
-  int last_needed_ = -1;  // last external producer; it must precede the head
-  MadeValues made_;
+  int transposes_;          // number of TRANSPOSEs that leave elements in place
+  int last_external_ = -1;  // last external producer; it must precede the head
+  ComputedValues computed_;
   RowCandidate longest_;
 };
 
@@ -158,33 +158,33 @@ bool GathersRows(const RowPlan& plan, int transpose, int64_t rows) {
   const int output = plan.OutputOf(transpose);
   const int64_t columns = plan.TensorAt(output).elements / rows;
   if (DenseLayout(plan, output).AxesBeforeRows(columns) < 0) return false;
-  const StridedShape lies = GatheredBy(plan, transpose);
-  int last = lies.rank - 1;
-  while (last >= 0 && lies.dims[last] == 1) --last;
-  return last < 0 || lies.steps[last] == 1 || columns <= kMostTurnedColumns;
+  const StridedShape strided = GatheredBy(plan, transpose);
+  int last = strided.rank - 1;
+  while (last >= 0 && strided.dims[last] == 1) --last;
+  return last < 0 || strided.strides[last] == 1 || columns <= kMaxGatheredColumns;
 }
 
 // Follows RESHAPEs after a TRANSPOSE and returns the rows of the result if the TRANSPOSE can gather
 // them; else 0.
-int64_t RowsBehindTranspose(const RowPlan& plan, int transpose) {
+int64_t RowsAfterTranspose(const RowPlan& plan, int transpose) {
   int tensor = plan.OutputOf(transpose);
-  for (int hops = 0; hops < kMaxStepSpan && plan.TensorAt(tensor).readers == 1; ++hops) {
+  for (int hops = 0; hops < kMaxGroupSpan && plan.TensorAt(tensor).use_count == 1; ++hops) {
     const int reader = plan.LastConsumerOf(tensor);
     if (reader < 0 || !plan.IsFree(reader) || !plan.IsReshape(reader)) break;
     tensor = plan.OutputOf(reader);
   }
   const int64_t rows = plan.RowsOf(tensor);
-  if (rows <= 0 || plan.TensorAt(tensor).channels < kFewestColumns) return 0;
+  if (rows <= 0 || plan.TensorAt(tensor).channels < kMinColumns) return 0;
   return GathersRows(plan, transpose, rows) ? rows : 0;
 }
 
 // Returns the number of rows of a group that begins with the node; 0 if it cannot begin one.
 int64_t RowsFrom(const RowPlan& plan, int node) {
   switch (plan.OfferOf(node).kind) {
-    case RowKind::kFold:
+    case RowKind::kRowReduce:
       return plan.TensorAt(plan.OutputOf(node)).elements;
     case RowKind::kTranspose:
-      return RowsBehindTranspose(plan, node);
+      return RowsAfterTranspose(plan, node);
     case RowKind::kProduct:
       return plan.RowsOf(plan.OutputOf(node));
     default:
@@ -196,16 +196,16 @@ int64_t RowsFrom(const RowPlan& plan, int node) {
 
 RowCandidate CandidateAroundTransposes(const RowPlan& plan, int first) {
   const bool transpose = plan.IsTranspose(first);
-  const bool maps = plan.OfferOf(first).kind == RowKind::kElements && !plan.IsReshape(first);
+  const bool maps = plan.OfferOf(first).kind == RowKind::kElementwise && !plan.IsReshape(first);
   if (!transpose && !maps) return {};
   const int tensor = transpose ? plan.InputOf(first) : plan.OutputOf(first);
   const int64_t rows = plan.RowsOf(tensor);
-  if (rows <= 0 || plan.TensorAt(tensor).channels < kFewestColumns) return {};
+  if (rows <= 0 || plan.TensorAt(tensor).channels < kMinColumns) return {};
   const StridedShape layout = transpose ? GatheredBy(plan, first) : DenseLayout(plan, tensor);
   if (transpose && layout.IsDense()) return {};
   RowCandidate candidate = {.rows = rows, .undoes_transpose = true, .nodes = {first}};
   if (transpose) candidate.head = first;
-  return Growth(plan, std::move(candidate), layout, SideProducts::kNone).Run();
+  return CandidateBuilder(plan, std::move(candidate), layout, SideProducts::kNone).Run();
 }
 
 RowCandidate CandidateAlone(const RowPlan& plan, int node) {
@@ -219,7 +219,7 @@ RowCandidate CandidateFromRows(const RowPlan& plan, int first, SideProducts side
   RowCandidate candidate = CandidateAlone(plan, first);
   if (candidate.nodes.empty()) return candidate;
   const StridedShape layout = DenseLayout(plan, plan.OutputOf(first));
-  return Growth(plan, std::move(candidate), layout, side_products).Run();
+  return CandidateBuilder(plan, std::move(candidate), layout, side_products).Run();
 }
 
 }  // namespace deputy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds candidates for row-wise fusion groups, each of which begins at a given node of the plan.
-// Pure functions, part of the pass for row-wise groups (core/exec/row_steps.h), which decides which
-// candidates become groups.
+// Pure functions, part of the pass for row-wise groups (core/exec/row_groups.h), which decides
+// which candidates become groups.
 #ifndef DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
 #define DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
 

@@ -7,7 +7,7 @@ namespace {
 bool Has(uint32_t bits, size_t i) { return (bits >> i & 1) != 0; }
 
 // Returns true if the layout's axes are those of the tensor.
-bool HasAxesOf(const StepTensor& tensor, const StridedShape& layout) {
+bool HasAxesOf(const PlanTensor& tensor, const StridedShape& layout) {
   return static_cast<size_t>(layout.rank) == tensor.dims.size();
 }
 
@@ -15,23 +15,23 @@ bool HasAxesOf(const StepTensor& tensor, const StridedShape& layout) {
 std::optional<StridedShape> LayoutOfPart(const RowOffer& offer, int64_t columns, int out_columns,
                                          const StridedShape& layout) {
   if (layout.dims[offer.part_axis] != columns) return std::nullopt;
-  return layout.WithPartOfRows(offer.part_axis, out_columns);
+  return layout.WithRowSlice(offer.part_axis, out_columns);
 }
 
 // Returns true if rows of a dense input are the rows that the node needs for the same rows of its
 // output.
 bool ComputesRows(const RowPlan& plan, int node, size_t i, int64_t columns, int64_t out_columns) {
   const RowOffer& offer = plan.OfferOf(node);
-  const StepTensor& input = plan.TensorAt(plan.InputsOf(node)[i]);
-  const StepTensor& output = plan.TensorAt(plan.OutputOf(node));
+  const PlanTensor& input = plan.TensorAt(plan.InputsOf(node)[i]);
+  const PlanTensor& output = plan.TensorAt(plan.OutputOf(node));
   switch (offer.kind) {
-    case RowKind::kElements:
-      return Has(offer.made_inputs, i) ||
+    case RowKind::kElementwise:
+      return Has(offer.computed_inputs, i) ||
              (Has(offer.row_values, i) && columns == 1 && out_columns == output.channels);
-    case RowKind::kFold:
-      return Has(offer.made_inputs, i) && columns == input.channels && out_columns == 1;
+    case RowKind::kRowReduce:
+      return Has(offer.computed_inputs, i) && columns == input.channels && out_columns == 1;
     default:
-      return Has(offer.made_inputs, i) && columns == input.channels &&
+      return Has(offer.computed_inputs, i) && columns == input.channels &&
              out_columns == output.channels;
   }
 }
@@ -44,8 +44,8 @@ std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t
   const int input = plan.InputsOf(node)[i], output = plan.OutputOf(node);
   const int64_t columns = plan.ColumnsOf(input, rows), out_columns = plan.ColumnsOf(output, rows);
   if (columns == 0 || out_columns == 0 || out_columns > INT32_MAX) return std::nullopt;
-  if (offer.kind == RowKind::kTranspose || offer.kind == RowKind::kPart) {
-    if (!Has(offer.made_inputs, i) || !HasAxesOf(plan.TensorAt(input), layout)) {
+  if (offer.kind == RowKind::kTranspose || offer.kind == RowKind::kColumnSlice) {
+    if (!Has(offer.computed_inputs, i) || !HasAxesOf(plan.TensorAt(input), layout)) {
       return std::nullopt;
     }
     return offer.kind == RowKind::kTranspose
@@ -59,14 +59,15 @@ std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t
 // Returns the output's layout for an input that is not dense: the node must be element-wise, with
 // all its inputs in the same layout.
 std::optional<StridedShape> LayoutFromElements(const RowPlan& plan, int node,
-                                               const StridedShape& layout, const MadeValues& made) {
+                                               const StridedShape& layout,
+                                               const ComputedValues& computed) {
   const RowOffer& offer = plan.OfferOf(node);
-  if (offer.kind != RowKind::kElements) return std::nullopt;
+  if (offer.kind != RowKind::kElementwise) return std::nullopt;
   const std::span<const int> inputs = plan.InputsOf(node);
   for (size_t i = 0; i < inputs.size() && !plan.IsReshape(node); ++i) {
-    const auto value = made.find(inputs[i]);
-    const bool fits = value != made.end()
-                          ? Has(offer.made_inputs, i) && value->second.layout == layout
+    const auto value = computed.find(inputs[i]);
+    const bool fits = value != computed.end()
+                          ? Has(offer.computed_inputs, i) && value->second.layout == layout
                           : inputs[i] < 0 || plan.TensorAt(inputs[i]).elements == 1;
     if (!fits) return std::nullopt;
   }
@@ -92,19 +93,19 @@ StridedShape ScatteredBy(const RowPlan& plan, int transpose) {
   return output.Transposed(inverse);
 }
 
-std::optional<StridedShape> LayoutBehind(const RowPlan& plan, int node, int64_t rows,
-                                         const MadeValues& made) {
+std::optional<StridedShape> LayoutAfter(const RowPlan& plan, int node, int64_t rows,
+                                        const ComputedValues& computed) {
   const RowKind kind = plan.OfferOf(node).kind;
-  const bool may_be_strided = kind == RowKind::kTranspose || kind == RowKind::kPart;
+  const bool may_be_strided = kind == RowKind::kTranspose || kind == RowKind::kColumnSlice;
   const std::span<const int> inputs = plan.InputsOf(node);
   std::optional<StridedShape> result;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto value = made.find(inputs[i]);
-    if (value == made.end()) continue;
-    if (i >= kMaxMadeInputs) return std::nullopt;
+    const auto value = computed.find(inputs[i]);
+    if (value == computed.end()) continue;
+    if (i >= kMaxComputedInputs) return std::nullopt;
     const StridedShape& layout = value->second.layout;
     result = layout.IsDense() || may_be_strided ? LayoutFromRows(plan, node, i, rows, layout)
-                                                : LayoutFromElements(plan, node, layout, made);
+                                                : LayoutFromElements(plan, node, layout, computed);
     if (!result) return std::nullopt;
   }
   return result;

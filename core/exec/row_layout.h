@@ -16,11 +16,11 @@
 namespace deputy {
 
 // A tensor that the group computes.
-struct MadeValue {
-  int readers_left = 0;  // number of consumers that are not in the group yet
-  StridedShape layout;   // layout of its elements in the group's rows
+struct ComputedValue {
+  int consumers_left = 0;  // number of consumers that are not in the group yet
+  StridedShape layout;     // layout of its elements in the group's rows
 };
-using MadeValues = std::map<int, MadeValue>;  // by tensor
+using ComputedValues = std::map<int, ComputedValue>;  // by tensor
 
 // Returns the contiguous layout of a tensor; its rank is 0 if the tensor has too many dimensions.
 StridedShape DenseLayout(const RowPlan& plan, int tensor);
@@ -31,9 +31,9 @@ StridedShape GatheredBy(const RowPlan& plan, int transpose);
 StridedShape ScatteredBy(const RowPlan& plan, int transpose);
 
 // Returns the layout of the node's output if the node can be computed from the group's rows, where
-// `made` are the values computed so far; none otherwise.
-std::optional<StridedShape> LayoutBehind(const RowPlan& plan, int node, int64_t rows,
-                                         const MadeValues& made);
+// `computed` are the values computed so far; none otherwise.
+std::optional<StridedShape> LayoutAfter(const RowPlan& plan, int node, int64_t rows,
+                                        const ComputedValues& computed);
 
 }  // namespace deputy
 

@@ -5,14 +5,14 @@
 
 namespace deputy {
 
-RowPlan::RowPlan(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                 std::span<const Step> steps)
+RowPlan::RowPlan(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                 std::span<const FusionGroup> groups)
     : nodes_(nodes),
       tensors_(tensors),
-      producer_(MakersOf(nodes, tensors.size())),
+      producer_(ProducersOf(nodes, tensors.size())),
       last_consumer_(tensors.size(), -1),
-      taken_(nodes.size()) {
-  for (const Step& step : steps) Take(step.nodes);
+      claimed_(nodes.size()) {
+  for (const FusionGroup& group : groups) Take(group.nodes);
   for (size_t n = 0; n < nodes.size(); ++n) {
     for (int tensor : nodes[n].inputs) {
       if (tensor >= 0) last_consumer_[static_cast<size_t>(tensor)] = static_cast<int>(n);
@@ -21,24 +21,24 @@ RowPlan::RowPlan(std::span<const StepNode> nodes, std::span<const StepTensor> te
 }
 
 bool RowPlan::IsFree(int node) const {
-  const StepNode& at = NodeAt(node);
-  if (taken_[static_cast<size_t>(node)] || at.offer == nullptr ||
+  const GroupNode& at = NodeAt(node);
+  if (claimed_[static_cast<size_t>(node)] || at.offer == nullptr ||
       at.offer->by_rows.kernel == nullptr || at.inputs.empty() || at.inputs[0] < 0 ||
       at.outputs.size() != 1 || at.outputs[0] < 0) {
     return false;
   }
-  const StepTensor& output = TensorAt(at.outputs[0]);
+  const PlanTensor& output = TensorAt(at.outputs[0]);
   const auto can_be_read = [this](int tensor) { return tensor < 0 || !TensorAt(tensor).fixed; };
-  return !output.fixed && !output.lasting && output.elements > 0 &&
+  return !output.fixed && !output.computed_once && output.elements > 0 &&
          std::all_of(at.inputs.begin(), at.inputs.end(), can_be_read);
 }
 
 void RowPlan::Take(std::span<const int> nodes) {
-  for (int node : nodes) taken_[static_cast<size_t>(node)] = true;
+  for (int node : nodes) claimed_[static_cast<size_t>(node)] = true;
 }
 
 int64_t RowPlan::RowsOf(int tensor) const {
-  const StepTensor& value = TensorAt(tensor);
+  const PlanTensor& value = TensorAt(tensor);
   return value.channels > 0 ? value.elements / value.channels : 0;
 }
 

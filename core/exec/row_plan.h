@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan as the pass for row-wise groups (core/exec/row_steps.h) uses it: which nodes can be
+// The plan as the pass for row-wise groups (core/exec/row_groups.h) uses it: which nodes can be
 // computed by rows and are still free, and the producers and consumers of tensors.
 #ifndef DEPUTY_CORE_EXEC_ROW_PLAN_H_
 #define DEPUTY_CORE_EXEC_ROW_PLAN_H_
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/exec/steps.h"
+#include "core/exec/fusion_groups.h"
 
 namespace deputy {
 
@@ -20,9 +20,9 @@ inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 // Nodes by their position in the plan, tensors by their index. Nodes and tensors are borrowed.
 class RowPlan {
  public:
-  // Nodes of `steps` are not free.
-  RowPlan(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-          std::span<const Step> steps);
+  // Nodes of `groups` are not free.
+  RowPlan(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+          std::span<const FusionGroup> groups);
 
   // ---- Nodes -----------------------------------------------------------------------------------
   int node_count() const { return static_cast<int>(nodes_.size()); }
@@ -42,7 +42,7 @@ class RowPlan {
   bool IsReshape(int node) const { return OfferOf(node).kernel->rows == nullptr; }
 
   // ---- Tensors ---------------------------------------------------------------------------------
-  const StepTensor& TensorAt(int tensor) const { return tensors_[static_cast<size_t>(tensor)]; }
+  const PlanTensor& TensorAt(int tensor) const { return tensors_[static_cast<size_t>(tensor)]; }
   // Return the last node that writes or reads the tensor, or -1.
   int ProducerOf(int tensor) const { return producer_[static_cast<size_t>(tensor)]; }
   int LastConsumerOf(int tensor) const { return last_consumer_[static_cast<size_t>(tensor)]; }
@@ -52,13 +52,13 @@ class RowPlan {
   int64_t ColumnsOf(int tensor, int64_t rows) const;
 
  private:
-  const StepNode& NodeAt(int node) const { return nodes_[static_cast<size_t>(node)]; }
+  const GroupNode& NodeAt(int node) const { return nodes_[static_cast<size_t>(node)]; }
 
-  const std::span<const StepNode> nodes_;
-  const std::span<const StepTensor> tensors_;
+  const std::span<const GroupNode> nodes_;
+  const std::span<const PlanTensor> tensors_;
   const std::vector<int> producer_;
   std::vector<int> last_consumer_;
-  std::vector<bool> taken_;
+  std::vector<bool> claimed_;
 };
 
 }  // namespace deputy

@@ -45,14 +45,14 @@ class Builder {
 
   RowProgram Build() {
     const std::vector<int>& nodes = candidate_.nodes;
-    const auto computes = [this](int node) { return !IsRenaming(node); };
+    const auto computes = [this](int node) { return !IsNoOp(node); };
     const int last = *std::find_if(nodes.rbegin(), nodes.rend(), computes);
     for (size_t i = 0; i < nodes.size();) {
       const std::vector<ChainedNode> chain = ChainFrom(i);
       if (chain.size() > 1) {
         AddChain(chain, chain.back().node == last);
-      } else if (IsRenaming(nodes[i])) {
-        Rename(nodes[i]);
+      } else if (IsNoOp(nodes[i])) {
+        AddAlias(nodes[i]);
       } else {
         AddOp(nodes[i], nodes[i] == last);
       }
@@ -72,19 +72,19 @@ class Builder {
   struct Value {
     int slot = -1;  // -1: the group's output
     int columns = 0;
-    int readers_left = 0;
+    int consumers_left = 0;
   };
 
   // Returns true for nodes that compute nothing: RESHAPEs, and TRANSPOSEs except one at the begin
   // of the group, which gathers.
-  bool IsRenaming(int node) const {
+  bool IsNoOp(int node) const {
     return plan_.IsTranspose(node) ? node != candidate_.nodes.front() : plan_.IsReshape(node);
   }
 
-  void Rename(int node) {
+  void AddAlias(int node) {
     const int output = plan_.OutputOf(node);
     const size_t value = value_of_.at(plan_.InputOf(node));
-    values_[value].readers_left += plan_.TensorAt(output).readers - 1;
+    values_[value].consumers_left += plan_.TensorAt(output).use_count - 1;
     value_of_[output] = value;
   }
 
@@ -101,7 +101,7 @@ class Builder {
     if (!is_last) op.out = slots_.Take(op.out_columns);
     if (op.is_product) slots_.Free(freed);
     value_of_[output] = values_.size();
-    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).readers});
+    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).use_count});
     program_.ops.push_back(op);
   }
 
@@ -114,17 +114,17 @@ class Builder {
     const std::vector<int>& nodes = candidate_.nodes;
     int first = -1, newest = -1;
     for (; i < nodes.size() && chain.size() < size_t{kMaxChainedOps}; ++i) {
-      if (chain.empty()) first = newest = FirstMadeInputOf(nodes[i]);
+      if (chain.empty()) first = newest = FirstComputedInputOf(nodes[i]);
       const std::optional<ChainedNode> next = NextInChain(nodes[i], first, newest);
       if (!next) break;
       chain.push_back(*next);
       newest = plan_.OutputOf(nodes[i]);
-      if (plan_.TensorAt(newest).readers != 1) break;
+      if (plan_.TensorAt(newest).use_count != 1) break;
     }
     return chain;
   }
 
-  int FirstMadeInputOf(int node) const {
+  int FirstComputedInputOf(int node) const {
     for (int tensor : plan_.InputsOf(node)) {
       if (value_of_.count(tensor) != 0) return tensor;
     }
@@ -136,42 +136,42 @@ class Builder {
   std::optional<ChainedNode> NextInChain(int node, int first, int newest) const {
     const std::span<const int> inputs = plan_.InputsOf(node);
     const RowOffer& offer = plan_.OfferOf(node);
-    if (newest < 0 || offer.kind != RowKind::kElements || offer.kernel->element == nullptr ||
+    if (newest < 0 || offer.kind != RowKind::kElementwise || offer.kernel->element == nullptr ||
         inputs.size() > 2) {
       return std::nullopt;
     }
-    const int made = inputs[0] == newest ? 0 : 1;
+    const int computed = inputs[0] == newest ? 0 : 1;
     const auto has_elements = [&](int tensor) {
       return plan_.TensorAt(tensor).elements == plan_.TensorAt(plan_.OutputOf(node)).elements;
     };
-    if (made >= static_cast<int>(inputs.size()) || inputs[static_cast<size_t>(made)] != newest ||
-        !has_elements(newest)) {
+    if (computed >= static_cast<int>(inputs.size()) ||
+        inputs[static_cast<size_t>(computed)] != newest || !has_elements(newest)) {
       return std::nullopt;
     }
-    ChainedNode chained = {.node = node, .kernel = offer.kernel, .made = made};
+    ChainedNode chained = {.node = node, .kernel = offer.kernel, .computed = computed};
     if (inputs.size() == 1) return chained;
-    const int other = inputs[static_cast<size_t>(1 - made)];
-    chained.takes_first = other == first;
+    const int other = inputs[static_cast<size_t>(1 - computed)];
+    chained.uses_first = other == first;
     const bool is_number =
         other >= 0 && value_of_.count(other) == 0 && plan_.TensorAt(other).elements == 1;
-    return chained.takes_first || is_number ? std::optional(chained) : std::nullopt;
+    return chained.uses_first || is_number ? std::optional(chained) : std::nullopt;
   }
 
   void AddChain(const std::vector<ChainedNode>& chain, bool is_last) {
-    const int first = plan_.InputsOf(chain[0].node)[static_cast<size_t>(chain[0].made)];
+    const int first = plan_.InputsOf(chain[0].node)[static_cast<size_t>(chain[0].computed)];
     const int output = plan_.OutputOf(chain.back().node);
     Value& value = values_[value_of_.at(first)];
     RowOp op = {.node = chain.back().node, .kernel = plan_.OfferOf(chain.back().node).kernel};
-    op.made[0] = value.slot;
-    op.made_columns[0] = value.columns;
+    op.computed[0] = value.slot;
+    op.computed_columns[0] = value.columns;
     op.out_columns = value.columns;
     op.chain = chain;
-    --value.readers_left;
-    for (const ChainedNode& chained : chain) value.readers_left -= chained.takes_first ? 1 : 0;
-    if (value.readers_left == 0) slots_.Free(std::array{value.slot});
+    --value.consumers_left;
+    for (const ChainedNode& chained : chain) value.consumers_left -= chained.uses_first ? 1 : 0;
+    if (value.consumers_left == 0) slots_.Free(std::array{value.slot});
     if (!is_last) op.out = slots_.Take(op.out_columns);
     value_of_[output] = values_.size();
-    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).readers});
+    values_.push_back({op.out, op.out_columns, plan_.TensorAt(output).use_count});
     program_.ops.push_back(std::move(op));
   }
 
@@ -180,12 +180,12 @@ class Builder {
     std::vector<int> freed;
     const std::span<const int> inputs = plan_.InputsOf(op->node);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const auto made = value_of_.find(inputs[i]);
-      if (made == value_of_.end()) continue;
-      Value& value = values_[made->second];
-      op->made[i] = value.slot;
-      op->made_columns[i] = value.columns;
-      if (--value.readers_left == 0) freed.push_back(value.slot);
+      const auto computed = value_of_.find(inputs[i]);
+      if (computed == value_of_.end()) continue;
+      Value& value = values_[computed->second];
+      op->computed[i] = value.slot;
+      op->computed_columns[i] = value.columns;
+      if (--value.consumers_left == 0) freed.push_back(value.slot);
     }
     return freed;
   }
@@ -194,7 +194,7 @@ class Builder {
   void DescribeStrides(RowOp* op) const {
     const int node = op->node;
     const auto operands = operands_.find(node);
-    for (size_t i = 0; operands != operands_.end() && i < kMaxMadeInputs; ++i) {
+    for (size_t i = 0; operands != operands_.end() && i < kMaxComputedInputs; ++i) {
       op->strided[i] = operands->second[i].input;
     }
     if (node == candidate_.scatters) {

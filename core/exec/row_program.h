@@ -2,7 +2,7 @@
 //
 // Generates the program of a row-wise group: its operations in order, and the slots of block memory
 // that hold their values. Values with disjoint lifetimes share a slot. Pure functions, part of the
-// pass for row-wise groups (core/exec/row_steps.h).
+// pass for row-wise groups (core/exec/row_groups.h).
 #ifndef DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
 #define DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
 

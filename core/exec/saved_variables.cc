@@ -28,7 +28,7 @@ void SavedVariables::Save(Subgraph* subgraph) {
   entry.round = round_;
 }
 
-TfLiteStatus SavedVariables::PutBack() {
+TfLiteStatus SavedVariables::Restore() {
   for (const auto& [index, entry] : entries_) {
     if (entry.round != round_) continue;
     if (!entry.ready) {
@@ -46,7 +46,7 @@ TfLiteStatus SavedVariables::PutBack() {
   // Contents are restored last, because allocating a subgraph may allocate, and so reset, subgraphs
   // that it calls.
   for (const auto& [index, entry] : entries_) {
-    if (entry.round == round_ && entry.ready) entry.subgraph->PutBack(entry.variables);
+    if (entry.round == round_ && entry.ready) entry.subgraph->Restore(entry.variables);
   }
   return kTfLiteOk;
 }

@@ -25,7 +25,7 @@ class SavedVariables {
   // Restores every saved variable. A call with other shapes reallocates a subgraph, which resets
   // its variables; so the former input shapes are restored, too. A failure is reported before it is
   // returned.
-  TfLiteStatus PutBack();
+  TfLiteStatus Restore();
 
  private:
   struct Shape {

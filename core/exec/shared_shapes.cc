@@ -6,7 +6,7 @@
 namespace deputy {
 namespace {
 
-constexpr int kNobody = -1;
+constexpr int kNone = -1;
 
 std::span<const int> Dims(const TfLiteTensor& tensor) {
   if (tensor.dims == nullptr) return {};
@@ -33,14 +33,14 @@ std::string SharedShape::Difference(const TfLiteTensor& now) const {
 }
 
 void SharedShapes::BeginPlan(const Graph& graph, const std::vector<int>& plan) {
-  first_user_.assign(graph.tensors().size(), kNobody);
+  first_user_.assign(graph.tensors().size(), kNone);
   for (const int node_index : plan) {
     const TfLiteNode& node = *graph.node(node_index);
     for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {
       for (int i = 0; i < indices->size; ++i) {
         if (indices->data[i] < 0) continue;
         int& first = first_user_[static_cast<size_t>(indices->data[i])];
-        if (first == kNobody) first = node_index;
+        if (first == kNone) first = node_index;
       }
     }
   }
@@ -50,7 +50,7 @@ bool SharedShapes::UsedBefore(int tensor, int node_index) const {
   // Tensors that kernels have added since are used by one node only.
   if (tensor < 0 || static_cast<size_t>(tensor) >= first_user_.size()) return false;
   const int first = first_user_[static_cast<size_t>(tensor)];
-  return first != kNobody && first != node_index;
+  return first != kNone && first != node_index;
 }
 
 std::vector<SharedShape> SharedShapes::Of(const Graph& graph, int node_index) const {

@@ -3,7 +3,7 @@
 // Detects nodes whose prepare changes a tensor that an earlier node uses. Such tensors are
 // variables, which are read before they are written, and those on which a custom operator works in
 // place. Each node is prepared for the type and shape of its tensors at that time, so a later
-// node's prepare must not change them. (For all other tensors core/model/tensor_makers.h checks
+// node's prepare must not change them. (For all other tensors core/model/tensor_producers.h checks
 // this when the model is loaded.)
 #ifndef DEPUTY_CORE_EXEC_SHARED_SHAPES_H_
 #define DEPUTY_CORE_EXEC_SHARED_SHAPES_H_

@@ -11,7 +11,7 @@ namespace deputy {
 namespace {
 
 // Maximum number of rows that the last layer computes per strip; more do not make it faster.
-constexpr int kMostRows = 4;
+constexpr int kMaxStripRows = 4;
 // Returns the size of the layers' intermediate rows and of the last layer's rows in one strip.
 size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
   int64_t count = std::min(rows, layers.back()->rows);
@@ -27,77 +27,78 @@ size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
 
 class Joiner {
  public:
-  Joiner(std::span<const StepNode> nodes, std::span<const StepTensor> tensors, size_t cache_bytes,
-         std::vector<Step>* steps)
+  Joiner(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors, size_t cache_bytes,
+         std::vector<FusionGroup>* groups)
       : nodes_(nodes),
         tensors_(tensors),
         cache_bytes_(cache_bytes),
-        maker_(MakersOf(nodes, tensors.size())),
-        reader_(tensors.size(), -1) {
-    FindLayers(steps);
+        producer_(ProducersOf(nodes, tensors.size())),
+        consumer_(tensors.size(), -1) {
+    FindLayers(groups);
   }
 
   void Run() {
-    std::vector<bool> taken(layers_.size());
+    std::vector<bool> grouped(layers_.size());
     for (size_t first = 0; first < layers_.size(); ++first) {
-      if (taken[first]) continue;
+      if (grouped[first]) continue;
       const std::vector<size_t> chain = ChainFrom(first);
-      for (size_t layer : chain) taken[layer] = true;
+      for (size_t layer : chain) grouped[layer] = true;
       if (chain.size() > 1) {
-        done_.push_back(Joined(chain));
+        groups_done_.push_back(Joined(chain));
       } else if (layers_[first].nodes.size() > 1 || layers_[first].run.input_stride.any() ||
                  layers_[first].run.output_stride.any()) {
-        done_.push_back(std::move(layers_[first]));
+        groups_done_.push_back(std::move(layers_[first]));
       }
     }
   }
 
-  std::vector<Step> Steps() && {
-    std::sort(done_.begin(), done_.end(),
-              [](const Step& a, const Step& b) { return a.head < b.head; });
-    return std::move(done_);
+  std::vector<FusionGroup> Groups() && {
+    std::sort(groups_done_.begin(), groups_done_.end(),
+              [](const FusionGroup& a, const FusionGroup& b) { return a.head < b.head; });
+    return std::move(groups_done_);
   }
 
  private:
   // Collects every layer that can be computed in strips, with its group, in plan order.
-  void FindLayers(std::vector<Step>* steps) {
-    std::vector<int> step_of(nodes_.size(), -1);
-    for (size_t s = 0; s < steps->size(); ++s) {
-      for (int node : (*steps)[s].nodes) step_of[static_cast<size_t>(node)] = static_cast<int>(s);
+  void FindLayers(std::vector<FusionGroup>* groups) {
+    std::vector<int> group_of(nodes_.size(), -1);
+    for (size_t s = 0; s < groups->size(); ++s) {
+      for (int node : (*groups)[s].nodes) group_of[static_cast<size_t>(node)] = static_cast<int>(s);
     }
     for (size_t n = 0; n < nodes_.size(); ++n) {
-      const StepNode& node = nodes_[n];
-      Step* const step = step_of[n] < 0 ? nullptr : &(*steps)[static_cast<size_t>(step_of[n])];
-      const bool can = (step == nullptr || step->wait == 0) && node.offer != nullptr &&
+      const GroupNode& node = nodes_[n];
+      FusionGroup* const group =
+          group_of[n] < 0 ? nullptr : &(*groups)[static_cast<size_t>(group_of[n])];
+      const bool can = (group == nullptr || group->delay == 0) && node.offer != nullptr &&
                        node.offer->strip.rows > 0 && !node.inputs.empty() && node.inputs[0] >= 0 &&
                        node.outputs.size() == 1 && node.outputs[0] >= 0 &&
-                       !TensorAt(node.outputs[0]).fixed && !TensorAt(node.outputs[0]).lasting;
+                       !TensorAt(node.outputs[0]).fixed && !TensorAt(node.outputs[0]).computed_once;
       const int head = static_cast<int>(n);
-      if (step != nullptr && step->head == head) {
-        can ? AddLayer(std::move(*step)) : done_.push_back(std::move(*step));
-      } else if (can && step == nullptr) {
-        Step alone = {.head = head, .nodes = {head}, .run = {}};
+      if (group != nullptr && group->head == head) {
+        can ? AddLayer(std::move(*group)) : groups_done_.push_back(std::move(*group));
+      } else if (can && group == nullptr) {
+        FusionGroup alone = {.head = head, .nodes = {head}, .run = {}};
         alone.run.output = node.outputs[0];
         AddLayer(std::move(alone));
       }
     }
   }
 
-  void AddLayer(Step step) {
-    reader_[static_cast<size_t>(InputOf(step))] = static_cast<int>(layers_.size());
-    layers_.push_back(std::move(step));
+  void AddLayer(FusionGroup group) {
+    consumer_[static_cast<size_t>(InputOf(group))] = static_cast<int>(layers_.size());
+    layers_.push_back(std::move(group));
   }
 
-  const StepNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
-  const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
+  const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
+  const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
   const StripOffer& OfferOf(size_t layer) const { return NodeAt(layers_[layer].head).offer->strip; }
-  int InputOf(const Step& layer) const {
+  int InputOf(const FusionGroup& layer) const {
     return layer.run.input >= 0 ? layer.run.input : NodeAt(layer.head).inputs[0];
   }
 
   std::vector<size_t> ChainFrom(size_t first) const {
     std::vector<size_t> chain = {first};
-    while (chain.size() < kMostStripLayers) {
+    while (chain.size() < kMaxStripLayers) {
       const int next = NextOf(chain);
       if (next < 0) break;
       chain.push_back(static_cast<size_t>(next));
@@ -107,18 +108,19 @@ class Joiner {
 
   // Returns the layer that follows the last one of the chain, or -1.
   int NextOf(const std::vector<size_t>& chain) const {
-    const Step &last = layers_[chain.back()], &first = layers_[chain.front()];
-    const StepTensor& made = TensorAt(last.run.output);
-    const int number = reader_[static_cast<size_t>(last.run.output)];
-    if (number < 0 || made.readers != 1 || made.fixed || made.lasting) return -1;
+    const FusionGroup &last = layers_[chain.back()], &first = layers_[chain.front()];
+    const PlanTensor& output = TensorAt(last.run.output);
+    const int number = consumer_[static_cast<size_t>(last.run.output)];
+    if (number < 0 || output.use_count != 1 || output.fixed || output.computed_once) return -1;
     const auto next = static_cast<size_t>(number);
     const StripOffer& offer = OfferOf(chain.back());
     const size_t bytes =
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
     // A tensor that fits the cache is read from there, so strips gain nothing.
     if (bytes < cache_bytes_ || next <= chain.back() || !IsWhole(last) || !IsWhole(layers_[next]) ||
-        !AgreesWith(chain.back(), next) || layers_[next].nodes.back() - first.head > kMaxStepSpan ||
-        !HasAllElse(layers_[next], first.head)) {
+        !AgreesWith(chain.back(), next) ||
+        layers_[next].nodes.back() - first.head > kMaxGroupSpan ||
+        !OtherInputsAvailable(layers_[next], first.head)) {
       return -1;
     }
     std::vector<size_t> longer = chain;
@@ -127,7 +129,7 @@ class Joiner {
   }
 
   // Returns true if the layer reads all of its input unscaled and writes all of its output.
-  static bool IsWhole(const Step& layer) {
+  static bool IsWhole(const FusionGroup& layer) {
     return !layer.run.input_stride.any() && !layer.run.output_stride.any() && layer.run.factors < 0;
   }
 
@@ -137,15 +139,15 @@ class Joiner {
            NodeAt(layers_[last].head).offer->invoke == NodeAt(layers_[next].head).offer->invoke;
   }
 
-  bool HasAllElse(const Step& layer, int head) const {
-    const StepNode& node = NodeAt(layer.head);
-    const auto there = [&](int tensor) {
+  bool OtherInputsAvailable(const FusionGroup& layer, int head) const {
+    const GroupNode& node = NodeAt(layer.head);
+    const auto available = [&](int tensor) {
       return tensor < 0 ||
              (!TensorAt(tensor).fixed &&
-              (TensorAt(tensor).lasting || maker_[static_cast<size_t>(tensor)] < head));
+              (TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < head));
     };
-    return std::all_of(node.inputs.begin() + 1, node.inputs.end(), there) &&
-           there(layer.run.addend) && there(layer.run.slopes);
+    return std::all_of(node.inputs.begin() + 1, node.inputs.end(), available) &&
+           available(layer.run.addend) && available(layer.run.slopes);
   }
 
   bool Fits(const std::vector<size_t>& chain, int rows) const {
@@ -155,59 +157,60 @@ class Joiner {
     return StripBytes(offers, rows) <= cache_bytes_;
   }
 
-  Step Joined(const std::vector<size_t>& chain) {
-    Step step;
-    step.head = layers_[chain.front()].head;
-    step.run.input = layers_[chain.front()].run.input;
-    step.run.output = layers_[chain.back()].run.output;
-    step.run.strip_rows = 1;
-    while (step.run.strip_rows < kMostRows && Fits(chain, step.run.strip_rows + 1)) {
-      ++step.run.strip_rows;
+  FusionGroup Joined(const std::vector<size_t>& chain) {
+    FusionGroup group;
+    group.head = layers_[chain.front()].head;
+    group.run.input = layers_[chain.front()].run.input;
+    group.run.output = layers_[chain.back()].run.output;
+    group.run.strip_rows = 1;
+    while (group.run.strip_rows < kMaxStripRows && Fits(chain, group.run.strip_rows + 1)) {
+      ++group.run.strip_rows;
     }
     for (size_t layer : chain) {
-      Step& joined = layers_[layer];
-      step.nodes.insert(step.nodes.end(), joined.nodes.begin(), joined.nodes.end());
-      step.run.layers.push_back({.position = joined.head, .run = std::move(joined.run)});
+      FusionGroup& joined = layers_[layer];
+      group.nodes.insert(group.nodes.end(), joined.nodes.begin(), joined.nodes.end());
+      group.run.layers.push_back({.position = joined.head, .run = std::move(joined.run)});
     }
-    std::sort(step.nodes.begin(), step.nodes.end());
-    return step;
+    std::sort(group.nodes.begin(), group.nodes.end());
+    return group;
   }
 
-  std::span<const StepNode> nodes_;
-  std::span<const StepTensor> tensors_;
+  std::span<const GroupNode> nodes_;
+  std::span<const PlanTensor> tensors_;
   const size_t cache_bytes_;
-  std::vector<int> maker_, reader_;  // by tensor: the node that writes it, the layer that reads it
-  std::vector<Step> layers_, done_;
+  std::vector<int> producer_,
+      consumer_;  // by tensor: the node that writes it, the layer that reads it
+  std::vector<FusionGroup> layers_, groups_done_;
 };
 
 }  // namespace
 
-void JoinStrips(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                size_t cache_bytes, std::vector<Step>* steps) {
-  Joiner pass(nodes, tensors, cache_bytes, steps);
+void JoinStrips(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                size_t cache_bytes, std::vector<FusionGroup>* groups) {
+  Joiner pass(nodes, tensors, cache_bytes, groups);
   pass.Run();
-  *steps = std::move(pass).Steps();
+  *groups = std::move(pass).Groups();
 }
 
-std::vector<StepRead> ReadsOfLayers(const StepRun& run, std::span<const StepNode> nodes,
-                                    std::span<const StepTensor> tensors) {
-  std::vector<StepRead> reads;
+std::vector<GroupRead> ReadsOfLayers(const GroupRun& run, std::span<const GroupNode> nodes,
+                                     std::span<const PlanTensor> tensors) {
+  std::vector<GroupRead> reads;
   for (const StripLayer& layer : run.layers) {
-    std::vector<StepRead> own =
+    std::vector<GroupRead> own =
         ReadsOf(layer.run, nodes[static_cast<size_t>(layer.position)], tensors);
     // The previous layer's output is not read from memory.
     if (&layer != &run.layers.front()) own.erase(own.begin());
     // Not in place: a row is read after other rows of the output were written.
-    for (const StepRead& read : own) reads.push_back({read.tensor, false});
+    for (const GroupRead& read : own) reads.push_back({read.tensor, false});
   }
   return reads;
 }
 
-std::vector<int> UnwrittenBy(const Step& step, std::span<const StepNode> nodes) {
+std::vector<int> UnwrittenBy(const FusionGroup& group, std::span<const GroupNode> nodes) {
   std::vector<int> tensors;
-  for (int node : step.nodes) {
-    const int made = nodes[static_cast<size_t>(node)].outputs[0];
-    if (made != step.run.output) tensors.push_back(made);
+  for (int node : group.nodes) {
+    const int output = nodes[static_cast<size_t>(node)].outputs[0];
+    if (output != group.run.output) tensors.push_back(output);
   }
   return tensors;
 }

@@ -11,25 +11,25 @@
 #include <span>
 #include <vector>
 
-#include "core/exec/steps.h"
+#include "core/exec/fusion_groups.h"
 
 namespace deputy {
 
-// Joins groups, as returned by FindSteps and SubsampleSteps for the same plan, and single layers
-// into groups with layers. `cache_bytes` is the size of the second-level cache. Groups stay sorted
-// by head.
+// Joins groups, as returned by FindFusionGroups and SubsampleGroups for the same plan, and single
+// layers into groups with layers. `cache_bytes` is the size of the second-level cache. Groups stay
+// sorted by head.
 //
 // A layer is joined with the next one if that is the only consumer of its output, and if all other
 // inputs of the next one are computed before the first layer runs.
-void JoinStrips(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                size_t cache_bytes, std::vector<Step>* steps);
+void JoinStrips(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                size_t cache_bytes, std::vector<FusionGroup>* groups);
 
 // Returns the tensors that a group with layers reads while it writes its output.
-std::vector<StepRead> ReadsOfLayers(const StepRun& run, std::span<const StepNode> nodes,
-                                    std::span<const StepTensor> tensors);
+std::vector<GroupRead> ReadsOfLayers(const GroupRun& run, std::span<const GroupNode> nodes,
+                                     std::span<const PlanTensor> tensors);
 
 // Returns the intermediate tensors that a group with layers, or a row-wise one, does not write.
-std::vector<int> UnwrittenBy(const Step& step, std::span<const StepNode> nodes);
+std::vector<int> UnwrittenBy(const FusionGroup& group, std::span<const GroupNode> nodes);
 
 }  // namespace deputy
 

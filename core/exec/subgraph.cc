@@ -73,7 +73,7 @@ Subgraph* Subgraph::Of(const TfLiteContext* context) {
 }
 
 bool Subgraph::is_for_delegates() const {
-  return !desc_->only_looked_at && strncmp(desc_->name, "VALIDATION:", 11) != 0;
+  return !desc_->only_inspected && strncmp(desc_->name, "VALIDATION:", 11) != 0;
 }
 
 const GraphIndex& Subgraph::graph_index() {
@@ -361,15 +361,15 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   // The model's edges count positions of its first plan, which are node indices. A claimed node
   // runs at the position of its delegate node.
   std::vector<int> position_of(static_cast<size_t>(node_count()), -1);
-  const std::function<void(int, int)> place = [&](int node_index, int position) {
+  const std::function<void(int, int)> set_position = [&](int node_index, int position) {
     position_of[node_index] = position;
     const TfLiteNode& node = *graph_.node(node_index);
     if (node.delegate == nullptr) return;
-    const TfLiteIntArray* taken = ReplacedNodes(node);
-    for (int i = 0; i < taken->size; ++i) place(taken->data[i], position);
+    const TfLiteIntArray* replaced = ReplacedNodes(node);
+    for (int i = 0; i < replaced->size; ++i) set_position(replaced->data[i], position);
   };
   for (size_t position = 0; position < graph_.plan().size(); ++position) {
-    place(graph_.plan()[position], static_cast<int>(position));
+    set_position(graph_.plan()[position], static_cast<int>(position));
   }
   std::vector<PartitionGraph::ControlEdge> edges;
   if (const auto* model_edges = interpreter_->ControlEdges(index_)) {

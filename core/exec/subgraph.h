@@ -5,7 +5,7 @@
 // methods only through core/exec/context.cc.
 //
 // The implementation is in eight files: subgraph.cc (tensors and nodes), build_tensors.cc (tensors
-// of the model), allocate.cc (prepare), lay_out.cc (memory), invoke.cc, subgraph_steps.cc (fusion
+// of the model), allocate.cc (prepare), lay_out.cc (memory), invoke.cc, subgraph_fusion.cc (fusion
 // groups), subgraph_runtime.cc (services for kernels), and subgraph_call.cc (calls by other
 // subgraphs).
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
@@ -24,9 +24,9 @@
 #include "core/base/saved_contents.h"
 #include "core/exec/call_shapes.h"
 #include "core/exec/delegate_layer.h"
+#include "core/exec/fusion_groups.h"
 #include "core/exec/in_place.h"
 #include "core/exec/shared_shapes.h"
-#include "core/exec/steps.h"
 #include "core/graph/graph.h"
 #include "core/graph/graph_index.h"
 #include "core/kernel_api/runtime.h"
@@ -121,7 +121,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
   // Restores saved bytes to their tensors, if those still have the same size.
-  void PutBack(const SavedContents& contents) { contents.PutBack(graph_.tensors()); }
+  void Restore(const SavedContents& contents) { contents.Restore(graph_.tensors()); }
   // Copies device data to the CPU if the tensor is stale.
   TfLiteStatus EnsureReadable(int tensor_index);
 
@@ -155,7 +155,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   }
   // Returns the head of the node's fusion group (possibly itself) and the number of its nodes; -1
   // and 0 if the node is not fused.
-  int step_head(int node_index, int* out_nodes);
+  int group_head(int node_index, int* out_nodes);
   // Returns the stride of the pixels that the node, or its group, computes of its output.
   PixelStride output_stride(int node_index);
   // Returns the name of the implementation that computes the node on the CPU, for operators with
@@ -187,7 +187,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Must be called when the graph's plan was set without SetPlan.
   void PlanHasChanged() noexcept {
     graph_index_.reset();
-    steps_.ForgetFrom(0);
+    groups_.ForgetFrom(0);
   }
   // Called before a delegate gets pointers to nodes, which it may keep over a few replacements.
   void ReserveNodes();
@@ -213,10 +213,11 @@ class Subgraph final : public Runtime, public CallableSubgraph {
 
   // Checks that the node's inputs are on the CPU and have data; reports an error otherwise.
   TfLiteStatus CheckInputs(int node_index);
-  // Calls the kernel's invoke, or its StepOffer::run if `step` is not null.
-  TfLiteStatus RunKernel(int node_index, const StepRun* step = nullptr);
-  // Reports that a node failed in the phase `step`, with its own reason; returns `status`.
-  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* step);
+  // Calls the kernel's invoke, or its FusionOffer::run if `group` is not null.
+  TfLiteStatus RunKernel(int node_index, const GroupRun* group = nullptr);
+  // Reports that a node failed; `phase` is the text "failed to invoke." or the like, followed by
+  // the reason; returns `status`.
+  TfLiteStatus ReportNodeFailure(int node_index, TfLiteStatus status, const char* phase);
 
   // ---- CallableSubgraph: calls by other subgraphs ----------------------------------------------
   size_t input_count() const override { return inputs().size(); }
@@ -250,9 +251,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   void NoteContents(int tensor_index) override;
   bool HasContents(int tensor_index) const override;
   void NoteImplementation(const char* name) override;
-  void OfferStep(const TfLiteNode* node, const StepOffer& offer) override;
+  void OfferFusion(const TfLiteNode* node, const FusionOffer& offer) override;
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer) override;
-  TfLiteNode* step_node(int node_index) override { return graph_.node(node_index); }
+  TfLiteNode* group_node(int node_index) override { return graph_.node(node_index); }
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
 
@@ -290,7 +291,7 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Restores shapes that a node's prepare has changed for earlier nodes; returns false if there
   // were any, after NoteFailure.
   bool KeepShapes(const std::vector<SharedShape>& shared);
-  void NoteReaders();
+  void MarkReadTensors();
 
   // lay_out.cc
   // Memory of nodes before position `first_new` is kept.
@@ -308,33 +309,33 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   TfLiteStatus VerifyCustomAllocations();
   bool IsInside(int tensor_index) const;
 
-  // subgraph_steps.cc
+  // subgraph_fusion.cc
   // Forms the fusion groups of newly prepared nodes.
-  void FormSteps(int first_new, int last_prepared);
+  void FormGroups(int first_new, int last_prepared);
   // Announces the scratch memory of groups that need more than their nodes.
-  void AnnounceSteps();
-  // Clears reads_ahead of groups whose constants are already computed.
-  void NoteReadsAhead();
+  void AnnounceGroups();
+  // Clears reads_late_constant of groups whose constants are already computed.
+  void UpdateLateConstants();
   // Sets the node pointers of layers from their positions; nodes may have moved.
-  void FindLayerNodes(PlannedStep* step);
-  StepNode StepNodeAt(int position) const;
-  std::vector<StepTensor> StepTensors() const;
+  void FindLayerNodes(PlannedGroup* group);
+  GroupNode GroupNodeAt(int position) const;
+  std::vector<PlanTensor> PlanTensors() const;
   // Returns the tensors whose memory the output of the node at `position` must not reuse: it may be
   // written when the head runs.
-  std::vector<int> KeptForStep(const PlannedStep& step, int position) const;
-  bool TakesPart(int node_index) const;
+  std::vector<int> KeptForGroup(const PlannedGroup& group, int position) const;
+  bool CanBeFused(int node_index) const;
   // Returns no views if fusion is disabled.
   ViewOffer ViewsOf(int node_index) const;
-  bool StepFitsNow(PlannedStep* step) const;
-  bool MeetsClients(const PlannedStep& step) const;
-  bool CanRunStep(PlannedStep* step) const;
+  bool IsAliasFreeNow(PlannedGroup* group) const;
+  bool TouchesClientMemory(const PlannedGroup& group) const;
+  bool CanRunGroup(PlannedGroup* group) const;
   // Returns true if the node at `position` is deferred: its group computes it later.
-  bool WaitsForStep(int position);
+  bool DeferToGroup(int position);
   // Runs the whole group; or, if it cannot be fused now, the deferred nodes one by one and then the
   // node at this position.
-  TfLiteStatus RunStep(PlannedStep* step);
-  void ForgetSubsampled(int first_position);
-  void SpreadInputs(int node_index);
+  TfLiteStatus RunGroup(PlannedGroup* group);
+  void ClearSubsampled(int first_position);
+  void ExpandInputs(int node_index);
 
   // subgraph_call.cc
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
@@ -344,9 +345,9 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   // Returns null if out of memory.
   NodeCost* CostOf(int node_index) noexcept;
   // Runs the node, or its group if it is the head; reports a failure.
-  TfLiteStatus RunNode(int node_index, const StepRun* step = nullptr);
+  TfLiteStatus RunNode(int node_index, const GroupRun* group = nullptr);
   TfLiteStatus RunPlan(bool allow_stale_outputs);
-  TfLiteStatus WalkPlan();
+  TfLiteStatus ExecutePlan();
   TfLiteStatus ReadOutputs();
   TfLiteStatus InvokeNode(int position);
   bool LostOutput(int position);
@@ -376,15 +377,15 @@ class Subgraph final : public Runtime, public CallableSubgraph {
   };
   std::vector<PackRequest> pack_requests_;
   int preparing_node_ = -1;                   // the node whose prepare is running
-  std::vector<StepOffer> offers_;             // by node index; from the last prepare
+  std::vector<FusionOffer> offers_;           // by node index; from the last prepare
   std::vector<ViewOffer> view_offers_;        // by node index
   std::vector<const char*> implementations_;  // by node index
-  PlanSteps steps_;
+  PlanGroups groups_;
   std::vector<bool> has_contents_;  // by tensor: constants that kernels have computed
-  bool has_walked_ = false;         // the whole plan was executed since groups were formed
+  bool has_run_plan_ = false;       // the whole plan was executed since groups were formed
   // Since groups were formed the client has provided memory for an intermediate tensor: it may read
   // all of its contents, including those that fusion does not write.
-  bool client_looks_inside_ = false;
+  bool client_reads_intermediates_ = false;
   std::vector<PixelStride> subsampled_;  // by tensor: subsampling of its current contents
   CallShapes call_shapes_;
   std::unique_ptr<GraphIndex> graph_index_;

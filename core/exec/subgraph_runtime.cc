@@ -15,7 +15,7 @@ Precision Subgraph::precision() const { return interpreter_->precision(); }
 const Limits& Subgraph::limits() const { return interpreter_->limits(); }
 
 bool Subgraph::TensorIsRead(int tensor_index) const {
-  // Tensors added since NoteReaders count as read, which costs time but keeps results correct.
+  // Tensors added since MarkReadTensors count as read, which costs time but keeps results correct.
   return tensor_index < 0 || static_cast<size_t>(tensor_index) >= read_.size() ||
          read_[tensor_index];
 }

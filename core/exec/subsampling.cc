@@ -11,134 +11,139 @@ namespace {
 
 // Strides multiply along a chain of layers. Images beyond this limit, which no real model reaches,
 // are not subsampled.
-constexpr int64_t kMostStride = 1 << 15;
+constexpr int64_t kMaxStride = 1 << 15;
 
-bool IsModest(const PixelStride& first, const PixelStride& second) {
-  return int64_t{first.y} * second.y <= kMostStride && int64_t{first.x} * second.x <= kMostStride;
+bool IsWithinLimit(const PixelStride& first, const PixelStride& second) {
+  return int64_t{first.y} * second.y <= kMaxStride && int64_t{first.x} * second.x <= kMaxStride;
 }
 
 // Pixels of a tensor that its consumers read.
 struct Demand {
   PixelStride stride;
-  int readers = 0;  // number of consumers with this stride
+  int use_count = 0;  // number of consumers with this stride
 };
 
 class Subsampler {
  public:
-  Subsampler(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-             std::vector<Step>* steps)
+  Subsampler(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+             std::vector<FusionGroup>* groups)
       : nodes_(nodes), tensors_(tensors), demands_(tensors.size()), strides_(tensors.size()) {
-    FindLayers(steps);
+    FindLayers(groups);
   }
 
   // Consumers follow producers in the plan. So demands are collected backwards; which layers can
   // meet them is decided forwards, since a layer's input must be subsampled first.
   void Run() {
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) Ask(&*layer);
-    for (Step& layer : layers_) Settle(&layer);
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) CollectDemand(&*layer);
+    for (FusionGroup& layer : layers_) ResolveStrides(&layer);
   }
 
-  std::vector<Step> Steps() && {
-    std::erase_if(layers_, [](const Step& step) {
-      return step.nodes.size() < 2 && !step.run.input_stride.any() && !step.run.output_stride.any();
+  std::vector<FusionGroup> Groups() && {
+    std::erase_if(layers_, [](const FusionGroup& group) {
+      return group.nodes.size() < 2 && !group.run.input_stride.any() &&
+             !group.run.output_stride.any();
     });
     std::move(others_.begin(), others_.end(), std::back_inserter(layers_));
     std::sort(layers_.begin(), layers_.end(),
-              [](const Step& a, const Step& b) { return a.head < b.head; });
+              [](const FusionGroup& a, const FusionGroup& b) { return a.head < b.head; });
     return std::move(layers_);
   }
 
  private:
   // Collects every layer that supports subsampling, with its group.
-  void FindLayers(std::vector<Step>* steps) {
-    std::vector<int> step_of(nodes_.size(), -1);
-    for (size_t s = 0; s < steps->size(); ++s) {
-      for (int node : (*steps)[s].nodes) step_of[static_cast<size_t>(node)] = static_cast<int>(s);
+  void FindLayers(std::vector<FusionGroup>* groups) {
+    std::vector<int> group_of(nodes_.size(), -1);
+    for (size_t s = 0; s < groups->size(); ++s) {
+      for (int node : (*groups)[s].nodes) group_of[static_cast<size_t>(node)] = static_cast<int>(s);
     }
     for (size_t n = 0; n < nodes_.size(); ++n) {
-      const StepNode& node = nodes_[n];
+      const GroupNode& node = nodes_[n];
       const bool can = node.offer != nullptr && node.offer->subsamples && !node.inputs.empty() &&
                        node.inputs[0] >= 0 && node.outputs.size() == 1 && node.outputs[0] >= 0;
-      Step* const step = step_of[n] < 0 ? nullptr : &(*steps)[static_cast<size_t>(step_of[n])];
-      if (can && step == nullptr) {
+      FusionGroup* const group =
+          group_of[n] < 0 ? nullptr : &(*groups)[static_cast<size_t>(group_of[n])];
+      if (can && group == nullptr) {
         const int head = static_cast<int>(n);
         layers_.push_back({.head = head, .nodes = {head}, .run = {}});
         layers_.back().run.output = node.outputs[0];
-      } else if (step != nullptr && step->head == static_cast<int>(n)) {
-        (can ? layers_ : others_).push_back(std::move(*step));
+      } else if (group != nullptr && group->head == static_cast<int>(n)) {
+        (can ? layers_ : others_).push_back(std::move(*group));
       }
     }
   }
 
-  const StepTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
+  const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
   Demand& DemandOf(int index) { return demands_[static_cast<size_t>(index)]; }
   PixelStride& StrideOf(int index) { return strides_[static_cast<size_t>(index)]; }
-  int InputOf(const Step& layer) const { return nodes_[static_cast<size_t>(layer.head)].inputs[0]; }
+  int InputOf(const FusionGroup& layer) const {
+    return nodes_[static_cast<size_t>(layer.head)].inputs[0];
+  }
 
-  const StepOffer& OfferOf(const Step& layer) const {
+  const FusionOffer& OfferOf(const FusionGroup& layer) const {
     return *nodes_[static_cast<size_t>(layer.head)].offer;
   }
 
   // Returns the stride of the input pixels that a layer reads, given its output stride.
-  PixelStride NeedsOf(const Step& layer) const {
-    const StepOffer& offer = OfferOf(layer);
-    const PixelStride& left = layer.run.output_stride;
-    if (!offer.pointwise || layer.run.input >= 0 || !IsModest(offer.stride, left)) return {};
-    return offer.stride * left;
+  PixelStride NeedsOf(const FusionGroup& layer) const {
+    const FusionOffer& offer = OfferOf(layer);
+    const PixelStride& output_stride = layer.run.output_stride;
+    if (!offer.pointwise || layer.run.input >= 0 || !IsWithinLimit(offer.stride, output_stride))
+      return {};
+    return offer.stride * output_stride;
   }
 
-  bool CanLeaveOut(const StepRun& run) const {
-    const StepTensor& output = TensorAt(run.output);
+  bool CanSubsample(const GroupRun& run) const {
+    const PlanTensor& output = TensorAt(run.output);
     const bool plain_addend = run.addend < 0 || TensorAt(run.addend).elements == output.elements;
-    return !output.fixed && !output.lasting && run.input < 0 && plain_addend;
+    return !output.fixed && !output.computed_once && run.input < 0 && plain_addend;
   }
 
-  void Ask(Step* layer) {
+  void CollectDemand(FusionGroup* layer) {
     const Demand& demand = DemandOf(layer->run.output);
-    if (CanLeaveOut(layer->run) && IsModest(OfferOf(*layer).stride, demand.stride) &&
-        demand.readers == TensorAt(layer->run.output).readers) {
+    if (CanSubsample(layer->run) && IsWithinLimit(OfferOf(*layer).stride, demand.stride) &&
+        demand.use_count == TensorAt(layer->run.output).use_count) {
       layer->run.output_stride = demand.stride;
     }
     const PixelStride needs = NeedsOf(*layer);
     Demand& own = DemandOf(InputOf(*layer));
-    if (!needs.any() || (own.readers > 0 && own.stride != needs)) return;
+    if (!needs.any() || (own.use_count > 0 && own.stride != needs)) return;
     own.stride = needs;
-    ++own.readers;
+    ++own.use_count;
   }
 
-  void Settle(Step* layer) {
-    StepRun& run = layer->run;
+  void ResolveStrides(FusionGroup* layer) {
+    GroupRun& run = layer->run;
     const bool is_pointwise = OfferOf(*layer).pointwise;
-    const PixelStride given = run.input >= 0 ? PixelStride() : StrideOf(InputOf(*layer));
-    if (is_pointwise && given != NeedsOf(*layer)) run.output_stride = {};
-    run.input_stride = given;
+    const PixelStride input_stride = run.input >= 0 ? PixelStride() : StrideOf(InputOf(*layer));
+    if (is_pointwise && input_stride != NeedsOf(*layer)) run.output_stride = {};
+    run.input_stride = input_stride;
     StrideOf(run.output) = run.output_stride;
   }
 
-  std::span<const StepNode> nodes_;
-  std::span<const StepTensor> tensors_;
-  std::vector<Step> layers_, others_;
+  std::span<const GroupNode> nodes_;
+  std::span<const PlanTensor> tensors_;
+  std::vector<FusionGroup> layers_, others_;
   std::vector<Demand> demands_;       // by tensor
   std::vector<PixelStride> strides_;  // by tensor: stride with which its layer writes it
 };
 
 }  // namespace
 
-void SubsampleSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                    std::vector<Step>* steps) {
-  Subsampler pass(nodes, tensors, steps);
+void SubsampleGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                     std::vector<FusionGroup>* groups) {
+  Subsampler pass(nodes, tensors, groups);
   pass.Run();
-  *steps = std::move(pass).Steps();
+  *groups = std::move(pass).Groups();
 }
 
 // Moves pixels in descending order, since each moves to an equal or higher address.
-void SpreadPixels(const ImageSize& size, const PixelStride& stride, void* image) {
+void ExpandPixels(const ImageSize& size, const PixelStride& stride, void* image) {
   auto* const bytes = static_cast<char*>(image);
   const int rows = stride.rows(size.height), columns = stride.columns(size.width);
   for (int64_t row = int64_t{size.batches} * rows - 1; row >= 0; --row) {
-    const int64_t place = row / rows * size.height + row % rows * stride.y;
+    const int64_t target_row = row / rows * size.height + row % rows * stride.y;
     for (int64_t x = columns - 1; x >= 0; --x) {
-      const int64_t from = row * columns + x, to = place * size.width + x * stride.x;
+      const int64_t from = row * columns + x, to = target_row * size.width + x * stride.x;
       std::memmove(bytes + to * static_cast<int64_t>(size.pixel_bytes),
                    bytes + from * static_cast<int64_t>(size.pixel_bytes), size.pixel_bytes);
     }

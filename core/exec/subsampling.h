@@ -10,14 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "core/exec/steps.h"
+#include "core/exec/fusion_groups.h"
 
 namespace deputy {
 
-// Sets the strides of groups, as FindSteps returned them for the same plan. A single layer that
-// gets a stride becomes a group of one node. Groups stay sorted by head.
-void SubsampleSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                    std::vector<Step>* steps);
+// Sets the strides of groups, as FindFusionGroups returned them for the same plan. A single layer
+// that gets a stride becomes a group of one node. Groups stay sorted by head.
+void SubsampleGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                     std::vector<FusionGroup>* groups);
 
 // Moves the pixels of a subsampled image [batches][height][width][channels], which are contiguous,
 // to their positions in the full image. The contents of the other pixels are undefined.
@@ -25,7 +25,7 @@ struct ImageSize {
   int batches = 0, height = 0, width = 0;
   size_t pixel_bytes = 0;
 };
-void SpreadPixels(const ImageSize& size, const PixelStride& stride, void* image);
+void ExpandPixels(const ImageSize& size, const PixelStride& stride, void* image);
 
 }  // namespace deputy
 

@@ -161,7 +161,7 @@ class StructCopy {
 
   // Restores arrays and fields of kind kValue. Arrays with equal contents keep their addresses,
   // since kernels may keep pointers to them; for the others the snapshot's copy is moved out.
-  void PutBack(Struct* now) noexcept {
+  void Restore(Struct* now) noexcept {
     FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind kind) {
       if constexpr (IsArray<decltype(member)>()) {
         if (!SameField(fields_.*member, now->*member)) std::swap(fields_.*member, now->*member);

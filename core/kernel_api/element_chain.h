@@ -11,17 +11,17 @@
 namespace deputy {
 
 enum class ElementOpKind : uint8_t {
-  kPlus,      // element + other
-  kMinus,     // element - other
-  kFrom,      // other - element
-  kTimes,     // element * other
-  kTanh,      // tanh(element); no second operand, no bounds
-  kLogistic,  // 1 / (1 + exp(-element)); no second operand, no bounds
+  kAdd,         // element + other
+  kSub,         // element - other
+  kReverseSub,  // other - element
+  kMul,         // element * other
+  kTanh,        // tanh(element); no second operand, no bounds
+  kLogistic,    // 1 / (1 + exp(-element)); no second operand, no bounds
 };
 
 struct ElementOp {
-  ElementOpKind kind = ElementOpKind::kPlus;
-  bool takes_first = false;  // the second operand is the chain's first element, else it is a scalar
+  ElementOpKind kind = ElementOpKind::kAdd;
+  bool uses_first = false;  // the second operand is the chain's first element, else it is a scalar
   float other = 0.0f;
   float low = 0.0f, high = 0.0f;  // clamp of the result; NaN passes
 };

@@ -67,7 +67,7 @@ void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noe
   return CallGuardedInit(context, buffer, length, function);
 }
 
-// The operators a program is linked with. `FindOp` returns null for an unknown operator.
+// The operators that a program is linked with.
 using OpList = std::span<const OpDef* const>;
 
 }  // namespace deputy

@@ -3,12 +3,12 @@
 
 namespace deputy {
 
-char* PackedConstant::Lasting(Runtime* runtime, size_t bytes) {
-  if (lasting_ == nullptr || lasting_bytes_ < bytes) {
-    lasting_ = runtime->node_constants().Reserve(bytes, runtime->limits(), &runtime->pool());
-    lasting_bytes_ = bytes;
+char* PackedConstant::Persistent(Runtime* runtime, size_t bytes) {
+  if (persistent_ == nullptr || persistent_bytes_ < bytes) {
+    persistent_ = runtime->node_constants().Reserve(bytes, runtime->limits(), &runtime->pool());
+    persistent_bytes_ = bytes;
   }
-  return lasting_;
+  return persistent_;
 }
 
 bool PackedConstant::EnsureFor(const TfLiteContext* context, const PackedKey& key,
@@ -30,7 +30,7 @@ bool PackedConstant::EnsureFor(const TfLiteContext* context, const PackedKey& ke
   }
   char* own = nullptr;
   if (fixed && runtime != nullptr) {
-    own = Lasting(runtime, bytes);
+    own = Persistent(runtime, bytes);
   } else if (own_.Reserve(bytes, 0, limits)) {
     own = own_.data();
   }

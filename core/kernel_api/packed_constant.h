@@ -62,13 +62,13 @@ class PackedConstant {
                  const void* parameters, PackedConstants::FillFunction call, const void* fill);
   // Returns memory from the interpreter's store, next to the blocks of other nodes and in large
   // pages if the total is large. The block is reused if it is large enough.
-  char* Lasting(Runtime* runtime, size_t bytes);
+  char* Persistent(Runtime* runtime, size_t bytes);
 
   PackedKey key_;
   const char* data_ = nullptr;
-  Block own_;                // block of contents packed at every invoke, or under a foreign context
-  char* lasting_ = nullptr;  // owned by the interpreter
-  size_t lasting_bytes_ = 0;
+  Block own_;  // block of contents packed at every invoke, or under a foreign context
+  char* persistent_ = nullptr;  // owned by the interpreter
+  size_t persistent_bytes_ = 0;
 };
 
 }  // namespace deputy

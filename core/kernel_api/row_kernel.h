@@ -9,7 +9,7 @@
 // a later TRANSPOSE undoes. A product reads its right operand from the tensor before the TRANSPOSE,
 // and stores rows at the positions to which a following TRANSPOSE would move them.
 //
-// The subgraph forms the groups (core/exec/row_steps.h). The head of a group runs all its nodes
+// The subgraph forms the groups (core/exec/row_groups.h). The head of a group runs all its nodes
 // (kernels/linalg/row_step.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
@@ -26,17 +26,18 @@ namespace deputy {
 struct RowKernel;
 struct RowOp;
 
-inline constexpr int kMaxMadeInputs = 2;
+inline constexpr int kMaxComputedInputs = 2;
 
 // Rows [first, first + count) of the output, dense. All tensors of the group are treated as
 // matrices with the same number of rows.
-struct StepRows {
+struct GroupRows {
   int64_t first = 0;
   int count = 0, columns = 0;  // of the output
   // Corresponding rows of inputs that the group computes; null: read the input's tensor.
-  const float* made[kMaxMadeInputs] = {};
-  int made_columns[kMaxMadeInputs] = {};
-  // May alias one of `made` if the node is not a product. If rows are scattered, the whole output.
+  const float* computed[kMaxComputedInputs] = {};
+  int computed_columns[kMaxComputedInputs] = {};
+  // May alias one of `computed` if the node is not a product. If rows are scattered, the whole
+  // output.
   float* out = nullptr;
   const RowOp* op = nullptr;
 };
@@ -45,8 +46,8 @@ struct StepRows {
 struct ChainedNode {
   int node = -1;  // node index, as in RowOp
   const RowKernel* kernel = nullptr;
-  int made = 0;              // the input that the preceding node computes
-  bool takes_first = false;  // the other input, if any, is the chain's first element
+  int computed = 0;         // the input that the preceding node computes
+  bool uses_first = false;  // the other input, if any, is the chain's first element
 };
 
 // Static functions of one kind of node. Results must not depend on how rows are split into blocks.
@@ -57,8 +58,8 @@ struct RowKernel {
   TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node, const RowOp& op) = nullptr;
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
   // Called from several threads at once. null: the output's rows are those of input 0 (RESHAPE).
-  void (*rows)(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) = nullptr;
-  // For kElements: returns the node's operation in a chain; null: the node cannot be chained. An
+  void (*rows)(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) = nullptr;
+  // For kElementwise: returns the node's operation in a chain; null: the node cannot be chained. An
   // input that is neither computed by the preceding node nor the chain's first element has one
   // element.
   ElementOp (*element)(TfLiteContext* context, TfLiteNode* node,
@@ -67,28 +68,28 @@ struct RowKernel {
 
 // Relation between a node's rows and the dimensions of its tensors.
 enum class RowKind : uint8_t {
-  kElements,   // element-wise: each element depends on the elements at the same index
-  kAlong,      // a row is the last dimension of input 0 and of the output
-  kFold,       // reduces a row, the last dimension of input 0, to one element
-  kPart,       // takes the same column range of each row (SLICE)
-  kTranspose,  // permutes elements; the node can be the head of a group
-  kProduct,    // a row is a row of the left matrix and of the product; the node can be the head
+  kElementwise,  // element-wise: each element depends on the elements at the same index
+  kRowWise,      // a row is the last dimension of input 0 and of the output
+  kRowReduce,    // reduces a row, the last dimension of input 0, to one element
+  kColumnSlice,  // takes the same column range of each row (SLICE)
+  kTranspose,    // permutes elements; the node can be the head of a group
+  kProduct,      // a row is a row of the left matrix and of the product; the node can be the head
 };
 
-// Part of a StepOffer.
+// Part of a FusionOffer.
 struct RowOffer {
   const RowKernel* kernel = nullptr;  // null: the node cannot be computed by rows
-  RowKind kind = RowKind::kElements;
-  // Bit i: input i may be computed by the group. A kElements input must have as many elements as
+  RowKind kind = RowKind::kElementwise;
+  // Bit i: input i may be computed by the group. A kElementwise input must have as many elements as
   // the output, or, if its bit in `row_values` is set, one per run of the output's last dimension.
-  uint32_t made_inputs = 0, row_values = 0;
+  uint32_t computed_inputs = 0, row_values = 0;
   // kProduct, bit i: input i may be strided.
   uint32_t strided_inputs = 0;
   // kProduct: rows of the output may be stored with strides.
   bool scatters = false;
   // kTranspose: axes[i] is the input's axis that becomes axis i of the output.
   int8_t axes[kMaxStridedRank] = {};
-  // kPart: the one axis that is sliced, and the first index that is kept.
+  // kColumnSlice: the one axis that is sliced, and the first index that is kept.
   int part_axis = 0, part_begin = 0;
 };
 
@@ -104,16 +105,16 @@ struct RowOp {
   int node = -1;  // a plan position while groups are formed, then a node index of the subgraph
   const RowKernel* kernel = nullptr;
   bool is_product = false;
-  int made[kMaxMadeInputs] = {-1, -1};  // slots of inputs; -1: the input is a tensor
-  int made_columns[kMaxMadeInputs] = {};
+  int computed[kMaxComputedInputs] = {-1, -1};  // slots of inputs; -1: the input is a tensor
+  int computed_columns[kMaxComputedInputs] = {};
   int out = -1;  // slot; -1: the group's output
   int out_columns = 0;
-  StridedInput strided[kMaxMadeInputs] = {};
+  StridedInput strided[kMaxComputedInputs] = {};
   // For the last product, if the rank is not 0: strides with which its output's elements are stored
   // in the group's output. The columns of a row stay contiguous.
   StridedShape scattered = {};
-  int part_begin = 0;  // kPart: the first column that is kept
-  // For a chain, all its nodes; the last one is `node`. The chain has one input, `made[0]`.
+  int part_begin = 0;  // kColumnSlice: the first column that is kept
+  // For a chain, all its nodes; the last one is `node`. The chain has one input, `computed[0]`.
   std::vector<ChainedNode> chain = {};
 };
 

@@ -24,9 +24,9 @@ void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const
   if (tasks == 1) return call(function, 0, count, 0);
   ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
     // This form of the division cannot overflow.
-    const int64_t portion = count / tasks, rest = count % tasks;
-    const int64_t first = task * portion + std::min<int64_t>(task, rest);
-    call(function, first, first + portion + (task < rest ? 1 : 0), worker);
+    const int64_t portion = count / tasks, remainder = count % tasks;
+    const int64_t first = task * portion + std::min<int64_t>(task, remainder);
+    call(function, first, first + portion + (task < remainder ? 1 : 0), worker);
   });
 }
 

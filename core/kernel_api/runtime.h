@@ -81,7 +81,7 @@ class CallableSubgraph {
 };
 
 // Role that a node with one output can have in a fusion group; see step.h.
-enum class StepRole : uint8_t {
+enum class FusionRole : uint8_t {
   kNone,
   kHead,       // a layer that can apply an epilogue to its results
   kClamp,      // clamps input 0
@@ -93,11 +93,11 @@ enum class StepRole : uint8_t {
 };
 
 // Zero padding around an image [batches][height][width][channels].
-struct StepMargins {
+struct ImagePadding {
   int top = 0, bottom = 0, left = 0, right = 0;
   int channels = 0;  // padding after the last channel
 
-  bool any_around() const { return (top | bottom | left | right) != 0; }
+  bool pads_image() const { return (top | bottom | left | right) != 0; }
 };
 
 // Subsampling of an image: every y-th row and every x-th column, starting with the first.
@@ -116,7 +116,7 @@ struct PixelStride {
 
 // Requantisation of an int8 sum in float: round(clamp(a * factors[0] + b * factors[1] + offset)) +
 // zero_point, rounded to nearest even.
-struct StepScales {
+struct SumScales {
   float factors[2] = {0, 0};
   float offset = 0;
   int32_t zero_point = 0;
@@ -134,7 +134,7 @@ struct StripOffer {
   int64_t InputRows(int64_t count) const { return (count - 1) * stride + reach; }
 };
 
-struct StepRun;
+struct GroupRun;
 
 // Describes a node that only copies, so that its outputs can alias its inputs: the parts follow
 // each other without gaps in a whole, starting at byte `offset`.
@@ -146,19 +146,19 @@ struct ViewOffer {
   size_t offset = 0;
 };
 
-struct StepOffer {
+struct FusionOffer {
   // The kernel's own invoke: a node whose registration has another one is not fused.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
   // Called in place of `invoke` to compute the whole group if the node is its head.
-  TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const StepRun&) = nullptr;
-  StepRole role = StepRole::kNone;
+  TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const GroupRun&) = nullptr;
+  FusionRole role = FusionRole::kNone;
   // Bounds of kClamp and kSum.
   float low = 0, high = 0;
   // kSum, kScale, bit i: input i has the output's shape, so that elements match by index.
   uint32_t matching_inputs = 0;
-  StepScales scales = {};  // kSum of int8
+  SumScales scales = {};  // kSum of int8
   // kHead: can absorb a preceding PAD and a preceding multiplication by a factor per channel.
-  bool takes_margins = false, takes_factors = false;
+  bool absorbs_padding = false, absorbs_factors = false;
   // kHead: supports a subsampled output and a subsampled input. `pointwise`: each output pixel
   // reads one pixel of input 0; adjacent ones are `stride` apart there.
   bool subsamples = false, pointwise = false;
@@ -166,30 +166,30 @@ struct StepOffer {
   StripOffer strip = {};  // kHead
   // kHead: announces the scratch memory of a group with layers or factors. Called when the tensors
   // have memory.
-  void (*announce)(TfLiteContext*, const StepRun&) = nullptr;
+  void (*announce)(TfLiteContext*, const GroupRun&) = nullptr;
   // Padding of kPad.
-  StepMargins margins = {};
+  ImagePadding margins = {};
   // Valid for every role.
   RowOffer by_rows = {};
 };
 
 struct StripLayer;
-inline constexpr int kMostStripLayers = 8;
+inline constexpr int kMaxStripLayers = 8;
 
 // The fusion group that a head computes, in this order; tensors by index, -1: absent.
-struct StepRun {
+struct GroupRun {
   int input = -1;  // read in place of input 0; `margins` is added to the head's own padding
-  StepMargins margins = {};
+  ImagePadding margins = {};
   int factors = -1;  // factors per channel that the input is multiplied by
   // Bounds of the clamp after the head's own operator.
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
   int addend = -1;  // may have fewer channels than the output: the others are 0
   float sum_low = 0, sum_high = 0;
-  StepScales scales = {};            // int8: factors of the computed value and of the addend
-  StepRole curve = StepRole::kNone;  // kNone, kPrelu or kHardSwish
-  int slopes = -1;                   // slopes of kPrelu
-  int output = -1;                   // written in place of the head's own output
+  SumScales scales = {};  // int8: factors of the computed value and of the addend
+  FusionRole activation = FusionRole::kNone;  // kNone, kPrelu or kHardSwish
+  int slopes = -1;                            // slopes of kPrelu
+  int output = -1;                            // written in place of the head's own output
   // Input 0 and the output store only these pixels, contiguously; their shapes still count all
   // pixels.
   PixelStride input_stride = {}, output_stride = {};
@@ -205,7 +205,7 @@ struct StepRun {
 struct StripLayer {
   int position = -1;           // position in the plan
   TfLiteNode* node = nullptr;  // set during invoke
-  StepRun run;
+  GroupRun run;
 };
 
 class Runtime {
@@ -266,14 +266,14 @@ class Runtime {
 
   // For prepare: declares that the node can be fused, with the state it has prepared. Valid until
   // the node is prepared again.
-  virtual void OfferStep(const TfLiteNode* node, const StepOffer& offer) = 0;
+  virtual void OfferFusion(const TfLiteNode* node, const FusionOffer& offer) = 0;
 
   // For prepare: declares that parts and their whole may share memory. The kernel must not copy a
   // part that already lies in the whole. Valid until the node is prepared again.
   virtual void OfferViews(const TfLiteNode* node, const ViewOffer& offer) = 0;
 
-  // For StepOffer::run: returns a node of the group.
-  virtual TfLiteNode* step_node(int node_index) = 0;
+  // For FusionOffer::run: returns a node of the group.
+  virtual TfLiteNode* group_node(int node_index) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
   virtual void NoteFailure(const char* text) = 0;

@@ -17,7 +17,7 @@ inline constexpr int kMaxStridedRank = 8;
 struct StridedShape {
   int rank = 0;
   int dims[kMaxStridedRank] = {};
-  int64_t steps[kMaxStridedRank] = {};  // strides in elements
+  int64_t strides[kMaxStridedRank] = {};  // strides in elements
 
   // Returns the shape of a dense tensor; none if it has more than kMaxStridedRank dimensions or no
   // elements.
@@ -29,9 +29,9 @@ struct StridedShape {
   std::optional<StridedShape> Reshaped(std::span<const int> to) const;
   // Narrows an axis to `count` elements. Requires that the memory consists of rows of that axis,
   // which become rows of `count` elements; none otherwise.
-  std::optional<StridedShape> WithPartOfRows(int axis, int count) const;
+  std::optional<StridedShape> WithRowSlice(int axis, int count) const;
   // Returns the shape of the first `axes` axes.
-  StridedShape First(int axes) const;
+  StridedShape FirstAxes(int axes) const;
 
   // Returns true if the elements are contiguous in index order.
   bool IsDense() const;

@@ -17,7 +17,7 @@
 #include "c_api/include/builtin_ops.h"
 #include "core/base/type_size.h"
 #include "core/model/op_names.h"
-#include "core/model/tensor_makers.h"
+#include "core/model/tensor_producers.h"
 
 namespace deputy {
 namespace {
@@ -101,7 +101,7 @@ class Validator {
   ErrorReporter* const reporter_;
   SubgraphDesc* subgraph_ = nullptr;        // the current subgraph
   std::vector<std::pair<int, int>> calls_;  // caller, callee
-  std::vector<int> run_, looked_at_;        // callees, by the kind of operator
+  std::vector<int> run_, inspected_;        // callees, by the kind of operator
   std::vector<int32_t> scratch_;
   // Current position for messages: "subgraph 0 " and "tensor 3 'weights': ".
   char subgraph_text_[32] = "";
@@ -207,14 +207,14 @@ TfLiteStatus Validator::CheckStrings(const TensorDesc& tensor, size_t elements) 
     return Refuse("string data: expected a table of %zu bytes, found %zu bytes in all",
                   table_words * sizeof(int32_t), tensor.bytes);
   }
-  int64_t least = static_cast<int64_t>(table_words * sizeof(int32_t));
+  int64_t minimum = static_cast<int64_t>(table_words * sizeof(int32_t));
   for (size_t i = 0; i <= elements; ++i) {
     const int32_t offset = word(1 + i);
-    if (offset < least || static_cast<size_t>(offset) > tensor.bytes) {
+    if (offset < minimum || static_cast<size_t>(offset) > tensor.bytes) {
       return Refuse("string data: offset %zu: expected %lld..%zu, found %d", i,
-                    static_cast<long long>(least), tensor.bytes, offset);
+                    static_cast<long long>(minimum), tensor.bytes, offset);
     }
-    least = offset;
+    minimum = offset;
   }
   return kTfLiteOk;
 }
@@ -323,14 +323,14 @@ TfLiteStatus Validator::CheckTraversal(const SparsityDesc& sparsity, size_t rank
     }
     seen[static_cast<size_t>(dimension)] = true;
   }
-  int32_t least = 0;
+  int32_t minimum = 0;
   for (size_t i = 0; i < sparsity.block_map.size(); ++i) {
     const int32_t dimension = sparsity.block_map[i];
-    if (dimension < least || static_cast<size_t>(dimension) >= rank) {
-      return Refuse("sparsity: block map[%zu]: expected %d..%zu, found %d", i, least, rank - 1,
+    if (dimension < minimum || static_cast<size_t>(dimension) >= rank) {
+      return Refuse("sparsity: block map[%zu]: expected %d..%zu, found %d", i, minimum, rank - 1,
                     dimension);
     }
-    least = dimension + 1;
+    minimum = dimension + 1;
   }
   return kTfLiteOk;
 }
@@ -373,19 +373,19 @@ TfLiteStatus Validator::CheckSparseLevel(const DimensionDesc& level, size_t numb
     return Refuse("sparsity: level %zu: expected %zu segments, found %zu", number, *positions + 1,
                   level.segments.size());
   }
-  int32_t least = 0;
+  int32_t minimum = 0;
   for (size_t i = 0; i < level.segments.size(); ++i) {
     const int32_t segment = level.segments[i];
-    if (segment < least || static_cast<size_t>(segment) > level.indices.size() ||
+    if (segment < minimum || static_cast<size_t>(segment) > level.indices.size() ||
         (i == 0 && segment != 0)) {
       return Refuse("sparsity: level %zu: segment %zu: expected %d..%zu, found %d", number, i,
-                    least, i == 0 ? 0 : level.indices.size(), segment);
+                    minimum, i == 0 ? 0 : level.indices.size(), segment);
     }
-    least = segment;
+    minimum = segment;
   }
-  if (static_cast<size_t>(least) != level.indices.size()) {
+  if (static_cast<size_t>(minimum) != level.indices.size()) {
     return Refuse("sparsity: level %zu: expected the last segment to end at %zu, found %d", number,
-                  level.indices.size(), least);
+                  level.indices.size(), minimum);
   }
   for (size_t i = 0; i < level.indices.size(); ++i) {
     if (level.indices[i] < 0 || level.indices[i] >= extent) {
@@ -453,7 +453,7 @@ TfLiteStatus Validator::CheckNodes() {
   item_text_[0] = '\0';
   // Requires that all indices are in range.
   if (!subgraph_->inconsistency.empty()) return kTfLiteOk;
-  const std::string fault = FindMakerFault(*desc_, *subgraph_);
+  const std::string fault = FindProducerFault(*desc_, *subgraph_);
   if (!fault.empty()) Note("%s", fault.c_str());
   return kTfLiteOk;
 }
@@ -461,10 +461,10 @@ TfLiteStatus Validator::CheckNodes() {
 bool Validator::CheckIndices(std::span<const int32_t> indices, const char* what,
                              bool may_be_absent) {
   const int count = static_cast<int>(subgraph_->tensors.size());
-  const int least = may_be_absent ? kTfLiteOptionalTensor : 0;
+  const int minimum = may_be_absent ? kTfLiteOptionalTensor : 0;
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] < least || indices[i] >= count) {
-      return Note("%s %zu: expected a tensor index %d..%d, found %d", what, i, least, count - 1,
+    if (indices[i] < minimum || indices[i] >= count) {
+      return Note("%s %zu: expected a tensor index %d..%d, found %d", what, i, minimum, count - 1,
                   indices[i]);
     }
   }
@@ -492,7 +492,7 @@ bool Validator::CheckCalls(const OperatorDesc& op, int caller) {
         return Note("expected a subgraph index 0..%d, found %d", count - 1, callee);
       }
       calls_.emplace_back(caller, callee);
-      (row.runs ? run_ : looked_at_).push_back(callee);
+      (row.runs ? run_ : inspected_).push_back(callee);
     }
   }
   return true;
@@ -503,13 +503,13 @@ bool Validator::CheckCalls(const OperatorDesc& op, int caller) {
 void Validator::CheckCallDepth() {
   std::sort(calls_.begin(), calls_.end());
   calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
-  const int most = std::max(limits_.max_call_depth, 0);
+  const int maximum = std::max(limits_.max_call_depth, 0);
   std::vector<int> depth(desc_->subgraphs.size());
   bool changed = true;
   while (changed) {
     changed = false;
     for (const auto& [caller, callee] : calls_) {
-      const int through = std::min(depth[static_cast<size_t>(callee)] + 1, most + 1);
+      const int through = std::min(depth[static_cast<size_t>(callee)] + 1, maximum + 1);
       if (through > depth[static_cast<size_t>(caller)]) {
         depth[static_cast<size_t>(caller)] = through;
         changed = true;
@@ -517,26 +517,26 @@ void Validator::CheckCallDepth() {
     }
   }
   for (size_t s = 0; s < depth.size(); ++s) {
-    if (depth[s] <= most) {
+    if (depth[s] <= maximum) {
       desc_->counts.call_depth = std::max(desc_->counts.call_depth, static_cast<size_t>(depth[s]));
       continue;
     }
     subgraph_ = &desc_->subgraphs[s];
     Note("subgraph %zu: expected calls of subgraphs at most %d deep, found more or a circle", s,
-         most);
+         maximum);
   }
 }
 
 // A subgraph that an operator runs, or a client through a signature, is not only inspected.
 void Validator::MarkBodies() {
-  for (const int body : looked_at_)
-    desc_->subgraphs[static_cast<size_t>(body)].only_looked_at = true;
+  for (const int body : inspected_)
+    desc_->subgraphs[static_cast<size_t>(body)].only_inspected = true;
   for (const int called : run_)
-    desc_->subgraphs[static_cast<size_t>(called)].only_looked_at = false;
+    desc_->subgraphs[static_cast<size_t>(called)].only_inspected = false;
   for (const SignatureDesc& signature : desc_->signatures) {
-    desc_->subgraphs[signature.subgraph_index].only_looked_at = false;
+    desc_->subgraphs[signature.subgraph_index].only_inspected = false;
   }
-  if (!desc_->subgraphs.empty()) desc_->subgraphs[0].only_looked_at = false;
+  if (!desc_->subgraphs.empty()) desc_->subgraphs[0].only_inspected = false;
 }
 
 }  // namespace

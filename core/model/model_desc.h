@@ -82,7 +82,7 @@ struct SubgraphDesc {
   std::string inconsistency;
   // The subgraph is never run: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and similar operators
   // only inspect its nodes.
-  bool only_looked_at = false;
+  bool only_inspected = false;
 };
 
 struct SignatureTensorDesc {

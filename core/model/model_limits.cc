@@ -7,7 +7,7 @@ std::string FindExceededLimit(const ModelCounts& counts, const Limits& limits) {
   const struct {
     const char* what;
     size_t found;
-    int most;
+    int maximum;
   } rows[] = {
       {"operator codes", counts.operator_codes, limits.max_nodes},
       {"subgraphs", counts.subgraphs, limits.max_subgraphs},
@@ -18,9 +18,9 @@ std::string FindExceededLimit(const ModelCounts& counts, const Limits& limits) {
       {"calls of subgraphs inside each other", counts.call_depth, limits.max_call_depth},
   };
   for (const auto& row : rows) {
-    if (row.most >= 0 && row.found <= static_cast<size_t>(row.most)) continue;
-    return std::string(row.what) + ": expected at most " + std::to_string(row.most) + ", found " +
-           std::to_string(row.found);
+    if (row.maximum >= 0 && row.found <= static_cast<size_t>(row.maximum)) continue;
+    return std::string(row.what) + ": expected at most " + std::to_string(row.maximum) +
+           ", found " + std::to_string(row.found);
   }
   return "";
 }

@@ -20,7 +20,7 @@ constexpr unsigned kMachine = EM_AARCH64;
 #endif
 
 // The smallest page size of any machine; the loader rejects segments that are not page-aligned.
-constexpr uint64_t kSmallestPage = 4096;
+constexpr uint64_t kMinPage = 4096;
 // Above the address space of any process, and small enough that the sum of two does not overflow.
 constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
 // Upper bound on thread-local memory. The loader aborts the process if it cannot allocate it.
@@ -72,8 +72,8 @@ std::string TypeName(unsigned type) {
 
 bool IsPowerOfTwo(uint64_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
-uint64_t PageBegin(uint64_t address) { return address & ~(kSmallestPage - 1); }
-uint64_t PageEnd(uint64_t address) { return PageBegin(address + kSmallestPage - 1); }
+uint64_t PageBegin(uint64_t address) { return address & ~(kMinPage - 1); }
+uint64_t PageEnd(uint64_t address) { return PageBegin(address + kMinPage - 1); }
 
 // Returns true for segment types that a file has at most once; the loader uses the last one.
 bool IsSingle(unsigned type) {
@@ -198,7 +198,7 @@ std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
       ExpectHeld(ElfText("segment %zu", index).c_str(), load.p_offset, load.p_filesz);
   if (!problem.empty()) return problem;
   const uint64_t align = load.p_align;
-  if (align < kSmallestPage || !IsPowerOfTwo(align) ||
+  if (align < kMinPage || !IsPowerOfTwo(align) ||
       ((load.p_vaddr - load.p_offset) & (align - 1)) != 0) {
     return ElfText("is damaged: segment %zu is not aligned to pages", index);
   }
@@ -223,25 +223,25 @@ std::string ElfImage::CheckOther(size_t index) const {
   switch (segment.p_type) {
     case PT_DYNAMIC:
       // The loader also writes to this segment.
-      sound = segment.p_memsz == segment.p_filesz && IsWhereItSays(segment, segment.p_filesz) &&
+      sound = segment.p_memsz == segment.p_filesz && IsMappedToOffset(segment, segment.p_filesz) &&
               InMemory(segment.p_vaddr, segment.p_memsz, PF_R | PF_W);
       break;
     case PT_NOTE:
     case PT_GNU_PROPERTY:
-      sound = segment.p_memsz == segment.p_filesz && IsWhereItSays(segment, segment.p_filesz);
+      sound = segment.p_memsz == segment.p_filesz && IsMappedToOffset(segment, segment.p_filesz);
       if (sound) return CheckNotes(segment);
       break;
     case PT_TLS:
       sound = segment.p_memsz >= segment.p_filesz && segment.p_memsz <= kMaxThreadBytes &&
               (segment.p_align == 0 || IsPowerOfTwo(segment.p_align)) &&
               segment.p_align <= kMaxThreadBytes &&
-              (segment.p_filesz == 0 || IsWhereItSays(segment, segment.p_filesz));
+              (segment.p_filesz == 0 || IsMappedToOffset(segment, segment.p_filesz));
       break;
     case PT_GNU_RELRO:
       // The protected range must end within a page of its data, since the memory after it must stay
       // writable. The file's page size may exceed the machine's, so the range must also be the last
       // data of its loaded segment. Some tools include zero-initialised memory in the file size.
-      sound = segment.p_memsz - segment.p_filesz < page_ && IsWhereItSays(segment, 0) &&
+      sound = segment.p_memsz - segment.p_filesz < page_ && IsMappedToOffset(segment, 0) &&
               InMemory(segment.p_vaddr, segment.p_memsz, PF_W) &&
               (segment.p_memsz == segment.p_filesz || EndsFile(segment));
       break;
@@ -267,7 +267,7 @@ std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
 }
 
 // Returns true if a segment's address is mapped to its file offset, for its first `size` bytes.
-bool ElfImage::IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const {
+bool ElfImage::IsMappedToOffset(const Elf64_Phdr& segment, uint64_t size) const {
   uint64_t offset = 0;
   return Locate(segment.p_vaddr, size, &offset) && offset == segment.p_offset;
 }
@@ -302,8 +302,9 @@ bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
   for (const Elf64_Phdr& load : segments_) {
     if (load.p_type != PT_LOAD || address < load.p_vaddr) continue;
     const uint64_t into = address - load.p_vaddr;
-    const uint64_t room = PageEnd(load.p_vaddr + load.p_memsz) - load.p_vaddr;
-    if (into <= room && size <= room - into && (load.p_flags & flags) == flags) return true;
+    const uint64_t mapped_bytes = PageEnd(load.p_vaddr + load.p_memsz) - load.p_vaddr;
+    if (into <= mapped_bytes && size <= mapped_bytes - into && (load.p_flags & flags) == flags)
+      return true;
   }
   return false;
 }
@@ -311,7 +312,7 @@ bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
 bool ElfImage::IsNear(uint64_t address) const {
   // Signed, because an address shortly before the begin may be below 0.
   const auto place = static_cast<int64_t>(address);
-  const auto page = static_cast<int64_t>(kSmallestPage);
+  const auto page = static_cast<int64_t>(kMinPage);
   return place >= static_cast<int64_t>(begin_) - page && place <= static_cast<int64_t>(end_) + page;
 }
 

@@ -66,7 +66,7 @@ class ElfImage {
   std::string CheckOther(size_t index) const;
   std::string CheckNotes(const Elf64_Phdr& segment) const;
   std::string ReadSections();
-  bool IsWhereItSays(const Elf64_Phdr& segment, uint64_t size) const;
+  bool IsMappedToOffset(const Elf64_Phdr& segment, uint64_t size) const;
   bool EndsFile(const Elf64_Phdr& segment) const;
   bool IsLoaded(const Elf64_Shdr& section) const;
 

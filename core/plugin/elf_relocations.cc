@@ -18,7 +18,7 @@ enum class Kind {
   kAddress,   // writes a symbol's address
   kFunction,  // writes a symbol's address, possibly at the first call
   kRelative,  // writes an address in the library
-  kFinder,    // writes the result of a resolver function of the library
+  kResolver,  // writes the result of a resolver function of the library
   kThread,    // writes an offset or module of thread-local memory
   kThreadDescriptor,
   kCopy,  // copies a symbol's bytes; valid in executables only
@@ -37,7 +37,7 @@ Kind KindOf(uint32_t type) {
     case R_X86_64_RELATIVE:
       return Kind::kRelative;
     case R_X86_64_IRELATIVE:
-      return Kind::kFinder;
+      return Kind::kResolver;
     case R_X86_64_DTPMOD64:
     case R_X86_64_DTPOFF64:
     case R_X86_64_TPOFF64:
@@ -61,7 +61,7 @@ Kind KindOf(uint32_t type) {
     case R_AARCH64_RELATIVE:
       return Kind::kRelative;
     case R_AARCH64_IRELATIVE:
-      return Kind::kFinder;
+      return Kind::kResolver;
     case R_AARCH64_TLS_DTPMOD:
     case R_AARCH64_TLS_DTPREL:
     case R_AARCH64_TLS_TPREL:
@@ -190,7 +190,7 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
       return symbol != 0;
     case Kind::kRelative:
       return symbol == 0 && image_.IsNear(addend);
-    case Kind::kFinder:
+    case Kind::kResolver:
       return symbol == 0 && IsCode(addend);
     case Kind::kThread:
     case Kind::kThreadDescriptor:
@@ -204,7 +204,7 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
 // A function relocation may be resolved at the first call; until then the location holds the
 // address of the resolving code, which must be in the file.
 bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind) const {
-  const bool is_possible = kind == Kind::kFunction || kind == Kind::kFinder ||
+  const bool is_possible = kind == Kind::kFunction || kind == Kind::kResolver ||
                            kind == Kind::kThreadDescriptor || kind == Kind::kNone;
   if (!is_possible || !CheckKind(relocation, kind)) return false;
   uint64_t offset = 0;

@@ -28,7 +28,7 @@ constexpr const char* kStable = "TFL_TheStableDelegate";
 
 // A struct of an older plug-in may end after `destroy`, but not before.
 constexpr size_t kVersionedSize = offsetof(DeputyDelegatePlugin, abi_version) + sizeof(uint32_t);
-constexpr size_t kSmallestSize =
+constexpr size_t kMinSize =
     offsetof(DeputyDelegatePlugin, destroy) + sizeof(DeputyDelegatePlugin::destroy);
 
 // Generous, because drivers may take seconds to start.
@@ -85,12 +85,12 @@ std::string CheckOptions(const DeputyDelegatePlugin& plugin) {
 
 }  // namespace
 
-std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool stable_too,
+std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool allow_stable,
                                                          ErrorReporter* reporter) {
   const std::string name = path == nullptr ? "" : path;
   const std::string found = FindPlugin(name);
   const std::shared_ptr<PluginLibrary> library(new PluginLibrary(found.empty() ? name : found));
-  const std::string problem = library->Open(stable_too);
+  const std::string problem = library->Open(allow_stable);
   if (problem.empty()) return library;
   reporter->Report("Unable to load external delegate from : %s (%s)", library->path_.c_str(),
                    problem.c_str());
@@ -105,33 +105,34 @@ std::string PluginLibrary::name() const {
   return path_.substr(path_.rfind('/') + 1);
 }
 
-std::string PluginLibrary::Open(bool stable_too) {
+std::string PluginLibrary::Open(bool allow_stable) {
   if (path_.empty()) return "no path given, expected that of a shared object";
   const PluginFile file = InspectPluginFile(path_);
   if (!file.problem.empty()) return file.problem;
-  const bool as_stable = file.is_stable && stable_too;
+  const bool as_stable = file.is_stable && allow_stable;
   if (as_stable) NameStableFolder(path_);
   const int flags = (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL;
-  if (PluginProbeWanted() && !IsInProcess(path_)) {
-    std::string problem = ProbeInChild([&] { (void)OpenHere(flags, stable_too); }, kProbeTimeoutMs);
+  if (IsPluginProbeEnabled() && !IsInProcess(path_)) {
+    std::string problem =
+        ProbeInChild([&] { (void)OpenInProcess(flags, allow_stable); }, kProbeTimeoutMs);
     if (!problem.empty()) return problem;
   }
-  return OpenHere(flags, stable_too);
+  return OpenInProcess(flags, allow_stable);
 }
 
-std::string PluginLibrary::OpenHere(int flags, bool stable_too) {
+std::string PluginLibrary::OpenInProcess(int flags, bool allow_stable) {
   std::string problem;
   handle_ = OpenLibrary(path_, flags, &problem);
   if (handle_ == nullptr) {
     const bool is_here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
     return is_here ? problem + "; for the file in this folder say ./" + path_ : problem;
   }
-  return FindFunctions(stable_too);
+  return FindFunctions(allow_stable);
 }
 
 // Reads the plug-in's own description first, because its functions take precedence over the
 // exported ones.
-std::string PluginLibrary::FindFunctions(bool stable_too) {
+std::string PluginLibrary::FindFunctions(bool allow_stable) {
   create_ = reinterpret_cast<CreateFunction>(dlsym(handle_, kCreate));
   destroy_ = reinterpret_cast<DestroyFunction>(dlsym(handle_, kDestroy));
   if (const auto function = reinterpret_cast<DeputyPluginFunction>(dlsym(handle_, kPlugin))) {
@@ -140,30 +141,30 @@ std::string PluginLibrary::FindFunctions(bool stable_too) {
   }
   if (create_ != nullptr && destroy_ != nullptr) return "";
   const auto* stable = static_cast<const TfLiteStableDelegate*>(dlsym(handle_, kStable));
-  if (create_ == nullptr && destroy_ == nullptr && stable != nullptr && stable_too) {
+  if (create_ == nullptr && destroy_ == nullptr && stable != nullptr && allow_stable) {
     return AdoptStable(stable);
   }
   std::string problem = "does not export " + Quoted(create_ == nullptr ? kCreate : kDestroy);
   if (stable != nullptr) return problem + ", but " + Quoted(kStable) + ": a stable delegate";
-  return stable_too ? problem + " nor " + Quoted(kStable) : problem;
+  return allow_stable ? problem + " nor " + Quoted(kStable) : problem;
 }
 
 std::string PluginLibrary::AdoptPlugin(DeputyPluginFunction function) {
-  const DeputyDelegatePlugin* theirs = nullptr;
+  const DeputyDelegatePlugin* exported = nullptr;
   const CallResult result = CallForeign(nullptr, {.callback = Callback::kDescribe},
-                                        [&](CallResult*) { theirs = function(); });
+                                        [&](CallResult*) { exported = function(); });
   if (result.exception != nullptr) return Quoted(kPlugin) + " threw an exception";
-  if (theirs == nullptr) return "";
-  const size_t size = theirs->struct_size;
-  if (size >= kVersionedSize && theirs->abi_version >> 16 != kMajor) {
+  if (exported == nullptr) return "";
+  const size_t size = exported->struct_size;
+  if (size >= kVersionedSize && exported->abi_version >> 16 != kMajor) {
     return Quoted(kPlugin) + ": expected major ABI version " + std::to_string(kMajor) + ", found " +
-           std::to_string(theirs->abi_version >> 16);
+           std::to_string(exported->abi_version >> 16);
   }
-  if (size < kSmallestSize) {
-    return Quoted(kPlugin) + ": expected a struct of at least " + std::to_string(kSmallestSize) +
+  if (size < kMinSize) {
+    return Quoted(kPlugin) + ": expected a struct of at least " + std::to_string(kMinSize) +
            " bytes, found " + std::to_string(size);
   }
-  std::memcpy(&plugin_, theirs, std::min(size, sizeof(plugin_)));
+  std::memcpy(&plugin_, exported, std::min(size, sizeof(plugin_)));
   plugin_.struct_size = std::min(size, sizeof(plugin_));
   if ((plugin_.create == nullptr) != (plugin_.destroy == nullptr)) {
     return Quoted(kPlugin) + ": expected create and destroy, found only one of them";

@@ -37,8 +37,8 @@ class PluginLibrary {
 
   // Loads the library at `path`; a name without a slash may be the name of a plug-in
   // (plugin_folders.h). A stable delegate needs settings, which not every caller can pass; without
-  // `stable_too` it is rejected. Returns null on failure, after a report.
-  static std::shared_ptr<const PluginLibrary> Load(const char* path, bool stable_too,
+  // `allow_stable` it is rejected. Returns null on failure, after a report.
+  static std::shared_ptr<const PluginLibrary> Load(const char* path, bool allow_stable,
                                                    ErrorReporter* reporter);
   PluginLibrary(const PluginLibrary&) = delete;
   PluginLibrary& operator=(const PluginLibrary&) = delete;
@@ -62,9 +62,9 @@ class PluginLibrary {
   explicit PluginLibrary(std::string path) : path_(std::move(path)) {}
 
   // Each returns "" or the problem, as the end of a sentence about the library.
-  std::string Open(bool stable_too);
-  std::string OpenHere(int flags, bool stable_too);
-  std::string FindFunctions(bool stable_too);
+  std::string Open(bool allow_stable);
+  std::string OpenInProcess(int flags, bool allow_stable);
+  std::string FindFunctions(bool allow_stable);
   std::string AdoptPlugin(DeputyPluginFunction function);
   std::string AdoptStable(const TfLiteStableDelegate* stable);
 

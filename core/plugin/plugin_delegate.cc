@@ -215,10 +215,10 @@ std::string PathOf(const PluginDelegate& delegate) {
 
 // Calls an optional function of a plug-in; reports the reason of a failure.
 template <typename Function>
-TfLiteStatus Ask(const std::string& who, const char* what, bool has_function, bool has_callback,
-                 const Function& function, ErrorReporter* reporter) {
+TfLiteStatus CallOptional(const std::string& subject, const char* what, bool has_function,
+                          bool has_callback, const Function& function, ErrorReporter* reporter) {
   if (!has_function || !has_callback) {
-    return Fail(reporter, kTfLiteError, "%s: expected %s", who.c_str(),
+    return Fail(reporter, kTfLiteError, "%s: expected %s", subject.c_str(),
                 has_callback ? std::string("a plug-in that can ").append(what).c_str()
                              : "a callback, found NULL");
   }
@@ -228,7 +228,7 @@ TfLiteStatus Ask(const std::string& who, const char* what, bool has_function, bo
   if (result.status == kTfLiteOk) return kTfLiteOk;
   if (result.exception != nullptr) report = "the plug-in threw an exception";
   if (report.empty()) report = "the plug-in gave no reason";
-  return Fail(reporter, kTfLiteError, "%s: cannot %s: %s", who.c_str(), what, report.c_str());
+  return Fail(reporter, kTfLiteError, "%s: cannot %s: %s", subject.c_str(), what, report.c_str());
 }
 
 }  // namespace
@@ -272,7 +272,7 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
 TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
                                void* user_data, ErrorReporter* reporter) {
   const auto list = library.plugin() == nullptr ? nullptr : library.plugin()->list_devices;
-  return Ask(
+  return CallOptional(
       library.path(), "list its devices", list != nullptr, callback != nullptr,
       [&] { return list(callback, user_data, &CollectReport); }, reporter);
 }
@@ -281,7 +281,7 @@ TfLiteStatus ListPluginOperators(const PluginLibrary& library,
                                  DeputyDelegateOperatorCallback callback, void* user_data,
                                  ErrorReporter* reporter) {
   const auto list = library.plugin() == nullptr ? nullptr : library.plugin()->list_operators;
-  return Ask(
+  return CallOptional(
       library.path(), "list its operators", list != nullptr, callback != nullptr,
       [&] { return list(callback, user_data); }, reporter);
 }
@@ -292,7 +292,7 @@ TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
   const PluginDelegate parts = Unwrap(delegate);
   const DeputyDelegatePlugin* plugin = PluginOf(parts);
   const auto describe = plugin == nullptr ? nullptr : plugin->describe_partitions;
-  return Ask(
+  return CallOptional(
       PathOf(parts), "describe its partitions", describe != nullptr, callback != nullptr,
       [&] { return describe(parts.inner, callback, user_data); }, reporter);
 }
@@ -302,7 +302,7 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
   const PluginDelegate parts = Unwrap(delegate);
   const DeputyDelegatePlugin* plugin = PluginOf(parts);
   const auto take = plugin == nullptr ? nullptr : plugin->take_events;
-  return Ask(
+  return CallOptional(
       PathOf(parts), "take times", take != nullptr, callback != nullptr,
       [&] { return take(parts.inner, callback, user_data); }, reporter);
 }

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 // The child must not run the program's crash handlers, dump core, write to its standard streams, or
 // outlive it.
-void LeaveTheProgram() {
+void IsolateChild() {
   for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS}) {
     signal(fatal, SIG_DFL);
   }
@@ -41,25 +41,25 @@ void LeaveTheProgram() {
 }
 
 [[noreturn]] void RunChild(const std::function<void()>& load, int done) noexcept {
-  LeaveTheProgram();
+  IsolateChild();
   Guard(Ignore, load);  // the program would have caught the exception as well
   const char byte = 1;
   _exit(write(done, &byte, 1) == 1 ? 0 : 1);
 }
 
-enum class End { kDone, kGone, kLate };
+enum class End { kDone, kExited, kTimedOut };
 
 End WaitFor(int done, Clock::time_point deadline) {
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left < 0) return End::kLate;
+    if (left < 0) return End::kTimedOut;
     pollfd wanted = {done, POLLIN, 0};
     if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;  // interrupted or timed out
     char byte = 0;
     const ssize_t count = read(done, &byte, 1);
     if (count < 0 && errno == EINTR) continue;
-    return count == 1 ? End::kDone : End::kGone;
+    return count == 1 ? End::kDone : End::kExited;
   }
 }
 
@@ -80,29 +80,29 @@ std::string Describe(int status) {
   return text + ", with exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-std::string NoChild(int error) {
+std::string ForkProblem(int error) {
   return "cannot be loaded in a child process first: " + std::generic_category().message(error);
 }
 
 }  // namespace
 
-bool PluginProbeWanted() { return EnvironmentChoice("DEPUTY_PLUGIN_PROBE", {"0", "1"}) == "1"; }
+bool IsPluginProbeEnabled() { return EnvironmentChoice("DEPUTY_PLUGIN_PROBE", {"0", "1"}) == "1"; }
 
 std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {
   std::array<int, 2> ends = {};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return NoChild(errno);
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return ForkProblem(errno);
   const pid_t child = fork();
   const int error = errno;
   if (child == 0) RunChild(load, ends[1]);
   close(ends[1]);
-  End end = End::kGone;
+  End end = End::kExited;
   if (child > 0) end = WaitFor(ends[0], Clock::now() + std::chrono::milliseconds(timeout_ms));
   close(ends[0]);
-  if (child < 0) return NoChild(error);
+  if (child < 0) return ForkProblem(error);
   // A child that closed the pipe may still be running.
   const int status = Reap(child, end != End::kDone);
   if (end == End::kDone) return "";
-  if (end == End::kGone) return Describe(status);
+  if (end == End::kExited) return Describe(status);
   return "did not come to an end of loading within " + std::to_string(timeout_ms) +
          " ms in a child process";
 }

@@ -11,7 +11,7 @@
 namespace deputy {
 
 // Returns true if the environment variable DEPUTY_PLUGIN_PROBE is 1.
-bool PluginProbeWanted();
+bool IsPluginProbeEnabled();
 
 // Runs `load` in a child process and waits for it. Returns "" if `load` returned there, whatever
 // its result; otherwise the problem, as the end of a sentence about the library.

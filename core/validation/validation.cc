@@ -105,9 +105,9 @@ void Validation::Call::LookUpDelegate() {
     inner = known->inner;
     flags = known->flags;
   } else {
-    const AppliedDelegate stranger(subject.delegate);
-    inner = stranger.inner;
-    flags = stranger.flags;
+    const AppliedDelegate unknown(subject.delegate);
+    inner = unknown.inner;
+    flags = unknown.flags;
   }
 }
 
@@ -135,7 +135,7 @@ void Validation::Begin(const ForeignCall& foreign) try {
           const bool compared = expected && subject.delegate != nullptr &&
                                 subject.callback != Callback::kFree &&
                                 subject.callback != Callback::kFreeHandle;
-          if (compared) TakeBefore(call);
+          if (compared) TakeSnapshot(call);
         });
   call->begin = std::chrono::steady_clock::now();
 } catch (...) {
@@ -168,7 +168,7 @@ void Validation::CheckEnd(Call* call, const CallResult& result, int64_t taken_ns
   if (call->before != nullptr) CheckAfter(call, result.status);
 }
 
-void Validation::TakeBefore(Call* call) {
+void Validation::TakeSnapshot(Call* call) {
   const ForeignCall& subject = call->subject;
   call->before = std::make_unique<Before>(call->subgraph);
   call->before->roles = Roles(*call);

@@ -130,7 +130,7 @@ class Validation final : public Observer {
   using NodeKey = std::pair<const Subgraph*, int>;
 
   void CheckEnd(Call* call, const CallResult& result, int64_t taken_ns);
-  void TakeBefore(Call* call);
+  void TakeSnapshot(Call* call);
   bool CheckOrder(const Call& call);
   void CheckAfter(Call* call, TfLiteStatus status);
   void CheckInit(const Call& call, void* user_data);

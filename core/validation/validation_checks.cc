@@ -173,9 +173,9 @@ void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   const TfLiteTensor& before = call->before->fields.tensor(index);
   const TfLiteTensor& now = *call->subgraph->tensor(index);
   const Role role = call->before->roles[static_cast<size_t>(index)];
-  const bool free_to_take = before.delegate == nullptr || call->IsDelegate(before.delegate);
-  const bool keeps_to_itself = now.delegate == nullptr || call->IsDelegate(now.delegate);
-  if (!free_to_take || (Is(change, "delegate") && !keeps_to_itself)) {
+  const bool was_unowned_or_own = before.delegate == nullptr || call->IsDelegate(before.delegate);
+  const bool is_unowned_or_own = now.delegate == nullptr || call->IsDelegate(now.delegate);
+  if (!was_unowned_or_own || (Is(change, "delegate") && !is_unowned_or_own)) {
     Report(Rule::kForeignHandle, call, index, "changes %s, which is another delegate's",
            change.name);
     return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kGuardByte = static_cast<char>(0xB7);
 // Shorter outputs may equal the pattern by chance.
-constexpr size_t kLeastFilledBytes = 4;
+constexpr size_t kMinFilledBytes = 4;
 
 // Returns a byte of a position-dependent pattern, which no computation is likely to produce.
 char PatternAt(size_t offset) {
@@ -70,11 +70,11 @@ void GuardedContents::GuardArena(const Arena& arena) {
     if (arena.slots()[i].offset == kNoOffset || !IsAlive(tensor)) continue;
     const size_t used = graph_->tensor(tensor)->bytes;
     char* begin = arena.Address(tensor);
-    const size_t behind = arena.slots()[i].bytes - used + guard;
+    const size_t after_bytes = arena.slots()[i].bytes - used + guard;
     memset(begin - guard, kGuardByte, guard);
-    memset(begin + used, kGuardByte, behind);
+    memset(begin + used, kGuardByte, after_bytes);
     guards_.push_back({tensor, Damage::Kind::kBefore, begin - guard, guard, 0});
-    guards_.push_back({tensor, Damage::Kind::kBehind, begin + used, behind, 0});
+    guards_.push_back({tensor, Damage::Kind::kAfter, begin + used, after_bytes, 0});
   }
 }
 
@@ -104,7 +104,7 @@ void GuardedContents::Take(const std::vector<Role>& roles, const TfLiteDelegate*
 void GuardedContents::Fill(int tensor) {
   const TfLiteTensor& now = *graph_->tensor(tensor);
   const bool plain = now.allocation_type == kTfLiteArenaRw || now.allocation_type == kTfLiteCustom;
-  if (!plain || now.is_variable || now.bytes < kLeastFilledBytes || !IsAlive(tensor)) return;
+  if (!plain || now.is_variable || now.bytes < kMinFilledBytes || !IsAlive(tensor)) return;
   Copy(tensor, &filled_.emplace_back());
   for (size_t i = 0; i < now.bytes; ++i) now.data.raw[i] = PatternAt(i);
 }

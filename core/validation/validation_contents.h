@@ -46,7 +46,7 @@ class GuardedContents {
   void Fill(int tensor);
 
   struct Damage {
-    enum class Kind { kBefore, kBehind, kInside } kind;
+    enum class Kind { kBefore, kAfter, kInside } kind;
     int tensor;
     size_t offset;  // first changed byte: offset in the tensor, or distance from its end or begin
     size_t bytes;   // number of changed bytes

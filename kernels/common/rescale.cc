@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/kernel_api/fusion.h"
 #include "core/kernel_api/scratch.h"
-#include "core/kernel_api/step.h"
 #include "kernels/common/views.h"
 
 namespace deputy {
@@ -165,7 +165,7 @@ TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node, MoveScales sc
                          OpFunction prepare) {
   DEPUTY_TRY(prepare(context, node));
   if (!MoveNeedsRescaling(context, node, scales)) return kTfLiteOk;
-  OfferStep(context, node, {});
+  OfferFusion(context, node, {});
   OfferViews(context, node, {.kind = ViewOffer::Kind::kRefused});
   return kTfLiteOk;
 }

@@ -216,13 +216,13 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // A layer with repeated channels never gets here: it makes no step offer.
-TfLiteStatus EvalStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
-  if (!step.layers.empty()) return RunStrips(context, step);
+TfLiteStatus EvalStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
+  if (!group.layers.empty()) return RunStrips(context, group);
   ConvData& data = DataOf<ConvData>(node);
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
   DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
   ConvTensors tensors = TensorsOf(context, node);
-  const InStep in_step(context, step, &data, &tensors);
+  const InStep in_step(context, group, &data, &tensors);
   return data.choice.Run(context, &data, tensors);
 }
 
@@ -233,8 +233,8 @@ TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
   return data.choice.Pack(context, &data, TensorsOf(context, node));
 }
 
-void Announce(TfLiteContext* context, const StepRun& step) {
-  step.layers.empty() ? AnnounceFactors(context, step) : AnnounceStrips(context, step);
+void Announce(TfLiteContext* context, const GroupRun& group) {
+  group.layers.empty() ? AnnounceFactors(context, group) : AnnounceStrips(context, group);
 }
 
 void Choose(TfLiteContext* context, TfLiteNode* node,
@@ -248,17 +248,17 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   // A pointwise convolution reads pixels in place, so it cannot absorb a PAD.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
   const bool has_window = y.filter > 1 || x.filter > 1;
-  OfferStep(context, node,
-            {.invoke = &Guarded<&Eval>,
-             .run = &GuardedStep<&EvalStep>,
-             .role = StepRole::kHead,
-             .takes_margins = has_window && is_float,
-             .takes_factors = TakesFactors(data),
-             .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
-             .pointwise = !has_window && y.before == 0 && x.before == 0,
-             .stride = {y.stride, x.stride},
-             .strip = StripOfferOf(data),
-             .announce = &Announce});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&Eval>,
+               .run = &GuardedGroup<&EvalStep>,
+               .role = FusionRole::kHead,
+               .absorbs_padding = has_window && is_float,
+               .absorbs_factors = TakesFactors(data),
+               .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
+               .pointwise = !has_window && y.before == 0 && x.before == 0,
+               .stride = {y.stride, x.stride},
+               .strip = StripOfferOf(data),
+               .announce = &Announce});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/even_cut.h"
 #include "kernels/common/padding.h"
@@ -161,14 +161,14 @@ struct RowRing {
 // the group runs, and restores them. Implemented in in_step.cc.
 class InStep {
  public:
-  InStep(const TfLiteContext* context, const StepRun& step, ConvData* data, ConvTensors* tensors);
+  InStep(const TfLiteContext* context, const GroupRun& group, ConvData* data, ConvTensors* tensors);
   ~InStep();
   InStep(const InStep&) = delete;
   InStep& operator=(const InStep&) = delete;
 
  private:
   template <typename T>
-  void Gather(const StepRun& step, TfLiteTensor* output, const T** addend) const;
+  void Gather(const GroupRun& group, TfLiteTensor* output, const T** addend) const;
 
   ConvData* const data_;
   const WindowAxis y_, x_;
@@ -224,14 +224,14 @@ extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, 
 // TakesFactors: returns true if the convolution can multiply its input by ConvTensors::factors in a
 // fusion group. AnnounceFactors declares the scratch memory for that, in prepare.
 bool TakesFactors(const ConvData& data);
-void AnnounceFactors(TfLiteContext* context, const StepRun& step);
+void AnnounceFactors(TfLiteContext* context, const GroupRun& group);
 // strip.cc: layers that are computed strip by strip (core/exec/strips.h). StripOfferOf returns the
 // offer of a node that has selected its implementation; RunStrips runs the layers of a group from
 // its head.
 StripOffer StripOfferOf(const ConvData& data);
-TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step);
+TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group);
 // Declares the scratch memory of RunStrips, in prepare.
-void AnnounceStrips(TfLiteContext* context, const StepRun& step);
+void AnnounceStrips(TfLiteContext* context, const GroupRun& group);
 
 // repeat.cc: a copy of the input in which each channel is repeated `repeats` times.
 class RepeatedChannels {

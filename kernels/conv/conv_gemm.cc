@@ -210,8 +210,9 @@ bool TakesFactors(const ConvData& data) {
          data.choice.cpu().vector.plain_product.of<float>() != nullptr;
 }
 
-void AnnounceFactors(TfLiteContext* context, const StepRun& step) {
-  const TfLiteTensor &input = context->tensors[step.input], &output = context->tensors[step.output];
+void AnnounceFactors(TfLiteContext* context, const GroupRun& group) {
+  const TfLiteTensor &input = context->tensors[group.input],
+                     &output = context->tensors[group.output];
   const int depth = LastDim(&input);
   if (depth == 0) return;
   const MatrixShape shape = {ElementCount(&input) / depth, 1, LastDim(&output), depth};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Applies the operations of a fusion group (core/kernel_api/step.h) to a convolution, for its
+// Applies the operations of a fusion group (core/kernel_api/fusion.h) to a convolution, for its
 // implementations.
 #include <cstring>
 
@@ -9,33 +9,33 @@
 namespace deputy {
 namespace {
 
-EpilogueF32 EpilogueOf(const TfLiteContext* context, const StepRun& step) {
+EpilogueF32 EpilogueOf(const TfLiteContext* context, const GroupRun& group) {
   EpilogueF32 epilogue;
-  if (step.addend >= 0) {
-    const TfLiteTensor* const addend = &context->tensors[step.addend];
+  if (group.addend >= 0) {
+    const TfLiteTensor* const addend = &context->tensors[group.addend];
     epilogue.addend = Data<float>(addend);
     epilogue.addend_columns = addend->dims->data[addend->dims->size - 1];
     epilogue.addend_stride = static_cast<size_t>(epilogue.addend_columns);
-    epilogue.low = step.sum_low;
-    epilogue.high = step.sum_high;
+    epilogue.low = group.sum_low;
+    epilogue.high = group.sum_high;
   }
-  if (step.curve == StepRole::kPrelu) {
+  if (group.activation == FusionRole::kPrelu) {
     epilogue.curve = EpilogueF32::Curve::kPrelu;
-    epilogue.slopes = Data<float>(&context->tensors[step.slopes]);
-  } else if (step.curve == StepRole::kHardSwish) {
+    epilogue.slopes = Data<float>(&context->tensors[group.slopes]);
+  } else if (group.activation == FusionRole::kHardSwish) {
     epilogue.curve = EpilogueF32::Curve::kHardSwish;
   }
   return epilogue;
 }
 
-AddendS8 AddendOf(const TfLiteContext* context, const StepRun& step) {
-  if (step.addend < 0) return {};
-  const StepScales& scales = step.scales;
-  return {Data<int8_t>(&context->tensors[step.addend]),
+AddendS8 AddendOf(const TfLiteContext* context, const GroupRun& group) {
+  if (group.addend < 0) return {};
+  const SumScales& scales = group.scales;
+  return {Data<int8_t>(&context->tensors[group.addend]),
           {scales.factors[0],
            scales.factors[1],
            scales.offset,
-           {step.sum_low, step.sum_high},
+           {group.sum_low, group.sum_high},
            scales.zero_point}};
 }
 
@@ -64,40 +64,40 @@ void TakeOff(int before, int behind, WindowAxis* axis) {
   axis->before += before;
 }
 
-void Subsample(const StepRun& step, ConvShape* shape) {
-  shape->y.input = step.input_stride.rows(shape->y.input);
-  shape->x.input = step.input_stride.columns(shape->x.input);
-  shape->y.output = step.output_stride.rows(shape->y.output);
-  shape->x.output = step.output_stride.columns(shape->x.output);
-  shape->y.stride = shape->y.stride * step.output_stride.y / step.input_stride.y;
-  shape->x.stride = shape->x.stride * step.output_stride.x / step.input_stride.x;
+void Subsample(const GroupRun& group, ConvShape* shape) {
+  shape->y.input = group.input_stride.rows(shape->y.input);
+  shape->x.input = group.input_stride.columns(shape->x.input);
+  shape->y.output = group.output_stride.rows(shape->y.output);
+  shape->x.output = group.output_stride.columns(shape->x.output);
+  shape->y.stride = shape->y.stride * group.output_stride.y / group.input_stride.y;
+  shape->x.stride = shape->x.stride * group.output_stride.x / group.input_stride.x;
 }
 
 }  // namespace
 
-InStep::InStep(const TfLiteContext* context, const StepRun& step, ConvData* data,
+InStep::InStep(const TfLiteContext* context, const GroupRun& group, ConvData* data,
                ConvTensors* tensors)
     : data_(data), y_(data->shape.y), x_(data->shape.x), range_(data->float_range) {
-  if (step.input >= 0) {
-    tensors->input = &context->tensors[step.input];
-    TakeOff(step.margins.top, step.margins.bottom, &data->shape.y);
-    TakeOff(step.margins.left, step.margins.right, &data->shape.x);
+  if (group.input >= 0) {
+    tensors->input = &context->tensors[group.input];
+    TakeOff(group.margins.top, group.margins.bottom, &data->shape.y);
+    TakeOff(group.margins.left, group.margins.right, &data->shape.x);
   }
-  if (step.factors >= 0) tensors->factors = Data<float>(&context->tensors[step.factors]);
-  const FloatRange also = {step.low, step.high};
+  if (group.factors >= 0) tensors->factors = Data<float>(&context->tensors[group.factors]);
+  const FloatRange also = {group.low, group.high};
   data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
-  tensors->output = &context->tensors[step.output];
+  tensors->output = &context->tensors[group.output];
   if (data->form == WeightsForm::kFloat) {
-    epilogue_ = EpilogueOf(context, step);
-    Gather(step, tensors->output, &epilogue_.addend);
+    epilogue_ = EpilogueOf(context, group);
+    Gather(group, tensors->output, &epilogue_.addend);
     const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
     tensors->epilogue = any ? &epilogue_ : nullptr;
   } else {
-    addend_ = AddendOf(context, step);
-    Gather(step, tensors->output, &addend_.values);
+    addend_ = AddendOf(context, group);
+    Gather(group, tensors->output, &addend_.values);
     tensors->addend = addend_.values != nullptr ? &addend_ : nullptr;
   }
-  Subsample(step, &data->shape);
+  Subsample(group, &data->shape);
 }
 InStep::~InStep() {
   data_->shape.y = y_;
@@ -106,9 +106,9 @@ InStep::~InStep() {
 }
 
 template <typename T>
-void InStep::Gather(const StepRun& step, TfLiteTensor* output, const T** addend) const {
-  if (!step.output_stride.any() || *addend == nullptr) return;
-  *addend = GatherAddend(data_->shape, step.output_stride, *addend, Data<T>(output));
+void InStep::Gather(const GroupRun& group, TfLiteTensor* output, const T** addend) const {
+  if (!group.output_stride.any() || *addend == nullptr) return;
+  *addend = GatherAddend(data_->shape, group.output_stride, *addend, Data<T>(output));
 }
 
 }  // namespace deputy

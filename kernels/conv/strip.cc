@@ -150,8 +150,8 @@ class Layer {
 // The layers of a group, and the layout of its scratch memory.
 class Strips {
  public:
-  Strips(TfLiteContext* context, const StepRun& step) : rows_(step.strip_rows) {
-    for (const StripLayer& layer : step.layers) layers_[count_++].emplace(context, layer);
+  Strips(TfLiteContext* context, const GroupRun& group) : rows_(group.strip_rows) {
+    for (const StripLayer& layer : group.layers) layers_[count_++].emplace(context, layer);
     int64_t rows = rows_;
     for (int n = count_ - 1; n >= 0; --n) {
       shared_bytes_ += At(n).SharedBytes();
@@ -198,7 +198,7 @@ class Strips {
   }
 
  private:
-  using Rows = std::array<int64_t, kMostStripLayers>;
+  using Rows = std::array<int64_t, kMaxStripLayers>;
 
   const Layer& At(int n) const { return *layers_[static_cast<size_t>(n)]; }
   const Layer& Last() const { return At(count_ - 1); }
@@ -241,11 +241,11 @@ class Strips {
 
   const int rows_;  // rows of the last layer per strip
   int count_ = 0;
-  std::array<std::optional<Layer>, kMostStripLayers> layers_;
+  std::array<std::optional<Layer>, kMaxStripLayers> layers_;
   // rows in the ring buffer of each layer but the last
-  std::array<int64_t, kMostStripLayers> kept_ = {};
+  std::array<int64_t, kMaxStripLayers> kept_ = {};
   // offset of the ring buffer in a worker's scratch memory
-  std::array<size_t, kMostStripLayers> ring_ = {};
+  std::array<size_t, kMaxStripLayers> ring_ = {};
   size_t shared_bytes_ = 0, worker_bytes_ = 0;
 };
 
@@ -266,22 +266,22 @@ StripOffer StripOfferOf(const ConvData& data) {
           .stride = shape.y.stride};
 }
 
-void AnnounceStrips(TfLiteContext* context, const StepRun& step) {
+void AnnounceStrips(TfLiteContext* context, const GroupRun& group) {
   // Constructing such a layer copies its addend into the output, which must not happen in prepare.
   const auto gathers = [](const StripLayer& layer) {
     return layer.run.output_stride.any() && layer.run.addend >= 0;
   };
-  if (std::none_of(step.layers.begin(), step.layers.end(), gathers)) {
-    AnnounceScratch(context, Strips(context, step).ScratchBytes(ThreadCount(context)));
+  if (std::none_of(group.layers.begin(), group.layers.end(), gathers)) {
+    AnnounceScratch(context, Strips(context, group).ScratchBytes(ThreadCount(context)));
   }
 }
 
-TfLiteStatus RunStrips(TfLiteContext* context, const StepRun& step) {
-  for (const StripLayer& layer : step.layers) {
+TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group) {
+  for (const StripLayer& layer : group.layers) {
     DEPUTY_TRY(
         DataOf<ConvData>(layer.node).dense_filter.Ensure(context, Input(context, layer.node, 1)));
   }
-  return Strips(context, step).Run(context);
+  return Strips(context, group).Run(context);
 }
 
 }  // namespace deputy

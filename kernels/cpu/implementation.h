@@ -26,7 +26,7 @@ struct Implementation {
   size_t (*scratch)(const Data& data, const Tensors& tensors, const CpuKernels& cpu, int workers);
   TfLiteStatus (*run)(TfLiteContext* context, Data* data, const Tensors& tensors,
                       const CpuKernels& cpu);
-  // `run` supports fusion groups (core/kernel_api/step.h).
+  // `run` supports fusion groups (core/kernel_api/fusion.h).
   bool fuses = false;
   // Convolutions: `run` supports strides set after prepare, with the same packed constants.
   bool subsamples = false;

@@ -5,7 +5,7 @@
 #ifndef DEPUTY_KERNELS_CPU_MAP_ROWS_H_
 #define DEPUTY_KERNELS_CPU_MAP_ROWS_H_
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/broadcast.h"
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/cpu.h"
@@ -14,10 +14,10 @@ namespace deputy {
 
 // Row function of a unary operator that is a loop of the table and has no parameter.
 template <MapF32 VectorKernels::*loop>
-void MapRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
-  const float* const in = rows.made[0] != nullptr ? rows.made[0]
-                                                  : Data<float>(Input(context, node, 0)) +
-                                                        rows.first * int64_t{rows.columns};
+void MapRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
+  const float* const in = rows.computed[0] != nullptr ? rows.computed[0]
+                                                      : Data<float>(Input(context, node, 0)) +
+                                                            rows.first * int64_t{rows.columns};
   (Cpu().vector.*loop)(in, int64_t{rows.count} * rows.columns, 0.0f, rows.out);
 }
 
@@ -42,7 +42,8 @@ template <MapF32 VectorKernels::*loop>
 void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
                   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
   if (Output(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.*loop == nullptr) return;
-  OfferStep(context, node, {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElements, 1}});
+  OfferFusion(context, node,
+              {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElementwise, 1}});
 }
 
 // Returns the address at which the whole matrix would begin whose elements from `first` on are at
@@ -55,11 +56,12 @@ T* WholeOf(T* part, int64_t first) {
 // Calls run(BinaryRun) for runs of a node's two inputs that together cover rows of its output.
 template <typename RunFunction>
 void RunVectorRows(TfLiteContext* context, const TfLiteNode* node, const BroadcastPlan& plan,
-                   const StepRows& rows, const RunFunction& run) {
-  const float* inputs[kMaxMadeInputs];
-  for (int i = 0; i < kMaxMadeInputs; ++i) {
-    inputs[i] = rows.made[i] != nullptr ? WholeOf(rows.made[i], rows.first * rows.made_columns[i])
-                                        : Data<float>(Input(context, node, i));
+                   const GroupRows& rows, const RunFunction& run) {
+  const float* inputs[kMaxComputedInputs];
+  for (int i = 0; i < kMaxComputedInputs; ++i) {
+    inputs[i] = rows.computed[i] != nullptr
+                    ? WholeOf(rows.computed[i], rows.first * rows.computed_columns[i])
+                    : Data<float>(Input(context, node, i));
   }
   const int64_t first = rows.first * rows.columns;
   plan.RunPart(first, first + int64_t{rows.count} * rows.columns, inputs[0], inputs[1],
@@ -87,7 +89,7 @@ inline RowOffer BroadcastRows(TfLiteContext* context, const TfLiteNode* node,
   const TfLiteTensor* const output = Output(context, node, 0);
   const uint32_t of_rows =
       (IsOneOfEachRow(a, output) ? 1u : 0u) | (IsOneOfEachRow(b, output) ? 2u : 0u);
-  return {kernel, RowKind::kElements, plan.matching_inputs(a, b), of_rows};
+  return {kernel, RowKind::kElementwise, plan.matching_inputs(a, b), of_rows};
 }
 
 }  // namespace deputy

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/bf16_layer.h"
@@ -389,11 +389,11 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
 TfLiteStatus PackStridedRhs(TfLiteContext* context, BatchMatMulData* data, const StridedInput& rhs,
                             const CpuKernels& cpu, Scratch* scratch) {
   const StridedShape& lies = rhs.shape;
-  const StridedShape groups = lies.First(lies.rank - 2);
+  const StridedShape groups = lies.FirstAxes(lies.rank - 2);
   WeightsLayout layout = data->RhsLayout();
   layout.group_axes = &groups;
-  layout.column_stride = lies.steps[lies.rank - (data->params.adj_y ? 2 : 1)];
-  layout.depth_stride = lies.steps[lies.rank - (data->params.adj_y ? 1 : 2)];
+  layout.column_stride = lies.strides[lies.rank - (data->params.adj_y ? 2 : 1)];
+  layout.depth_stride = lies.strides[lies.rank - (data->params.adj_y ? 1 : 2)];
   const TfLiteTensor* const tensor = &context->tensors[rhs.tensor];
   return data->packed_float.PackInto(context, cpu, Data<float>(tensor), layout, scratch)
              ? kTfLiteOk
@@ -461,7 +461,7 @@ TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node, const RowOp& op
 
 void EndRows(TfLiteContext*, TfLiteNode* node) { DataOf<BatchMatMulData>(node).in_step.reset(); }
 
-void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
+void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const BatchShape& shape = data.shape;
   for (int done = 0; done < rows.count;) {
@@ -470,25 +470,26 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const StepRows& rows) {
     int left = 0, right = 0;
     shape.Pair(static_cast<int>(row / shape.rows), &left, &right);
     const float* const values =
-        rows.made[0] != nullptr
-            ? rows.made[0] + int64_t{done} * shape.depth
+        rows.computed[0] != nullptr
+            ? rows.computed[0] + int64_t{done} * shape.depth
             : data.in_step->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
     // All rows of a matrix are equidistant.
     const StridedShape& scattered = rows.op->scattered;
     const bool scatters = scattered.rank > 0;
-    float* const out = rows.out + (scatters ? scattered.First(scattered.rank - 1).OffsetOf(row)
+    float* const out = rows.out + (scatters ? scattered.FirstAxes(scattered.rank - 1).OffsetOf(row)
                                             : int64_t{done} * shape.columns);
     data.in_step->product().Multiply(
-        right, values, count, out, scatters ? scattered.steps[scattered.rank - 2] : shape.columns);
+        right, values, count, out,
+        scatters ? scattered.strides[scattered.rank - 2] : shape.columns);
     done += count;
   }
 }
 
 constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
 
-TfLiteStatus EvalRowStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
+TfLiteStatus EvalRowStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   const int64_t rows = DataOf<BatchMatMulData>(node).shape.rows;
-  return RunRowStep(context, step, {rows, Cpu().gemm_f32.rows});
+  return RunRowStep(context, group, {rows, Cpu().gemm_f32.rows});
 }
 
 void OfferRows(TfLiteContext* context, TfLiteNode* node) {
@@ -499,14 +500,14 @@ void OfferRows(TfLiteContext* context, TfLiteNode* node) {
     return;
   }
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalBatchMatMul>,
-             .run = &GuardedStep<&EvalRowStep>,
-             .by_rows = {.kernel = &kBatchRows,
-                         .kind = RowKind::kProduct,
-                         .made_inputs = by_rows ? 1u : 0u,
-                         .strided_inputs = 2,
-                         .scatters = true}});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&EvalBatchMatMul>,
+               .run = &GuardedGroup<&EvalRowStep>,
+               .by_rows = {.kernel = &kBatchRows,
+                           .kind = RowKind::kProduct,
+                           .computed_inputs = by_rows ? 1u : 0u,
+                           .strided_inputs = 2,
+                           .scatters = true}});
 }
 
 bool IsInt8(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {

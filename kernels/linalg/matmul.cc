@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/kernel_api/step.h"
+#include "core/kernel_api/fusion.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -554,19 +554,19 @@ void EndLayerRows(TfLiteContext*, TfLiteNode* node) {
   DataOf<FullyConnectedData>(node).in_step.reset();
 }
 
-void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const StepRows& rows) {
+void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  const float* const values = rows.made[0] != nullptr ? rows.made[0]
-                                                      : Data<float>(Input(context, node, 0)) +
-                                                            rows.first * data.shape.depth;
+  const float* const values = rows.computed[0] != nullptr ? rows.computed[0]
+                                                          : Data<float>(Input(context, node, 0)) +
+                                                                rows.first * data.shape.depth;
   data.in_step->product.Multiply(0, values, rows.count, rows.out, data.shape.columns);
 }
 
 constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};
 
-TfLiteStatus EvalLayerStep(TfLiteContext* context, TfLiteNode* node, const StepRun& step) {
+TfLiteStatus EvalLayerStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   const int64_t rows = DataOf<FullyConnectedData>(node).shape.rows;
-  return RunRowStep(context, step, {rows, Cpu().gemm_f32.rows});
+  return RunRowStep(context, group, {rows, Cpu().gemm_f32.rows});
 }
 
 void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
@@ -578,10 +578,10 @@ void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
     return;
   }
   const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
-  OfferStep(context, node,
-            {.invoke = &Guarded<&EvalFullyConnected>,
-             .run = &GuardedStep<&EvalLayerStep>,
-             .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
+  OfferFusion(context, node,
+              {.invoke = &Guarded<&EvalFullyConnected>,
+               .run = &GuardedGroup<&EvalLayerStep>,
+               .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 
 TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {

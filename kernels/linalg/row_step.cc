@@ -25,7 +25,7 @@ class Begun {
   ~Begun() {
     while (count_ > 0) {
       const RowOp& op = ops_[--count_];
-      if (op.kernel->end != nullptr) op.kernel->end(context_, runtime_->step_node(op.node));
+      if (op.kernel->end != nullptr) op.kernel->end(context_, runtime_->group_node(op.node));
     }
   }
   Begun(const Begun&) = delete;
@@ -35,7 +35,7 @@ class Begun {
     for (; count_ < ops_.size(); ++count_) {
       const RowOp& op = ops_[count_];
       if (op.kernel->begin == nullptr) continue;
-      DEPUTY_TRY(op.kernel->begin(context_, runtime_->step_node(op.node), op));
+      DEPUTY_TRY(op.kernel->begin(context_, runtime_->group_node(op.node), op));
     }
     return kTfLiteOk;
   }
@@ -80,12 +80,12 @@ struct BlockPlan {
 // Computes all nodes for one block of rows, with intermediate values in a worker's memory.
 class BlockRun {
  public:
-  BlockRun(TfLiteContext* context, Runtime* runtime, const StepRun& step, int64_t block_rows,
+  BlockRun(TfLiteContext* context, Runtime* runtime, const GroupRun& group, int64_t block_rows,
            float* memory)
       : context_(context),
         runtime_(runtime),
-        program_(step.rows),
-        output_(Data<float>(&context->tensors[step.output])),
+        program_(group.rows),
+        output_(Data<float>(&context->tensors[group.output])),
         block_rows_(block_rows),
         memory_(memory) {}
 
@@ -122,13 +122,13 @@ class BlockRun {
     std::array<ElementOp, kMaxChainedOps> ops;
     int length = 0;
     for (const ChainedNode& chained : op.chain) {
-      TfLiteNode* const node = runtime_->step_node(chained.node);
+      TfLiteNode* const node = runtime_->group_node(chained.node);
       ops[static_cast<size_t>(length++)] = chained.kernel->element(context_, node, chained);
     }
     float* const out =
         op.out >= 0 ? At(op.out, op.out_columns, first) : output_ + first * op.out_columns;
-    Cpu().vector.chain(At(op.made[0], op.made_columns[0], first), int64_t{count} * op.out_columns,
-                       ops.data(), length, out);
+    Cpu().vector.chain(At(op.computed[0], op.computed_columns[0], first),
+                       int64_t{count} * op.out_columns, ops.data(), length, out);
   }
 
   // Returns the address of row `row` of the value in that slot.
@@ -142,18 +142,18 @@ class BlockRun {
 
   void RunOp(const RowOp& op, int64_t first, int count) const {
     if (!op.chain.empty()) return RunChain(op, first, count);
-    StepRows block = {.first = first, .count = count, .columns = op.out_columns, .op = &op};
-    for (int i = 0; i < kMaxMadeInputs; ++i) {
-      if (op.made[i] < 0) continue;
-      block.made[i] = At(op.made[i], op.made_columns[i], first);
-      block.made_columns[i] = op.made_columns[i];
+    GroupRows block = {.first = first, .count = count, .columns = op.out_columns, .op = &op};
+    for (int i = 0; i < kMaxComputedInputs; ++i) {
+      if (op.computed[i] < 0) continue;
+      block.computed[i] = At(op.computed[i], op.computed_columns[i], first);
+      block.computed_columns[i] = op.computed_columns[i];
     }
     if (op.out >= 0) {
       block.out = At(op.out, op.out_columns, first);
     } else {
       block.out = op.scattered.rank > 0 ? output_ : output_ + first * op.out_columns;
     }
-    op.kernel->rows(context_, runtime_->step_node(op.node), block);
+    op.kernel->rows(context_, runtime_->group_node(op.node), block);
   }
 
   TfLiteContext* const context_;
@@ -167,22 +167,23 @@ class BlockRun {
 
 }  // namespace
 
-TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCut& cut) {
+TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const RowCut& cut) {
   Runtime* const runtime = RuntimeOf(context);
-  Begun begun(context, runtime, step.rows);
+  Begun begun(context, runtime, group.rows);
   DEPUTY_TRY(begun.Begin());
   int64_t row_bytes = 0;
-  for (int columns : step.rows.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
+  for (int columns : group.rows.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
   const int threads = ThreadCount(context);
-  const BlockPlan plan(step.rows.rows, cut, row_bytes, threads);
+  const BlockPlan plan(group.rows.rows, cut, row_bytes, threads);
   Scratch memory;
   if (!memory.AcquireForWorkers(context, static_cast<size_t>(plan.block_rows * row_bytes),
                                 threads)) {
-    return TensorError(context, &context->tensors[step.output], "out of memory for rows before it");
+    return TensorError(context, &context->tensors[group.output],
+                       "out of memory for rows before it");
   }
   const int64_t blocks = plan.blocks();
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
-    BlockRun run(context, runtime, step, plan.block_rows,
+    BlockRun run(context, runtime, group, plan.block_rows,
                  reinterpret_cast<float*>(memory.worker(worker)));
     const int64_t end = (task + int64_t{1}) * blocks / plan.tasks;
     for (int64_t number = task * blocks / plan.tasks; number < end; ++number) {

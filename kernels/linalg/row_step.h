@@ -17,7 +17,7 @@ struct RowCut {
 };
 
 // Computes all nodes of the group, on all threads.
-TfLiteStatus RunRowStep(TfLiteContext* context, const StepRun& step, const RowCut& cut);
+TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const RowCut& cut);
 
 // Float product of a node in a row-wise fusion group: rows of any input times packed weights.
 struct RowProduct {

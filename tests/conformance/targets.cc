@@ -146,8 +146,8 @@ bool AreAll(const NodeLeft& node, TfLiteType type, size_t count = 0) {
   const auto is_other = [type](const TfLiteTensor* tensor) {
     return tensor == nullptr || tensor->type != type;
   };
-  const size_t looked_at = count == 0 ? node.inputs.size() : std::min(count, node.inputs.size());
-  return std::none_of(node.inputs.begin(), node.inputs.begin() + static_cast<ptrdiff_t>(looked_at),
+  const size_t inspected = count == 0 ? node.inputs.size() : std::min(count, node.inputs.size());
+  return std::none_of(node.inputs.begin(), node.inputs.begin() + static_cast<ptrdiff_t>(inspected),
                       is_other) &&
          std::none_of(node.outputs.begin(), node.outputs.end(), is_other);
 }

@@ -8,8 +8,8 @@
 // Two kinds of tensors are exempt, because several nodes write them by design: variables, which
 // persist between inferences, and tensors on which a custom operator works in place. Their faults
 // are detected when nodes are prepared: see core/exec/shared_shapes.h.
-#ifndef DEPUTY_CORE_MODEL_TENSOR_MAKERS_H_
-#define DEPUTY_CORE_MODEL_TENSOR_MAKERS_H_
+#ifndef DEPUTY_CORE_MODEL_TENSOR_PRODUCERS_H_
+#define DEPUTY_CORE_MODEL_TENSOR_PRODUCERS_H_
 
 #include <string>
 
@@ -19,8 +19,8 @@ namespace deputy {
 
 // Returns the first violation as text; empty if there is none. All tensor indices of the subgraph
 // must be in range. Linear in nodes and their tensors.
-std::string FindMakerFault(const ModelDesc& model, const SubgraphDesc& subgraph);
+std::string FindProducerFault(const ModelDesc& model, const SubgraphDesc& subgraph);
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_MODEL_TENSOR_MAKERS_H_
+#endif  // DEPUTY_CORE_MODEL_TENSOR_PRODUCERS_H_

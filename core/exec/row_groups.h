@@ -3,17 +3,17 @@
 // Forms row-wise fusion groups (core/kernel_api/row_kernel.h): matrix products with nodes that work
 // on the rows which a product writes or reads, including TRANSPOSEs. A pure pass over the plan,
 // like that for other groups.
-#ifndef DEPUTY_CORE_EXEC_ROW_STEPS_H_
-#define DEPUTY_CORE_EXEC_ROW_STEPS_H_
+#ifndef DEPUTY_CORE_EXEC_ROW_GROUPS_H_
+#define DEPUTY_CORE_EXEC_ROW_GROUPS_H_
 
 #include <span>
 #include <vector>
 
-#include "core/exec/steps.h"
+#include "core/exec/fusion_groups.h"
 
 namespace deputy {
 
-// Adds row-wise groups of nodes that are in none of `steps` yet; `steps` stays sorted by head.
+// Adds row-wise groups of nodes that are in none of `groups` yet; `groups` stays sorted by head.
 //
 // A group begins with a product, a MEAN of rows, or a TRANSPOSE that gathers rows. It grows by
 // nodes that read its values, and by products whose rows one of its nodes combines with its own.
@@ -32,13 +32,13 @@ namespace deputy {
 //
 // core/exec/row_candidate.h collects the nodes of a group, core/exec/row_program.h generates its
 // operations; this pass decides which candidates become groups.
-void AddRowSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors,
-                 std::vector<Step>* steps);
+void AddRowGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
+                  std::vector<FusionGroup>* groups);
 
 // Returns the tensors that a row-wise group reads, as ReadsOf does for others. `nodes` are those of
 // the plan.
-std::vector<StepRead> RowReadsOf(const RowProgram& rows, std::span<const StepNode> nodes);
+std::vector<GroupRead> RowReadsOf(const RowProgram& rows, std::span<const GroupNode> nodes);
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_STEPS_H_
+#endif  // DEPUTY_CORE_EXEC_ROW_GROUPS_H_

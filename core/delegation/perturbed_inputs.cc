@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/delegation/nudged_inputs.h"
+#include "core/delegation/perturbed_inputs.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-bool IsNudged(const TfLiteTensor& tensor) {
+bool IsPerturbed(const TfLiteTensor& tensor) {
   return tensor.type == kTfLiteFloat32 && !tensor.is_variable &&
          (tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteDynamic);
 }
@@ -27,12 +27,12 @@ void ChangeLastBits(char* data, size_t bytes) {
 
 }  // namespace
 
-NudgedInputs::NudgedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs)
+PerturbedInputs::PerturbedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs)
     : tensors_(tensors) {
   for (const int index : inputs) {
     if (index < 0 || !before_.Find(index).empty()) continue;
     TfLiteTensor& tensor = tensors_[static_cast<size_t>(index)];
-    if (!IsNudged(tensor) || tensor.data.raw == nullptr) continue;
+    if (!IsPerturbed(tensor) || tensor.data.raw == nullptr) continue;
     before_.Save(index, tensor);
     ChangeLastBits(tensor.data.raw, tensor.bytes);
   }

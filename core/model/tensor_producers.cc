@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/model/tensor_makers.h"
+#include "core/model/tensor_producers.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -9,16 +9,16 @@
 namespace deputy {
 namespace {
 
-constexpr int32_t kNobody = -1;
+constexpr int32_t kNone = -1;
 
-class MakerCheck {
+class ProducerCheck {
  public:
-  MakerCheck(const ModelDesc& model, const SubgraphDesc& subgraph)
+  ProducerCheck(const ModelDesc& model, const SubgraphDesc& subgraph)
       : model_(model),
         subgraph_(subgraph),
-        maker_(subgraph.tensors.size(), kNobody),
-        last_reader_(subgraph.tensors.size(), kNobody),
-        last_writer_(subgraph.tensors.size(), kNobody),
+        producer_(subgraph.tensors.size(), kNone),
+        last_consumer_(subgraph.tensors.size(), kNone),
+        last_writer_(subgraph.tensors.size(), kNone),
         is_input_(subgraph.tensors.size(), false) {}
 
   // Returns the first fault, or an empty text.
@@ -52,22 +52,22 @@ class MakerCheck {
     const OperatorDesc& op = subgraph_.operators[static_cast<size_t>(n)];
     const bool custom = model_.operator_codes[op.code_index].custom_name != nullptr;
     for (const int32_t tensor : op.inputs) {
-      if (tensor != kTfLiteOptionalTensor) last_reader_[static_cast<size_t>(tensor)] = n;
+      if (tensor != kTfLiteOptionalTensor) last_consumer_[static_cast<size_t>(tensor)] = n;
     }
     for (size_t i = 0; i < op.outputs.size(); ++i) {
       const auto t = static_cast<size_t>(op.outputs[i]);
       if (last_writer_[t] == n) return NoteOutput(n, i, "a tensor once", "again");
       last_writer_[t] = n;
       if (IsConstant(op.outputs[i])) return NoteOutput(n, i, "no constant", "the constant");
-      const bool in_place = custom && last_reader_[t] == n;
+      const bool in_place = custom && last_consumer_[t] == n;
       if (in_place || subgraph_.tensors[t].is_variable) continue;
       if (is_input_[t]) return NoteOutput(n, i, "no subgraph input", "the input");
-      if (maker_[t] != kNobody) {
+      if (producer_[t] != kNone) {
         char found[64];
-        std::snprintf(found, sizeof(found), "what node %d makes,", maker_[t]);
+        std::snprintf(found, sizeof(found), "what node %d makes,", producer_[t]);
         return NoteOutput(n, i, "a tensor that no other node makes", found);
       }
-      maker_[t] = n;
+      producer_[t] = n;
     }
     return true;
   }
@@ -77,12 +77,12 @@ class MakerCheck {
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       const int32_t tensor = op.inputs[i];
       if (tensor == kTfLiteOptionalTensor) continue;
-      const int32_t maker = maker_[static_cast<size_t>(tensor)];
-      if (maker <= n) continue;
+      const int32_t producer = producer_[static_cast<size_t>(tensor)];
+      if (producer <= n) continue;
       return Note(
           "node %d %.64s: input %zu: expected a tensor that an earlier node makes, found what node "
           "%d makes, tensor %d '%.64s'",
-          n, NodeName(n), i, maker, tensor, NameOf(tensor));
+          n, NodeName(n), i, producer, tensor, NameOf(tensor));
     }
     return true;
   }
@@ -118,15 +118,15 @@ class MakerCheck {
   const ModelDesc& model_;
   const SubgraphDesc& subgraph_;
   // Per tensor: its only producer; the newest node so far that reads it, and that writes it.
-  std::vector<int32_t> maker_, last_reader_, last_writer_;
+  std::vector<int32_t> producer_, last_consumer_, last_writer_;
   std::vector<bool> is_input_;
   std::string fault_;
 };
 
 }  // namespace
 
-std::string FindMakerFault(const ModelDesc& model, const SubgraphDesc& subgraph) {
-  return MakerCheck(model, subgraph).Run();
+std::string FindProducerFault(const ModelDesc& model, const SubgraphDesc& subgraph) {
+  return ProducerCheck(model, subgraph).Run();
 }
 
 }  // namespace deputy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
-#define DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
+#ifndef DEPUTY_CORE_DELEGATION_PERTURBED_INPUTS_H_
+#define DEPUTY_CORE_DELEGATION_PERTURBED_INPUTS_H_
 
 #include <span>
 
@@ -11,12 +11,12 @@ namespace deputy {
 
 // RAII guard: changes the last bit of each element of a partition's float32 inputs. Constants,
 // variables and memory of the client are unchanged.
-class NudgedInputs {
+class PerturbedInputs {
  public:
-  NudgedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs);
-  ~NudgedInputs() { before_.PutBack(tensors_); }
-  NudgedInputs(const NudgedInputs&) = delete;
-  NudgedInputs& operator=(const NudgedInputs&) = delete;
+  PerturbedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs);
+  ~PerturbedInputs() { before_.Restore(tensors_); }
+  PerturbedInputs(const PerturbedInputs&) = delete;
+  PerturbedInputs& operator=(const PerturbedInputs&) = delete;
 
   bool empty() const { return before_.empty(); }
 
@@ -27,4 +27,4 @@ class NudgedInputs {
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_DELEGATION_NUDGED_INPUTS_H_
+#endif  // DEPUTY_CORE_DELEGATION_PERTURBED_INPUTS_H_

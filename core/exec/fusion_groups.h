@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forms fusion groups (core/kernel_api/step.h): a pure pass over the plan, before memory is
+// Forms fusion groups (core/kernel_api/fusion.h): a pure pass over the plan, before memory is
 // planned. Delegates, tools and clients still see the individual nodes in the original order.
-#ifndef DEPUTY_CORE_EXEC_STEPS_H_
-#define DEPUTY_CORE_EXEC_STEPS_H_
+#ifndef DEPUTY_CORE_EXEC_FUSION_GROUPS_H_
+#define DEPUTY_CORE_EXEC_FUSION_GROUPS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,41 +16,41 @@
 namespace deputy {
 
 // A node of the plan; tensor indices, negative if absent.
-struct StepNode {
+struct GroupNode {
   std::span<const int> inputs, outputs;
-  const StepOffer* offer = nullptr;  // null: cannot be fused
+  const FusionOffer* offer = nullptr;  // null: cannot be fused
 };
 
-struct StepTensor {
+struct PlanTensor {
   int64_t elements = 0;
   int channels = 0;  // the last dimension
   // Number of uses: inputs of nodes, outputs of the graph, and the client whose memory it uses.
-  int readers = 0;
+  int use_count = 0;
   // Must not be read or written by a group: a variable, a tensor with several producers, or one
   // whose shape is unknown.
   bool fixed = false;
   // Computed by a node, but once for all inferences.
-  bool lasting = false;
+  bool computed_once = false;
   std::span<const int> dims = {};
 };
 
 // Upper bound on the distance, in plan positions, between the first and last node of a group; keeps
 // the search linear.
-inline constexpr int kMaxStepSpan = 64;
+inline constexpr int kMaxGroupSpan = 64;
 
-struct Step {
+struct FusionGroup {
   int head = -1;
   // Number of plan positions by which the group runs after its head, so that a later operand of ADD
   // is already computed. The position head + wait is that of one of its nodes.
-  int wait = 0;
+  int delay = 0;
   std::vector<int> nodes;  // ascending plan positions, including the head
-  StepRun run;
+  GroupRun run;
 
-  int turn() const { return head + wait; }
+  int position() const { return head + delay; }
 };
 
 // Returns the last node that writes each of `tensors` tensors, or -1.
-std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors);
+std::vector<int> ProducersOf(std::span<const GroupNode> nodes, size_t tensors);
 
 // Returns the fusion groups of a plan, sorted by head; nodes are plan positions.
 //
@@ -59,81 +59,84 @@ std::vector<int> MakersOf(std::span<const StepNode> nodes, size_t tensors);
 // group that would otherwise consist of its head may be delayed for the second operand of an ADD. A
 // PAD joins the group of its only consumer: the head, or an ADD whose other operand gets padded
 // channels.
-std::vector<Step> FindSteps(std::span<const StepNode> nodes, std::span<const StepTensor> tensors);
+std::vector<FusionGroup> FindFusionGroups(std::span<const GroupNode> nodes,
+                                          std::span<const PlanTensor> tensors);
 
 // A tensor that a group reads while it writes its output. `in_place`: element n is read before
 // element n of the output is written, and not again.
-struct StepRead {
+struct GroupRead {
   int tensor;
   bool in_place;
 };
-std::vector<StepRead> ReadsOf(const StepRun& run, const StepNode& head,
-                              std::span<const StepTensor> tensors);
+std::vector<GroupRead> ReadsOf(const GroupRun& run, const GroupNode& head,
+                               std::span<const PlanTensor> tensors);
 
 // Address and size of a tensor.
-struct StepMemory {
+struct MemoryRange {
   const void* data = nullptr;
   size_t bytes = 0;
 };
 
 // Returns true if the output does not overlap tensors that the group still reads when it writes.
-// Clients may place tensors anywhere. memory(tensor) returns a StepMemory.
-bool StepFits(std::span<const StepRead> reads, int output,
-              const std::function<StepMemory(int tensor)>& memory);
+// Clients may place tensors anywhere. memory(tensor) returns a MemoryRange.
+bool IsAliasFree(std::span<const GroupRead> reads, int output,
+                 const std::function<MemoryRange(int tensor)>& memory);
 
 // A group in a plan; its nodes are plan positions.
-struct PlannedStep : Step {
-  std::vector<StepRead> reads;
+struct PlannedGroup : FusionGroup {
+  std::vector<GroupRead> reads;
   // Intermediate tensors that are not written, for groups with layers (core/exec/strips.h).
   std::vector<int> unwritten;
   // Intermediate tensors of row-wise groups. Their memory has the lifetime that it has without
   // fusion.
-  std::vector<int> passing;
+  std::vector<int> intermediates;
   // Reads a constant that is computed by a later node during the first inference; until then the
   // nodes run unfused.
-  bool reads_ahead = false;
+  bool reads_late_constant = false;
   // Cached result of the aliasing check; valid while the tensors' addresses are unchanged.
-  std::vector<const void*> places;  // addresses of the output and the inputs; empty: not checked
-  bool fits = false;
+  std::vector<const void*> addresses;  // of the output and the inputs; empty: not checked
+  bool alias_free = false;
 };
 
 // The fusion groups of a plan.
-class PlanSteps {
+class PlanGroups {
  public:
   // Removes the groups that have a node at `position` or later.
   void ForgetFrom(int position);
-  void Add(PlannedStep step, size_t plan_size);
+  void Add(PlannedGroup group, size_t plan_size);
 
   // Returns the group that runs at the position, or null.
-  PlannedStep* WithTurn(int position);
-  const PlannedStep* WithTurn(int position) const {
-    const PlannedStep* const step = At(position);
-    return step != nullptr && step->turn() == position ? step : nullptr;
+  PlannedGroup* RunningAt(int position);
+  const PlannedGroup* RunningAt(int position) const {
+    const PlannedGroup* const group = At(position);
+    return group != nullptr && group->position() == position ? group : nullptr;
   }
   // Returns the group of the node at the position, or null.
-  const PlannedStep* At(int position) const;
+  const PlannedGroup* At(int position) const;
 
   // State of a node while the plan is executed. kWaiting: before the group's position, deferred
   // until the group runs. kDone: after it, already computed by the group.
   enum class State : uint8_t { kOpen, kWaiting, kDone };
   State StateOf(int position) const {
-    return static_cast<size_t>(position) < places_.size()
-               ? places_[static_cast<size_t>(position)].state
+    return static_cast<size_t>(position) < entries_.size()
+               ? entries_[static_cast<size_t>(position)].state
                : State::kOpen;
   }
-  void SetState(int position, State state) { places_[static_cast<size_t>(position)].state = state; }
+  void SetState(int position, State state) {
+    entries_[static_cast<size_t>(position)].state = state;
+  }
 
  private:
-  struct Place {
-    int step = -1;
+  struct Entry {
+    int group = -1;
     State state = State::kOpen;
   };
-  void MarkPlaces(size_t number);
+  void MarkEntries(size_t number);
 
-  std::vector<Place> places_;  // by position; empty if there are no groups
-  std::vector<PlannedStep> steps_;
+  std::vector<Entry> entries_;  // by position; empty if there are no groups
+  std::vector<PlannedGroup> groups_;
 };
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_STEPS_H_
+#endif  // DEPUTY_CORE_EXEC_FUSION_GROUPS_H_

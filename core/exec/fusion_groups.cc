@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/fusion_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace deputy {
+namespace {
+
+// Composes two clamps into one.
+void ComposeClamp(float low, float high, float* out_low, float* out_high) {
+  *out_low = std::min(std::max(*out_low, low), high);
+  *out_high = std::min(std::max(*out_high, low), high);
+}
+
+class Pass {
+ public:
+  Pass(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors)
+      : nodes_(nodes),
+        tensors_(tensors),
+        producer_(ProducersOf(nodes, tensors.size())),
+        consumer_(tensors.size(), -1),
+        grouped_(nodes.size()) {
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      for (int tensor : nodes[n].inputs) {
+        if (tensor >= 0) consumer_[static_cast<size_t>(tensor)] = static_cast<int>(n);
+      }
+    }
+  }
+
+  std::vector<FusionGroup> Run() {
+    std::vector<FusionGroup> groups;
+    for (const bool delayed : {false, true}) {
+      delayed_ = delayed;
+      AddGroups(&groups);
+    }
+    std::sort(groups.begin(), groups.end(),
+              [](const FusionGroup& a, const FusionGroup& b) { return a.head < b.head; });
+    return groups;
+  }
+
+ private:
+  // Adds the groups of heads that are in none yet.
+  void AddGroups(std::vector<FusionGroup>* groups) {
+    for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
+      if (RoleOf(n) != FusionRole::kHead) continue;
+      FusionGroup group = BuildGroup(n);
+      if (group.nodes.size() < 2) continue;
+      std::sort(group.nodes.begin(), group.nodes.end());
+      for (int node : group.nodes) grouped_[static_cast<size_t>(node)] = true;
+      groups->push_back(std::move(group));
+    }
+  }
+
+  const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
+  const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
+
+  // Returns the node's role; kNone unless it has exactly one output that a group may write.
+  FusionRole RoleOf(int n) const {
+    if (n < 0 || grouped_[static_cast<size_t>(n)]) return FusionRole::kNone;
+    const GroupNode& node = NodeAt(n);
+    if (node.offer == nullptr || node.inputs.empty() || node.outputs.size() != 1 ||
+        node.outputs[0] < 0 || TensorAt(node.outputs[0]).fixed ||
+        TensorAt(node.outputs[0]).computed_once) {
+      return FusionRole::kNone;
+    }
+    return node.offer->role;
+  }
+
+  // Only the next node of the group reads it, so it need not be stored.
+  bool HasSingleConsumer(int tensor) const {
+    return tensor >= 0 && !TensorAt(tensor).fixed && TensorAt(tensor).use_count == 1;
+  }
+
+  bool IsAvailableAt(int position, int tensor) const {
+    if (tensor < 0 || TensorAt(tensor).fixed) return false;
+    return TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < position;
+  }
+
+  // Returns the PAD that computes the tensor, if that has a single consumer; or -1.
+  int FindPad(int tensor, int position) const {
+    if (!HasSingleConsumer(tensor)) return -1;
+    const int pad = producer_[static_cast<size_t>(tensor)];
+    const bool near = std::abs(position - pad) <= kMaxGroupSpan;
+    return RoleOf(pad) == FusionRole::kPad && near && IsAvailableAt(position, NodeAt(pad).inputs[0])
+               ? pad
+               : -1;
+  }
+
+  FusionGroup BuildGroup(int head) {
+    FusionGroup group = {.head = head, .nodes = {head}, .run = {}};
+    group.run.output = NodeAt(head).outputs[0];
+    AbsorbPad(&group);
+    AbsorbFactors(&group);
+    while (AppendFollower(&group)) {
+    }
+    return group;
+  }
+
+  void AbsorbPad(FusionGroup* group) const {
+    const GroupNode& head = NodeAt(group->head);
+    if (!head.offer->absorbs_padding) return;
+    const int pad = FindPad(head.inputs[0], group->head);
+    if (pad < 0 || NodeAt(pad).offer->margins.channels != 0) return;
+    group->run.input = NodeAt(pad).inputs[0];
+    group->run.margins = NodeAt(pad).offer->margins;
+    group->nodes.push_back(pad);
+  }
+
+  // Absorbs a MUL by factors whose only consumer is the head.
+  void AbsorbFactors(FusionGroup* group) const {
+    const GroupNode& head = NodeAt(group->head);
+    if (!head.offer->absorbs_factors || !HasSingleConsumer(head.inputs[0])) return;
+    const int n = producer_[static_cast<size_t>(head.inputs[0])];
+    if (RoleOf(n) != FusionRole::kScale || group->head - n > kMaxGroupSpan) return;
+    const GroupNode& scale = NodeAt(n);
+    const int channels = TensorAt(head.inputs[0]).channels;
+    for (const size_t image : {0, 1}) {
+      const int values = scale.inputs[image], factors = scale.inputs[1 - image];
+      if ((scale.offer->matching_inputs >> image & 1) == 0 || !IsAvailableAt(group->head, values) ||
+          !IsAvailableAt(group->head, factors) || TensorAt(factors).elements != channels ||
+          TensorAt(factors).channels != channels) {
+        continue;
+      }
+      group->run.input = values;
+      group->run.factors = factors;
+      group->nodes.push_back(n);
+      return;
+    }
+  }
+
+  // Adds the consumer of the group's output, if the group can compute it.
+  bool AppendFollower(FusionGroup* group) {
+    const int output = group->run.output;
+    if (!HasSingleConsumer(output)) return false;
+    const int n = consumer_[static_cast<size_t>(output)];
+    const FusionRole role = RoleOf(n);
+    if (role == FusionRole::kNone || n - group->head > kMaxGroupSpan) return false;
+    const int out = NodeAt(n).outputs[0];
+    if (TensorAt(out).elements != TensorAt(output).elements ||
+        TensorAt(out).channels != TensorAt(output).channels ||
+        group->run.activation != FusionRole::kNone || !AppendOperation(n, role, output, group)) {
+      return false;
+    }
+    group->nodes.push_back(n);
+    group->run.output = out;
+    return true;
+  }
+
+  bool AppendOperation(int n, FusionRole role, int output, FusionGroup* group) const {
+    const GroupNode& node = NodeAt(n);
+    GroupRun& run = group->run;
+    switch (role) {
+      case FusionRole::kClamp:
+        if (run.addend < 0) {
+          ComposeClamp(node.offer->low, node.offer->high, &run.low, &run.high);
+        } else {
+          ComposeClamp(node.offer->low, node.offer->high, &run.sum_low, &run.sum_high);
+        }
+        return true;
+      case FusionRole::kSum:
+        return AppendSum(n, output, group);
+      case FusionRole::kPrelu:
+        run.slopes = node.inputs.size() == 2 && node.inputs[0] == output ? node.inputs[1] : -1;
+        if (!IsAvailableAt(group->position(), run.slopes) ||
+            TensorAt(run.slopes).elements != TensorAt(output).channels ||
+            TensorAt(run.slopes).channels != TensorAt(output).channels) {
+          run.slopes = -1;
+          return false;
+        }
+        run.activation = role;
+        return true;
+      case FusionRole::kHardSwish:
+        run.activation = role;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool AppendSum(int n, int output, FusionGroup* group) const {
+    const GroupNode& node = NodeAt(n);
+    const int position = delayed_ ? n : group->position();
+    GroupRun& run = group->run;
+    if (run.addend >= 0 || node.inputs.size() != 2 || node.offer->matching_inputs != 3)
+      return false;
+    const bool output_first = node.inputs[0] == output;
+    const int other = node.inputs[output_first ? 1 : 0];
+    if (other < 0 || TensorAt(other).channels != TensorAt(output).channels) return false;
+    const int pad = FindPad(other, position);
+    if (pad >= 0 && !NodeAt(pad).offer->margins.pads_image()) {
+      run.addend = NodeAt(pad).inputs[0];
+      group->nodes.push_back(pad);
+    } else if (IsAvailableAt(position, other)) {
+      run.addend = other;
+    } else {
+      return false;
+    }
+    group->delay = position - group->head;
+    run.sum_low = node.offer->low;
+    run.sum_high = node.offer->high;
+    run.scales = node.offer->scales;
+    if (!output_first) std::swap(run.scales.factors[0], run.scales.factors[1]);
+    return true;
+  }
+
+  std::span<const GroupNode> nodes_;
+  std::span<const PlanTensor> tensors_;
+  std::vector<int> producer_, consumer_;  // by tensor: the last node that writes or reads it
+  std::vector<bool> grouped_;             // by node: already in a group
+  bool delayed_ = false;                  // groups may be delayed
+};
+
+bool Overlap(const MemoryRange& a, const MemoryRange& b) {
+  const auto start_a = reinterpret_cast<uintptr_t>(a.data);
+  const auto start_b = reinterpret_cast<uintptr_t>(b.data);
+  return start_a < start_b + b.bytes && start_b < start_a + a.bytes;
+}
+
+}  // namespace
+
+std::vector<int> ProducersOf(std::span<const GroupNode> nodes, size_t tensors) {
+  std::vector<int> producers(tensors, -1);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int output : nodes[n].outputs) {
+      if (output >= 0) producers[static_cast<size_t>(output)] = static_cast<int>(n);
+    }
+  }
+  return producers;
+}
+
+std::vector<FusionGroup> FindFusionGroups(std::span<const GroupNode> nodes,
+                                          std::span<const PlanTensor> tensors) {
+  return Pass(nodes, tensors).Run();
+}
+
+std::vector<GroupRead> ReadsOf(const GroupRun& run, const GroupNode& head,
+                               std::span<const PlanTensor> tensors) {
+  std::vector<GroupRead> reads;
+  for (size_t i = 0; i < head.inputs.size(); ++i) {
+    reads.push_back({i == 0 && run.input >= 0 ? run.input : head.inputs[i], false});
+  }
+  reads.push_back({run.factors, false});
+  reads.push_back({run.slopes, false});
+  if (run.addend >= 0) {
+    const bool whole = tensors[static_cast<size_t>(run.addend)].elements ==
+                       tensors[static_cast<size_t>(run.output)].elements;
+    reads.push_back({run.addend, whole});
+  }
+  std::erase_if(reads, [](const GroupRead& read) { return read.tensor < 0; });
+  return reads;
+}
+
+bool IsAliasFree(std::span<const GroupRead> reads, int output,
+                 const std::function<MemoryRange(int tensor)>& memory) {
+  const MemoryRange out = memory(output);
+  return std::all_of(reads.begin(), reads.end(), [&](const GroupRead& read) {
+    const MemoryRange in = memory(read.tensor);
+    const bool same = in.data == out.data && in.bytes == out.bytes;
+    return !Overlap(in, out) || (same && read.in_place);
+  });
+}
+
+void PlanGroups::ForgetFrom(int position) {
+  std::erase_if(groups_,
+                [position](const FusionGroup& group) { return group.nodes.back() >= position; });
+  std::fill(entries_.begin(), entries_.end(), Entry());
+  for (size_t i = 0; i < groups_.size(); ++i) MarkEntries(i);
+}
+
+// Strong exception guarantee: resizing comes first.
+void PlanGroups::Add(PlannedGroup group, size_t plan_size) {
+  if (entries_.size() < plan_size) entries_.resize(plan_size);
+  groups_.push_back(std::move(group));
+  MarkEntries(groups_.size() - 1);
+}
+
+void PlanGroups::MarkEntries(size_t number) {
+  for (int node : groups_[number].nodes) {
+    entries_[static_cast<size_t>(node)] = {static_cast<int>(number), State::kOpen};
+  }
+}
+
+const PlannedGroup* PlanGroups::At(int position) const {
+  if (static_cast<size_t>(position) >= entries_.size()) return nullptr;
+  const int group = entries_[static_cast<size_t>(position)].group;
+  return group < 0 ? nullptr : &groups_[static_cast<size_t>(group)];
+}
+
+PlannedGroup* PlanGroups::RunningAt(int position) {
+  const PlannedGroup* const group = At(position);
+  return group == nullptr || group->position() != position
+             ? nullptr
+             : &groups_[static_cast<size_t>(entries_[static_cast<size_t>(position)].group)];
+}
+
+}  // namespace deputy

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fusion groups. The head of a group, a layer, applies its epilogue (RELU, ADD, PRELU, HARD_SWISH)
+// to each value before it stores it. It can also absorb a preceding PAD, or a preceding MUL by
+// factors per channel. Values between the nodes of a group are never written to memory.
+//
+// In prepare a kernel offers the roles that its node supports (OfferFusion). The subgraph forms the
+// groups (core/exec/fusion_groups.h) and calls the head's FusionOffer::run. The result has the same
+// bits as that of the nodes run one by one.
+#ifndef DEPUTY_CORE_KERNEL_API_FUSION_H_
+#define DEPUTY_CORE_KERNEL_API_FUSION_H_
+
+#include "c_api/include/common.h"
+#include "core/kernel_api/runtime.h"
+
+namespace deputy {
+
+// Value of FusionOffer::run: a noexcept trampoline like Guarded.
+using GroupFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*, const GroupRun&);
+
+TfLiteStatus CallGuardedGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group,
+                              GroupFunction function) noexcept;
+
+template <GroupFunction function>
+TfLiteStatus GuardedGroup(TfLiteContext* context, TfLiteNode* node,
+                          const GroupRun& group) noexcept {
+  return CallGuardedGroup(context, node, group, function);
+}
+
+// For prepare, as its last call: see Runtime::OfferFusion. No effect under a foreign context.
+inline void OfferFusion(TfLiteContext* context, const TfLiteNode* node, const FusionOffer& offer) {
+  if (Runtime* runtime = RuntimeOf(context)) runtime->OfferFusion(node, offer);
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_KERNEL_API_FUSION_H_
