@@ -203,18 +203,6 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   return &state->base;
 }
 
-void NpuReleaseState(NpuState* state) {
-  pthread_mutex_lock(&state->mutex);
-  const bool is_last = --state->users == 0;
-  pthread_mutex_unlock(&state->mutex);
-  if (!is_last) return;
-  NpuCloseDevice(&state->device);
-  for (int32_t i = 0; i < state->name_count; ++i) free(state->names[i]);
-  free(state->names);
-  pthread_mutex_destroy(&state->mutex);
-  free(state);
-}
-
 void NpuDestroyDelegate(TfLiteDelegate* delegate) {
   if (delegate != NULL) NpuReleaseState(NpuStateOf(delegate));
 }

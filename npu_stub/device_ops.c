@@ -4,9 +4,6 @@
  */
 #include "npu_stub/device_ops.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 typedef void (*Compute)(const NpuWork* work);
 
 static const Compute kKinds[] = {
@@ -20,15 +17,6 @@ static const Compute kKinds[] = {
     [kNpuTile] = NpuComputeTile,           [kNpuBroadcast] = NpuComputeBroadcast,
     [kNpuTranspose] = NpuComputeTranspose,
 };
-
-NpuStatus NpuBadInput(const NpuWork* work, const char* format, ...) {
-  if (work->error == NULL) return kNpuBadArgument;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(work->error, work->error_size, format, arguments);
-  va_end(arguments);
-  return kNpuBadArgument;
-}
 
 NpuStatus NpuCompute(const NpuWork* work) {
   if (work->op->kind == kNpuGather) return NpuComputeGather(work);

@@ -7,64 +7,6 @@
 #include "npu_stub/layout_parts.h"
 #include "npu_stub/links.h"
 
-/* ---- Shared by the passes ---------------------------------------------------------------------
- */
-
-static const int32_t kToNchw[NPU_MAX_RANK] = {0, 3, 1, 2};
-static const int32_t kToNhwc[NPU_MAX_RANK] = {0, 2, 3, 1};
-
-static bool IsTranspose(const NpuBuilder* builder, int32_t index, const int32_t* permutation) {
-  if (index < 0) return false;
-  const NpuOp* op = &builder->graph.ops[index];
-  if (op->kind != kNpuTranspose || builder->graph.tensors[op->output].rank != NPU_MAX_RANK) {
-    return false;
-  }
-  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
-    if (op->attributes[kNpuPermutation + i] != permutation[i]) return false;
-  }
-  return true;
-}
-
-bool NpuIsToNchw(const NpuBuilder* builder, int32_t op) {
-  return IsTranspose(builder, op, kToNchw);
-}
-
-bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op) {
-  return IsTranspose(builder, op, kToNhwc);
-}
-
-NpuTensor NpuAsNchw(const NpuTensor* tensor) {
-  NpuTensor result = *tensor;
-  result.data = NULL;
-  for (int32_t i = 0; i < NPU_MAX_RANK; ++i) result.dims[i] = tensor->dims[kToNchw[i]];
-  return result;
-}
-
-bool NpuIsLayoutIndependent(const NpuBuilder* builder, int32_t index) {
-  if (index < 0) return false;
-  const NpuOp* op = &builder->graph.ops[index];
-  if (builder->graph.tensors[op->output].rank != NPU_MAX_RANK) return false;
-  switch (op->kind) {
-    case kNpuUnary:
-    case kNpuBinary:
-    case kNpuCast:
-    case kNpuConcat:
-    case kNpuPad:
-    case kNpuSlice:
-    case kNpuTile:
-    case kNpuSoftmax:
-    case kNpuReduce: /* keeps its dimensions, since its output has rank 4 */
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool NpuHasLayout(const NpuBuilder* builder, int32_t tensor) {
-  const NpuTensor* at = &builder->graph.tensors[tensor];
-  return at->data == NULL && at->rank == NPU_MAX_RANK;
-}
-
 static bool IsBound(const NpuBuilder* builder, int32_t index) {
   if (index < 0) return false;
   const int32_t kind = builder->graph.ops[index].kind;
@@ -80,7 +22,7 @@ static void AddTranspose(NpuLinks* links, const int32_t* permutation, int32_t fr
 static int32_t AddToNchw(NpuLinks* links, int32_t tensor) {
   const NpuTensor transposed = NpuAsNchw(NpuTensorAt(links->builder, tensor));
   const int32_t result = NpuLinkTensor(links, &transposed);
-  AddTranspose(links, kToNchw, tensor, result);
+  AddTranspose(links, kNpuToNchw, tensor, result);
   return result;
 }
 
@@ -116,11 +58,11 @@ static void TransformOutput(NpuLinks* links, int32_t op) {
     int32_t tensor = nchw;
     if (!IsBound(builder, edge.op)) {
       tensor = NpuLinkTensor(links, &dims);
-      AddTranspose(links, kToNhwc, nchw, tensor);
+      AddTranspose(links, kNpuToNhwc, nchw, tensor);
     }
     NpuSetInput(links, edge.op, edge.input, tensor);
   }
-  if (links->is_output[nhwc] != 0) AddTranspose(links, kToNhwc, nchw, nhwc);
+  if (links->is_output[nhwc] != 0) AddTranspose(links, kNpuToNhwc, nchw, nhwc);
 }
 
 void NpuLayoutTransform(NpuBuilder* builder) {
@@ -164,7 +106,7 @@ static int32_t AddCancellingPair(NpuLinks* links, int32_t tensor) {
   const NpuTensor dims = *NpuTensorAt(links->builder, tensor);
   const int32_t nchw = AddToNchw(links, tensor);
   const int32_t back = NpuLinkTensor(links, &dims);
-  AddTranspose(links, kToNhwc, nchw, back);
+  AddTranspose(links, kNpuToNhwc, nchw, back);
   return back;
 }
 
@@ -195,7 +137,7 @@ static void InsertAtOutput(NpuLinks* links, int32_t index) {
   const int32_t produced = NpuLinkTensor(links, &dims);
   NpuSetOutput(links, index, produced);
   NpuMoveConsumers(links, output, produced);
-  AddTranspose(links, kToNhwc, AddToNchw(links, produced), output);
+  AddTranspose(links, kNpuToNhwc, AddToNchw(links, produced), output);
 }
 
 void NpuLayoutInsert(NpuBuilder* builder) {

@@ -14,6 +14,9 @@
 extern "C" {
 #endif
 
+/* The permutations of dims from NHWC to NCHW and back. */
+extern const int32_t kNpuToNchw[NPU_MAX_RANK], kNpuToNhwc[NPU_MAX_RANK];
+
 /* True if an operation transposes NHWC to NCHW, or NCHW to NHWC; false for -1. */
 bool NpuIsToNchw(const NpuBuilder* builder, int32_t op);
 bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op);

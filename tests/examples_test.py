@@ -128,7 +128,7 @@ class ExamplesTest(unittest.TestCase):
         nodes = report['subgraphs'][0]['nodes']
         self.assertEqual([node['index'] for node in nodes if node['owner'] == 0],
                          [0, 3, 5, 6, 8, 10, 11])
-        self.assertEqual({node['operator']: node['answers'][0]['text'] for node in nodes
+        self.assertEqual({node['operator']: node['support'][0]['text'] for node in nodes
                           if node['owner'] == -1}['SOFTMAX'],
                          'only convolutions, additions and RELUs')
         done = run(BUILD / 'deputy', 'run', model, '--random', '--delegate',

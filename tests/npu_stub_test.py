@@ -87,8 +87,8 @@ class NpuStubTest(unittest.TestCase):
         report = json.loads(self.deputy('explain', FLOAT, '--delegate', 'npu_stub', '--json',
                                         DEPUTY_NPU='absent'))
         self.assertEqual(report['delegated'], 0)
-        answers = [node['answers'][0]['text'] for node in report['subgraphs'][0]['nodes']]
-        self.assertEqual(set(answers), {'there is no NPU (DEPUTY_NPU=absent)'})
+        texts = [node['support'][0]['text'] for node in report['subgraphs'][0]['nodes']]
+        self.assertEqual(set(texts), {'there is no NPU (DEPUTY_NPU=absent)'})
         done = run(DEPUTY, 'devices', 'npu_stub', DEPUTY_NPU='absent')
         self.assertEqual(done.returncode, 1)
         self.assertIn('none: ', done.stdout)

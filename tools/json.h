@@ -44,7 +44,6 @@ class Json {
   bool is_null() const { return kind_ == Kind::kNull; }
   bool is_string() const { return kind_ == Kind::kString; }
   bool is_number() const { return kind_ == Kind::kInteger || kind_ == Kind::kDouble; }
-  bool is_array() const { return kind_ == Kind::kArray; }
   bool is_object() const { return kind_ == Kind::kObject; }
 
   // Returns the value as a bool, a number, a std::string or, for an array, a vector; zero or empty

@@ -300,7 +300,6 @@ void Definition::Finish(OperationCode code) {
                                          inputs_.data(), static_cast<uint32_t>(outputs_.size()),
                                          outputs_.data()));
   }
-  ++operation_count_;
   inputs_.clear();
   outputs_.clear();
 }

@@ -98,8 +98,6 @@ class Definition {
   void FinishModel(const std::vector<int>& inputs, const std::vector<int>& outputs, bool relax,
                    std::vector<int>* out_inputs);
 
-  int operation_count() const { return operation_count_; }
-
  private:
   struct Type {
     int32_t code = 0;
@@ -126,7 +124,6 @@ class Definition {
   std::string error_;
   std::vector<uint32_t> inputs_, outputs_;  // of the current operation
   uint32_t next_operand_ = 0;
-  int operation_count_ = 0;
   std::map<int, uint32_t> operands_;  // by tensor of the host
   // Values that NNAPI does not copy; the model borrows them, so that it must not outlive the
   // definition.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "DEPUTY_";
 
+// Names of the variables that Deputy and its delegates read, without the prefix.
 constexpr const char* kKnown[] = {
     "ARITHMETIC",
     "CLBLAST_LIBRARY",
@@ -51,8 +52,6 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
-
-std::span<const char* const> KnownVariables() { return kKnown; }
 
 // Accepts up to a third of wrong letters: VALIDATE is recognized as VALIDATION.
 std::string LikelyVariable(const std::string& name) {

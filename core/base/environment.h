@@ -4,7 +4,6 @@
 #ifndef DEPUTY_CORE_BASE_ENVIRONMENT_H_
 #define DEPUTY_CORE_BASE_ENVIRONMENT_H_
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@ namespace deputy {
 // Returns the value of the environment variable `name` if it is one of `allowed`; "" if it is
 // unset, empty or invalid. An invalid value is reported to the process-wide default reporter.
 std::string EnvironmentChoice(const char* name, const std::vector<std::string>& allowed);
-
-// Names of the variables that Deputy and its delegates read, without the prefix "DEPUTY_".
-std::span<const char* const> KnownVariables();
 
 // Returns the known variable that the unknown `name` is probably a misspelling of; "" if `name`
 // does not begin with "DEPUTY_" or resembles none: plug-ins may define variables with that prefix,
