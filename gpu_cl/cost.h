@@ -8,7 +8,7 @@
 
 #include "compiler/graph.h"
 #include "compiler/work.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/device.h"
 
 namespace deputy::gpu_cl {
 

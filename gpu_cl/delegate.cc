@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "gpu_cl/choose.h"
-#include "gpu_cl/client_objects.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/client_objects.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/program_cache.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/partition.h"
-#include "gpu_cl/program_cache.h"
 #include "gpu_cl/tune.h"
 
 namespace deputy::gpu_cl {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "deputy/deputy_plugin.h"
-#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/options.h"
 #include "tensorflow/lite/c/common.h"
 

@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/bound_plans.h"
-#include "gpu_cl/buffer_table.h"
-#include "gpu_cl/cl_api.h"
-#include "gpu_cl/clblast.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/buffer_table.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/clblast.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/process.h"
+#include "gpu_cl/device/program_cache.h"
 #include "gpu_cl/options.h"
-#include "gpu_cl/process.h"
-#include "gpu_cl/program_cache.h"
+#include "gpu_cl/run/bound_plans.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::gpu_cl {

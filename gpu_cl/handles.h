@@ -13,8 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "gpu_cl/exec.h"
 #include "gpu_cl/gpu_delegate.h"
+#include "gpu_cl/run/exec.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::gpu_cl {

@@ -91,6 +91,9 @@ constexpr Row kRows[] = {
     {"optimize", &Options::optimize, &DeputyGpuOptions::optimize, 0, 0, "", "true",
      "Let the driver optimise kernels; without it a model starts several times faster, and runs "
      "slower."},
+    {"source_dir", &Options::source_dir, &DeputyGpuOptions::source_dir, 0, 0, "", "",
+     "Directory to which the OpenCL C source of each program is written, as <SHA-256>.cl; empty: "
+     "none."},
 };
 
 std::string Expected(const Row& row, std::string_view what, std::string_view value) {

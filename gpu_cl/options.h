@@ -56,6 +56,7 @@ struct Options {
   bool describe;
   bool keep_outputs;
   bool optimize;
+  std::string source_dir;  // "": none
   int64_t kept_plans;
 
   // The client's cl_context and cl_command_queue. Not in the table, since they have no text form.

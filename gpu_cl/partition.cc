@@ -12,7 +12,7 @@
 #include "compiler/dump.h"
 #include "compiler/import.h"
 #include "compiler/passes.h"
-#include "gpu_cl/adapt.h"
+#include "gpu_cl/emit/adapt.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/tune.h"
 
@@ -136,6 +136,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.queue = owner.queue.get();
   options.profiling = owner.options.profiling;
   options.optimize = owner.options.optimize;
+  options.source_dir = owner.options.source_dir;
   options.clblast = owner.clblast;
   options.storage = StorageOf(owner);
   if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu_cl/exec.h"
 #include "gpu_cl/gpu_delegate.h"
+#include "gpu_cl/run/exec.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::gpu_cl {

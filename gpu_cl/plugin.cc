@@ -12,9 +12,9 @@
 #include "deputy/deputy_plugin.h"
 #include "deputy/deputy_plugin_entry.h"
 #include "deputy/gpu_delegate.h"
-#include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/device.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/options.h"
 

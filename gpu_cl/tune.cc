@@ -16,10 +16,10 @@
 #include "compiler/dump.h"
 #include "compiler/lifetimes.h"
 #include "compiler/work.h"
-#include "gpu_cl/common_epilogue.h"
 #include "gpu_cl/cost.h"
-#include "gpu_cl/emit.h"
-#include "gpu_cl/make_plan.h"
+#include "gpu_cl/emit/common_epilogue.h"
+#include "gpu_cl/emit/emit.h"
+#include "gpu_cl/emit/make_plan.h"
 
 namespace deputy::gpu_cl {
 namespace {

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "compiler/graph.h"
-#include "gpu_cl/clblast.h"
-#include "gpu_cl/device.h"
-#include "gpu_cl/exec.h"
+#include "gpu_cl/device/clblast.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/program_cache.h"
+#include "gpu_cl/emit/plan_options.h"
 #include "gpu_cl/options.h"
-#include "gpu_cl/plan_options.h"
-#include "gpu_cl/program_cache.h"
+#include "gpu_cl/run/exec.h"
 
 namespace deputy::gpu_cl {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/program.h"
+#include "gpu_cl/device/program.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_models.h"
 #include "tests/gpu_spy.h"

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/program_cache.h"
-#include "gpu_cl/sha256.h"
+#include "gpu_cl/device/program_cache.h"
+#include "gpu_cl/device/sha256.h"
 
 namespace deputy::gpu_cl::gpu_cache_test {
 namespace {

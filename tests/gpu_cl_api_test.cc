@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loading OpenCL's library, and the resulting table.
-#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device/cl_api.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

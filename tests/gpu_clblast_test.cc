@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/exec.h"
+#include "gpu_cl/run/exec.h"
 #include "tests/compiler_graph_maker.h"
 
 namespace deputy::gpu_cl::gpu_clblast_test {

@@ -2,7 +2,7 @@
 //
 // The list of devices, the choice of one, and shared contexts: on fictitious devices, and on those
 // of the machine.
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/half_probe.h"
+#include "gpu_cl/device/half_probe.h"
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 

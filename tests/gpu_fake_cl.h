@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device/cl_api.h"
 
 namespace deputy::gpu_cl {
 

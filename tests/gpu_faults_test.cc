@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "c_api/include/deputy.h"
-#include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
+#include "gpu_cl/device/cl_api.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"
 #include "tests/test_interpreter.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The hash by which the OpenCL delegate distinguishes constants.
-#include "gpu_cl/fingerprint.h"
+#include "gpu_cl/run/fingerprint.h"
 
 #include <gtest/gtest.h>
 

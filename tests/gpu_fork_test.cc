@@ -16,10 +16,10 @@
 
 #include "c_api/include/deputy.h"
 #include "gpu_cl/delegate.h"
+#include "gpu_cl/device/process.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/options.h"
-#include "gpu_cl/process.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/test_interpreter.h"
 

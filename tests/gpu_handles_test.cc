@@ -17,8 +17,8 @@
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
-#include "gpu_cl/buffer_table.h"
 #include "gpu_cl/delegate.h"
+#include "gpu_cl/device/buffer_table.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "compiler/passes.h"
-#include "gpu_cl/exec.h"
+#include "gpu_cl/run/exec.h"
 #include "tests/gpu_matrix_units.h"
 
 namespace deputy::gpu_cl {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "compiler/graph.h"
-#include "gpu_cl/cl_api.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/device.h"
 #include "tests/compiler_graph_maker.h"
 
 namespace deputy::gpu_cl {

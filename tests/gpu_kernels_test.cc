@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/packing.h"
+#include "gpu_cl/emit/packing.h"
 #include "tests/gpu_kernels_support.h"
 
 namespace deputy::gpu_cl::gpu_kernels_test {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A table of OpenCL functions whose compiler supports NVIDIA's matrix units on any device: the
-// macros with PTX instructions (gpu_cl/emit.cc) are replaced by a function that computes the
+// macros with PTX instructions (gpu_cl/emit/emit.cc) are replaced by a function that computes the
 // instructions' results, work item by work item, in the layout of the PTX manual.
 #ifndef DEPUTY_TESTS_GPU_MATRIX_UNITS_H_
 #define DEPUTY_TESTS_GPU_MATRIX_UNITS_H_
 
 #include <memory>
 
-#include "gpu_cl/cl_api.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/device.h"
 
 namespace deputy::gpu_cl {
 

@@ -191,6 +191,7 @@ std::vector<Row> Rows(const std::string& folder) {
       {"keep_outputs", "false", "true",
        [](const Seen& seen, const auto&) { return Text(seen.reads); }},
       {"optimize", "true", "false", files, cached},
+      {"source_dir", "", folder, files},
       {"kept_plans",
        "4",
        "0",
@@ -221,6 +222,33 @@ TEST_F(GpuOptionEffectsTest, storage_makes_images) {
     const int64_t images = Use(mobile, PictureModel()).images;
     EXPECT_EQ(images > 0, std::string(storage) != "buffer") << storage;
   }
+}
+
+TEST_F(GpuOptionEffectsTest, source_dir_receives_the_kernels) {
+  const OptionTexts options = {{"optimize", "false"}, {"source_dir", folder_.c_str()}};
+  RenewFolder();
+  Use(options, PictureModel());
+  int sources = 0;
+  for (const std::string& name : Files()) {
+    if (!name.ends_with(".cl")) continue;
+    EXPECT_EQ(name.size(), 16u + 3) << name;
+    std::ifstream file(folder_ + "/" + name);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find("kernel void "), std::string::npos) << text;
+    ++sources;
+  }
+  EXPECT_GT(sources, 0);
+}
+
+TEST_F(GpuOptionEffectsTest, a_source_that_cannot_be_written_is_reported) {
+  const std::string nowhere = folder_ + "/nowhere";
+  const TestDelegate gpu(spy_->api(), {{"optimize", "false"}, {"source_dir", nowhere.c_str()}});
+  TestInterpreter t(PictureModel());
+  EXPECT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk);
+  EXPECT_NE(t.log().find("source_dir: " + nowhere + "/"), std::string::npos) << t.log();
+  EXPECT_NE(t.log().find("No such file or directory"), std::string::npos) << t.log();
+  FillInputs(&t);
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
 }  // namespace

@@ -162,11 +162,11 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
     EXPECT_TRUE(help.ends_with(".")) << option.name;
     EXPECT_EQ(option.reserved, 0);
   }
-  EXPECT_EQ(names,
-            std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe", "device",
-                                   "device_class", "force", "keep_outputs", "kept_plans",
-                                   "max_partitions", "min_gain_us", "optimize", "precision",
-                                   "preference", "profiling", "quantized", "storage", "tuning"}));
+  EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
+                                          "device", "device_class", "force", "keep_outputs",
+                                          "kept_plans", "max_partitions", "min_gain_us", "optimize",
+                                          "precision", "preference", "profiling", "quantized",
+                                          "source_dir", "storage", "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }

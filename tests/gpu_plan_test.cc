@@ -2,7 +2,7 @@
 //
 // Plans of graphs, kernels and steps, without a device. gpu_delegate_test.cc tests the kernels'
 // results on a device.
-#include "gpu_cl/plan.h"
+#include "gpu_cl/emit/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "compiler/lifetimes.h"
-#include "gpu_cl/exec.h"
-#include "gpu_cl/kernel_builder.h"
-#include "gpu_cl/make_plan.h"
+#include "gpu_cl/emit/kernel_builder.h"
+#include "gpu_cl/emit/make_plan.h"
+#include "gpu_cl/run/exec.h"
 #include "tests/compiler_graph_maker.h"
 
 namespace deputy::gpu_cl::gpu_plan_test {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/passes.h"
-#include "gpu_cl/exec.h"
+#include "gpu_cl/run/exec.h"
 #include "tests/gpu_kernels_support.h"
 #include "tests/gpu_matrix_units.h"
 

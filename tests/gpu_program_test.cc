@@ -2,7 +2,7 @@
 //
 // Programs on a device: built from source and from binaries, refused, shared, and with failures in
 // every call.
-#include "gpu_cl/program.h"
+#include "gpu_cl/device/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "gpu_cl/device.h"
-#include "gpu_cl/program_cache.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/program_cache.h"
 #include "tests/gpu_spy.h"
 
 namespace deputy::gpu_cl::gpu_program_test {

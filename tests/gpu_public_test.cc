@@ -21,9 +21,9 @@
 
 #include "c_api/include/deputy.h"
 #include "c_api/include/gpu_delegate.h"
-#include "gpu_cl/cl_api.h"
 #include "gpu_cl/delegate.h"
-#include "gpu_cl/device.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/device.h"
 #include "gpu_cl/options.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_spy.h"

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "gpu_cl/cl_api.h"
+#include "gpu_cl/device/cl_api.h"
 
 namespace deputy::gpu_cl {
 

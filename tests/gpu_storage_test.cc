@@ -3,7 +3,7 @@
 // Storage of filters: the kind of image that fits a device's limits, its contents, and that kernels
 // that read images compute the same as those that read buffers. Images are counted, to check that
 // each kind is used if the device supports it.
-#include "gpu_cl/filter_image.h"
+#include "gpu_cl/emit/filter_image.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 
 #include "compiler/lifetimes.h"
 #include "compiler/passes.h"
-#include "gpu_cl/make_plan.h"
-#include "gpu_cl/packing.h"
+#include "gpu_cl/emit/make_plan.h"
+#include "gpu_cl/emit/packing.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 

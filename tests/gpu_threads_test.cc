@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "gpu_cl/device.h"
-#include "gpu_cl/program_cache.h"
-#include "gpu_cl/sha256.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/program_cache.h"
+#include "gpu_cl/device/sha256.h"
 #include "tests/gpu_fake_cl.h"
 #include "tests/gpu_spy.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Timeline of the device: from OpenCL events to the events that the plug-in reports.
-#include "gpu_cl/timeline.h"
+#include "gpu_cl/device/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

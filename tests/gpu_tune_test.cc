@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu_cl/adapt.h"
-#include "gpu_cl/emit.h"
+#include "gpu_cl/emit/adapt.h"
+#include "gpu_cl/emit/emit.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_fake_cl.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/lifetimes.h"
-#include "gpu_cl/make_plan.h"
+#include "gpu_cl/emit/make_plan.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 

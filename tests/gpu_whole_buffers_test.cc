@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "gpu_cl/exec.h"
-#include "gpu_cl/whole_buffers.h"
+#include "gpu_cl/run/exec.h"
+#include "gpu_cl/run/whole_buffers.h"
 #include "tests/compiler_graph_maker.h"
 #include "tests/gpu_delegate_support.h"
 #include "tests/gpu_matrix_units.h"

@@ -8,7 +8,7 @@
 
 #include "compiler/dump.h"
 #include "compiler/passes.h"
-#include "gpu_cl/common_epilogue.h"
+#include "gpu_cl/emit/common_epilogue.h"
 #include "tests/gpu_kernels_support.h"
 
 namespace deputy::gpu_cl::gpu_windows_test {

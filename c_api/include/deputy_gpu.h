@@ -142,6 +142,9 @@ typedef struct DeputyGpuOptions {
   int64_t kept_plans;
   // A DeputyGpuStorage.
   int32_t storage;
+  // Directory to which the OpenCL C source of each program is written, in files named by 16 digits
+  // of its SHA-256 and ".cl"; "" or NULL: none. A partition whose source cannot be written fails.
+  const char* source_dir;
 } DeputyGpuOptions;
 
 // Returns the default options, with struct_size set. Any thread.

@@ -5,7 +5,7 @@
 # dependency.
 find_path(DEPUTY_OPENCL_INCLUDE CL/cl.h)
 mark_as_advanced(DEPUTY_OPENCL_INCLUDE)
-file(GLOB gpu_sources CONFIGURE_DEPENDS gpu_cl/*.cc)
+file(GLOB gpu_sources CONFIGURE_DEPENDS gpu_cl/*.cc gpu_cl/*/*.cc)
 list(FILTER gpu_sources EXCLUDE REGEX "/plugin.cc$")
 if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
   add_library(deputy_gpu_objects STATIC ${gpu_sources})

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_cl/emit/packing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace deputy::gpu_cl {
+
+using compiler::Graph;
+using compiler::Value;
+
+namespace {
+
+// Elements of a constant, as float or as the bits of float16.
+template <typename T>
+class Elements {
+ public:
+  explicit Elements(const Value& value) : value_(value) {}
+
+  T operator[](int64_t index) const {
+    constexpr TfLiteType kType = sizeof(T) == sizeof(float) ? kTfLiteFloat32 : kTfLiteFloat16;
+    T element;
+    if (value_.type == kType) {
+      memcpy(&element, value_.data + static_cast<size_t>(index) * sizeof element, sizeof element);
+    } else {
+      compiler::StoreElement(kType, {value_.At(index).real, 0},
+                             reinterpret_cast<std::byte*>(&element), 0);
+    }
+    return element;
+  }
+
+ private:
+  const Value& value_;
+};
+
+template <typename T>
+std::vector<std::byte> PackAs(const Graph& graph, const Packing& packing) {
+  std::vector<std::byte> packed(static_cast<size_t>(packing.elements()) * sizeof(T));
+  const Elements<T> filter(graph.value(packing.filter));
+  // Side by side, a row of one panel is followed by the same row of the next panel.
+  const bool side_by_side = packing.storage == Storage::kImage2d;
+  const int64_t row_stride =
+      side_by_side ? packing.groups * packing.panels() * packing.panel : packing.panel;
+  const int64_t panel_stride = side_by_side ? packing.panel : packing.panel_elements();
+  T* out = reinterpret_cast<T*>(packed.data());
+  for (int64_t group = 0; group < packing.groups; ++group) {
+    for (int64_t first = 0; first < packing.columns; first += packing.panel) {
+      const int64_t width = std::min(packing.panel, packing.columns - first);
+      if (packing.bias != compiler::kNoValue) {
+        const Elements<T> bias(graph.value(packing.bias));
+        for (int64_t c = 0; c < width; ++c) out[c] = bias[group * packing.columns + first + c];
+      }
+      const int64_t start = group * packing.group_stride + first * packing.column_stride;
+      for (int64_t d = 0; d < packing.depth; ++d) {
+        const int64_t in_chunk = d % packing.chunk;
+        T* row = out + (d - in_chunk + 1) * row_stride + in_chunk;
+        const int64_t from = start + d * packing.depth_stride;
+        for (int64_t c = 0; c < width; ++c) {
+          row[c * packing.chunk] = filter[from + c * packing.column_stride];
+        }
+      }
+      out += panel_stride;
+    }
+  }
+  return packed;
+}
+
+}  // namespace
+
+std::vector<std::byte> Pack(const Graph& graph, const Packing& packing) {
+  return packing.type == kTfLiteFloat32 ? PackAs<float>(graph, packing)
+                                        : PackAs<uint16_t>(graph, packing);
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executor: a graph's plan bound to buffers and kernels of a device, ready to run.
+#ifndef DEPUTY_GPU_CL_RUN_EXEC_H_
+#define DEPUTY_GPU_CL_RUN_EXEC_H_
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph.h"
+#include "compiler/lifetimes.h"
+#include "compiler/memory_plan.h"
+#include "gpu_cl/device/buffer_table.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/clblast.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/device/program.h"
+#include "gpu_cl/device/program_cache.h"
+#include "gpu_cl/device/staging.h"
+#include "gpu_cl/device/timeline.h"
+#include "gpu_cl/emit/plan.h"
+#include "gpu_cl/emit/plan_options.h"
+#include "gpu_cl/run/fingerprint.h"
+
+namespace deputy::gpu_cl {
+
+// Location of an input: host memory or a device buffer.
+struct InputLocation {
+  const void* host = nullptr;
+  std::shared_ptr<const DeviceBuffer> device;  // null: in host memory
+};
+
+// Destination of an output: host memory or a device buffer; with neither, the output stays where
+// Executor::OutputBuffer returns it.
+struct OutputLocation {
+  void* host = nullptr;
+  std::shared_ptr<const DeviceBuffer> device;
+};
+
+// Options of compiling and running a graph.
+struct ExecutorOptions {
+  DeviceClass device_class = DeviceClass::kDesktop;
+  // See ProgramRequest. The cache may be null.
+  std::string cache_token;
+  std::shared_ptr<const ProgramCache> cache;
+  // The client's queue, which must outlive the executor; null: the executor creates one.
+  cl_command_queue queue = nullptr;
+  // Measure execution times.
+  bool profiling = false;
+  // Let the driver optimise kernels.
+  bool optimize = true;
+  // Directory for the source of programs; "": none.
+  std::string source_dir;
+  // PlanOptions::storage.
+  Storage storage = Storage::kBuffer;
+  // Use fallback kernels (see MakePlan) for operations whose kernel the device fails to build, or
+  // fails to run before the first successful run.
+  bool use_fallbacks = true;
+  // PlanOptions::choices, by operation of the adapted graph, and CLBlast for those that choose it.
+  // If `clblast` is null, these operations use other kernels.
+  std::map<int, KernelChoice> choices = {};
+  std::shared_ptr<const ClblastApi> clblast;
+};
+
+// Returns the plan options that follow from a device and a class, without choices.
+PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_class);
+
+// Returns the best storage of filters for a device: images on Adreno, whose texture cache they use;
+// buffers elsewhere.
+Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class);
+
+// Not thread-safe; several executors may run concurrently in one context.
+class Executor {
+ public:
+  // Plans the graph for devices of the class, compiles the plan (or loads it from the cache) and
+  // allocates memory. Returns null on failure; poisons the context if the device is lost.
+  static std::unique_ptr<Executor> Create(std::shared_ptr<SharedContext> context,
+                                          compiler::Graph graph, const ExecutorOptions& options,
+                                          ClStatus* out_status);
+  // Same in two steps: Planned returns an executor with a plan, which must be started before it
+  // runs.
+  static std::unique_ptr<Executor> Planned(std::shared_ptr<SharedContext> context,
+                                           compiler::Graph graph, const ExecutorOptions& options);
+  ClStatus Start(const ExecutorOptions& options);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Computes the graph's outputs from its inputs, both in the graph's order. The outputs are
+  // complete on return. Poisons the context if the device is lost.
+  ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
+
+  // After a failed Run: rebinds the operations that failed to their fallback kernels; returns
+  // whether a retry makes sense. Always returns false after the first successful Run, since kernels
+  // do not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
+  bool RetryWithFallbackKernels(ClStatus* status);
+
+  // Runs the steps once on the current contents of the buffers, and measures the time.
+  ClStatus TimeSteps(double* out_ns);
+
+  // Returns the buffer of an output, which is valid until the next run. Null on failure.
+  std::shared_ptr<const DeviceBuffer> OutputBuffer(size_t output, ClStatus* out_status) const;
+
+  // Returns the commands that the device has executed since the last call; empty unless profiling.
+  std::vector<TimedCommand> TakeTimes();
+  // Returns the commands of the newest run, also after TakeTimes.
+  std::vector<TimedCommand> NewestTimes() const;
+
+  // Returns whether both executors compute bitwise equal results from equal inputs, because plan,
+  // shapes and constants are equal. Requires FingerprintConstants of both.
+  bool Computes(const Executor& other) const;
+  // Must be called before ForgetModel, if at all.
+  void FingerprintConstants();
+  // Replaces the graph by that of an equivalent executor (see Computes), whose tensor and node
+  // numbers may differ.
+  void TakeGraph(Executor* other) { graph_ = std::move(other->graph_); }
+  // Drops pointers to and copies of the model's constants; they have been uploaded.
+  void ForgetModel();
+
+  const compiler::Graph& graph() const { return graph_; }
+  const Plan& plan() const { return plan_; }
+  // Returns true if the program came from the cache on disk; false before Start.
+  bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
+  // Program::BuildLog of the started plan; "" if the plan has no kernels.
+  std::string BuildLog() const { return program_ == nullptr ? "" : program_->BuildLog(); }
+  // Bytes allocated on the device.
+  size_t device_bytes() const { return device_bytes_; }
+
+ private:
+  // A filter in panels: a buffer, an image, or an image over a buffer.
+  struct Filter {
+    ClMemory buffer, image;
+  };
+  // An image over the memory of a value: the value's own image, or one over its whole block.
+  struct Texels {
+    ClMemory own;
+    cl_mem image = nullptr;
+    cl_int first = 0;
+  };
+
+  Executor(std::shared_ptr<SharedContext> context, compiler::Graph graph,
+           const PlanOptions& plan_options, std::shared_ptr<const ClblastApi> clblast);
+
+  ClStatus OpenQueue(const ExecutorOptions& options);
+  ClStatus Prepare();
+  ClStatus Load();
+  bool PlanFallback(const ClStatus& failure);
+  ClStatus Allocate();
+  ClStatus AllocateConstants(const std::vector<bool>& is_read, size_t zeros);
+  ClStatus AllocateConstant(compiler::ValueId id);
+  ClStatus AllocateFilter(const Packing& packing, Filter* out_filter);
+  ClStatus AllocateBlocks();
+  ClStatus NewBuffer(cl_mem_flags flags, size_t bytes, void* contents, const std::string& what,
+                     ClMemory* out_buffer);
+  ClStatus NewImage(cl_mem_flags flags, TfLiteType type, const cl_image_desc& description,
+                    void* contents, const std::string& what, ClMemory* out_image);
+  ClStatus TexelsOf(compiler::ValueId id, cl_mem* out_image, cl_int* out_first);
+  compiler::ValueId OwnerOf(compiler::ValueId id) const;
+  cl_mem BufferOf(compiler::ValueId id) const;
+  cl_mem BufferOf(const Argument& argument) const;  // not for numbers
+  ClStatus Bind();
+  std::array<size_t, 3> AllowedGroup(const Step& step) const;
+  ClStatus BindStep(const Step& step);
+  ClStatus SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument);
+  ClStatus Upload(std::span<const InputLocation> inputs);
+  ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes);
+  ClStatus RunStep(size_t index);
+  ClStatus RunSteps();
+  ClStatus Download(std::span<const OutputLocation> outputs);
+  cl_event* TimeCopy(const char* name);
+  cl_event* TimeStep(const Step& step);
+  ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
+  ClStatus CheckStatus();
+  ClStatus Finish(ClStatus status);
+  const ClApi& api() const { return context_->api(); }
+
+  // In order of destruction, last to first: kernels before programs, buffers before the queue.
+  std::shared_ptr<SharedContext> context_;
+  compiler::Graph graph_;
+  compiler::Lifetimes lifetimes_;
+  PlanOptions plan_options_;
+  Plan plan_;
+  ExecutorOptions options_;
+  std::shared_ptr<Program> program_;
+  ClQueue queue_;
+  std::vector<ClMemory> blocks_;
+  std::vector<size_t> block_bytes_;
+  std::vector<compiler::Location> locations_;  // position in the blocks, by value
+  std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
+  std::vector<Filter> filters_;    // by packing
+  // By the value that owns the memory.
+  std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
+  std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;
+  bool rejects_sub_buffer_images_ = false;  // the driver rejects images over sub-buffers
+  ClMemory zeros_, status_;
+  bool uses_status_ = false;
+  std::vector<ClKernel> kernels_;              // by step; empty for CLBlast
+  std::vector<std::array<size_t, 3>> groups_;  // local size by step; see Step::local
+  std::shared_ptr<const ClblastApi> clblast_;
+  std::optional<Timeline> timeline_;
+  std::map<compiler::ValueId, Staging> staging_;  // by input
+  size_t device_bytes_ = 0, filter_bytes_ = 0;
+  Fingerprint constants_;
+  bool has_fingerprint_ = false, has_run_ = false;
+  // Texts of the kernels that caused the last failure.
+  std::set<std::string> failed_kernels_;
+  int attempts_ = 0;  // number of fallback plans made
+};
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_GPU_CL_RUN_EXEC_H_
