@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 #include "tests/delegate_support.h"
 #include "tests/plugin_support.h"
 #include "tests/test_interpreter.h"
@@ -216,10 +216,10 @@ namespace {
 TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
   Grown full{sizeof(Grown), 1, 2};
   ClientMemory older(16), newer(sizeof(Grown) + 8);
-  EXPECT_EQ(Deliver(full, older.As<Grown>()), kTfLiteOk);
+  EXPECT_EQ(WriteStruct(full, older.As<Grown>()), kTfLiteOk);
   EXPECT_EQ(older.As<Grown>()->first, 1);
   EXPECT_TRUE(older.UntouchedFrom(16));
-  EXPECT_EQ(Deliver(full, newer.As<Grown>()), kTfLiteOk);
+  EXPECT_EQ(WriteStruct(full, newer.As<Grown>()), kTfLiteOk);
   EXPECT_EQ(newer.As<Grown>()->appended, 2);
   EXPECT_TRUE(newer.UntouchedFrom(sizeof(Grown)));
 
@@ -231,9 +231,9 @@ TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
   EXPECT_EQ(read.appended, 2);
 
   ClientMemory stump(8);
-  EXPECT_EQ(Deliver(full, stump.As<Grown>()), kTfLiteError);
+  EXPECT_EQ(WriteStruct(full, stump.As<Grown>()), kTfLiteError);
   EXPECT_FALSE(ReadStruct(stump.As<Grown>(), &read));
-  EXPECT_EQ(Deliver<Grown>(full, nullptr), kTfLiteError);
+  EXPECT_EQ(WriteStruct<Grown>(full, nullptr), kTfLiteError);
   EXPECT_FALSE(ReadStruct<Grown>(nullptr, &read));
 }
 

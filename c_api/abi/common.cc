@@ -148,11 +148,11 @@ void* Reallocate(TfLiteAllocator* allocator, void* block, size_t old_bytes, size
                                    alignof(max_align_t));
     }
   }
-  void* fresh = Allocate(allocator, new_bytes);
-  if (fresh == nullptr) return nullptr;
-  if (preserve_data) memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+  void* new_block = Allocate(allocator, new_bytes);
+  if (new_block == nullptr) return nullptr;
+  if (preserve_data) memcpy(new_block, block, old_bytes < new_bytes ? old_bytes : new_bytes);
   Deallocate(allocator, block, old_bytes);
-  return fresh;
+  return new_block;
 }
 
 // Adds the padding. Checked before an allocator is called: some abort on excessive sizes.

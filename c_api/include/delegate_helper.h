@@ -177,9 +177,9 @@ static inline TfLiteStatus DeputyPartitionHelperRefuse(DeputyPartitionHelper* he
                                                        const char* reason) {
   const int count = helper->unsupported_count;
   if ((count & (count - 1)) == 0) {  // the array is full at powers of two
-    const size_t room = count == 0 ? 1 : 2 * (size_t)count;
-    DeputyUnsupportedNode* grown =
-        (DeputyUnsupportedNode*)realloc(helper->unsupported, room * sizeof(DeputyUnsupportedNode));
+    const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
+    DeputyUnsupportedNode* grown = (DeputyUnsupportedNode*)realloc(
+        helper->unsupported, capacity * sizeof(DeputyUnsupportedNode));
     if (grown == NULL) return DeputyPartitionHelperFail(helper, "out of memory", node);
     helper->unsupported = grown;
   }

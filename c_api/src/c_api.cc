@@ -94,7 +94,7 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
       if (placed != kTfLiteOk) return nullptr;
       interpreter->delegate_fallback = options->delegate_fallback;
       interpreter->telemetry = options->telemetry;
-      interpreter->UpdateListening();
+      interpreter->UpdateListener();
       interpreter->ReportSettings();
       for (TfLiteDelegate* delegate : options->delegates) {
         const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);

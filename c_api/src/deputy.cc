@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 #include "core/base/environment.h"
 #include "core/model/op_names.h"
 #include "kernels/cpu/cpu.h"
 
-using deputy::Deliver;
 using deputy::ErrorReporter;
 using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::Ignore;
 using deputy::ReadStruct;
+using deputy::WriteStruct;
 
 struct DeputyThreadPool {
   std::shared_ptr<deputy::ThreadPool> impl;
@@ -199,7 +199,7 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
   }
   full.delegates_left_out = impl.skipped_delegates();
   full.degraded |= full.delegates_left_out > 0;
-  return Deliver(full, status);
+  return WriteStruct(full, status);
 }
 
 uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
@@ -277,7 +277,7 @@ TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
     full.input_count = node.inputs->size;
     full.outputs = node.outputs->data;
     full.output_count = node.outputs->size;
-    return Deliver(full, info);
+    return WriteStruct(full, info);
   });
 }
 
@@ -295,7 +295,7 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.scratch_bytes = subgraph->interpreter()->scratch().bytes();
     full.packed_bytes = subgraph->interpreter()->packed_constants().bytes();
     full.resource_bytes = subgraph->interpreter()->resources().bytes();
-    return Deliver(full, map);
+    return WriteStruct(full, map);
   });
 }
 
@@ -315,7 +315,7 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
     full.first_use = entry.lifetime.first;
     full.last_use = entry.lifetime.last;
     full.owner = entry.owner;
-    return Deliver(full, memory);
+    return WriteStruct(full, memory);
   });
 }
 
@@ -326,7 +326,7 @@ TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
   if (interpreter == nullptr) return kTfLiteError;
   interpreter->profile_callback = callback;
   interpreter->profile_user_data = user_data;
-  interpreter->UpdateListening();
+  interpreter->UpdateListener();
   return kTfLiteOk;
 }
 
@@ -335,6 +335,6 @@ TfLiteStatus DeputyInterpreterSetWorkerCallback(TfLiteInterpreter* interpreter,
   if (interpreter == nullptr) return kTfLiteError;
   interpreter->worker_callback = callback;
   interpreter->worker_user_data = user_data;
-  interpreter->UpdateListening();
+  interpreter->UpdateListener();
   return kTfLiteOk;
 }

@@ -7,16 +7,16 @@
 #include <string>
 
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 #include "core/base/delegate_params.h"
 #include "core/delegation/support_query.h"
 #include "core/model/op_names.h"
 
 using deputy::AppliedDelegate;
-using deputy::Deliver;
 using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::Subgraph;
+using deputy::WriteStruct;
 
 namespace {
 
@@ -67,7 +67,7 @@ int CountNodes(Subgraph* subgraph, int node_index) {
 }
 
 // Returns the reason why the CPU runs a node: that of the delegate that was applied last.
-std::string WhyLeft(Subgraph* subgraph, int node_index) {
+std::string ReasonForCpu(Subgraph* subgraph, int node_index) {
   const std::list<AppliedDelegate>& delegates = DelegatesOf(subgraph);
   for (auto delegate = delegates.rbegin(); delegate != delegates.rend(); ++delegate) {
     if (static_cast<size_t>(node_index) >= delegate->record.nodes.size()) continue;
@@ -78,7 +78,7 @@ std::string WhyLeft(Subgraph* subgraph, int node_index) {
   return "no delegate was offered it";
 }
 
-DeputyNodeSupport SupportOf(const deputy::NodeSupport& support, bool delegated) {
+DeputyNodeSupport ConvertSupport(const deputy::NodeSupport& support, bool delegated) {
   DeputyNodeSupport full{};
   full.struct_size = sizeof full;
   full.delegated = delegated ? 1 : 0;
@@ -96,34 +96,37 @@ namespace deputy {
 
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total) {
-  int32_t taken = 0, all = 0;
-  std::string left;
-  int left_count = 0;
+  int32_t delegated_count = 0, node_count = 0;
+  std::string cpu_nodes;
+  int cpu_node_count = 0;
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     Subgraph* subgraph = interpreter->subgraph(i);
     if (interpreter->skippable(i) || !subgraph->is_for_delegates()) continue;
     for (int node : subgraph->plan()) {
       const int count = CountNodes(subgraph, node);
-      all += count;
+      node_count += count;
       if (subgraph->node(node)->delegate != nullptr) {
-        taken += count;
-      } else if (++left_count <= 8) {
-        left += "\n  subgraph " + std::to_string(i) + " node " + std::to_string(node) + " " +
-                OperatorName(subgraph->registration(node)) + " (" + WhyLeft(subgraph, node) + ")";
+        delegated_count += count;
+      } else if (++cpu_node_count <= 8) {
+        cpu_nodes += "\n  subgraph " + std::to_string(i) + " node " + std::to_string(node) + " " +
+                     OperatorName(subgraph->registration(node)) + " (" +
+                     ReasonForCpu(subgraph, node) + ")";
       }
     }
   }
-  if (left_count > 8) left += "\n  and " + std::to_string(left_count - 8) + " more";
-  if (delegated != nullptr) *delegated = taken;
-  if (total != nullptr) *total = all;
-  const bool enough = requirement == kDeputyRequireNothing ||
-                      (requirement == kDeputyRequirePartial ? taken > 0 : taken == all);
+  if (cpu_node_count > 8) cpu_nodes += "\n  and " + std::to_string(cpu_node_count - 8) + " more";
+  if (delegated != nullptr) *delegated = delegated_count;
+  if (total != nullptr) *total = node_count;
+  const bool enough =
+      requirement == kDeputyRequireNothing ||
+      (requirement == kDeputyRequirePartial ? delegated_count > 0 : delegated_count == node_count);
   if (enough) return kTfLiteOk;
   return Fail(interpreter->reporter(), kTfLiteError,
               "Delegation is required to be %s: expected %s nodes, found %d of %d; left on the "
               "CPU:%s",
               requirement == kDeputyRequireFull ? "full" : "partial",
-              requirement == kDeputyRequireFull ? "all" : "some", taken, all, left.c_str());
+              requirement == kDeputyRequireFull ? "all" : "some", delegated_count, node_count,
+              cpu_nodes.c_str());
 }
 
 }  // namespace deputy
@@ -162,7 +165,7 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
         full.node_count += CountNodes(subgraph, node);
       }
     }
-    return Deliver(full, info);
+    return WriteStruct(full, info);
   });
 }
 
@@ -180,12 +183,12 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
     for (int i = 0; i < impl->subgraph_count(); ++i) {
       Subgraph* subgraph = impl->subgraph(i);
       if (impl->skippable(i) || !subgraph->is_for_delegates()) continue;
-      AppliedDelegate asked(delegate);
-      const TfLiteStatus status = deputy::DelegationOf(subgraph).QuerySupport(&asked);
+      AppliedDelegate queried(delegate);
+      const TfLiteStatus status = deputy::DelegationOf(subgraph).QuerySupport(&queried);
       if (status != kTfLiteOk) return status;
       for (int node : subgraph->plan()) {
-        const deputy::NodeSupport& found = asked.record.nodes[static_cast<size_t>(node)];
-        const DeputyNodeSupport support = SupportOf(found, found.reason == kDeputyReasonNone);
+        const deputy::NodeSupport& found = queried.record.nodes[static_cast<size_t>(node)];
+        const DeputyNodeSupport support = ConvertSupport(found, found.reason == kDeputyReasonNone);
         callback(user_data, i, node, &support);
       }
     }
@@ -210,7 +213,7 @@ TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpreter* interprete
       return kTfLiteError;
     }
     const deputy::NodeSupport& found = delegate->record.nodes[static_cast<size_t>(node_index)];
-    return Deliver(SupportOf(found, found.delegated), support);
+    return WriteStruct(ConvertSupport(found, found.delegated), support);
   });
 }
 
@@ -240,7 +243,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     const deputy::PixelStride stride = subgraph->output_stride(node_index);
     full.row_stride = stride.y;
     full.column_stride = stride.x;
-    return Deliver(full, run);
+    return WriteStruct(full, run);
   });
 }
 
@@ -284,7 +287,7 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
       const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
       if (output != nullptr) full.output_bytes += output->bytes;
     }
-    return Deliver(full, partition);
+    return WriteStruct(full, partition);
   });
 }
 
@@ -324,22 +327,22 @@ TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* opti
 
 TfLiteStatus DeputyInterpreterOptionsRequireDelegation(TfLiteInterpreterOptions* options,
                                                        DeputyRequirement requirement) {
-  const int wanted = requirement;
-  if (options == nullptr || wanted < kDeputyRequireNothing || wanted > kDeputyRequireFull) {
+  const int value = requirement;
+  if (options == nullptr || value < kDeputyRequireNothing || value > kDeputyRequireFull) {
     return kTfLiteError;
   }
-  options->requirement = wanted;
+  options->requirement = value;
   return kTfLiteOk;
 }
 
 TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
                                               DeputyRequirement requirement, int32_t* delegated,
                                               int32_t* total) {
-  const int wanted = requirement;
-  if (interpreter == nullptr || wanted < kDeputyRequireNothing || wanted > kDeputyRequireFull) {
+  const int value = requirement;
+  if (interpreter == nullptr || value < kDeputyRequireNothing || value > kDeputyRequireFull) {
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
-    return deputy::CheckDelegation(interpreter->impl.get(), wanted, delegated, total);
+    return deputy::CheckDelegation(interpreter->impl.get(), value, delegated, total);
   });
 }

@@ -43,7 +43,7 @@ struct SubgraphSettings {
   }
 };
 
-void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
+void ReportInterpreterSettings(Telemetry* telemetry, deputy::Interpreter* interpreter) {
   std::vector<SubgraphSettings> contents;
   contents.reserve(static_cast<size_t>(interpreter->subgraph_count()));
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
@@ -63,7 +63,7 @@ void Report(Telemetry* telemetry, deputy::Interpreter* interpreter) {
 
 }  // namespace
 
-void TfLiteInterpreter::UpdateListening() {
+void TfLiteInterpreter::UpdateListener() {
   const bool any =
       profile_callback != nullptr || worker_callback != nullptr || telemetry != nullptr;
   impl->SetOpListener(any ? this : nullptr);
@@ -84,7 +84,7 @@ void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
 }
 
 // Reports one event of a delegate's partition.
-void TfLiteInterpreter::EndPart(const deputy::OpEvent& event, size_t index) {
+void TfLiteInterpreter::ReportPartEvent(const deputy::OpEvent& event, size_t index) {
   const deputy::PartitionEvents::Event& part = event.parts->events[index];
   DeputyOpEvent out{};
   out.struct_size = sizeof out;
@@ -112,7 +112,7 @@ void TfLiteInterpreter::EndPart(const deputy::OpEvent& event, size_t index) {
 
 void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
   const size_t parts = event.parts == nullptr ? 0 : event.parts->events.size();
-  for (size_t i = 0; i < parts; ++i) EndPart(event, i);
+  for (size_t i = 0; i < parts; ++i) ReportPartEvent(event, i);
   if (telemetry != nullptr && !open_ops.empty()) {
     const uint32_t handle = open_ops.back();
     open_ops.pop_back();
@@ -158,5 +158,5 @@ void TfLiteInterpreter::ReportEvent(const char* name, TfLiteStatus status) const
 
 void TfLiteInterpreter::ReportSettings() const {
   if (telemetry == nullptr || telemetry->ReportSettings == nullptr) return;
-  Guard(Ignore, [&] { Report(telemetry, impl.get()); });
+  Guard(Ignore, [&] { ReportInterpreterSettings(telemetry, impl.get()); });
 }

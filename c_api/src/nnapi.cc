@@ -53,7 +53,7 @@ Pairs ToPairs(const TfLiteNnapiDelegateOptions& options) {
 }
 
 // Returns null, with the reason reported, if the plug-in cannot be loaded or creates no delegate.
-TfLiteDelegate* CreateBridge(const TfLiteNnapiDelegateOptions& options) {
+TfLiteDelegate* CreateFromPlugin(const TfLiteNnapiDelegateOptions& options) {
   return deputy::Guard(nullptr, [&]() -> TfLiteDelegate* {
     deputy::ErrorReporter reporter;
     auto library = deputy::PluginLibrary::Load("nnapi", false, &reporter);
@@ -84,9 +84,9 @@ TfLiteNnapiDelegateOptions TfLiteNnapiDelegateOptionsDefault(void) {
 TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions* options) {
   const char* const library = std::getenv("DEPUTY_NNAPI_LIBRARY");
   if (library != nullptr && *library != '\0') {
-    TfLiteDelegate* const bridge =
-        CreateBridge(options == nullptr ? TfLiteNnapiDelegateOptionsDefault() : *options);
-    if (bridge != nullptr) return bridge;
+    TfLiteDelegate* const from_plugin =
+        CreateFromPlugin(options == nullptr ? TfLiteNnapiDelegateOptionsDefault() : *options);
+    if (from_plugin != nullptr) return from_plugin;
   }
   auto* delegate = new (std::nothrow) TfLiteDelegate();
   if (delegate != nullptr) delegate->Prepare = deputy::NoOpPrepare;

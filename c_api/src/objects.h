@@ -50,12 +50,12 @@ struct TfLiteInterpreterOptions {
 struct TfLiteInterpreter final : deputy::OpListener {
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const deputy::OpEvent& event) override;
-  void EndPart(const deputy::OpEvent& event, size_t index);
+  void ReportPartEvent(const deputy::OpEvent& event, size_t index);
   bool needs_each_node() const override;
   bool needs_tiles() const override { return worker_callback != nullptr; }
   void TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) override;
   // Updates the registration as a listener after a callback has been set or removed.
-  void UpdateListening();
+  void UpdateListener();
   // Reports the end of a call to the telemetry callbacks.
   void ReportEvent(const char* name, TfLiteStatus status) const;
   // Reports the interpreter's settings to the telemetry callbacks.

@@ -42,7 +42,7 @@ TfLiteStatus Expose(const std::vector<int>& indices, const int** out_data, int* 
 }
 
 // Returns true if a kernel or delegate may add a tensor with this allocation type and data.
-bool HasProperStorage(const TfLiteOpaqueTensorBuilder& builder) {
+bool HasValidStorage(const TfLiteOpaqueTensorBuilder& builder) {
   switch (builder.allocation_type) {
     case kTfLiteDynamic:
       return builder.data != nullptr;
@@ -163,7 +163,7 @@ TfLiteStatus TfLiteOpaqueContextAddTensor(TfLiteOpaqueContext* context,
                                           int* new_tensor_index) {
   TfLiteContext* plain = Plain(context);
   if (plain == nullptr || builder == nullptr) return kTfLiteError;
-  if (!HasProperStorage(*builder)) {
+  if (!HasValidStorage(*builder)) {
     plain->ReportError(plain,
                        "AddTensor: expected a dynamic tensor with data or an arena tensor without, "
                        "found allocation type %d %s data.",

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
 #include "c_api/src/objects.h"
+#include "c_api/src/struct_io.h"
 #include "core/model/op_names.h"
 #include "kernels/registry.h"
 
-using deputy::Deliver;
 using deputy::Guard;
 using deputy::OpDef;
+using deputy::WriteStruct;
 
 namespace {
 
@@ -37,7 +37,7 @@ bool HasKernel(const deputy::OperatorCodeDesc& code) {
   return op != nullptr && op->invoke != nullptr;
 }
 
-int32_t NodesOf(const deputy::ModelDesc& model, size_t code) {
+int32_t CountNodes(const deputy::ModelDesc& model, size_t code) {
   int32_t nodes = 0;
   for (const deputy::SubgraphDesc& subgraph : model.subgraphs) {
     nodes += static_cast<int32_t>(std::ranges::count_if(
@@ -63,7 +63,7 @@ TfLiteStatus DeputyGetOperator(size_t index, DeputyOperator* op) {
     full.min_version = def.min_version;
     full.max_version = def.max_version;
     full.types = def.types;
-    return Deliver(full, op);
+    return WriteStruct(full, op);
   });
 }
 
@@ -80,7 +80,7 @@ TfLiteStatus DeputyModelGetOperator(const TfLiteModel* model, size_t index,
   full.name = deputy::OperatorName(code);
   full.builtin_code = code.code;
   full.version = code.version;
-  full.node_count = NodesOf(desc, index);
+  full.node_count = CountNodes(desc, index);
   full.has_kernel = HasKernel(code) ? 1 : 0;
-  return Deliver(full, op);
+  return WriteStruct(full, op);
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 #include "core/plugin/delegate_report.h"
 #include "core/plugin/plugin_delegate.h"
 #include "core/plugin/plugin_folders.h"
@@ -54,7 +54,7 @@ DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
 }
 
 // Reporter of a search: discards messages, because the entries of the list contain the errors.
-void KeepQuiet(void*, const char*, va_list) {}
+void DiscardMessage(void*, const char*, va_list) {}
 
 class Search {
  public:
@@ -64,14 +64,14 @@ class Search {
   void Add(const std::string& path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
-      AddFolder(path);
+      AddDirectory(path);
     } else {
       AddFile(path);
     }
   }
 
  private:
-  void AddFolder(const std::string& folder) {
+  void AddDirectory(const std::string& folder) {
     std::vector<std::string> paths;
     std::error_code error;
     for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
@@ -88,13 +88,14 @@ class Search {
 
   // Adds a file, unless it is another name of a file that was added before.
   void AddFile(const std::string& path) {
-    struct stat facts = {};
-    if (stat(path.c_str(), &facts) == 0 && !seen_.insert({facts.st_dev, facts.st_ino}).second) {
+    struct stat file_status = {};
+    if (stat(path.c_str(), &file_status) == 0 &&
+        !seen_.insert({file_status.st_dev, file_status.st_ino}).second) {
       return;
     }
     list_->entries.push_back({path, ""});
     DeputyPluginList::Entry& entry = list_->entries.back();
-    ErrorReporter reporter(KeepQuiet, nullptr);
+    ErrorReporter reporter(DiscardMessage, nullptr);
     entry.plugin = Load(path.c_str(), &reporter);
     if (entry.plugin == nullptr) entry.error = reporter.last_error();
   }
@@ -108,7 +109,7 @@ const DeputyPluginList::Entry* EntryOf(const DeputyPluginList* list, size_t inde
   return exists ? &list->entries[index] : nullptr;
 }
 
-const char* OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+const char* EmptyIfNull(const char* text) { return text == nullptr ? "" : text; }
 
 DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
   DeputyPluginInfo info{};
@@ -118,12 +119,12 @@ DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
   info.version = info.vendor = "";
   if (const TfLiteStableDelegate* stable = plugin.library->stable()) {
     info.kind = kDeputyPluginStable;
-    info.version = OrEmpty(stable->delegate_version);
+    info.version = EmptyIfNull(stable->delegate_version);
   }
   if (const DeputyDelegatePlugin* own = plugin.library->plugin()) {
     info.kind = kDeputyPluginDeputy;
-    info.version = OrEmpty(own->version);
-    info.vendor = OrEmpty(own->vendor);
+    info.version = EmptyIfNull(own->version);
+    info.vendor = EmptyIfNull(own->vendor);
     info.preferred_layout = own->preferred_layout;
     info.options = own->options;
     info.option_count = own->option_count;
@@ -132,7 +133,7 @@ DeputyPluginInfo InfoOf(const DeputyPlugin& plugin) {
 }
 
 // Reports an error and returns false unless the plug-in has the kind that the caller expects.
-bool ExpectKind(const DeputyPlugin* plugin, bool stable, ErrorReporter* reporter) {
+bool CheckKind(const DeputyPlugin* plugin, bool stable, ErrorReporter* reporter) {
   if (plugin != nullptr && (plugin->library->kind() == PluginKind::kStable) == stable) return true;
   reporter->Report(
       "Unable to create external delegate from : %s (expected %s, found %s)",
@@ -172,7 +173,7 @@ void DeputyPluginRelease(DeputyPlugin* plugin) {
 }
 
 TfLiteStatus DeputyPluginDescribe(const DeputyPlugin* plugin, DeputyPluginInfo* info) {
-  return plugin == nullptr ? kTfLiteError : deputy::Deliver(InfoOf(*plugin), info);
+  return plugin == nullptr ? kTfLiteError : deputy::WriteStruct(InfoOf(*plugin), info);
 }
 
 TfLiteStatus DeputyPluginListDevices(const DeputyPlugin* plugin, DeputyDeviceCallback callback,
@@ -245,7 +246,7 @@ TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
     void (*report)(void* user_data, const char* format, va_list args), void* user_data) {
   return Guard(nullptr, [&]() -> TfLiteDelegate* {
     ErrorReporter reporter(report, user_data);
-    if (!ExpectKind(plugin, false, &reporter)) return nullptr;
+    if (!CheckKind(plugin, false, &reporter)) return nullptr;
     return deputy::CreatePluginDelegate(plugin->library, {keys, values, count}, &reporter);
   });
 }
@@ -253,7 +254,7 @@ TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
 TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin, const void* settings) {
   return Guard(nullptr, [&]() -> TfLiteDelegate* {
     ErrorReporter reporter;
-    if (!ExpectKind(plugin, true, &reporter)) return nullptr;
+    if (!CheckKind(plugin, true, &reporter)) return nullptr;
     return deputy::CreateStableDelegate(plugin->library, settings, &reporter);
   });
 }
@@ -287,7 +288,7 @@ TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate, DeputyDelegate
     std::vector<deputy::OptionUse> uses;
     const TfLiteStatus status = deputy::ReportPluginDelegate(delegate, &full, &uses, &reporter);
     if (status != kTfLiteOk) return status;
-    if (deputy::Deliver(full, report) != kTfLiteOk) {
+    if (deputy::WriteStruct(full, report) != kTfLiteOk) {
       return deputy::Fail(&reporter, kTfLiteError,
                           "DeputyPluginReportDelegate: expected a DeputyDelegateReport with its "
                           "size in struct_size");

@@ -2,11 +2,11 @@
 //
 // Settings and findings of the validation layer: functions of deputy.h.
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 
-using deputy::Deliver;
 using deputy::Finding;
 using deputy::Guard;
+using deputy::WriteStruct;
 
 namespace {
 
@@ -64,5 +64,5 @@ TfLiteStatus DeputyInterpreterGetFinding(const TfLiteInterpreter* interpreter, s
                                          DeputyFinding* finding) {
   if (index >= DeputyInterpreterGetFindingCount(interpreter)) return kTfLiteError;
   const DeputyFinding full = Convert(deputy::ValidationOf(interpreter)->finding(index));
-  return Deliver(full, finding);
+  return WriteStruct(full, finding);
 }

@@ -3,14 +3,14 @@
 // Settings and results of the verification of delegates: functions of deputy.h.
 #include "core/base/verification.h"
 #include "c_api/include/deputy.h"
-#include "c_api/src/deliver.h"
+#include "c_api/src/struct_io.h"
 #include "core/delegation/hot_fallback.h"
 
 namespace {
 
 using deputy::Verification;
 
-bool IsRight(const DeputyVerification& given) {
+bool IsValid(const DeputyVerification& given) {
   const bool is_nth = given.mode == kDeputyVerifyEveryNth;
   return given.mode >= kDeputyVerifyNever && given.mode <= kDeputyVerifyAlways &&
          (is_nth ? given.interval >= 1 : given.interval == 0) && given.float32_tolerance >= 0 &&
@@ -45,7 +45,7 @@ Verification Convert(const DeputyVerification& given) {
 TfLiteStatus DeputyInterpreterOptionsSetVerification(TfLiteInterpreterOptions* options,
                                                      const DeputyVerification* verification) {
   DeputyVerification given;
-  if (options == nullptr || !deputy::ReadStruct(verification, &given) || !IsRight(given)) {
+  if (options == nullptr || !deputy::ReadStruct(verification, &given) || !IsValid(given)) {
     return kTfLiteError;
   }
   options->config.verification = Convert(given);
@@ -75,5 +75,5 @@ TfLiteStatus DeputyInterpreterGetVerificationStatus(const TfLiteInterpreter* int
     full.skipped += part.skipped;
     full.spent_ns += part.spent_ns;
   }
-  return deputy::Deliver(full, status);
+  return deputy::WriteStruct(full, status);
 }

@@ -25,12 +25,12 @@ struct XnnpackDelegate {
   TfLiteXNNPackDelegateOptions options;
 };
 
-XnnpackDelegate* Whole(TfLiteDelegate* delegate) {
+XnnpackDelegate* FromBase(TfLiteDelegate* delegate) {
   return reinterpret_cast<XnnpackDelegate*>(delegate);
 }
 
 // Returns the current struct with the defaults of the original's usual builds.
-TfLiteXNNPackDelegateOptions OwnOptions(int32_t num_threads) {
+TfLiteXNNPackDelegateOptions DefaultOptions(int32_t num_threads) {
   TfLiteXNNPackDelegateOptions options{};
   options.num_threads = num_threads;
   options.flags = TFLITE_XNNPACK_DELEGATE_FLAG_QS8 | TFLITE_XNNPACK_DELEGATE_FLAG_QU8;
@@ -55,7 +55,7 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreate(const TfLiteXNNPackDelegateOptions* 
   delegate->base.Prepare = deputy::NoOpPrepare;
   delegate->base.flags =
       kTfLiteDelegateFlagsPerOperatorProfiling | kTfLiteDelegateFlagsAllowDynamicTensors;
-  delegate->options = OwnOptions(options == nullptr ? 0 : options->num_threads);
+  delegate->options = DefaultOptions(options == nullptr ? 0 : options->num_threads);
   return &delegate->base;
 }
 
@@ -67,14 +67,14 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreateWithThreadpool(
 void* TfLiteXNNPackDelegateGetThreadPool(TfLiteDelegate*) { return nullptr; }
 
 const TfLiteXNNPackDelegateOptions* TfLiteXNNPackDelegateGetOptions(TfLiteDelegate* delegate) {
-  return delegate == nullptr ? nullptr : &Whole(delegate)->options;
+  return delegate == nullptr ? nullptr : &FromBase(delegate)->options;
 }
 
 int TfLiteXNNPackDelegateGetFlags(TfLiteDelegate* delegate) {
-  return delegate == nullptr ? 0 : static_cast<int>(Whole(delegate)->options.flags);
+  return delegate == nullptr ? 0 : static_cast<int>(FromBase(delegate)->options.flags);
 }
 
-void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate) { delete Whole(delegate); }
+void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate) { delete FromBase(delegate); }
 
 bool TfLiteXNNPackDelegateCanUseInMemoryWeightCacheProvider(void) {
   const int descriptor = memfd_create("deputy-probe", MFD_CLOEXEC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared helpers of the functions of deputy.h: structs with a struct_size, and subgraphs by index.
-#ifndef DEPUTY_C_API_SRC_DELIVER_H_
-#define DEPUTY_C_API_SRC_DELIVER_H_
+#ifndef DEPUTY_C_API_SRC_STRUCT_IO_H_
+#define DEPUTY_C_API_SRC_STRUCT_IO_H_
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ bool ReadStruct(const T* client, T* out) {
 // fields beyond ours are unchanged. kTfLiteError for NULL and for a struct_size smaller than that
 // of the first release.
 template <typename T>
-TfLiteStatus Deliver(const T& full, T* client) {
+TfLiteStatus WriteStruct(const T& full, T* client) {
   static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");
   if (client == nullptr || client->struct_size < kFirstSize<T>) return kTfLiteError;
   const size_t struct_size = client->struct_size;
@@ -46,4 +46,4 @@ inline Subgraph* FindSubgraph(const TfLiteInterpreter* interpreter, int32_t inde
 
 }  // namespace deputy
 
-#endif  // DEPUTY_C_API_SRC_DELIVER_H_
+#endif  // DEPUTY_C_API_SRC_STRUCT_IO_H_
