@@ -271,7 +271,7 @@ TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
     EXPECT_EQ(helper.unsupported_count, 1);
     EXPECT_EQ(helper.unsupported[0].node, 4);
     EXPECT_STREQ(helper.unsupported[0].custom_name, "Element");
-    EXPECT_STREQ(helper.unsupported[0].reason, "the delegate does not take it");
+    EXPECT_STREQ(helper.unsupported[0].reason, "not supported by the delegate");
     EXPECT_EQ(DeputyPartitionHelperPartition(&helper, all, nullptr, 1, INT_MAX), kTfLiteOk);
     EXPECT_THAT(ToVector(helper.supported), ElementsAre(3, 2));
     // Node 3 is beyond the bound, so the traversal ends there: neither 4 nor 2 is passed to the

@@ -449,7 +449,7 @@ class ExplainTest(unittest.TestCase):
         self.explain(DIGITS, *described, "--check", "--require", "partial")
         self.refused(1, "--require full: 2 of 16 nodes are supported", DIGITS, *described, "--check",
                      "--require", "full")
-        self.refused(1, "--check: .*has to be applied", DIGITS, *plugin("elementwise"), "--check")
+        self.refused(1, "--check: .*no support query", DIGITS, *plugin("elementwise"), "--check")
         everything = self.model(chain(ADD, MUL))
         self.explain(everything, *plugin("described0"), "--check", "--require", "full")
         for line in self.explain(DIGITS, *described, "--check").splitlines():

@@ -40,7 +40,7 @@ Array* CopyArray(const Array* source) {
   return copy;
 }
 
-static_assert(sizeof(int) == sizeof(float), "both kinds of array have elements of one size");
+static_assert(sizeof(int) == sizeof(float), "int and float have the same size");
 
 template <typename T>
 T* CopyBlock(const T* source, size_t bytes) {

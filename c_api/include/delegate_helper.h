@@ -152,7 +152,7 @@ static inline TfLiteStatus DeputyPartitionHelperBegin(DeputyPartitionHelper* hel
   helper->plan = DeputyIntArrayCopy(plan);
   helper->supported = plan == NULL ? NULL : DeputyIntArrayCreate(plan->size);
   if (helper->plan == NULL || helper->supported == NULL) {
-    return DeputyPartitionHelperFail(helper, "no plan, or no memory for it", -1);
+    return DeputyPartitionHelperFail(helper, "no execution plan, or out of memory", -1);
   }
   helper->supported->size = 0;
   return kTfLiteOk;
@@ -183,7 +183,7 @@ static inline TfLiteStatus DeputyPartitionHelperRefuse(DeputyPartitionHelper* he
     if (grown == NULL) return DeputyPartitionHelperFail(helper, "out of memory", node);
     helper->unsupported = grown;
   }
-  if (reason[0] == '\0') reason = "the delegate does not take it";
+  if (reason[0] == '\0') reason = "not supported by the delegate";
   DeputyUnsupportedNode* entry = &helper->unsupported[count];
   entry->node = node;
   entry->builtin_code = registration->builtin_code;
@@ -234,7 +234,7 @@ static inline TfLiteStatus DeputyPartitionHelperPartitionNodes(DeputyPartitionHe
   DeputyIntArrayFree(helper->supported);
   helper->supported = DeputyIntArrayCopy(nodes);
   if (helper->supported == NULL) {
-    return DeputyPartitionHelperFail(helper, "no list of nodes, or no memory for it", -1);
+    return DeputyPartitionHelperFail(helper, "no list of nodes, or out of memory", -1);
   }
   return DeputyPartitionHelperPreview(helper);
 }
@@ -359,10 +359,10 @@ static inline void DeputyHalfRemap(const DeputyHalfPartitionHelper* helper, TfLi
 static inline bool DeputyHalfPredicate(TfLiteContext* context, TfLiteNode* node,
                                        const TfLiteRegistration* registration, void* user_data,
                                        char* reason, size_t reason_size) {
-  static const char kWidens[] = "widens a float16 constant, which the delegate reads directly";
+  static const char kConverts[] = "converts a float16 constant, which the delegate reads directly";
   DeputyHalfPartitionHelper* helper = (DeputyHalfPartitionHelper*)user_data;
   if (DeputyHalfRemember(helper, node, registration)) {
-    if (reason_size >= sizeof kWidens) memcpy(reason, kWidens, sizeof kWidens);
+    if (reason_size >= sizeof kConverts) memcpy(reason, kConverts, sizeof kConverts);
     return false;
   }
   TfLiteIntArray* before = DeputyIntArrayCopy(node->inputs);
@@ -416,7 +416,7 @@ static inline TfLiteIntArray* DeputyHalfPartitionHelperTake(DeputyHalfPartitionH
     TfLiteRegistration* registration = NULL;
     if (base->context->GetNodeAndRegistration(base->context, nodes->data[i], &node,
                                               &registration) != kTfLiteOk) {
-      (void)DeputyPartitionHelperFail(base, "a node to take is not available", nodes->data[i]);
+      (void)DeputyPartitionHelperFail(base, "a node to replace is not available", nodes->data[i]);
       DeputyIntArrayFree(nodes);
       return NULL;
     }

@@ -224,9 +224,10 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
   if (interpreter == nullptr) return kTfLiteError;
   const int tensor = TfLiteInterpreterGetInputTensorIndex(interpreter, input_index);
   if (tensor < 0 || input_dims_size < 0 || (input_dims == nullptr && input_dims_size > 0)) {
-    return Fail(interpreter->impl->reporter(), kTfLiteError,
-                "Cannot resize input %d to %d dimensions: expected an input below %d and its shape",
-                input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
+    return Fail(
+        interpreter->impl->reporter(), kTfLiteError,
+        "Cannot resize input %d to %d dimensions: expected an input index below %d and a shape",
+        input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
   }
   return Guard(kTfLiteError, [&] {
     if (deputy::Observer* observer = interpreter->impl->observer()) {

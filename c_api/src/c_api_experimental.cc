@@ -197,7 +197,7 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   if (graph == nullptr) {
     return Fail(reporter, kTfLiteError,
                 "Cannot set a buffer handle: expected a tensor of this interpreter, found another; "
-                "the address of a tensor holds until tensors are added");
+                "pointers to tensors become invalid when tensors are added");
   }
   const char* name = tensor->name == nullptr ? "" : tensor->name;
   if (tensor->delegate != nullptr && tensor->delegate != owner) {

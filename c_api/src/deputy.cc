@@ -52,7 +52,8 @@ TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
     deputy::Limits limits;
     if (!ReadLimits(given, &limits)) {
       reporter.Report(
-          "The model could not be loaded: expected limits of 0 or more, of a known size");
+          "The model could not be loaded: expected a DeputyLimits with its size in struct_size and "
+          "limits of 0 or more");
       return nullptr;
     }
     auto model = load(&reporter, limits);

@@ -75,7 +75,7 @@ std::string ReasonForCpu(Subgraph* subgraph, int node_index) {
     return delegate->name + ": " + deputy::ReasonName(support.reason) +
            (support.text.empty() ? "" : ", " + support.text);
   }
-  return "no delegate was offered it";
+  return "no delegate was queried";
 }
 
 DeputyNodeSupport ConvertSupport(const deputy::NodeSupport& support, bool delegated) {
@@ -176,9 +176,10 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
   return Guard(kTfLiteError, [&] {
     deputy::Interpreter* const impl = interpreter->impl.get();
     if (!deputy::CanQuerySupport(AppliedDelegate(delegate))) {
-      return deputy::Fail(
-          impl->reporter(), kTfLiteUnresolvedOps,
-          "The delegate does not say which nodes it would take; it has to be applied");
+      return deputy::Fail(impl->reporter(), kTfLiteUnresolvedOps,
+                          "The delegate has no support query (DeputyDelegatePlugin.get_support); "
+                          "apply it to find out "
+                          "which nodes it runs");
     }
     for (int i = 0; i < impl->subgraph_count(); ++i) {
       Subgraph* subgraph = impl->subgraph(i);

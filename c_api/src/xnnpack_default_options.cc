@@ -24,8 +24,8 @@ struct SmallestOptions {
   bool handle_variable_ops;
 };
 
-static_assert(sizeof(SmallestOptions) == 24, "callers of TensorFlow 2.12 have no more room");
-static_assert(sizeof(SmallestOptions) > 16, "the result would travel in registers");
+static_assert(sizeof(SmallestOptions) == 24, "callers of TensorFlow 2.12 provide 24 bytes");
+static_assert(sizeof(SmallestOptions) > 16, "a smaller struct would be returned in registers");
 
 }  // namespace
 
