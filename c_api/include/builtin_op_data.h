@@ -4,8 +4,8 @@
 //
 // Each struct is a zeroed malloc block, created by the loader, one per node, and freed with the
 // node. If the model has no options for the operator all fields are zero. The comment of a struct
-// lists the operators that use it; all other operators have NULL. Fields marked with a release, or
-// structs with an older size, were extended at the end: a delegate that may run with an older
+// lists the operators that use it; all other operators have NULL. A struct whose comment states
+// an older size was extended at its end by that release: a delegate that may run with an older
 // runtime must not read the new fields.
 #ifndef DEPUTY_C_API_INCLUDE_BUILTIN_OP_DATA_H_
 #define DEPUTY_C_API_INCLUDE_BUILTIN_OP_DATA_H_

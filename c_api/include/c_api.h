@@ -2,17 +2,17 @@
 //
 // The main C API: load a model, create an interpreter, set inputs, invoke, read outputs.
 //
-//    TfLiteModel* model = TfLiteModelCreateFromFile("digits.tflite");
-//    TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
-//    TfLiteInterpreterOptionsSetNumThreads(options, 2);
-//    TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
-//    TfLiteInterpreterOptionsDelete(options);
-//    TfLiteModelDelete(model);
-//    TfLiteInterpreterAllocateTensors(interpreter);
-//    TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), in, in_bytes);
-//    TfLiteInterpreterInvoke(interpreter);
-//    TfLiteTensorCopyToBuffer(TfLiteInterpreterGetOutputTensor(interpreter, 0), out, out_bytes);
-//    TfLiteInterpreterDelete(interpreter);
+//     TfLiteModel* model = TfLiteModelCreateFromFile("digits.tflite");
+//     TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+//     TfLiteInterpreterOptionsSetNumThreads(options, 2);
+//     TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
+//     TfLiteInterpreterOptionsDelete(options);
+//     TfLiteModelDelete(model);
+//     TfLiteInterpreterAllocateTensors(interpreter);
+//     TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), in, in_bytes);
+//     TfLiteInterpreterInvoke(interpreter);
+//     TfLiteTensorCopyToBuffer(TfLiteInterpreterGetOutputTensor(interpreter, 0), out, out_bytes);
+//     TfLiteInterpreterDelete(interpreter);
 //
 // Threads: an object must not be used by several threads at the same time; different interpreters,
 // also of the same model, may run concurrently. TfLiteInterpreterCancel is the only function that

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 #endif
 
-// Result of a function that can fail. Every value except kTfLiteOk is a failure, and except
+// Result of a function that can fail. All values are failures except kTfLiteOk and
 // kTfLiteOutputShapeNotKnown, which only a kernel's prepare returns.
 typedef enum TfLiteStatus {
   // Success.

@@ -7,28 +7,28 @@
 // C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its common.h
 // and builtin_ops.h first and defines DEPUTY_DELEGATE_HELPER_NO_INCLUDES.
 //
-//    static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
-//                            const TfLiteRegistration* registration, void* user_data,
-//                            char* reason, size_t reason_size) {
-//      if (registration->builtin_code == kTfLiteBuiltinConv2d) return true;
-//      snprintf(reason, reason_size, "only convolutions");
-//      return false;
-//    }
-//    static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
-//      DeputyPartitionHelper helper;
-//      DeputyPartitionHelperInit(&helper, context);
-//      TfLiteStatus status =
-//          DeputyPartitionHelperPartition(&helper, IsSupported, NULL, 0, INT_MAX);
-//      if (status == kTfLiteOk) {
-//        TfLiteIntArray* nodes = DeputyPartitionHelperLargest(&helper, 1, 2);
-//        status = nodes == NULL ? kTfLiteError
-//                               : context->ReplaceNodeSubsetsWithDelegateKernels(
-//                                     context, registration, nodes, delegate);
-//        DeputyIntArrayFree(nodes);
-//      }
-//      DeputyPartitionHelperFree(&helper);
-//      return status;
-//    }
+//     static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
+//                             const TfLiteRegistration* registration, void* user_data,
+//                             char* reason, size_t reason_size) {
+//       if (registration->builtin_code == kTfLiteBuiltinConv2d) return true;
+//       snprintf(reason, reason_size, "only convolutions");
+//       return false;
+//     }
+//     static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+//       DeputyPartitionHelper helper;
+//       DeputyPartitionHelperInit(&helper, context);
+//       TfLiteStatus status =
+//           DeputyPartitionHelperPartition(&helper, IsSupported, NULL, 0, INT_MAX);
+//       if (status == kTfLiteOk) {
+//         TfLiteIntArray* nodes = DeputyPartitionHelperLargest(&helper, 1, 2);
+//         status = nodes == NULL ? kTfLiteError
+//                                : context->ReplaceNodeSubsetsWithDelegateKernels(
+//                                      context, registration, nodes, delegate);
+//         DeputyIntArrayFree(nodes);
+//       }
+//       DeputyPartitionHelperFree(&helper);
+//       return status;
+//     }
 //
 // Call all functions inside a delegate's Prepare, on its thread. Failures are reported through the
 // context and returned as kTfLiteError or NULL; the graph is then unchanged.

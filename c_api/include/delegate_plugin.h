@@ -24,9 +24,9 @@ typedef int TfLiteDelegatePluginGetDelegateErrnoFunc(TfLiteOpaqueDelegate* deleg
 typedef struct TfLiteOpaqueDelegatePlugin {
   // Creates a delegate.
   TfLiteDelegatePluginCreateFunc* create;
-  // Deletes it.
+  // Deletes a delegate.
   TfLiteDelegatePluginDestroyFunc* destroy;
-  // Returns its last error.
+  // Returns the number of a delegate's last error.
   TfLiteDelegatePluginGetDelegateErrnoFunc* get_delegate_errno;
 } TfLiteOpaqueDelegatePlugin;
 

@@ -9,19 +9,19 @@
 // delegate that is built with TensorFlow Lite's own headers includes its common.h first and defines
 // DEPUTY_DELEGATE_SERIALIZATION_NO_INCLUDES.
 //
-//    DeputyFingerprint fingerprint;
-//    DeputyFingerprintInit(&fingerprint);
-//    DeputyFingerprintAddText(&fingerprint, driver_version);
-//    DeputyFingerprintAddNodes(&fingerprint, context, params->nodes_to_replace);
-//    const DeputySerialization store = {cache_dir, model_token};
-//    void* blob = NULL;
-//    size_t bytes = 0;
-//    if (DeputySerializationRead(&store, &fingerprint, &blob, &bytes) != kTfLiteOk) {
-//      blob = Compile(&bytes);  // with malloc
-//      DeputySerializationWrite(&store, &fingerprint, blob, bytes);
-//    }
-//    ...
-//    free(blob);
+//     DeputyFingerprint fingerprint;
+//     DeputyFingerprintInit(&fingerprint);
+//     DeputyFingerprintAddText(&fingerprint, driver_version);
+//     DeputyFingerprintAddNodes(&fingerprint, context, params->nodes_to_replace);
+//     const DeputySerialization store = {cache_dir, model_token};
+//     void* blob = NULL;
+//     size_t bytes = 0;
+//     if (DeputySerializationRead(&store, &fingerprint, &blob, &bytes) != kTfLiteOk) {
+//       blob = Compile(&bytes);  // with malloc
+//       DeputySerializationWrite(&store, &fingerprint, blob, bytes);
+//     }
+//     ...
+//     free(blob);
 //
 // An entry is one file, <token>_<fingerprint>.bin. It is written under a temporary name,
 // synchronised and then renamed, so that it is complete or absent even if the process or the

@@ -7,8 +7,8 @@
 // the caller sets `struct_size` to sizeof the struct in its own version of this header, and the
 // library reads and writes no byte beyond it, so that structs can grow at their end. In structs
 // that the caller fills, fields beyond the caller's size count as zero, and fields that an older
-// library does not know are ignored. In structs that the library fills, fields that an older
-// library does not know are not written: a caller that zeroes its struct first reads zero there. A
+// library does not have are ignored. In structs that the library fills, fields that an older
+// library does not have are not written: a caller that zeroes its struct first reads zero there. A
 // `struct_size` smaller than the struct of the first release is kTfLiteError.
 //
 // The rules of c_api.h on threads, NULL and failures apply. Strings and arrays that these functions
@@ -574,7 +574,7 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpret
 // Placement
 // ------------------------------------------------------------------------------------------------
 
-// Meaning of a DeputyPlacement: how it selects nodes.
+// Criterion by which a DeputyPlacement selects nodes.
 typedef enum DeputyNodeSelector {
   // The node with index node_index.
   kDeputySelectIndex = 0,

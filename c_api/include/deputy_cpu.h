@@ -4,10 +4,10 @@
 // The functions are exported by libdeputy_cpu.so, which links neither libdeputy nor TensorFlow Lite
 // and can be used together with either in one process.
 //
-//    DeputyCpuOptions options = DeputyCpuOptionsDefault();
-//    options.num_threads = 2;
-//    TfLiteDelegate* delegate = DeputyCpuDelegateCreate(&options);
-//    if (delegate == NULL) puts(DeputyCpuLastError());
+//     DeputyCpuOptions options = DeputyCpuOptionsDefault();
+//     options.num_threads = 2;
+//     TfLiteDelegate* delegate = DeputyCpuDelegateCreate(&options);
+//     if (delegate == NULL) puts(DeputyCpuLastError());
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_CPU_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_CPU_H_
 

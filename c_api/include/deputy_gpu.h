@@ -4,10 +4,10 @@
 // libdeputy nor OpenCL: its delegates work in any TensorFlow Lite, too. No OpenCL header is needed;
 // OpenCL objects are passed as void*.
 //
-//    DeputyGpuOptions options = DeputyGpuOptionsDefault();
-//    options.cache_dir = "/var/cache/app";
-//    TfLiteDelegate* delegate = DeputyGpuDelegateCreate(&options);
-//    if (delegate == NULL) puts(DeputyGpuLastError());
+//     DeputyGpuOptions options = DeputyGpuOptionsDefault();
+//     options.cache_dir = "/var/cache/app";
+//     TfLiteDelegate* delegate = DeputyGpuDelegateCreate(&options);
+//     if (delegate == NULL) puts(DeputyGpuLastError());
 //
 // After a failure of any function DeputyGpuLastError returns the reason.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_GPU_H_

@@ -4,7 +4,7 @@
 // with their types, and for each node of a graph whether the delegate supports it, or the reason
 // why not. A plug-in exports one function,
 //
-//    const DeputyDelegatePlugin* deputy_plugin(void);
+//     const DeputyDelegatePlugin* deputy_plugin(void);
 //
 // The interface is optional: a delegate without it can be loaded and applied as well, and reports
 // show "not claimed" instead of a reason. Hosts other than Deputy do not call it, so a plug-in for
@@ -12,8 +12,8 @@
 // (external_delegate_interface.h).
 //
 // Structs begin with their size in bytes in the producer's version of this header, and only grow at
-// their end. A consumer uses the fields that both sides know: fields beyond the producer's size
-// count as zero, fields that the consumer does not know are ignored.
+// their end. A consumer uses the fields that both sides have: fields beyond the producer's size
+// count as zero, fields beyond the consumer's size are ignored.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_PLUGIN_H_
 
@@ -27,11 +27,11 @@ extern "C" {
 #endif
 
 // The version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in
-// with another major number is refused; every minor number is accepted.
+// with another major number is rejected; every minor number is accepted.
 #define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
 
 // The reason why a delegate does not run a node. Delegates return values below 100; the runtime
-// finds the others.
+// determines the others.
 typedef enum DeputyReason {
   // No reason is needed: the delegate runs the node.
   kDeputyReasonNone = 0,
@@ -94,7 +94,7 @@ typedef enum DeputyOptionType {
 
 // One option that a plug-in accepts.
 typedef struct DeputyPluginOption {
-  // Its key.
+  // Key of the option.
   const char* name;
   // A DeputyOptionType.
   int32_t type;
@@ -258,7 +258,7 @@ typedef enum DeputyOptionState {
 typedef struct DeputyOptionUse {
   // sizeof(DeputyOptionUse).
   size_t struct_size;
-  // Its key and value.
+  // Key of the option, and its value in use.
   const char* name;
   const char* value;
   // A DeputyOptionState.
@@ -339,7 +339,7 @@ typedef struct DeputyDelegatePlugin {
   // Calls `callback` for each operator that the plug-in's delegates support, for tables of support.
   // NULL: unknown.
   TfLiteStatus (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data);
-  // Fills those fields of `report` that the delegate knows; the runtime has set struct_size and the
+  // Fills the fields of `report` whose values are known; the runtime has set struct_size and the
   // values for "unknown". Calls `callback` for options that have no effect as they are set, with
   // the state kDeputyOptionIgnored, and for options that work with another value than the given
   // one. It may name options that were not given; the runtime ignores those. NULL: no report.

@@ -18,7 +18,7 @@ enum TfLiteGpuInferenceUsage {
   TFLITE_GPU_INFERENCE_PREFERENCE_FAST_SINGLE_ANSWER = 0,
   // Many inferences in a row; a longer preparation is acceptable.
   TFLITE_GPU_INFERENCE_PREFERENCE_SUSTAINED_SPEED = 1,
-  // Compromise between the two.
+  // Compromise between the two usages above.
   TFLITE_GPU_INFERENCE_PREFERENCE_BALANCED = 2,
 };
 
@@ -54,11 +54,11 @@ typedef struct {
   int32_t is_precision_loss_allowed;
   // A TfLiteGpuInferenceUsage.
   int32_t inference_preference;
-  // The first TfLiteGpuInferencePriority.
+  // The goal with the highest priority, a TfLiteGpuInferencePriority.
   int32_t inference_priority1;
-  // The second one.
+  // The goal with the second priority.
   int32_t inference_priority2;
-  // The third one.
+  // The goal with the third priority.
   int32_t inference_priority3;
   // Flags of TfLiteGpuExperimentalFlags.
   int64_t experimental_flags;

@@ -56,7 +56,7 @@ TFL_CAPI_EXPORT void TfLiteOperatorSetInit(TfLiteOperator* registration,
                                            void* (*init)(TfLiteOpaqueContext* context,
                                                          const char* buffer, size_t length));
 
-// Sets the same function, with the operator's user data as its first argument.
+// Sets `init` with the operator's user data as its first argument.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetInitWithData(
     TfLiteOperator* registration, void* (*init)(void* user_data, TfLiteOpaqueContext* context,
                                                 const char* buffer, size_t length));
@@ -65,7 +65,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetInitWithData(
 TFL_CAPI_EXPORT void TfLiteOperatorSetFree(TfLiteOperator* registration,
                                            void (*free)(TfLiteOpaqueContext* context, void* data));
 
-// Sets the same function, with the operator's user data as its first argument.
+// Sets `free` with the operator's user data as its first argument.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetFreeWithData(
     TfLiteOperator* registration,
     void (*free)(void* user_data, TfLiteOpaqueContext* context, void* data));
@@ -76,7 +76,7 @@ TFL_CAPI_EXPORT void TfLiteOperatorSetPrepare(TfLiteOperator* registration,
                                               TfLiteStatus (*prepare)(TfLiteOpaqueContext* context,
                                                                       TfLiteOpaqueNode* node));
 
-// Sets the same function, with the operator's user data as its first argument.
+// Sets `prepare` with the operator's user data as its first argument.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetPrepareWithData(
     TfLiteOperator* registration,
     TfLiteStatus (*prepare)(void* user_data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node));
@@ -86,7 +86,7 @@ TFL_CAPI_EXPORT void TfLiteOperatorSetInvoke(TfLiteOperator* registration,
                                              TfLiteStatus (*invoke)(TfLiteOpaqueContext* context,
                                                                     TfLiteOpaqueNode* node));
 
-// Sets the same function, with the operator's user data as its first argument.
+// Sets `invoke` with the operator's user data as its first argument.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetInvokeWithData(
     TfLiteOperator* registration,
     TfLiteStatus (*invoke)(void* user_data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node));
@@ -98,7 +98,7 @@ TFL_CAPI_EXPORT void TfLiteOperatorSetAsyncKernel(
     struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext* context,
                                               TfLiteOpaqueNode* node));
 
-// Sets the same function, with the operator's user data as its first argument.
+// Sets `async_kernel` with the operator's user data as its first argument.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetAsyncKernelWithData(
     TfLiteOperator* registration,
     struct TfLiteAsyncKernel* (*async_kernel)(void* user_data, TfLiteOpaqueContext* context,
