@@ -188,6 +188,10 @@ class Right(unittest.TestCase):
             code, report, rows = certify(wrong("nothing"), *options)
             self.assertEqual((code, report["verdict"]), (0, "certified"), report["summary"])
             self.assertGreater(len(rows), 190)
+            library = {name.removeprefix("library/") for name in rows if name.startswith("library/")}
+            self.assertLessEqual({"loads", "creates", "no-options", "defaults", "unknown-option",
+                                  "empty-option", "long-option", "wrong-values", "create-threads",
+                                  "growth-delegates", "process", "ends", "takes"}, library)
             self.assertIn("ADD", report["operators"])
             suite = xml.etree.ElementTree.parse(files["junit"]).getroot()
             self.assertEqual(len(suite.findall("testcase")), len(rows))
