@@ -76,7 +76,7 @@ TfLiteStatus Resize(TfLiteContext* context, TfLiteTensor* tensor, const std::vec
 
 // Returns the number of the six functions for delegates that are refused and leave their arguments
 // unchanged.
-int RefusedFunctions(TfLiteContext* context) {
+int CountRefusedFunctions(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;
   TfLiteNode* node = nullptr;
   TfLiteRegistration* registration = nullptr;
@@ -106,7 +106,7 @@ const AbiCase kCases[] = {
        std::vector<int> refused;
        ProgrammedOperator probe("Probe");
        const KernelFunction note = [&](TfLiteContext* context, TfLiteNode*) {
-         refused.push_back(RefusedFunctions(context));
+         refused.push_back(CountRefusedFunctions(context));
          return kTfLiteOk;
        };
        probe.init = [&](TfLiteContext* context, const char*, size_t) -> void* {

@@ -93,7 +93,7 @@ const AbiCase kCases[] = {
     // ---- Fallback to the CPU ----
     {"3.5g2", "fallback lays the memory out anew and keeps the client's inputs",
      [] {
-       ProgrammedDelegate delegate(Taking({0, 1, 2}));
+       ProgrammedDelegate delegate(ClaimingBody({0, 1, 2}));
        delegate.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteError; };
        TestInterpreter t(Chain(3), Fallback());
        ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
@@ -105,7 +105,7 @@ const AbiCase kCases[] = {
     {"3.5h", "fallback repeats on the CPU what the client cancelled",
      [] {
        TfLiteInterpreter* running = nullptr;
-       ProgrammedDelegate delegate(Taking({0}));
+       ProgrammedDelegate delegate(ClaimingBody({0}));
        delegate.invoke = [&](TfLiteContext*, TfLiteNode*) {
          return TfLiteInterpreterCancel(running);
        };

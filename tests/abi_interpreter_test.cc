@@ -73,7 +73,7 @@ const AbiCase kCases[] = {
          frees += *static_cast<std::string*>(user_data) + " ";
          delete static_cast<std::string*>(user_data);
        };
-       ProgrammedDelegate delegate(Taking({1}));
+       ProgrammedDelegate delegate(ClaimingBody({1}));
        delegate.free = [&] { frees += "delegate "; };
        {
          TestInterpreter t(SixLogNodes(), log.Configure());

@@ -86,7 +86,7 @@ const AbiCase kCases[] = {
        int calls = 0, frees = 0;
        ProgrammedDelegate delegate(
            [&](TfLiteContext* context, TfLiteDelegate* self) {
-             return calls++ == 0 ? Take(context, self, {0}) : kTfLiteError;
+             return calls++ == 0 ? ClaimNodes(context, self, {0}) : kTfLiteError;
            },
            kDynamic);
        delegate.free = [&] { ++frees; };
@@ -178,7 +178,7 @@ const AbiCase kCases[] = {
      [] {
        static std::string frees;
        frees = "";
-       ProgrammedDelegate delegate(Taking({0}));
+       ProgrammedDelegate delegate(ClaimingBody({0}));
        delegate.free = [] { frees += "kernel "; };
        delegate.base.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) {
          frees += "handle ";  // does not reset the handle
@@ -196,7 +196,7 @@ const AbiCase kCases[] = {
        const auto note = [&] { threads.insert(std::this_thread::get_id()); };
        ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
          note();
-         return Take(context, self, {1});
+         return ClaimNodes(context, self, {1});
        });
        delegate.init = [&](TfLiteContext*, const TfLiteDelegateParams*, size_t) { note(); };
        delegate.prepare = delegate.invoke = [&](TfLiteContext*, TfLiteNode*) {

@@ -99,7 +99,7 @@ const AbiCase kCases[] = {
      }},
     {"3.10e", "nodes of earlier delegates count, a subgraph without a name has an empty one",
      [] {
-       ProgrammedDelegate earlier(Taking({1}));
+       ProgrammedDelegate earlier(ClaimingBody({1}));
        InPrepare(
            TwoSubgraphs(),
            [](TfLiteOpaqueContext* context) {

@@ -38,7 +38,7 @@ Programmed::Body NoteThreads(int* out_threads) {
   };
 }
 
-int ThreadsSeenByADelegate(const TestInterpreter::Configure& configure) {
+int ThreadsRecommendedToDelegate(const TestInterpreter::Configure& configure) {
   int seen = -99;
   ProgrammedDelegate delegate(NoteThreads(&seen), kDynamic);
   TestInterpreter t(Chain(1), configure);
@@ -62,12 +62,12 @@ const AbiCase kCases[] = {
        TestInterpreter t(Chain(1), Threads(-5));
        EXPECT_NE(t.get(), nullptr);
        EXPECT_EQ(std::count(t.log().begin(), t.log().end(), '\n'), 1) << t.log();
-       EXPECT_EQ(ThreadsSeenByADelegate(Threads(-5)), -1);
+       EXPECT_EQ(ThreadsRecommendedToDelegate(Threads(-5)), -1);
      }},
     {"3.2h", "no threads mean one thread",
-     [] { EXPECT_EQ(ThreadsSeenByADelegate(Threads(0)), 1); }},
+     [] { EXPECT_EQ(ThreadsRecommendedToDelegate(Threads(0)), 1); }},
     {"3.2i", "the context recommends -1 threads where none were set",
-     [] { EXPECT_EQ(ThreadsSeenByADelegate({}), -1); }},
+     [] { EXPECT_EQ(ThreadsRecommendedToDelegate({}), -1); }},
     {"3.2j", "a null delegate is taken and makes creation fail",
      [] {
        TestInterpreter t(Chain(1), [](TfLiteInterpreterOptions* options) {

@@ -31,9 +31,9 @@ struct NodeOf {
 
 // Applies a delegate that claims nodes 0 and 1 of three and then calls `look` for the delegate's
 // node: node 3, whose output is tensor 3.
-void AfterTaking(void (*look)(TfLiteContext*, TfLiteDelegate*, const NodeOf&)) {
+void AfterClaiming(void (*look)(TfLiteContext*, TfLiteDelegate*, const NodeOf&)) {
   ProgrammedDelegate delegate([look](TfLiteContext* context, TfLiteDelegate* self) {
-    const TfLiteStatus status = Take(context, self, {0, 1});
+    const TfLiteStatus status = ClaimNodes(context, self, {0, 1});
     look(context, self, NodeOf(context, 3));
     return status;
   });
@@ -62,7 +62,7 @@ TfLiteStatus ApplyWithControlEdges(const std::vector<uint8_t>& metadata) {
   ModelBuilder m;
   AddChain(&m, 4);
   m.AddMetadata("model_control_dependencies", metadata);
-  ProgrammedDelegate delegate(Taking({1}));
+  ProgrammedDelegate delegate(ClaimingBody({1}));
   TestInterpreter t(m.Finish());
   return Apply(&t, &delegate.base);
 }
@@ -71,7 +71,7 @@ const AbiCase kCases[] = {
     {"4.2", "in the init of a delegate's kernel the plan holds only what precedes it",
      [] {
        std::vector<std::vector<int>> plans;
-       ProgrammedDelegate delegate(Taking({1, 3}));
+       ProgrammedDelegate delegate(ClaimingBody({1, 3}));
        delegate.init = [&](TfLiteContext* context, const TfLiteDelegateParams*, size_t) {
          plans.push_back(PlanOf(context));
        };
@@ -81,7 +81,7 @@ const AbiCase kCases[] = {
      }},
     {"4.3b", "nodes of earlier delegates have code 51 and nodes they took can be fetched",
      [] {
-       ProgrammedDelegate earlier(Taking({0}));
+       ProgrammedDelegate earlier(ClaimingBody({0}));
        ProgrammedDelegate later([](TfLiteContext* context, TfLiteDelegate*) {
          EXPECT_THAT(PlanOf(context), ElementsAre(2, 1));
          EXPECT_EQ(NodeOf(context, 2).registration->builtin_code, 51);
@@ -97,7 +97,7 @@ const AbiCase kCases[] = {
        ProgrammedDelegate delegate([](TfLiteContext* context, TfLiteDelegate* self) {
          const NodeOf before(context, 0);
          for (int node = 1; node < 80; node += 2) {
-           EXPECT_EQ(Take(context, self, {node}), kTfLiteOk);
+           EXPECT_EQ(ClaimNodes(context, self, {node}), kTfLiteOk);
          }
          const NodeOf after(context, 0);
          EXPECT_EQ(after.node, before.node);
@@ -109,14 +109,14 @@ const AbiCase kCases[] = {
      }},
     {"4.6a", "a delegate's node has code 51 and the delegate's name",
      [] {
-       AfterTaking([](TfLiteContext*, TfLiteDelegate*, const NodeOf& made) {
+       AfterClaiming([](TfLiteContext*, TfLiteDelegate*, const NodeOf& made) {
          EXPECT_EQ(made.registration->builtin_code, 51);
          EXPECT_STREQ(made.registration->custom_name, "Programmed");
        });
      }},
     {"4.6b", "a delegate's node and its outputs carry the delegate and no handle",
      [] {
-       AfterTaking([](TfLiteContext* context, TfLiteDelegate* self, const NodeOf& made) {
+       AfterClaiming([](TfLiteContext* context, TfLiteDelegate* self, const NodeOf& made) {
          EXPECT_EQ(made.node->delegate, self);
          EXPECT_EQ(context->tensors[3].delegate, self);
          EXPECT_EQ(context->tensors[3].buffer_handle, -1);
@@ -126,7 +126,7 @@ const AbiCase kCases[] = {
      }},
     {"4.6c", "a delegate's node has its tensors and nothing else of an operator",
      [] {
-       AfterTaking([](TfLiteContext*, TfLiteDelegate*, const NodeOf& made) {
+       AfterClaiming([](TfLiteContext*, TfLiteDelegate*, const NodeOf& made) {
          EXPECT_THAT(ToVector(made.node->inputs), ElementsAre(0, 1));
          EXPECT_THAT(ToVector(made.node->outputs), ElementsAre(3));
          EXPECT_EQ(made.node->intermediates->size, 0);
@@ -139,7 +139,7 @@ const AbiCase kCases[] = {
      [] {
        TfLiteStatus replaced = kTfLiteOk;
        ProgrammedOpaque opaque([&](TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* self) {
-         return replaced = Take(reinterpret_cast<TfLiteContext*>(context), self, {0});
+         return replaced = ClaimNodes(reinterpret_cast<TfLiteContext*>(context), self, {0});
        });
        TestInterpreter t(Chain(2));
        EXPECT_EQ(Apply(&t, opaque.delegate), kTfLiteDelegateError);
@@ -164,7 +164,7 @@ const AbiCase kCases[] = {
      }},
     {"4.8-len", "the init of a delegate's kernel gets its params and a length of 0",
      [] {
-       ProgrammedDelegate delegate(Taking({1}));
+       ProgrammedDelegate delegate(ClaimingBody({1}));
        delegate.init = [&](TfLiteContext*, const TfLiteDelegateParams* params, size_t length) {
          EXPECT_EQ(length, 0u);
          EXPECT_EQ(params->delegate, &delegate.base);

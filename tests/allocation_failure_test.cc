@@ -106,13 +106,13 @@ namespace {
 
 // Runs `step` with failing allocations; if it fails, runs it again without failures. Returns false
 // if the second run fails, too.
-class Life {
+class LifeCycle {
  public:
-  Life(int64_t refuse_at, bool sticky) {
+  LifeCycle(int64_t fail_at, bool sticky) {
     heap = Heap{};
     heap.counting = true;
     heap.sticky = sticky;
-    heap.countdown = refuse_at;
+    heap.countdown = fail_at;
   }
 
   bool Step(const std::function<bool()>& step) {
@@ -141,12 +141,12 @@ struct Outcome {
   bool right = true;
 };
 
-using Body = std::function<bool(Life*, bool* right)>;
+using Body = std::function<bool(LifeCycle*, bool* right)>;
 
-Outcome RunLife(const Body& body, int64_t refuse_at, bool sticky) {
+Outcome RunLifeCycle(const Body& body, int64_t fail_at, bool sticky) {
   Outcome outcome;
   {
-    Life life(refuse_at, sticky);
+    LifeCycle life(fail_at, sticky);
     outcome.finished = body(&life, &outcome.right);
     outcome.failed_steps = life.failed_steps;
   }
@@ -160,16 +160,16 @@ void SweepEveryAllocation(const Body& body) {
   DeputySetDefaultReporter(&Silent, nullptr);
   // Runs once without failures: library state that is initialised on first use must not count as a
   // leak.
-  ASSERT_TRUE(RunLife(body, INT64_MAX, false).finished);
-  const Outcome clean = RunLife(body, INT64_MAX, false);
+  ASSERT_TRUE(RunLifeCycle(body, INT64_MAX, false).finished);
+  const Outcome clean = RunLifeCycle(body, INT64_MAX, false);
   ASSERT_TRUE(clean.finished);
   ASSERT_EQ(clean.leaked, 0);
   int64_t failures = 0;
   for (bool sticky : {false, true}) {
     for (int64_t n = 0;; ++n) {
-      Outcome outcome = RunLife(body, n, sticky);
+      Outcome outcome = RunLifeCycle(body, n, sticky);
       // State that a library allocates once, when an error occurs first, is not a leak.
-      if (outcome.leaked != 0) outcome.leaked = RunLife(body, n, sticky).leaked;
+      if (outcome.leaked != 0) outcome.leaked = RunLifeCycle(body, n, sticky).leaked;
       if (outcome.refused == 0) {
         EXPECT_GT(n, 30) << "a whole life takes more allocations than that";
         break;
@@ -206,8 +206,8 @@ void Fill(TfLiteTensor* input) {
 void SweepDigits(const char* file, DeputyPrecision precision) {
   const std::string path = deputy::SourcePath(file);
   ASSERT_FALSE(ReadFile(path).empty()) << path;
-  std::vector<int8_t> first_answer;
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  std::vector<int8_t> first_result;
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreterOptions* options = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
@@ -226,12 +226,12 @@ void SweepDigits(const char* file, DeputyPrecision precision) {
       ok = life->Step([&] { return TfLiteInterpreterInvoke(interpreter) == kTfLiteOk; });
       const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
       const auto* values = static_cast<const int8_t*>(TfLiteTensorData(output));
-      if (first_answer.empty()) {
+      if (first_result.empty()) {
         heap.counting = false;
-        first_answer.assign(values, values + TfLiteTensorByteSize(output));
+        first_result.assign(values, values + TfLiteTensorByteSize(output));
         heap.counting = true;
       }
-      *right = memcmp(values, first_answer.data(), first_answer.size()) == 0;
+      *right = memcmp(values, first_result.data(), first_result.size()) == 0;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteInterpreterOptionsDelete(options);
@@ -268,7 +268,7 @@ std::vector<uint8_t> HalfLayer() {
 // is deleted.
 TEST(AllocationFailure, shared_constants_survive_every_refusal) {
   const std::vector<uint8_t> bytes = HalfLayer();
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreters[2] = {};
     bool ok = life->Step(
@@ -350,8 +350,8 @@ std::vector<uint8_t> Strips(int rows) {
 // rebuilds the fusion groups. They must run with node 0 as their head in most lives.
 void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heights, int last_node,
                 float (*expected)(float x)) {
-  int lives_in_steps = 0;
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  int fused_life_cycles = 0;
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     bool ok = life->Step(
@@ -382,13 +382,13 @@ void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heigh
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, last_node, &run) == kTfLiteOk) {
-      lives_in_steps += run.step_head == 0;
+      fused_life_cycles += run.step_head == 0;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);
     return ok;
   });
-  EXPECT_GT(lives_in_steps, 30);
+  EXPECT_GT(fused_life_cycles, 30);
 }
 
 // Products of 24 rows of 3 with themselves, SOFTMAX, and a product with V, which run as a row-wise
@@ -412,8 +412,8 @@ std::vector<uint8_t> OneAttention() {
 
 TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
   const std::vector<uint8_t> bytes = OneAttention();
-  int lives_in_steps = 0;
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  int fused_life_cycles = 0;
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     bool ok = life->Step(
@@ -440,13 +440,13 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 0, &run) == kTfLiteOk) {
-      lives_in_steps += run.step_head == 2;
+      fused_life_cycles += run.step_head == 2;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);
     return ok;
   });
-  EXPECT_GT(lives_in_steps, 30);
+  EXPECT_GT(fused_life_cycles, 30);
 }
 
 TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
@@ -485,7 +485,7 @@ std::vector<uint8_t> TwoSignatures() {
 TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
   const std::vector<uint8_t> bytes = TwoSignatures();
   const float four[] = {1, 2, 3, 4};
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     TfLiteSignatureRunner *sum = nullptr, *square = nullptr;
@@ -547,7 +547,7 @@ std::vector<uint8_t> DoubledAndSquared() {
   return m.Finish();
 }
 
-TfLiteStatus TakeFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
+TfLiteStatus ClaimFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
   static const struct {
     int size;
     int data[2];
@@ -572,12 +572,12 @@ TfLiteStatus TakeFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 void SweepDelegate(DeputyDelegatePolicy policy) {
   const std::vector<uint8_t> bytes = DoubledAndSquared();
-  SweepEveryAllocation([&](Life* life, bool* right) {
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     // the library computes the nodes itself in that case
     bool fail_next = policy == kDeputyPolicyHot;
     TfLiteDelegate delegate = TfLiteDelegateCreate();
     delegate.data_ = &fail_next;
-    delegate.Prepare = &TakeFirstTwo;
+    delegate.Prepare = &ClaimFirstTwo;
     TfLiteModel* model = nullptr;
     TfLiteInterpreterOptions* options = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
@@ -625,8 +625,8 @@ TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDe
 
 // Runs one inference of a model with a plug-in's delegate on an input of all ones; the plug-in and
 // the model may be null. Returns whether every step succeeded, at the first or second call.
-bool LifeWithPlugin(Life* life, DeputyPlugin* plugin, const std::vector<uint8_t>& bytes,
-                    std::vector<float>* output) {
+bool RunLifeCycleWithPlugin(LifeCycle* life, DeputyPlugin* plugin,
+                            const std::vector<uint8_t>& bytes, std::vector<float>* output) {
   TfLiteDelegate* delegate = nullptr;
   TfLiteModel* model = nullptr;
   TfLiteInterpreter* interpreter = nullptr;
@@ -665,11 +665,11 @@ void SweepPlugin(const char* library) {
   ASSERT_NE(plugin, nullptr) << DeputyLastError();
   const std::vector<uint8_t> bytes = deputy::ConvModel({.size = 4});
   std::vector<float> expected(3), found(3);
-  Life plenty(INT64_MAX, false);
-  ASSERT_TRUE(LifeWithPlugin(&plenty, nullptr, bytes, &expected));
+  LifeCycle without_failures(INT64_MAX, false);
+  ASSERT_TRUE(RunLifeCycleWithPlugin(&without_failures, nullptr, bytes, &expected));
   heap.counting = false;
-  SweepEveryAllocation([&](Life* life, bool* right) {
-    const bool ok = LifeWithPlugin(life, plugin, bytes, &found);
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
+    const bool ok = RunLifeCycleWithPlugin(life, plugin, bytes, &found);
     for (size_t i = 0; i < found.size(); ++i) *right &= std::abs(found[i] - expected[i]) < 1e-5;
     return ok;
   });

@@ -69,7 +69,7 @@ TEST(BackOff, rests_ten_milliseconds_after_a_single_stall) {
 }
 
 // Returns the duration of the pause that begins at `now`; the workers are allowed again at its end.
-Time RestOf(BackOff* back_off, Time now) {
+Time PauseOf(BackOff* back_off, Time now) {
   Time rest(0);
   while (back_off->backing_off()) {
     rest += microseconds(500);
@@ -84,14 +84,14 @@ TEST(BackOff, rests_twice_as_long_each_time_up_to_a_second_while_stalls_go_on) {
   for (const int expected : {10, 20, 40, 80, 160, 320, 640, 1000, 1000, 1000}) {
     now += milliseconds(4);  // the workers are used for a moment, then the next stall follows
     back_off.JobEnded(now, kStall);
-    const Time rest = RestOf(&back_off, now);
+    const Time rest = PauseOf(&back_off, now);
     EXPECT_EQ(rest, Time(milliseconds(expected)));
     now += rest;
   }
   // After a second without a stall the next one is treated as the first.
   now += milliseconds(1000) - kStall;
   back_off.JobEnded(now, kStall);
-  EXPECT_EQ(RestOf(&back_off, now), Time(milliseconds(10)));
+  EXPECT_EQ(PauseOf(&back_off, now), Time(milliseconds(10)));
 }
 
 TEST(BackOff, takes_stalls_ten_rests_apart_for_single_ones) {
@@ -99,12 +99,12 @@ TEST(BackOff, takes_stalls_ten_rests_apart_for_single_ones) {
   Time now = milliseconds(1);
   for (int stall = 0; stall < 10; ++stall) {
     back_off.JobEnded(now, kStall);
-    ASSERT_EQ(RestOf(&back_off, now), Time(milliseconds(10)));
+    ASSERT_EQ(PauseOf(&back_off, now), Time(milliseconds(10)));
     now += milliseconds(10 + 100) - kStall;
   }
   now -= milliseconds(1);
   back_off.JobEnded(now, kStall);
-  EXPECT_EQ(RestOf(&back_off, now), Time(milliseconds(20)));
+  EXPECT_EQ(PauseOf(&back_off, now), Time(milliseconds(20)));
 }
 
 TEST(BackOff, forgets_everything_when_told_to) {
@@ -113,7 +113,7 @@ TEST(BackOff, forgets_everything_when_told_to) {
   back_off.Reset();
   EXPECT_FALSE(back_off.backing_off());
   back_off.JobEnded(milliseconds(5), kStall);
-  EXPECT_EQ(RestOf(&back_off, milliseconds(5)), Time(milliseconds(10)));
+  EXPECT_EQ(PauseOf(&back_off, milliseconds(5)), Time(milliseconds(10)));
 }
 
 }  // namespace

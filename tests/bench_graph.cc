@@ -90,7 +90,7 @@ std::unique_ptr<Made> Allocated(std::vector<uint8_t> file) {
   return made;
 }
 
-void AskAboutEveryNode(Made* made, int) {
+void QueryEveryNode(Made* made, int) {
   const int nodes = DeputyInterpreterGetNodeCount(made->interpreter, 0);
   for (int node = 0; node < nodes; ++node) {
     DeputyNodeRun run{};
@@ -176,7 +176,7 @@ const Case kCases[] = {
        made->Delegate();
        return made;
      },
-     &AskAboutEveryNode},
+     &QueryEveryNode},
 };
 
 const bool registered = [] {

@@ -75,7 +75,7 @@ TEST(Bodies, that_nobody_runs_are_offered_to_no_delegate) {
       ProgrammedDelegate delegate(
           [&](TfLiteContext* context, TfLiteDelegate* self) {
             offered.push_back(CodesOf(context));
-            return Take(context, self, {0});
+            return ClaimNodes(context, self, {0});
           },
           dynamic ? kTfLiteDelegateFlagsAllowDynamicTensors : kTfLiteDelegateFlagsNone);
       delegate.invoke = Scaling(-10);
@@ -149,7 +149,7 @@ TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
     }
     const auto* params = static_cast<const TfLiteStablehloCompositeParams*>(node->builtin_data);
     EXPECT_STREQ(params->name, "twice");
-    if (Take(context, self, {0}) != kTfLiteOk) return kTfLiteError;
+    if (ClaimNodes(context, self, {0}) != kTfLiteOk) return kTfLiteError;
     return TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
         reinterpret_cast<TfLiteOpaqueContext*>(context), params->subgraph_index);
   });
@@ -165,7 +165,7 @@ TEST(Composites, run_a_decomposition_of_which_a_delegate_has_nodes) {
   std::vector<std::vector<int>> offered;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     offered.push_back(CodesOf(context));
-    return offered.size() == 2 ? Take(context, self, {0}) : kTfLiteOk;
+    return offered.size() == 2 ? ClaimNodes(context, self, {0}) : kTfLiteOk;
   });
   delegate.invoke = Scaling(20);
   TestInterpreter t(Composite());
@@ -245,7 +245,7 @@ TEST(State, keeps_its_order_between_a_delegates_nodes) {
     TfLiteRegistration* registration = nullptr;
     context->GetNodeAndRegistration(context, 1, &node, &registration);
     EXPECT_EQ(context->tensors[node->outputs->data[0]].type, kTfLiteResource);
-    return Take(context, self, {3, 6});
+    return ClaimNodes(context, self, {3, 6});
   });
   int partitions = 0;
   delegate.init = [&](TfLiteContext*, const TfLiteDelegateParams* params, size_t) {

@@ -26,10 +26,10 @@ struct DelegateDeleter {
 };
 using DelegateOwner = std::unique_ptr<TfLiteDelegate, DelegateDeleter>;
 
-DelegateOwner Compiled(const char* most_steps = "1000000") {
+DelegateOwner Compiled(const char* max_steps = "1000000") {
   static DeputyPlugin* const kPlugin = DeputyPluginLoad(Library("compiled").c_str());
   const char* const keys[] = {"passes", "most_steps"};
-  const char* const values[] = {"1", most_steps};
+  const char* const values[] = {"1", max_steps};
   DelegateOwner delegate(DeputyPluginCreateDelegate(kPlugin, keys, values, 2));
   EXPECT_NE(delegate, nullptr) << DeputyLastError();
   return delegate;
@@ -94,7 +94,7 @@ std::vector<uint8_t> Loop() {
   return m.Finish();
 }
 
-void ExpectAnswer(TestInterpreter* t, float x, float y) {
+void ExpectResult(TestInterpreter* t, float x, float y) {
   for (int run = 0; run < 2; ++run) {
     t->Set<float>(0, {x});
     ASSERT_EQ(t->Invoke(), kTfLiteOk) << t->log();
@@ -107,7 +107,7 @@ TEST(CompiledDelegate, runs_condition_and_body_of_a_loop) {
   TestInterpreter t(Loop());
   ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 1, 63);  // 1, 3, 7, 15, 31, 63
+  ExpectResult(&t, 1, 63);  // 1, 3, 7, 15, 31, 63
   EXPECT_EQ(DelegateOf(t, 1, 0), 0);
   EXPECT_EQ(DelegateOf(t, 2, 0), 0);
   EXPECT_EQ(DelegateOf(t, 2, 1), 0);
@@ -120,7 +120,7 @@ TEST(CompiledDelegate, has_nothing_to_do_beside_another) {
   ASSERT_EQ(Apply(&t, first), kTfLiteOk) << t.log();
   ASSERT_EQ(Apply(&t, second), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 4, 9);
+  ExpectResult(&t, 4, 9);
   EXPECT_EQ(DelegateOf(t, 0, 0), 0);
   EXPECT_EQ(DelegateOf(t, 0, 1), 0);
 }
@@ -132,14 +132,14 @@ TEST(CompiledDelegate, fails_late_and_is_undone_and_applied_again) {
   EXPECT_EQ(Apply(&t, strict), kTfLiteDelegateError);
   EXPECT_THAT(t.log(), HasSubstr("compiled: it takes more than 1 steps"));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 4, 9);
+  ExpectResult(&t, 4, 9);
   EXPECT_EQ(DelegateOf(t, 0, 0), -1);
   for (int again = 0; again < 2; ++again) EXPECT_EQ(Apply(&t, strict), kTfLiteDelegateError);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 4, 9);
+  ExpectResult(&t, 4, 9);
   ASSERT_EQ(Apply(&t, patient), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 4, 9);
+  ExpectResult(&t, 4, 9);
   EXPECT_GE(DelegateOf(t, 0, 0), 0);
   EXPECT_GE(DelegateOf(t, 0, 1), 0);
 }
@@ -149,7 +149,7 @@ TEST(CompiledDelegate, fails_late_in_the_body_of_a_loop) {
   TestInterpreter t(Loop());
   EXPECT_EQ(Apply(&t, strict), kTfLiteDelegateError);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectAnswer(&t, 1, 63);
+  ExpectResult(&t, 1, 63);
 }
 
 }  // namespace

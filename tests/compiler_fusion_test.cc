@@ -17,7 +17,7 @@ using enum ScalarOp;
 // ---- join_quantization --------------------------------------------------------------------------
 
 TEST(JoinQuantization, moves_reals_instead_of_integers) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId stored = Quantize(&m, m.Input({1, 2, 2, 1}));
   const ValueId padded = m.Padded(stored, 1, 0, 0, 0, {0, 9});
   m.Output(Dequantize(&m, padded));
@@ -31,7 +31,7 @@ TEST(JoinQuantization, moves_reals_instead_of_integers) {
 }
 
 TEST(JoinQuantization, turns_an_integer_back_once) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId stored = Quantize(&m, m.Input({2, 3}));
   m.Output(m.Unary(kExp, Dequantize(&m, stored)));
   m.Output(m.Unary(kAbs, Dequantize(&m, m.Transposed(stored, {1, 0}))));
@@ -43,7 +43,7 @@ TEST(JoinQuantization, turns_an_integer_back_once) {
 }
 
 TEST(JoinQuantization, turns_all_parts_of_a_joined_value_back) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId a = Quantize(&m, m.Input({1, 3})), b = m.Input({1, 3}, kTfLiteInt8);
   Copy joined;
   joined.regions = {RegionOf({0, {1, 3}, {0, 0}, {0, 0}, {}, {}}, {1, 3}, {2, 3}),
@@ -61,7 +61,7 @@ TEST(JoinQuantization, turns_all_parts_of_a_joined_value_back) {
 }
 
 TEST(JoinQuantization, lets_integers_of_others_be_moved) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(Dequantize(&m, m.Transposed(m.Input({2, 3}, kTfLiteInt8), {1, 0})));
   ExpectUnchanged(&JoinQuantization, m.graph);
 }
@@ -69,7 +69,7 @@ TEST(JoinQuantization, lets_integers_of_others_be_moved) {
 // ---- fold_scales --------------------------------------------------------------------------------
 
 TEST(FoldScales, takes_what_follows_a_convolution_into_weights_and_bias) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId y = m.Conv3x3(m.Input({1, 4, 4, 3}), 2, 1);
   y = m.Binary(kMul, y, m.Constant({2}, {2, -3}));
   y = m.Binary(kSub, y, m.Constant({1, 1, 1, 2}, {0.5f, 4}));
@@ -85,7 +85,7 @@ TEST(FoldScales, takes_what_follows_a_convolution_into_weights_and_bias) {
 
 TEST(FoldScales, takes_a_factor_before_a_padded_convolution_but_no_addend) {
   for (const ScalarOp op : {kMul, kAdd}) {
-    GraphMaker m;
+    GraphBuilder m;
     const ValueId image = m.Input({1, 4, 4, 3});
     m.Output(m.Conv3x3(m.Binary(op, image, m.Constant({3}, {2, -3, 0.5f})), 2, 1));
     if (op == kAdd) {
@@ -97,10 +97,10 @@ TEST(FoldScales, takes_a_factor_before_a_padded_convolution_but_no_addend) {
 }
 
 TEST(FoldScales, takes_an_addend_before_a_convolution_without_padding) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId x = m.Binary(kMul, m.Input({1, 4, 4, 4}), m.Constant({4}, {2, -3, 0.5f, 1}));
   x = m.Binary(kAdd, x, m.Constant({4}, {1, 2, 3, 4}));
-  m.Output(m.Add(Conv2d{GraphMaker::Window3x3(), 2}, {x, m.Weights({6, 3, 3, 2}), kNoValue},
+  m.Output(m.Add(Conv2d{GraphBuilder::Window3x3(), 2}, {x, m.Weights({6, 3, 3, 2}), kNoValue},
                  {1, 2, 2, 6}));
   Graph after = m.graph;
   EXPECT_EQ(FoldScales(&after), 1);
@@ -110,9 +110,9 @@ TEST(FoldScales, takes_an_addend_before_a_convolution_without_padding) {
 }
 
 TEST(FoldScales, knows_the_channels_of_a_depthwise_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId y = m.Binary(kAdd, m.Input({1, 4, 4, 2}), m.Constant({2}, {3, -1}));
-  y = m.Add(DepthwiseConv2d{GraphMaker::Window3x3(), 2},
+  y = m.Add(DepthwiseConv2d{GraphBuilder::Window3x3(), 2},
             {y, m.Weights({1, 3, 3, 4}), m.Weights({4})}, {1, 2, 2, 4});
   m.Output(m.Binary(kMul, y, m.Constant({4}, {1, 2, 3, 4})));
   Graph after = m.graph;
@@ -124,10 +124,10 @@ TEST(FoldScales, knows_the_channels_of_a_depthwise_convolution) {
 
 TEST(FoldScales, knows_the_channels_of_a_transposed_convolution) {
   for (const bool before : {false, true}) {
-    GraphMaker m;
+    GraphBuilder m;
     ValueId y = m.Input({1, 2, 2, 3});
     if (before) y = m.Binary(kMul, y, m.Constant({3}, {1, 2, 3}));
-    y = m.Add(TransposedConv2d{GraphMaker::Window3x3()}, {y, m.Weights({2, 3, 3, 3}), kNoValue},
+    y = m.Add(TransposedConv2d{GraphBuilder::Window3x3()}, {y, m.Weights({2, 3, 3, 3}), kNoValue},
               {1, 4, 4, 2});
     if (!before) y = m.Binary(kAdd, y, m.Constant({2}, {5, -3}));
     m.Output(y);
@@ -141,7 +141,7 @@ TEST(FoldScales, knows_the_channels_of_a_transposed_convolution) {
 
 TEST(FoldScales, knows_the_channels_of_products) {
   for (const bool transposed : {false, true}) {
-    GraphMaker m;
+    GraphBuilder m;
     const Shape shape = transposed ? Shape{5, 3} : Shape{3, 5};
     ValueId y = m.Binary(kAdd, m.Input({2, 4, 3}), m.Constant({3}, {3, -1, 2}));
     y = m.Add(MatMul{false, transposed}, {y, m.Weights(shape), kNoValue}, {2, 4, 5});
@@ -155,7 +155,7 @@ TEST(FoldScales, knows_the_channels_of_products) {
 }
 
 TEST(FoldScales, keeps_what_somebody_else_reads_or_what_is_no_constant_per_channel) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Conv3x3(m.Input({1, 4, 4, 3}), 2, 1);
   m.Output(m.Binary(kMul, y, m.Constant({2}, {2, -3})));
   m.Output(m.Binary(kAdd, m.Conv3x3(y, 2, 1), m.Weights({4, 2})));
@@ -165,7 +165,7 @@ TEST(FoldScales, keeps_what_somebody_else_reads_or_what_is_no_constant_per_chann
 // ---- fuse_elementwise ---------------------------------------------------------------------------
 
 TEST(FuseElementwise, makes_one_expression_of_a_chain) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   const ValueId sum = m.Binary(kAdd, m.Unary(kExp, x), y);
   m.Output(m.Binary(kMul, m.WithNumber(kMax, sum, 0), x));
@@ -177,7 +177,7 @@ TEST(FuseElementwise, makes_one_expression_of_a_chain) {
 }
 
 TEST(FuseElementwise, keeps_what_is_smaller_than_the_result) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   m.Output(m.Binary(kAdd, x, m.Unary(kExp, y)));
   ExpectUnchanged(&FuseElementwise, m.graph);
@@ -185,7 +185,7 @@ TEST(FuseElementwise, keeps_what_is_smaller_than_the_result) {
 
 TEST(FuseElementwise, computes_cheap_ones_for_each_reader_and_others_once) {
   for (const ScalarOp op : {kNeg, kExp}) {
-    GraphMaker m;
+    GraphBuilder m;
     const ValueId y = m.Unary(op, m.Input({3}));
     m.Output(m.Unary(kSin, y));
     m.Output(m.Unary(kCos, y));
@@ -197,7 +197,7 @@ TEST(FuseElementwise, computes_cheap_ones_for_each_reader_and_others_once) {
 }
 
 TEST(FuseElementwise, keeps_one_that_is_to_be_an_epilogue) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Unary(kNeg, m.Conv3x3(m.Input({1, 3, 3, 1}), 1));
   m.Output(m.Unary(kSin, y));
   m.Output(m.Unary(kCos, y));
@@ -205,7 +205,7 @@ TEST(FuseElementwise, keeps_one_that_is_to_be_an_epilogue) {
 }
 
 TEST(FuseElementwise, stops_at_sixteen_nodes_and_six_operands) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId y = m.Input({3});
   for (int i = 0; i < 20; ++i) y = m.Unary(i % 2 == 0 ? kExp : kSin, y);
   m.Output(y);
@@ -223,7 +223,7 @@ TEST(FuseElementwise, stops_at_sixteen_nodes_and_six_operands) {
 }
 
 TEST(FuseElementwise, leaves_no_integer_between_reals) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(Dequantize(&m, Quantize(&m, m.Input({3}))));
   EXPECT_EQ(After(&FuseElementwise, m.graph),
             "input %0 FLOAT32[3]\n"
@@ -235,7 +235,7 @@ TEST(FuseElementwise, leaves_no_integer_between_reals) {
 // ---- fuse_epilogues -----------------------------------------------------------------------------
 
 TEST(FuseEpilogues, adds_a_residual_and_an_activation) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 3, 3, 2}), y = m.Conv3x3(x, 2, 1);
   m.Output(m.WithNumber(kMax, m.Binary(kAdd, x, y), 0));
   EXPECT_EQ(After(&FuseEpilogues, m.graph),
@@ -246,7 +246,7 @@ TEST(FuseEpilogues, adds_a_residual_and_an_activation) {
 }
 
 TEST(FuseEpilogues, takes_a_sum_into_the_later_of_two_convolutions) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 3, 3, 1}), left = m.Conv3x3(x, 1, 1);
   const ValueId right = m.Conv3x3(m.Unary(kExp, x), 1, 1);
   m.Output(m.Binary(kAdd, right, left));
@@ -261,13 +261,13 @@ TEST(FuseEpilogues, takes_a_sum_into_the_later_of_two_convolutions) {
 }
 
 TEST(FuseEpilogues, stores_integers_of_a_quantised_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(Quantize(&m, m.Conv3x3(m.Input({1, 3, 3, 1}), 1)));
   EXPECT_THAT(After(&FuseEpilogues, m.graph), ::testing::HasSubstr("INT8[1,1,1,1]"));
 }
 
 TEST(FuseEpilogues, keeps_a_result_that_is_needed_itself) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Conv3x3(m.Input({1, 3, 3, 2}), 2, 1);
   m.Output(m.Unary(kExp, y));
   m.Output(y);
@@ -275,7 +275,7 @@ TEST(FuseEpilogues, keeps_a_result_that_is_needed_itself) {
 }
 
 TEST(FuseEpilogues, keeps_one_that_makes_a_larger_shape) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId sum = m.Add(Reduce{ReduceKind::kSum, 1}, {m.Input({2, 3})}, {1, 3});
   m.Output(m.Binary(kAdd, m.Input({2, 3}), sum));
   ExpectUnchanged(&FuseEpilogues, m.graph);
@@ -283,7 +283,7 @@ TEST(FuseEpilogues, keeps_one_that_makes_a_larger_shape) {
 
 TEST(FuseEpilogues, takes_four_more_operands_at_most) {
   for (const int count : {4, 5}) {
-    GraphMaker m;
+    GraphBuilder m;
     ValueId y = m.Add(Softmax{}, {m.Input({2, 3})}, {2, 3});
     for (int i = 0; i < count; ++i) y = m.Binary(kAdd, y, m.Input({3}));
     m.Output(y);

@@ -16,7 +16,7 @@
 
 namespace deputy::compiler {
 
-class GraphMaker {
+class GraphBuilder {
  public:
   Graph graph;
 

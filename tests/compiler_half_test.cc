@@ -16,7 +16,7 @@ namespace {
 using enum ScalarOp;
 
 TEST(HalfStorage, results_in_between_and_filters_become_float16) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 3, 3, 4});
   const ValueId sum = m.Add(Conv2d{}, {x, m.Weights({8, 1, 1, 4}), m.Weights({8})}, {1, 3, 3, 8});
   m.Output(m.Add(Softmax{}, {sum}, {1, 3, 3, 8}));
@@ -32,7 +32,7 @@ TEST(HalfStorage, results_in_between_and_filters_become_float16) {
 
 // An input or output has the type of the model's tensor, and a view uses its source's memory.
 TEST(HalfStorage, views_of_the_boundary_stay) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 6});
   const ValueId seen = m.Add(View{}, {x}, {3, 4});
   const ValueId inner = m.Unary(kTanh, seen);
@@ -50,7 +50,7 @@ TEST(HalfStorage, views_of_the_boundary_stay) {
 }
 
 TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 2});
   const ValueId whole = m.Unary(kNeg, m.Input({2, 2}, kTfLiteInt32));
   const ValueId fits = m.Constant({2, 2}, {65504, -65504, 0, 1});
@@ -76,7 +76,7 @@ TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
 
 // A constant that two products read is converted once.
 TEST(HalfStorage, shared_filters_stay_shared) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 2}), filter = m.Weights({2, 2});
   const ValueId first = m.Add(MatMul{}, {x, filter}, {2, 2});
   m.Output(m.Add(MatMul{}, {first, filter}, {2, 2}));
@@ -87,7 +87,7 @@ TEST(HalfStorage, shared_filters_stay_shared) {
 }
 
 TEST(HalfStorage, results_stay_close) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 5, 5, 4});
   const ValueId a = m.Add(Conv2d{}, {x, m.Weights({8, 1, 1, 4})}, {1, 5, 5, 8});
   const ValueId b = m.Unary(kTanh, a);

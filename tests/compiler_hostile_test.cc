@@ -264,24 +264,24 @@ TEST(HostileNodes, have_their_options) {
 // ---- Growing shapes -----------------------------------------------------------------------------
 
 // A size beyond the limits is reported with the tensor that would have it.
-constexpr const char* kTooMany = "'result': expected at most 1073741824 elements, found [";
+constexpr const char* kTooLarge = "'result': expected at most 1073741824 elements, found [";
 
 TEST(HostileShapes, repeated) {
   for (const std::vector<int>& times :
        std::vector<std::vector<int>>{{65536, 65536}, {kMost, kMost}, {1 << 30, 1}}) {
     HandNode node(kTfLiteBuiltinTile);
     node.Input(kTfLiteFloat32, {2, 2}).Ints(times).Output(kTfLiteFloat32);
-    ExpectRefused(&node, "TILE: tensor 2 " + std::string(kTooMany));
+    ExpectRefused(&node, "TILE: tensor 2 " + std::string(kTooLarge));
   }
   HandNode empty(kTfLiteBuiltinTile);
   empty.Input(kTfLiteFloat32, {0, 0}).Ints({kMost, kMost}).Output(kTfLiteFloat32);
-  ExpectRefused(&empty, kTooMany);
+  ExpectRefused(&empty, kTooLarge);
   HandNode fill(kTfLiteBuiltinFill);
   fill.Ints({kMost, kMost, kMost}).Constant<float>(kTfLiteFloat32, {}, {1}).Output(kTfLiteFloat32);
-  ExpectRefused(&fill, kTooMany);
+  ExpectRefused(&fill, kTooLarge);
   HandNode to(kTfLiteBuiltinBroadcastTo);
   to.Input(kTfLiteFloat32, {1}).Ints({kMost, kMost, kMost}).Output(kTfLiteFloat32);
-  ExpectRefused(&to, kTooMany);
+  ExpectRefused(&to, kTooLarge);
 }
 
 TEST(HostileShapes, with_a_border) {
@@ -290,7 +290,7 @@ TEST(HostileShapes, with_a_border) {
     node.Input(kTfLiteFloat32, {2, 2})
         .Constant<int>(kTfLiteInt32, {2, 2}, {kMost, kMost, 1, kMost});
     node.Output(kTfLiteFloat32);
-    ExpectRefused(&node, kTooMany);
+    ExpectRefused(&node, kTooLarge);
   }
   // The copy would have 3^19 regions.
   HandNode mirror(kTfLiteBuiltinMirrorPad);
@@ -303,22 +303,22 @@ TEST(HostileShapes, joined) {
   HandNode node(kTfLiteBuiltinConcatenation);
   for (int n = 0; n < 4; ++n) node.Input(kTfLiteInt8, {1 << 29, 2});
   node.Output(kTfLiteInt8).With(TfLiteConcatenationParams{0, kTfLiteActNone});
-  ExpectRefused(&node, "CONCATENATION: tensor 4 " + std::string(kTooMany));
+  ExpectRefused(&node, "CONCATENATION: tensor 4 " + std::string(kTooLarge));
   HandNode pack(kTfLiteBuiltinPack);
   for (int n = 0; n < 4; ++n) pack.Input(kTfLiteInt8, {1 << 29, 2});
   pack.Output(kTfLiteInt8).With(TfLitePackParams{4, 1});
-  ExpectRefused(&pack, kTooMany);
+  ExpectRefused(&pack, kTooLarge);
 }
 
 TEST(HostileShapes, in_blocks) {
   HandNode to_depth(kTfLiteBuiltinSpaceToDepth);
   to_depth.Input(kTfLiteFloat32, {1, 0, 0, 2}).Output(kTfLiteFloat32);
   to_depth.With(TfLiteSpaceToDepthParams{65536});
-  ExpectRefused(&to_depth, kTooMany);
+  ExpectRefused(&to_depth, kTooLarge);
   HandNode to_space(kTfLiteBuiltinDepthToSpace);
   to_space.Input(kTfLiteFloat32, {1, 1 << 28, 1, 0}).Output(kTfLiteFloat32);
   to_space.With(TfLiteDepthToSpaceParams{1024});
-  ExpectRefused(&to_space, kTooMany);
+  ExpectRefused(&to_space, kTooLarge);
   for (const int border : {0, kMost}) {
     HandNode to_batch(kTfLiteBuiltinSpaceToBatchNd);
     to_batch.Input(kTfLiteFloat32, {2, 0, 0, 1}).Ints({1 << 29, 1 << 29});
@@ -335,15 +335,15 @@ TEST(HostileShapes, in_blocks) {
 TEST(HostileShapes, broadcast_and_multiplied) {
   HandNode sum(kTfLiteBuiltinAdd);
   sum.Input(kTfLiteFloat32, {65536, 1}).Input(kTfLiteFloat32, {1, 65536}).Output(kTfLiteFloat32);
-  ExpectRefused(&sum, "ADD: tensor 2 " + std::string(kTooMany));
+  ExpectRefused(&sum, "ADD: tensor 2 " + std::string(kTooLarge));
   HandNode choice(kTfLiteBuiltinSelectV2);
   choice.Input(kTfLiteBool, {1 << 30, 1, 1, 1}).Input(kTfLiteFloat32, {1, 1 << 30, 1, 1});
   choice.Input(kTfLiteFloat32, {1, 1, 1 << 30, 1 << 0}).Output(kTfLiteFloat32);
-  ExpectRefused(&choice, kTooMany);
+  ExpectRefused(&choice, kTooLarge);
   HandNode product(kTfLiteBuiltinBatchMatmul);
   product.Input(kTfLiteFloat32, {65536, 1}).Input(kTfLiteFloat32, {1, 65536});
   product.Output(kTfLiteFloat32);
-  ExpectRefused(&product, kTooMany);
+  ExpectRefused(&product, kTooLarge);
   HandNode row(kTfLiteBuiltinBatchMatmul);
   row.Input(kTfLiteFloat32, {2, 3}).Input(kTfLiteFloat32, {3}).Output(kTfLiteFloat32);
   row.With(TfLiteBatchMatMulParams{});
@@ -351,15 +351,15 @@ TEST(HostileShapes, broadcast_and_multiplied) {
   HandNode connected(kTfLiteBuiltinFullyConnected);
   connected.Input(kTfLiteFloat32, {1 << 20, 1}).Input(kTfLiteFloat32, {1 << 20, 1});
   connected.Output(kTfLiteFloat32).With(TfLiteFullyConnectedParams{});
-  ExpectRefused(&connected, kTooMany);
+  ExpectRefused(&connected, kTooLarge);
   HandNode hot(kTfLiteBuiltinOneHot);
   hot.Input(kTfLiteInt32, {1 << 20}).Ints({kMost}).Constant<float>(kTfLiteFloat32, {}, {1});
   hot.Constant<float>(kTfLiteFloat32, {}, {0}).Output(kTfLiteFloat32);
   hot.With(TfLiteOneHotParams{-1});
-  ExpectRefused(&hot, kTooMany);
+  ExpectRefused(&hot, kTooLarge);
   HandNode resized(kTfLiteBuiltinResizeNearestNeighbor);
   resized.Input(kTfLiteFloat32, {1, 1, 1, 1}).Ints({kMost, kMost}).Output(kTfLiteFloat32);
-  ExpectRefused(&resized, kTooMany);
+  ExpectRefused(&resized, kTooLarge);
 }
 
 TEST(HostileShapes, that_are_wanted) {

@@ -61,7 +61,7 @@ TEST(LargeGraphs, of_a_long_chain) {
 // input.
 TEST(LargeGraphs, of_joined_values) {
   constexpr int kParts = 100;
-  GraphMaker m;
+  GraphBuilder m;
   Expression cast;
   cast.Cast(cast.Operand(0, kTfLiteInt8), kTfLiteFloat32);
   ValueId x = m.Input({1}, kTfLiteInt8);

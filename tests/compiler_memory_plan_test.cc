@@ -30,7 +30,7 @@ constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 // ---- Lifetimes ----------------------------------------------------------------------------------
 
 TEST(Lifetimes, last_from_the_maker_to_the_last_reader) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({4}), unread = m.Input({4});
   const ValueId a = m.Unary(kNeg, x), b = m.Unary(kExp, a), c = m.Binary(kAdd, a, b);
   const ValueId constant = m.Constant({4}, {1, 2, 3, 4});
@@ -45,7 +45,7 @@ TEST(Lifetimes, last_from_the_maker_to_the_last_reader) {
 }
 
 TEST(Lifetimes, are_shared_by_views_of_views) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId a = m.Unary(kNeg, m.Input({4})), b = m.Reshaped(a, {2, 2}),
                 c = m.Reshaped(b, {1, 4});
   m.Output(m.Unary(kExp, c));
@@ -56,7 +56,7 @@ TEST(Lifetimes, are_shared_by_views_of_views) {
 }
 
 TEST(Lifetimes, give_outputs_memory_of_their_own_where_views_need_copies) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({4}), of_input = m.Reshaped(x, {2, 2});
   const ValueId a = m.Unary(kNeg, x), first = m.Reshaped(a, {2, 2}), second = m.Reshaped(a, {4, 1});
   const ValueId of_constant = m.Reshaped(m.Constant({2}, {1, 2}), {1, 2});
@@ -111,7 +111,7 @@ std::string WhatIsWrong(const std::vector<Interval>& intervals, size_t alignment
 }
 
 // Returns the maximum number of bytes alive at a step, counted step by step.
-size_t MostAlive(const std::vector<Interval>& intervals, size_t alignment) {
+size_t MaxBytesAlive(const std::vector<Interval>& intervals, size_t alignment) {
   size_t most = 0;
   for (const Interval& now : intervals) {
     size_t alive = 0;
@@ -146,7 +146,7 @@ TEST(MemoryPlan, keeps_every_promise_for_random_intervals) {
     MemoryPlan plan;
     ASSERT_TRUE(PlanMemory(intervals, alignment, kNoLimit, &plan));
     EXPECT_EQ(WhatIsWrong(intervals, alignment, kNoLimit, plan), "");
-    EXPECT_EQ(plan.lower_bound, MostAlive(intervals, alignment));
+    EXPECT_EQ(plan.lower_bound, MaxBytesAlive(intervals, alignment));
     EXPECT_GE(plan.total_bytes, plan.lower_bound);
     EXPECT_LE(plan.block_bytes.size(), 1u);
     planned += static_cast<double>(plan.total_bytes);
@@ -258,7 +258,7 @@ class MobileNet {
     return stride == 1 && Channels(x) == channels ? maker_.Binary(kAdd, x, y) : y;
   }
 
-  GraphMaker maker_;
+  GraphBuilder maker_;
 };
 
 TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {

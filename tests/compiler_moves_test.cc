@@ -19,7 +19,7 @@ using enum ScalarOp;
 // ---- merge_views --------------------------------------------------------------------------------
 
 TEST(MergeViews, makes_one_of_two) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 6});
   m.Output(m.Reshaped(m.Reshaped(x, {12}), {3, 4}));
   EXPECT_EQ(After(&MergeViews, m.graph),
@@ -29,7 +29,7 @@ TEST(MergeViews, makes_one_of_two) {
 }
 
 TEST(MergeViews, leaves_out_views_of_the_same_shape) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Unary(kAbs, m.Reshaped(x, {2, 3}));
   m.Output(m.Reshaped(y, {2, 3}));
   EXPECT_EQ(After(&MergeViews, m.graph),
@@ -39,7 +39,7 @@ TEST(MergeViews, leaves_out_views_of_the_same_shape) {
 }
 
 TEST(MergeViews, keeps_a_view_that_two_outputs_need) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Unary(kAbs, m.Input({3}));
   m.Output(y);
   m.Output(m.Reshaped(y, {3}));
@@ -47,7 +47,7 @@ TEST(MergeViews, keeps_a_view_that_two_outputs_need) {
 }
 
 TEST(MergeViews, lets_copies_read_and_write_through_them) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({6});
   m.Output(m.Reshaped(m.Transposed(m.Reshaped(x, {2, 3}), {1, 0}), {6}));
   EXPECT_EQ(After(&MergeViews, m.graph),
@@ -57,7 +57,7 @@ TEST(MergeViews, lets_copies_read_and_write_through_them) {
 }
 
 TEST(MergeViews, puts_elementwise_operations_before_them) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({2, 3});
   const ValueId sum = m.Binary(kAdd, m.Reshaped(x, {6}), m.Reshaped(y, {6}));
   m.Output(m.Unary(kAbs, sum));
@@ -71,7 +71,7 @@ TEST(MergeViews, puts_elementwise_operations_before_them) {
 }
 
 TEST(MergeViews, puts_a_bias_before_a_view_that_keeps_the_channels) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({4, 3}), {1, 2, 2, 3});
   m.Output(m.Binary(kAdd, view, m.Constant({1, 1, 1, 3}, {1, 2, 3})));
   EXPECT_EQ(After(&MergeViews, m.graph),
@@ -83,14 +83,14 @@ TEST(MergeViews, puts_a_bias_before_a_view_that_keeps_the_channels) {
 }
 
 TEST(MergeViews, keeps_a_bias_behind_a_view_that_has_other_channels) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({6, 2}), {4, 3});
   m.Output(m.Binary(kAdd, view, m.Constant({3}, {1, 2, 3})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
 TEST(MergeViews, puts_a_sum_before_the_view_of_what_it_can_be_the_epilogue_of) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), other = m.Input({6});
   m.Output(m.Binary(kAdd, other, m.Reshaped(m.Add(Softmax{}, {x}, {2, 3}), {6})));
   EXPECT_EQ(After(&MergeViews, m.graph),
@@ -104,21 +104,21 @@ TEST(MergeViews, puts_a_sum_before_the_view_of_what_it_can_be_the_epilogue_of) {
 }
 
 TEST(MergeViews, keeps_a_sum_that_can_be_the_epilogue_of_the_other_operand) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), other = m.Add(Softmax{}, {m.Input({6})}, {6});
   m.Output(m.Binary(kAdd, other, m.Reshaped(m.Add(Softmax{}, {x}, {2, 3}), {6})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
 TEST(MergeViews, leaves_broadcast_views_where_they_are) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   m.Output(m.Binary(kAdd, x, m.Reshaped(y, {1, 3})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
 TEST(MergeViews, leaves_views_where_a_larger_shape_is_made) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({3}), {1, 3});
   Expression e;
   e.Apply(kAbs, e.Operand(0, kTfLiteFloat32));
@@ -129,7 +129,7 @@ TEST(MergeViews, leaves_views_where_a_larger_shape_is_made) {
 // ---- merge_copies -------------------------------------------------------------------------------
 
 TEST(MergeCopies, cancels_transpositions) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3, 4, 5});
   m.Output(m.Transposed(m.Transposed(x, {0, 3, 1, 2}), {0, 2, 3, 1}));
   EXPECT_EQ(After(&MergeCopies, m.graph),
@@ -139,7 +139,7 @@ TEST(MergeCopies, cancels_transpositions) {
 }
 
 TEST(MergeCopies, makes_one_transposition_of_two) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3, 5});
   m.Output(m.Transposed(m.Transposed(x, {2, 0, 1}), {1, 0, 2}));
   Graph expected;
@@ -152,7 +152,7 @@ TEST(MergeCopies, makes_one_transposition_of_two) {
 }
 
 TEST(MergeCopies, composes_a_slice_with_what_made_its_input) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
   const CopyRegion slice = RegionOf({0, {2, 3}, {1, 1}, {0, 0}, {2, 1}, {}}, {6, 4}, {2, 3});
   m.Output(m.Add(Copy{{slice}, {}}, {y}, {2, 3}));
@@ -163,7 +163,7 @@ TEST(MergeCopies, composes_a_slice_with_what_made_its_input) {
 }
 
 TEST(MergeCopies, reads_the_parts_of_a_joined_value_through_their_makers) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId a = m.Transposed(m.Input({2, 3}), {1, 0}), b = m.Unary(kAbs, m.Input({3, 2}));
   Copy joined;
   joined.regions = {RegionOf({0, {3, 2}, {0, 0}, {0, 0}, {}, {}}, {3, 2}, {3, 4}),
@@ -178,7 +178,7 @@ TEST(MergeCopies, reads_the_parts_of_a_joined_value_through_their_makers) {
 }
 
 TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
-  GraphMaker m;
+  GraphBuilder m;
   // Seven consecutive elements of a transposed value begin in one row and end in another.
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
   m.Output(m.Add(Copy{{{0, 2, 0, {{7, 1, 1}}}}, {}}, {y}, {7}));
@@ -188,7 +188,7 @@ TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
 }
 
 TEST(MergeCopies, lets_elementwise_operations_go_before) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Unary(kExp, m.Transposed(m.Input({2, 3}), {1, 0}));
   m.Output(m.Transposed(y, {1, 0}));
   EXPECT_EQ(After(&MergeCopies, m.graph),
@@ -199,7 +199,7 @@ TEST(MergeCopies, lets_elementwise_operations_go_before) {
 }
 
 TEST(MergeCopies, keeps_elementwise_operations_behind_copies_of_less_work) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 3}), slice = m.Add(Copy{{{0, 0, 0, {{4, 1, 1}}}}, {}}, {x}, {4});
   m.Output(m.Unary(kExp, slice));
   Expression cast;
@@ -211,7 +211,7 @@ TEST(MergeCopies, keeps_elementwise_operations_behind_copies_of_less_work) {
 }
 
 TEST(MergeCopies, keeps_a_border) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId y = m.Padded(m.Input({1, 2, 2, 1}), 1, 1, 1, 1);
   m.Output(m.Transposed(y, {0, 2, 1, 3}));
   ExpectUnchanged(&MergeCopies, m.graph);
@@ -222,7 +222,7 @@ TEST(MergeCopies, computes_the_same_for_random_chains) {
   std::mt19937 random(5);
   int merged = 0;
   for (int n = 0; n < 400 && !HasFailure(); ++n) {
-    GraphMaker m;
+    GraphBuilder m;
     Shape shape;
     for (int axis = 0; axis < 3; ++axis) shape.push_back(1 + static_cast<int>(random() % 4));
     ValueId y = m.Input(shape);
@@ -259,7 +259,7 @@ TEST(MergeCopies, computes_the_same_for_random_chains) {
 // ---- merge_padding ------------------------------------------------------------------------------
 
 TEST(MergePadding, gives_zeros_to_a_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId image = m.Input({2, 4, 5, 3});
   m.Output(m.Conv3x3(m.Padded(image, 1, 2, 0, 1), 2));
   EXPECT_EQ(After(&MergePadding, m.graph),
@@ -270,23 +270,23 @@ TEST(MergePadding, gives_zeros_to_a_convolution) {
 }
 
 TEST(MergePadding, adds_to_what_padding_there_is) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(m.Conv3x3(m.Padded(m.Input({1, 4, 4, 1}), 1, 1, 1, 1), 1, 1));
   EXPECT_THAT(After(&MergePadding, m.graph), ::testing::HasSubstr("padding 2x2 to 2x2"));
 }
 
 TEST(MergePadding, keeps_other_numbers_than_zero_before_a_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(m.Conv3x3(m.Padded(m.Input({1, 4, 4, 1}), 1, 1, 1, 1, {1, 0}), 1));
   ExpectUnchanged(&MergePadding, m.graph);
 }
 
 Graph PaddedPool(PoolKind kind, bool rectified, Number fill) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId image = m.Input({1, 4, 4, 2});
   if (rectified) image = m.WithNumber(kMax, image, 0);
   const ValueId padded = m.Padded(image, 1, 1, 1, 1, fill);
-  m.Output(m.Add(Pool2d{kind, GraphMaker::Window3x3()}, {padded}, {1, 4, 4, 2}));
+  m.Output(m.Add(Pool2d{kind, GraphBuilder::Window3x3()}, {padded}, {1, 4, 4, 2}));
   return m.graph;
 }
 
@@ -303,10 +303,10 @@ TEST(MergePadding, keeps_zeros_that_may_be_the_maximum_or_count_in_an_average) {
 }
 
 TEST(MergePadding, keeps_a_border_in_which_a_whole_window_lies) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId image = m.WithNumber(kMax, m.Input({1, 2, 2, 1}), 0);
   const ValueId padded = m.Padded(image, 3, 0, 0, 1);
-  m.Output(m.Add(Pool2d{PoolKind::kMax, GraphMaker::Window3x3()}, {padded}, {1, 3, 1, 1}));
+  m.Output(m.Add(Pool2d{PoolKind::kMax, GraphBuilder::Window3x3()}, {padded}, {1, 3, 1, 1}));
   ExpectUnchanged(&MergePadding, m.graph);
 }
 

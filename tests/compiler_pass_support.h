@@ -67,7 +67,7 @@ inline void ExpectUnchanged(Pass pass, const Graph& graph) {
 // Quantisation of the integers in quantised graphs, and expressions that quantise and dequantise.
 inline constexpr Quantization kScale{0.3f, 5};
 
-inline ValueId Quantize(GraphMaker* m, ValueId a) {
+inline ValueId Quantize(GraphBuilder* m, ValueId a) {
   using enum ScalarOp;
   Expression e;
   int x = e.Operand(0, kTfLiteFloat32);
@@ -79,7 +79,7 @@ inline ValueId Quantize(GraphMaker* m, ValueId a) {
   return m->Compute(e, {a});
 }
 
-inline ValueId Dequantize(GraphMaker* m, ValueId a) {
+inline ValueId Dequantize(GraphBuilder* m, ValueId a) {
   using enum ScalarOp;
   Expression e;
   const int x = e.Cast(e.Operand(0, kTfLiteInt8), kTfLiteFloat32);

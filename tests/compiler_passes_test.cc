@@ -21,7 +21,7 @@ using enum ScalarOp;
 // ---- remove_dead --------------------------------------------------------------------------------
 
 TEST(RemoveDead, removes_operations_and_numbers_values_anew) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({4});
   m.Unary(kExp, m.Unary(kNeg, x));
   m.Weights({3});
@@ -35,7 +35,7 @@ TEST(RemoveDead, removes_operations_and_numbers_values_anew) {
 }
 
 TEST(RemoveDead, keeps_inputs_that_nobody_reads) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Input({4});
   m.Output(m.Unary(kAbs, m.Input({2})));
   EXPECT_EQ(RemoveDead(&m.graph), 0);
@@ -43,7 +43,7 @@ TEST(RemoveDead, keeps_inputs_that_nobody_reads) {
 }
 
 TEST(RemoveDead, numbers_what_epilogues_read_anew) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Weights({3});
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   m.Output(m.Add(Softmax{}, {x}, {2, 3}));
@@ -62,7 +62,7 @@ TEST(RemoveDead, numbers_what_epilogues_read_anew) {
 // ---- fold_constants -----------------------------------------------------------------------------
 
 TEST(FoldConstants, computes_chains_of_constants) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({3});
   const ValueId c = m.Unary(kNeg, m.Unary(kAbs, m.Constant({3}, {1, -2, 3})));
   m.Output(m.Binary(kAdd, x, c));
@@ -73,7 +73,7 @@ TEST(FoldConstants, computes_chains_of_constants) {
 }
 
 TEST(FoldConstants, leaves_an_output_of_the_graph_an_operation) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(m.Unary(kNeg, m.Constant({2}, {1, 2})));
   EXPECT_EQ(After(&FoldConstants, m.graph),
             "%0 = view(%1{FLOAT32[2]}) FLOAT32[2]\n"
@@ -81,7 +81,7 @@ TEST(FoldConstants, leaves_an_output_of_the_graph_an_operation) {
 }
 
 TEST(FoldConstants, leaves_an_index_out_of_range_to_those_who_report_it) {
-  GraphMaker m;
+  GraphBuilder m;
   const int32_t index = 7;
   const ValueId indices = m.graph.AddConstantOf<int32_t>(kTfLiteInt32, {1}, {{index}});
   m.Output(m.Add(Gather{}, {m.Weights({3}), indices}, {1}));
@@ -91,7 +91,7 @@ TEST(FoldConstants, leaves_an_index_out_of_range_to_those_who_report_it) {
 // ---- simplify_expressions -----------------------------------------------------------------------
 
 TEST(SimplifyExpressions, takes_numbers_in_and_leaves_views_of_what_is_nothing) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 2});
   const ValueId y = m.Binary(kMul, x, m.Constant({1}, {1}));
   m.Output(m.Binary(kAdd, y, m.Constant({}, {2})));
@@ -103,7 +103,7 @@ TEST(SimplifyExpressions, takes_numbers_in_and_leaves_views_of_what_is_nothing) 
 }
 
 TEST(SimplifyExpressions, makes_one_operand_of_the_same_value_twice) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({3});
   m.Output(m.Binary(kMul, x, x));
   EXPECT_EQ(After(&SimplifyExpressions, m.graph),
@@ -113,13 +113,13 @@ TEST(SimplifyExpressions, makes_one_operand_of_the_same_value_twice) {
 }
 
 TEST(SimplifyExpressions, keeps_constants_of_several_elements_operands) {
-  GraphMaker m;
+  GraphBuilder m;
   m.Output(m.Binary(kMul, m.Input({2, 2}), m.Constant({2}, {1, 2})));
   ExpectUnchanged(&SimplifyExpressions, m.graph);
 }
 
 TEST(SimplifyExpressions, looks_into_epilogues) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId sum = m.Add(Reduce{ReduceKind::kSum, 2}, {m.Input({2, 3})}, {2, 1});
   Operation& operation = m.graph.operations.back();
   Expression& e = operation.epilogue;
@@ -137,7 +137,7 @@ TEST(SimplifyExpressions, looks_into_epilogues) {
 
 // A block of a quantised mobile net: expanded, padded, depthwise, projected, added to its input.
 Graph QuantisedBlock() {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = Dequantize(&m, m.Input({1, 4, 4, 2}, kTfLiteInt8));
   const auto pointwise = [&](ValueId image, int channels) {
     const Shape in = m.ShapeOf(image);
@@ -146,7 +146,7 @@ Graph QuantisedBlock() {
   };
   ValueId y = m.WithNumber(kMin, m.WithNumber(kMax, pointwise(x, 4), 0), 6);
   y = m.Padded(Quantize(&m, y), 1, 1, 1, 1, {0, kScale.zero_point});
-  y = m.Add(DepthwiseConv2d{GraphMaker::Window3x3(), 1},
+  y = m.Add(DepthwiseConv2d{GraphBuilder::Window3x3(), 1},
             {Dequantize(&m, y), m.Weights({1, 3, 3, 4}), kNoValue}, {1, 4, 4, 4});
   y = Dequantize(&m, Quantize(&m, m.WithNumber(kMax, y, 0)));
   y = Dequantize(&m, Quantize(&m, pointwise(y, 2)));
@@ -254,7 +254,7 @@ class RandomGraph {
       case 0:
         return fits ? m_.Conv3x3(a, 2, Below(2)) : m_.Conv3x3(a, 2, 1);
       case 1:
-        return m_.Add(Pool2d{PoolKind::kMax, GraphMaker::Window3x3(1)}, {a}, shape);
+        return m_.Add(Pool2d{PoolKind::kMax, GraphBuilder::Window3x3(1)}, {a}, shape);
       case 2:
         return m_.Add(Reduce{ReduceKind::kMean, 6}, {a}, {1, 1, 1, shape[3]});
       default:
@@ -273,7 +273,7 @@ class RandomGraph {
     if (Below(4) == 0) m_.Output(stored);
   }
 
-  GraphMaker m_;
+  GraphBuilder m_;
   std::mt19937 random_;
   std::vector<ValueId> reals_;
 };
@@ -302,7 +302,7 @@ TEST(Passes, change_no_bit_of_random_graphs) {
 // A quadratic algorithm would take minutes here.
 TEST(RunPasses, takes_long_chains) {
   constexpr int kLength = 10000;
-  GraphMaker m;
+  GraphBuilder m;
   ValueId y = m.Input({2, 3}), z = m.Input({2, 3});
   for (int i = 0; i < kLength; ++i) {
     y = m.Reshaped(y, i % 2 == 0 ? Shape{6} : Shape{2, 3});

@@ -19,20 +19,20 @@ namespace {
 
 using enum ScalarOp;
 
-ValueId Reduced(GraphMaker* m, ReduceKind kind, ValueId from) {
+ValueId Reduced(GraphBuilder* m, ReduceKind kind, ValueId from) {
   Shape shape = m->ShapeOf(from);
   shape.back() = 1;
   return m->Add(Reduce{kind, 1U << (shape.size() - 1)}, {from}, shape);
 }
 
-ValueId Conv1x1(GraphMaker* m, ValueId image, const std::vector<float>& weights) {
+ValueId Conv1x1(GraphBuilder* m, ValueId image, const std::vector<float>& weights) {
   const Shape in = m->ShapeOf(image);
   const int outs = static_cast<int>(weights.size()) / in[3];
   return m->Add(Conv2d{}, {image, m->Constant({outs, 1, 1, in[3]}, weights)},
                 {in[0], in[1], in[2], outs});
 }
 
-ValueId MaxPooled(GraphMaker* m, ValueId image) {
+ValueId MaxPooled(GraphBuilder* m, ValueId image) {
   return m->Add(Pool2d{PoolKind::kMax, {}}, {image}, m->ShapeOf(image));
 }
 
@@ -78,8 +78,8 @@ void ExpectResults(const Graph& graph, const std::vector<std::vector<float>>& in
 
 // Returns true if the value that `make` computes from two values [1, 2, 2, 4] stays float32. Both
 // come from convolutions and are stored as float16 themselves.
-bool StaysWide(const std::function<ValueId(GraphMaker*, ValueId, ValueId)>& make) {
-  GraphMaker m;
+bool StaysWide(const std::function<ValueId(GraphBuilder*, ValueId, ValueId)>& make) {
+  GraphBuilder m;
   const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4), b = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
   const ValueId made = make(&m, a, b);
   m.Output(m.Unary(kNeg, made));
@@ -87,10 +87,10 @@ bool StaysWide(const std::function<ValueId(GraphMaker*, ValueId, ValueId)>& make
   return FindWideValues(m.graph)[static_cast<size_t>(made)];
 }
 
-#define DEPUTY_OF(expression)               \
-  [](GraphMaker* m, ValueId a, ValueId b) { \
-    (void)b;                                \
-    return expression;                      \
+#define DEPUTY_OF(expression)                 \
+  [](GraphBuilder* m, ValueId a, ValueId b) { \
+    (void)b;                                  \
+    return expression;                        \
   }
 
 TEST(HalfRanges, sums_means_and_products_along_axes_stay_float32) {
@@ -129,13 +129,13 @@ TEST(HalfRanges, ordinary_operations_become_float16) {
 
 TEST(HalfRanges, factors_and_addends_count_by_their_size) {
   for (const double factor : {1e4, -1e4, 1e-4}) {
-    EXPECT_TRUE(StaysWide([=](GraphMaker* m, ValueId a, ValueId) {
+    EXPECT_TRUE(StaysWide([=](GraphBuilder* m, ValueId a, ValueId) {
       return m->WithNumber(kMul, a, factor);
     })) << factor;
-    EXPECT_TRUE(StaysWide([=](GraphMaker* m, ValueId a, ValueId) {
+    EXPECT_TRUE(StaysWide([=](GraphBuilder* m, ValueId a, ValueId) {
       return m->WithNumber(kDiv, a, factor);
     })) << factor;
-    EXPECT_TRUE(StaysWide([=](GraphMaker* m, ValueId a, ValueId) {
+    EXPECT_TRUE(StaysWide([=](GraphBuilder* m, ValueId a, ValueId) {
       const float f = static_cast<float>(factor);
       return m->Binary(kMul, a, m->Constant({4}, {0, f, f / 2, 0}));
     })) << factor;
@@ -147,7 +147,7 @@ TEST(HalfRanges, factors_and_addends_count_by_their_size) {
 }
 
 TEST(HalfRanges, known_bounds_decide) {
-  const auto clamped = [](GraphMaker* m, ValueId a, double most, double factor) {
+  const auto clamped = [](GraphBuilder* m, ValueId a, double most, double factor) {
     const ValueId bounded = m->WithNumber(kMax, m->WithNumber(kMin, a, most), -most);
     return m->Compute(
         [&] {
@@ -162,7 +162,7 @@ TEST(HalfRanges, known_bounds_decide) {
   };
   const auto stays = [&](double most, double factor) {
     return StaysWide(
-        [&](GraphMaker* m, ValueId a, ValueId) { return clamped(m, a, most, factor); });
+        [&](GraphBuilder* m, ValueId a, ValueId) { return clamped(m, a, most, factor); });
   };
   EXPECT_FALSE(stays(6, 10000));
   EXPECT_TRUE(stays(6, 11000)) << "66000 is beyond float16";
@@ -173,7 +173,7 @@ TEST(HalfRanges, known_bounds_decide) {
 // float16 cannot represent all integers beyond 2048, whatever their scale.
 TEST(HalfRanges, integers_keep_their_digits) {
   const auto stays = [](TfLiteType type) -> bool {
-    GraphMaker m;
+    GraphBuilder m;
     Expression e;
     const int x = e.Cast(e.Operand(0, type), kTfLiteFloat32);
     e.SetResult(e.Apply(kMul, x, e.Constant(kTfLiteFloat32, 0.01)));
@@ -190,7 +190,7 @@ TEST(HalfRanges, integers_keep_their_digits) {
 // versa.
 TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
   for (const float factor : {1e5F, 1e-5F}) {
-    GraphMaker m;
+    GraphBuilder m;
     const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
     const ValueId pooled = MaxPooled(&m, a);
     m.Output(m.Unary(kNeg, m.WithNumber(kMul, pooled, factor)));
@@ -198,7 +198,7 @@ TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
     EXPECT_TRUE(wide[static_cast<size_t>(a)] && wide[static_cast<size_t>(pooled)]) << factor;
   }
   for (const float weight : {1.0F, 1e5F, 1e-5F}) {
-    GraphMaker m;
+    GraphBuilder m;
     const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
     const ValueId pooled = MaxPooled(&m, a);
     m.Output(Conv1x1(&m, pooled, std::vector<float>(4, weight)));
@@ -209,7 +209,7 @@ TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
 }
 
 TEST(HalfRanges, a_view_is_stored_as_its_source) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
   const ValueId view = m.Reshaped(a, {4, 4});
   m.Output(m.Unary(kNeg, m.WithNumber(kMul, a, 1e5)));
@@ -224,7 +224,7 @@ TEST(HalfRanges, a_view_is_stored_as_its_source) {
 // Returns the number of scales folded in factor * conv(x), or in conv(factor * x) if `before`; all
 // weights equal `weight`.
 int Folded(bool before, TfLiteType storage, float factor, float weight, float addend = 0) {
-  GraphMaker m;
+  GraphBuilder m;
   ValueId x = m.Conv3x3(m.Input({1, 3, 3, 4}), 4);  // a value that is stored
   const auto scaled = [&](ValueId id) {
     id = m.Binary(kMul, id, m.Constant({4}, std::vector<float>(4, factor)));
@@ -268,16 +268,16 @@ TEST(FoldScales, keeps_weights_in_the_range_of_float16) {
 TEST(FoldScales, stores_no_unscaled_value_as_float16) {
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 0.1F, 1), 0);
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 10, 1), 0);
-  const auto of = [](const std::function<ValueId(GraphMaker*)>& make, float addend) {
-    GraphMaker m;
+  const auto of = [](const std::function<ValueId(GraphBuilder*)>& make, float addend) {
+    GraphBuilder m;
     ValueId x = m.Binary(kMul, make(&m), m.Constant({4}, {0.5F, 1, -1, 0.1F}));
     if (addend != 0) x = m.Binary(kAdd, x, m.Constant({4}, std::vector<float>(4, addend)));
     m.Output(Conv1x1(&m, x, {1, 2, 3, 4}));
     m.graph.real_storage = kTfLiteFloat16;
     return FoldScales(&m.graph);
   };
-  const auto input = [](GraphMaker* m) { return m->Input({1, 2, 2, 4}); };
-  const auto bounded = [](GraphMaker* m) { return m->Unary(kLogistic, m->Input({1, 2, 2, 4})); };
+  const auto input = [](GraphBuilder* m) { return m->Input({1, 2, 2, 4}); };
+  const auto bounded = [](GraphBuilder* m) { return m->Unary(kLogistic, m->Input({1, 2, 2, 4})); };
   EXPECT_EQ(of(input, 0), 1) << "an input stays float32";
   EXPECT_EQ(of(input, 1), 0);
   EXPECT_EQ(of(bounded, 0), 1);
@@ -286,7 +286,7 @@ TEST(FoldScales, stores_no_unscaled_value_as_float16) {
 // ---- Results ------------------------------------------------------------------------------------
 
 TEST(RangeResults, a_sum_times_its_reciprocal_count_before_a_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId sum = m.Add(Reduce{ReduceKind::kSum, 6}, {m.Input({1, 100, 100, 2})}, {1, 1, 1, 2});
   m.Output(Conv1x1(&m, m.WithNumber(kMul, sum, 1e-4), {1, 2, 3, -1}));
   std::vector<float> x(20000);
@@ -295,7 +295,7 @@ TEST(RangeResults, a_sum_times_its_reciprocal_count_before_a_convolution) {
 }
 
 TEST(RangeResults, root_mean_squares_of_large_values) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({2, 4});
   const ValueId mean = Reduced(&m, ReduceKind::kMean, m.Binary(kMul, x, x));
   m.Output(m.Binary(kMul, x, m.Unary(kRsqrt, m.WithNumber(kAdd, mean, 1e-12))));
@@ -304,7 +304,7 @@ TEST(RangeResults, root_mean_squares_of_large_values) {
 }
 
 TEST(RangeResults, products_before_a_scale_and_a_convolution) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId product = m.Binary(kMul, m.Input({1, 1, 1, 2}), m.Input({1, 1, 1, 2}));
   m.Output(Conv1x1(&m, m.WithNumber(kMul, product, 1e-5), {1, 1}));
   ExpectResults(m.graph, {{1000, 2000}, {1000, 3000}}, {70});
@@ -313,17 +313,17 @@ TEST(RangeResults, products_before_a_scale_and_a_convolution) {
 TEST(RangeResults, scales_and_weights_that_cancel) {
   struct Case {
     float x, scale, weight;
-    bool behind;
+    bool after;
   };
   for (const Case& c : {Case{1e-15F, 1e20F, 1e25F, false}, Case{1e20F, 1e-20F, 1e-25F, false},
                         Case{1e-20F, 1e-20F, 1e37F, true}, Case{3000, 1e-3F, 1e-3F, false},
                         Case{60000, 1e-4F, 1, false}, Case{30, 1e-4F, 1e-3F, true}}) {
-    GraphMaker m;
+    GraphBuilder m;
     ValueId x = m.Binary(kAdd, m.Input({1, 1, 1, 2}), m.Input({1, 1, 1, 2}));
     x = MaxPooled(&m, x);
-    if (!c.behind) x = m.WithNumber(kMul, x, c.scale);
+    if (!c.after) x = m.WithNumber(kMul, x, c.scale);
     x = Conv1x1(&m, x, {c.weight, 2 * c.weight});
-    m.Output(c.behind ? m.WithNumber(kMul, x, c.scale) : x);
+    m.Output(c.after ? m.WithNumber(kMul, x, c.scale) : x);
     const double expected = (2.0 + 2 * 4) * c.x * c.scale * c.weight;
     ExpectResults(m.graph, {{c.x, 2 * c.x}, {c.x, 2 * c.x}}, {expected});
   }
@@ -331,7 +331,7 @@ TEST(RangeResults, scales_and_weights_that_cancel) {
 
 // Finite in float32; in float16 every element of a masked row would be -INFINITY.
 TEST(RangeResults, softmax_of_a_masked_row) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId scores = m.Binary(kAdd, m.Input({1, 4}), m.WithNumber(kMul, m.Input({1, 4}), -1e9));
   m.Output(m.Add(Softmax{}, {scores}, {1, 4}));
   ExpectResults(m.graph, {{0, 0, 0, 0}, {1, 1, 1, 1}}, {0.25, 0.25, 0.25, 0.25});
@@ -339,7 +339,7 @@ TEST(RangeResults, softmax_of_a_masked_row) {
 
 // 16-bit integers that are cast from reals, transposed, and cast back.
 TEST(RangeResults, moved_integers_keep_their_digits) {
-  GraphMaker m;
+  GraphBuilder m;
   Expression to, back;
   const int x = to.Apply(kRoundAway, to.Operand(0, kTfLiteFloat32));
   const int high = to.Apply(kMin, x, to.Constant(kTfLiteFloat32, 32767));

@@ -113,9 +113,9 @@ TEST(Simplified, makes_one_clamp_of_several) {
   const auto clamp = [](Expression* e, int x, double least, double most) {
     return e->Apply(kMin, Number32(e, most), e->Apply(kMax, Number32(e, least), x));
   };
-  const auto twice = [&](double least, double most, double then_least, double then_most) {
+  const auto twice = [&](double least, double most, double then_min, double then_max) {
     return SimplifiedText(Of([&](Expression* e, int x) {
-      return clamp(e, clamp(e, x, least, most), then_least, then_most);
+      return clamp(e, clamp(e, x, least, most), then_min, then_max);
     }));
   };
   EXPECT_EQ(twice(0, 6, 0, 6), "min(6, max(0, a))");

@@ -23,10 +23,10 @@ static void PrintTo(const Work& work, std::ostream* out) {
 namespace compiler_work_test {
 namespace {
 
-Work WorkOfLast(const GraphMaker& m) { return WorkOf(m.graph, m.graph.operations.back()); }
+Work WorkOfLast(const GraphBuilder& m) { return WorkOf(m.graph, m.graph.operations.back()); }
 
 TEST(Work, of_convolutions) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 4, 4, 6});
   // Two groups: a filter reads three channels.
   m.Add(Conv2d{{3, 3}, 2}, {x, m.Weights({8, 3, 3, 3}), kNoValue}, {1, 2, 2, 8});
@@ -39,7 +39,7 @@ TEST(Work, of_convolutions) {
 }
 
 TEST(Work, of_products) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId a = m.Input({2, 3, 5}), b = m.Input({2, 5, 7}), c = m.Input({2, 5, 3});
   m.Add(MatMul{}, {a, b, kNoValue}, {2, 3, 7});
   EXPECT_EQ(WorkOfLast(m), (Work{42 * 5, 0, 4 * (30 + 70 + 42), 1}));
@@ -48,7 +48,7 @@ TEST(Work, of_products) {
 }
 
 TEST(Work, of_expressions_and_epilogues) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({8});
   m.Binary(ScalarOp::kAdd, x, x);  // counted once
   EXPECT_EQ(WorkOfLast(m), (Work{0, 8, 64, 1}));
@@ -63,7 +63,7 @@ TEST(Work, of_expressions_and_epilogues) {
 }
 
 TEST(Work, of_windows_and_reductions) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId x = m.Input({1, 4, 4, 2});
   m.Add(Pool2d{PoolKind::kMax, {2, 2, 2, 2}}, {x}, {1, 2, 2, 2});
   EXPECT_EQ(WorkOfLast(m), (Work{0, 32, 4 * (32 + 8), 1}));
@@ -75,7 +75,7 @@ TEST(Work, of_windows_and_reductions) {
 
 // A copy reads as much as it writes; a view does nothing.
 TEST(Work, of_moves) {
-  GraphMaker m;
+  GraphBuilder m;
   const ValueId table = m.Input({100, 4}), places = m.Input({3}, kTfLiteInt32);
   m.Add(Gather{}, {table, places}, {3, 4});
   EXPECT_EQ(WorkOfLast(m), (Work{0, 0, 48 + 48 + 12, 1}));

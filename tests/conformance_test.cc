@@ -37,7 +37,7 @@ bool RunsAll() { return std::getenv("DEPUTY_ALL_ROWS") != nullptr; }
 
 // OpenCL drivers compile a program for each case, so targets with kernels for device classes other
 // than this machine's run a sample.
-size_t StepOfCases(const TargetRow& row) { return row.rarely && !RunsAll() ? 32 : 1; }
+size_t StepOfCases(const TargetRow& row) { return row.sampled && !RunsAll() ? 32 : 1; }
 
 // With a sanitizer, delegates and CPU tables with more than one thread run every eighth golden row,
 // and all operator cases: the kernels are already checked with one thread, and the rows exercise
@@ -50,7 +50,7 @@ constexpr size_t kFewRows = 1;
 
 size_t StepOfRows(const TargetRow& row, const Target& target) {
   if (RunsAll()) return 1;
-  if (row.on_device) return row.rarely ? 1024 : 256;
+  if (row.on_device) return row.sampled ? 1024 : 256;
   return target.has_delegate() || row.threads > 1 ? kFewRows : 1;
 }
 
@@ -131,7 +131,7 @@ std::set<std::string> ListedOperators(const std::string& library) {
 
 // Returns the reason why a target does not run here; "" if it does.
 std::string WhySkipped(const TargetRow& row) {
-  if (!IsHere(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
+  if (!IsAvailable(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
 #ifdef __SANITIZE_ADDRESS__
   if (row.threads > 2) return "takes long; two threads run";
   if (row.name == std::string("nnapi")) return "its stand-in takes minutes; nnapi_test runs it";
@@ -140,7 +140,7 @@ std::string WhySkipped(const TargetRow& row) {
   }
 #endif
   if (!row.on_device) return "";
-  return conformance::WhyNotHere(BuildPath(row.library), row.options);
+  return conformance::WhyUnavailable(BuildPath(row.library), row.options);
 }
 
 // The operator cases of one target. Those of a target that compiles a program for each case are
@@ -155,7 +155,7 @@ void PrintTo(const CasesOfTarget& cases, std::ostream* out) { *out << cases.row.
 std::vector<CasesOfTarget> CasesOfTargets() {
   std::vector<CasesOfTarget> all;
   for (const TargetRow& row : TargetRows()) {
-    const size_t parts = row.on_device && !row.rarely ? 4 : 1;
+    const size_t parts = row.on_device && !row.sampled ? 4 : 1;
     for (size_t part = 0; part < parts; ++part) all.push_back({row, part, parts});
   }
   return all;
@@ -193,7 +193,7 @@ TEST_P(ConformanceOfCases, every_operator_case_agrees) {
   }
   tally.Print("cases");
   EXPECT_EQ(tally.count(Kind::kDiffers), 0);
-  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(row.least_cases, step));
+  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(row.min_cases, step));
   if (row.all_listed) {
     EXPECT_THAT(ran, testing::IsSupersetOf(ListedOperators(BuildPath(row.library))));
   }
@@ -223,7 +223,7 @@ TEST_P(Conformance, every_golden_row_agrees) {
   }
   tally.Print("rows");
   EXPECT_EQ(tally.count(Kind::kDiffers), 0);
-  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(GetParam().least_rows, step));
+  EXPECT_GE(tally.count(Kind::kAgrees), FloorOfSample(GetParam().min_rows, step));
 }
 
 std::string ParameterName(const testing::TestParamInfo<TargetRow>& info) {

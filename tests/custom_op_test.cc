@@ -138,11 +138,11 @@ TEST_F(CustomOp, operator_with_data_gets_its_data_and_wins_over_the_plain_functi
 // Results of the resolver callbacks.
 TfLiteRegistration g_registration;
 TfLiteOperator* g_operator;
-int g_seen_user_data;
+int g_user_data;
 
 bool IsOurs(const char* name) { return std::string(name) == "AddOption"; }
 const TfLiteRegistration* FindCustom(void* user_data, const char* name, int) {
-  if (user_data == &g_seen_user_data) ++g_seen_user_data;
+  if (user_data == &g_user_data) ++g_user_data;
   return IsOurs(name) ? &g_registration : nullptr;
 }
 const TfLiteRegistration_V1* FindCustomV1(void*, const char* name, int) {
@@ -163,10 +163,10 @@ TEST_F(CustomOp, resolver_callback_gets_its_user_data_and_is_asked) {
   g_registration = RecordRegistration();
   g_registration.builtin_code = kTfLiteBuiltinCustom;
   g_registration.custom_name = "AddOption";
-  g_seen_user_data = 0;
-  TfLiteInterpreterOptionsSetOpResolver(options_, nullptr, &FindCustom, &g_seen_user_data);
+  g_user_data = 0;
+  TfLiteInterpreterOptionsSetOpResolver(options_, nullptr, &FindCustom, &g_user_data);
   ExpectRuns(kPlainCalls);
-  EXPECT_GT(g_seen_user_data, 0);
+  EXPECT_GT(g_user_data, 0);
 }
 
 TEST_F(CustomOp, registrations_of_64_bytes_are_read_no_further) {

@@ -570,21 +570,21 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
 
 // ---- Queries without applying -------------------------------------------------------------------
 
-using Said = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 // Returns "0#1 OPERATOR operator" for each node in the query; only the number for nodes that would
 // be claimed.
-TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Said* out_said) {
+TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Texts* out_texts) {
   return DeputyInterpreterCheckDelegate(
       t->get(), delegate,
-      [](void* said, int32_t subgraph, int32_t node, const DeputyNodeSupport* support) {
+      [](void* texts, int32_t subgraph, int32_t node, const DeputyNodeSupport* support) {
         std::string text = std::to_string(subgraph) + "#" + std::to_string(node);
         if (support->delegated == 0) {
           text += std::string(" ") + support->reason_name + " " + support->text;
         }
-        static_cast<Said*>(said)->push_back(text);
+        static_cast<Texts*>(texts)->push_back(text);
       },
-      out_said);
+      out_texts);
 }
 
 TEST(Check, a_delegate_is_asked_and_not_applied) {
@@ -592,9 +592,9 @@ TEST(Check, a_delegate_is_asked_and_not_applied) {
   WriteBytes(log, {});
   const Handle delegate = External("described0", {{"ops", "0"}, {"log", log}});
   TestInterpreter t(Chain(4));
-  Said said;
-  ASSERT_EQ(Check(&t, delegate.get(), &said), kTfLiteOk) << t.log();
-  EXPECT_THAT(said, ElementsAre("0#0", "0#1 OPERATOR operator", "0#2", "0#3 OPERATOR operator"));
+  Texts texts;
+  ASSERT_EQ(Check(&t, delegate.get(), &texts), kTfLiteOk) << t.log();
+  EXPECT_THAT(texts, ElementsAre("0#0", "0#1 OPERATOR operator", "0#2", "0#3 OPERATOR operator"));
   EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 0);
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 0);
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 4);
@@ -608,13 +608,13 @@ TEST(Check, a_delegate_that_does_not_say_has_to_be_applied) {
   Scripted delegate({0, 1, 2, 3});
   const Handle plain = External("elementwise");
   TestInterpreter t(Chain(4));
-  Said said;
-  EXPECT_EQ(Check(&t, delegate.get(), &said), kTfLiteUnresolvedOps);
+  Texts texts;
+  EXPECT_EQ(Check(&t, delegate.get(), &texts), kTfLiteUnresolvedOps);
   EXPECT_THAT(t.log(), HasSubstr("no support query"));
-  EXPECT_EQ(Check(&t, plain.get(), &said), kTfLiteUnresolvedOps);
-  EXPECT_TRUE(said.empty());
+  EXPECT_EQ(Check(&t, plain.get(), &texts), kTfLiteUnresolvedOps);
+  EXPECT_TRUE(texts.empty());
   EXPECT_EQ(delegate->calls[kScriptedPrepareDelegate], 0);
-  EXPECT_EQ(Check(&t, nullptr, &said), kTfLiteError);
+  EXPECT_EQ(Check(&t, nullptr, &texts), kTfLiteError);
   EXPECT_EQ(DeputyInterpreterCheckDelegate(nullptr, plain.get(), nullptr, nullptr), kTfLiteError);
 }
 

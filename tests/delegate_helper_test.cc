@@ -85,7 +85,7 @@ struct RandomGraph {
   int node_count() const { return static_cast<int>(inputs.size()); }
 
   // Returns the subsets that claiming `nodes` must produce.
-  std::vector<NodeSubset> TakenSubsets(const std::vector<int>& nodes) const {
+  std::vector<NodeSubset> ClaimedSubsets(const std::vector<int>& nodes) const {
     PartitionGraph graph;
     graph.tensor_count = 2 + node_count();
     for (int n = 0; n < node_count(); ++n) {
@@ -117,8 +117,8 @@ struct Mask {
   bool refused[64] = {};
 };
 
-bool AskMask(TfLiteContext*, TfLiteNode* node, const TfLiteRegistration*, void* mask, char* reason,
-             size_t reason_size) {
+bool QueryMask(TfLiteContext*, TfLiteNode* node, const TfLiteRegistration*, void* mask,
+               char* reason, size_t reason_size) {
   const int out = node->outputs->data[0];
   if (!static_cast<const Mask*>(mask)->refused[out]) return true;
   std::snprintf(reason, reason_size, "tensor %d is refused", out);
@@ -172,15 +172,15 @@ TEST(PartitionHelper, equals_brute_force_on_random_graphs_and_masks) {
       if (!mask.supported(n)) unsupported.push_back(n);
       if (mask.supported(n) && n >= first) supported.push_back(n);
     }
-    const std::vector<NodeSubset> expected = graph.TakenSubsets(supported);
+    const std::vector<NodeSubset> expected = graph.ClaimedSubsets(supported);
     bool asked = false;
     Probe probe([&](TfLiteContext* context) {
       asked = true;
       DeputyPartitionHelper helper;
       DeputyPartitionHelperInit(&helper, context);
-      EXPECT_EQ(
-          DeputyPartitionHelperPartition(&helper, &AskMask, const_cast<Mask*>(&mask), first, last),
-          kTfLiteOk);
+      EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &QueryMask, const_cast<Mask*>(&mask), first,
+                                               last),
+                kTfLiteOk);
       EXPECT_EQ(helper.plan->size, graph.node_count());
       EXPECT_EQ(ToVector(helper.supported), supported);
       EXPECT_EQ(helper.unsupported_count, static_cast<int>(unsupported.size()));
@@ -321,11 +321,11 @@ TEST(PartitionHelper, failures_of_the_context_are_errors_in_words) {
   BrokenContext broken;
   DeputyPartitionHelper helper;
   DeputyPartitionHelperInit(&helper, &broken.context);
-  EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &AskMask, nullptr, 0, INT_MAX), kTfLiteError);
+  EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &QueryMask, nullptr, 0, INT_MAX), kTfLiteError);
   EXPECT_THAT(broken.log, HasSubstr("execution plan"));
   broken.plan = DeputyIntArrayCreate(1);
   broken.plan->data[0] = 7;
-  EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &AskMask, nullptr, 0, INT_MAX), kTfLiteError);
+  EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &QueryMask, nullptr, 0, INT_MAX), kTfLiteError);
   EXPECT_THAT(broken.log, HasSubstr("not available (node 7)"));
   EXPECT_EQ(DeputyPartitionHelperPartitionNodes(&helper, broken.plan), kTfLiteError);
   EXPECT_THAT(broken.log, HasSubstr("preview"));

@@ -45,7 +45,7 @@ TfLiteRegistration Kernel(const char* name, int version = 1) {
 }
 
 // Queries all nodes, as every partition helper does.
-void LookAtAllNodes(TfLiteContext* context) {
+void QueryAllNodes(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;
   ASSERT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
   const std::vector<int> nodes(plan->data, plan->data + plan->size);
@@ -67,9 +67,9 @@ TfLiteStatus Replace(TfLiteContext* context, TfLiteDelegate* delegate,
   return status;
 }
 
-Programmed::Body LookAndTake(const TfLiteRegistration& kernel, int node) {
+Programmed::Body QueryAndClaim(const TfLiteRegistration& kernel, int node) {
   return [=](TfLiteContext* context, TfLiteDelegate* delegate) {
-    LookAtAllNodes(context);
+    QueryAllNodes(context);
     return Replace(context, delegate, kernel, {node});
   };
 }
@@ -90,11 +90,11 @@ std::string TraceOfInference(TestInterpreter* t) {
 TEST(OperatorsOfNodes, two_kernels_of_one_name_run_each_for_its_own_node) {
   for (const char* name : {"Same", static_cast<const char*>(nullptr)}) {
     Programmed delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
-      LookAtAllNodes(context);
+      QueryAllNodes(context);
       TfLiteStatus status = Replace(context, self, Kernel<'a'>(name), {1});
-      LookAtAllNodes(context);
+      QueryAllNodes(context);
       if (status == kTfLiteOk) status = Replace(context, self, Kernel<'b'>(name), {3});
-      LookAtAllNodes(context);
+      QueryAllNodes(context);
       return status;
     });
     TestInterpreter t(Chain(5));
@@ -104,9 +104,10 @@ TEST(OperatorsOfNodes, two_kernels_of_one_name_run_each_for_its_own_node) {
 }
 
 TEST(OperatorsOfNodes, kernels_of_several_delegates_may_have_one_name) {
-  Programmed a(LookAndTake(Kernel<'a'>(nullptr, 0), 1)), b(LookAndTake(Kernel<'b'>(nullptr, 0), 3));
+  Programmed a(QueryAndClaim(Kernel<'a'>(nullptr, 0), 1)),
+      b(QueryAndClaim(Kernel<'b'>(nullptr, 0), 3));
   Programmed looks([](TfLiteContext* context, TfLiteDelegate*) {
-    LookAtAllNodes(context);
+    QueryAllNodes(context);
     return kTfLiteOk;
   });
   TestInterpreter t(Chain(5));
@@ -116,10 +117,10 @@ TEST(OperatorsOfNodes, kernels_of_several_delegates_may_have_one_name) {
 
 // The nodes have different indices the second time.
 TEST(OperatorsOfNodes, nothing_is_left_of_kernels_that_were_removed) {
-  Programmed a(LookAndTake(Kernel<'a'>("A"), 0)), b(LookAndTake(Kernel<'b'>("B"), 2)),
-      c(LookAndTake(Kernel<'c'>("C"), 4));
+  Programmed a(QueryAndClaim(Kernel<'a'>("A"), 0)), b(QueryAndClaim(Kernel<'b'>("B"), 2)),
+      c(QueryAndClaim(Kernel<'c'>("C"), 4));
   Programmed fails([](TfLiteContext* context, TfLiteDelegate*) {
-    LookAtAllNodes(context);
+    QueryAllNodes(context);
     return kTfLiteError;
   });
   TestInterpreter t(Chain(6));
@@ -205,9 +206,9 @@ TEST(OpaqueOperators, the_first_of_a_name_serves_all_nodes_of_its_delegate) {
 TEST(OpaqueOperators, have_nothing_to_do_with_what_was_shown_of_a_plain_delegates_node) {
   static constexpr char kName[] = "Op";
   int invocations = 0;
-  Programmed plain(LookAndTake(Kernel<'a'>(kName), 0));
+  Programmed plain(QueryAndClaim(Kernel<'a'>(kName), 0));
   ProgrammedOpaque opaque([&](TfLiteContext* context, TfLiteDelegate* self) {
-    LookAtAllNodes(context);
+    QueryAllNodes(context);
     return ReplaceWith(context, self, CountingOperator(kName, &invocations), 2);
   });
   TestInterpreter t(Chain(4));

@@ -362,15 +362,15 @@ TEST(Subgraphs, any_other_status_leaves_the_earlier_ones_delegated) {
 }
 
 TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
-  int nodes_seen = -1;
+  int visited_nodes = -1;
   TfLiteStatus too_far = kTfLiteOk, after = kTfLiteOk;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
-    if (nodes_seen >= 0) return kTfLiteOk;
+    if (visited_nodes >= 0) return kTfLiteOk;
     TfLiteContext* other = nullptr;
     if (context->AcquireSubgraphContext(context, 2, &other) != kTfLiteOk) return kTfLiteError;
     TfLiteIntArray* plan = nullptr;
     if (other->GetExecutionPlan(other, &plan) != kTfLiteOk) return kTfLiteError;
-    nodes_seen = plan->size;
+    visited_nodes = plan->size;
     too_far = context->AcquireSubgraphContext(context, 3, &other);
     if (context->ReleaseSubgraphContext(context, 2) != kTfLiteOk) return kTfLiteError;
     after = other->GetExecutionPlan(other, &plan);
@@ -378,7 +378,7 @@ TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
   });
   TestInterpreter t(ThreeSubgraphs());
   ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
-  EXPECT_EQ(nodes_seen, 2);
+  EXPECT_EQ(visited_nodes, 2);
   EXPECT_EQ(too_far, kTfLiteError);
   EXPECT_EQ(after, kTfLiteError);
 }

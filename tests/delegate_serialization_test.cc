@@ -111,7 +111,7 @@ class Serialization : public testing::Test {
   }
 
   // Writes in a process that is killed at a step; returns true if it was.
-  bool WriteAndDie(KillAt step, const std::string& contents) const {
+  bool WriteAndCrash(KillAt step, const std::string& contents) const {
     const pid_t child = fork();
     if (child == 0) {
       kill_at = step;
@@ -173,7 +173,7 @@ TEST_F(Serialization, a_token_is_no_path) {
 
 TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
   for (const KillAt step : {KillAt::kFsync, KillAt::kRename}) {
-    ASSERT_TRUE(WriteAndDie(step, "never seen"));
+    ASSERT_TRUE(WriteAndCrash(step, "never seen"));
     EXPECT_EQ(Read(), kMiss);
     EXPECT_THAT(Files().back(), HasSubstr(".tmp"));
   }
@@ -181,10 +181,10 @@ TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
   EXPECT_EQ(Read(), "blob");
   // An existing entry remains unchanged.
   for (const KillAt step : {KillAt::kFsync, KillAt::kRename}) {
-    ASSERT_TRUE(WriteAndDie(step, "never seen"));
+    ASSERT_TRUE(WriteAndCrash(step, "never seen"));
     EXPECT_EQ(Read(), "blob");
   }
-  EXPECT_FALSE(WriteAndDie(KillAt::kNever, "by a child"));
+  EXPECT_FALSE(WriteAndCrash(KillAt::kNever, "by a child"));
   EXPECT_EQ(Read(), "by a child");
 }
 

@@ -209,9 +209,9 @@ void ThrowNow() { throw std::runtime_error("from a delegate"); }
 using Outputs = std::vector<std::vector<float>>;
 
 // Runs a model's inferences, with or without delegates.
-class Life {
+class LifeCycle {
  public:
-  Life(const Row& row, DeputyDelegatePolicy policy)
+  LifeCycle(const Row& row, DeputyDelegatePolicy policy)
       : row_(row), hot_(policy == kDeputyPolicyHot), t_(row.model, [&](auto* options) {
           TfLiteInterpreterOptionsAddCustomOp(options, "Accumulate", &kAccumulate, 1, 1);
           DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
@@ -311,7 +311,7 @@ struct Delegate {
 
 std::vector<Outputs> OnTheCpu(const Row& row) {
   std::vector<Outputs> expected;
-  Life cpu(row, kDeputyPolicyTfLite);
+  LifeCycle cpu(row, kDeputyPolicyTfLite);
   cpu.Run([&](const Outputs& outputs) { expected.push_back(outputs); });
   return expected;
 }
@@ -333,7 +333,7 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
     Delegate earlier(row(), row().earlier_claims, opaque()),
         delegate(row(), row().claims, opaque());
     {
-      Life life(row(), policy());
+      LifeCycle life(row(), policy());
       if (!row().earlier_claims.empty()) life.Apply(earlier.get());
       life.Apply(delegate.get());
       size_t round = 0;
@@ -364,7 +364,7 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
         upstream && row().dynamic && (believed || failure.kind == kScriptedNullInit);
     bool unwritten = false;
     {
-      Life life(row(), policy());
+      LifeCycle life(row(), policy());
       if (!row().earlier_claims.empty()) life.Apply(earlier.get());
       life.Apply(delegate.get());
       size_t round = 0;
@@ -396,18 +396,18 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
 TEST_P(DelegateSweep, every_callback_fails_at_every_call_in_every_way) {
   const std::vector<Outputs> expected = OnTheCpu(row());
   const std::vector<int> calls = CountCalls(expected);
-  int lives = 0;
+  int life_cycles = 0;
   for (const Failure& failure : kFailures) {
     const bool plain_only =
         failure.kind == kScriptedBadTemporary || failure.kind == kScriptedBadIndex;
     if (opaque() && plain_only) continue;
-    for (int call = 0; call < calls[failure.callback]; ++call, ++lives) {
+    for (int call = 0; call < calls[failure.callback]; ++call, ++life_cycles) {
       FailOnce(failure, call, expected);
       if (HasFailure()) return;
     }
   }
-  RecordProperty("lives", lives);
-  EXPECT_GT(lives, 20);
+  RecordProperty("lives", life_cycles);
+  EXPECT_GT(life_cycles, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, DelegateSweep,

@@ -27,8 +27,8 @@ using testing::HasSubstr;
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-struct KeptScripted {
-  explicit KeptScripted(int64_t flags = kStatic) : delegate(new ScriptedDelegate) {
+struct LongLivedScripted {
+  explicit LongLivedScripted(int64_t flags = kStatic) : delegate(new ScriptedDelegate) {
     static std::vector<std::shared_ptr<ScriptedDelegate>> kept;
     kept.push_back(delegate);
     ScriptedDelegateInit(delegate.get(), flags);
@@ -71,7 +71,7 @@ TEST(Delegate, every_mask_of_a_chain_equals_the_cpu_and_runs_in_the_delegate) {
   TestInterpreter cpu(model);
   const std::vector<float> expected = RunOnce(&cpu, kInput);
   for (int mask = 0; mask < 256; ++mask) {
-    KeptScripted scripted;
+    LongLivedScripted scripted;
     int runs = 0, taken = 0;
     for (int i = 0; i < 8; ++i) {
       scripted->claims[i] = (mask >> i & 1) != 0;
@@ -127,7 +127,7 @@ TEST(Delegate, random_graphs_and_masks_equal_the_cpu) {
     const std::vector<uint8_t> model = RandomGraph(&random, &nodes);
     TestInterpreter cpu(model);
     const auto expected = RunTwoInputs(&cpu);
-    KeptScripted scripted(round % 2 == 0 ? kStatic : kDynamic);
+    LongLivedScripted scripted(round % 2 == 0 ? kStatic : kDynamic);
     int taken = 0;
     for (int i = 0; i < nodes; ++i) taken += scripted->claims[i] = random() % 2 == 0;
     TestInterpreter t(model);
@@ -142,7 +142,7 @@ TEST(Delegate, opaque_delegates_do_the_same) {
   TestInterpreter cpu(model);
   const std::vector<float> expected = RunOnce(&cpu, kInput);
   for (int mask : {0, 1, 0x55, 0xf0, 0xff}) {
-    KeptScripted scripted;
+    LongLivedScripted scripted;
     int taken = 0;
     for (int i = 0; i < 8; ++i) taken += scripted->claims[i] = (mask >> i & 1) != 0;
     TfLiteOpaqueDelegate* opaque = ScriptedOpaqueDelegate(scripted.delegate.get());
@@ -158,7 +158,7 @@ TEST(Delegate, opaque_delegates_do_the_same) {
 }
 
 TEST(Delegate, two_in_sequence_share_the_graph) {
-  KeptScripted first, second;
+  LongLivedScripted first, second;
   first->claims[0] = first->claims[1] = true;
   second->claim_all = true;
   TestInterpreter cpu(Chain(6)), t(Chain(6));
@@ -170,7 +170,7 @@ TEST(Delegate, two_in_sequence_share_the_graph) {
 }
 
 TEST(Delegate, options_apply_in_order_and_a_failure_refuses_creation) {
-  KeptScripted good, bad;
+  LongLivedScripted good, bad;
   good->claims[0] = true;
   bad->claim_all = true;
   bad->failure = kScriptedErrorStatus;
@@ -216,7 +216,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
   for (int call = 0; call < 2; ++call) {
     TestInterpreter cpu(Chain(6)), t(Chain(6));
     const std::vector<float> expected = RunOnce(&cpu, kInput);
-    KeptScripted scripted;
+    LongLivedScripted scripted;
     scripted->claims[0] = scripted->claims[3] = true;  // two partitions
     scripted->failing_callback = GetParam().callback;
     scripted->failing_call = GetParam().callback == kScriptedPrepareDelegate ? 0 : call;
@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
-  KeptScripted first, second;
+  LongLivedScripted first, second;
   first->claims[0] = true;
   second->claims[3] = true;
   second->failure = kScriptedErrorStatus;
@@ -259,7 +259,7 @@ TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
 }
 
 TEST(DelegateErrors, swallowed_replace_failure_loses_no_node) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claims[0] = scripted->claims[3] = true;
   scripted->swallow_replace_error = true;
   scripted->failing_callback = kScriptedInit;
@@ -272,7 +272,7 @@ TEST(DelegateErrors, swallowed_replace_failure_loses_no_node) {
 }
 
 TEST(DelegateErrors, dynamic_delegate_fails_at_allocate_with_the_kernels_status) {
-  KeptScripted scripted(kDynamic);
+  LongLivedScripted scripted(kDynamic);
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedPrepareKernel;
   scripted->failure = kScriptedErrorStatus;
@@ -284,7 +284,7 @@ TEST(DelegateErrors, dynamic_delegate_fails_at_allocate_with_the_kernels_status)
 }
 
 TEST(DelegateErrors, failing_invoke_is_an_error_and_the_graph_stays_delegated) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
   scripted->failure = kScriptedErrorStatus;
@@ -298,7 +298,7 @@ TEST(DelegateErrors, failing_invoke_is_an_error_and_the_graph_stays_delegated) {
 }
 
 TEST(DelegateErrors, fallback_computes_on_the_cpu_and_says_delegate_error) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
   scripted->failing_call = 1;
@@ -318,7 +318,7 @@ TEST(DelegateErrors, fallback_computes_on_the_cpu_and_says_delegate_error) {
 }
 
 TEST(DelegateErrors, without_fallback_a_failing_kernel_fails_the_inference) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
   scripted->failing_call = 1;
@@ -342,7 +342,7 @@ TEST(DelegateErrors, static_delegate_on_unresolved_operators_changes_nothing) {
   m.SetInputs({x});
   m.SetOutputs({z});
   TestInterpreter t(m.Finish());
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claims[0] = true;
   EXPECT_EQ(Modify(&t, scripted.base()), kTfLiteUnresolvedOps);
   EXPECT_EQ(scripted->calls[kScriptedPrepareDelegate], 0);
@@ -359,7 +359,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   m.SetInputs({x, shape});
   m.SetOutputs({z});
   const std::vector<uint8_t> model = m.Finish();
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   TestInterpreter t(model);
   EXPECT_EQ(Modify(&t, scripted.base()), kTfLiteApplicationError);
@@ -369,7 +369,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(2, -4, 6, 8));
   // With the flag the delegate is applied, and prepared when the shape is known.
-  KeptScripted willing(kDynamic);
+  LongLivedScripted willing(kDynamic);
   willing->claim_all = true;
   TestInterpreter d(model);
   ASSERT_EQ(Modify(&d, willing.base()), kTfLiteOk) << d.log();
@@ -384,7 +384,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
 // ---- Undo and redo ------------------------------------------------------------------------------
 
 TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claims[1] = scripted->claims[2] = true;
   TestInterpreter cpu(Chain(6)), t(Chain(6));
   ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
@@ -408,7 +408,7 @@ TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
 }
 
 TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   TestInterpreter t(Chain(4));
   ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
@@ -419,7 +419,7 @@ TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
 }
 
 TEST(DelegateLife, every_kernel_is_freed_once) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claims[0] = scripted->claims[2] = scripted->claims[4] = true;
   {
     TestInterpreter t(Chain(6));
@@ -433,7 +433,7 @@ TEST(DelegateLife, every_kernel_is_freed_once) {
 // ---- Buffer handles -----------------------------------------------------------------------------
 
 TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claims[0] = scripted->claims[1] = true;  // followed by four nodes on the CPU
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(6));
@@ -449,7 +449,7 @@ TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
 }
 
 TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(4)), t(Chain(4));
@@ -469,7 +469,7 @@ TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
 
 TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
   // Upstream keeps the handle, and later overwrites a CPU result with old device data (abi.md F).
-  KeptScripted scripted;
+  LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
   scripted->failing_callback = kScriptedInvoke;

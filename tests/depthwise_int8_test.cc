@@ -43,13 +43,13 @@ std::vector<const CpuKernels*> TablesWithLines() {
 // ---- The table's lines ------------------------------------------------------------------------
 
 struct Line {
-  int lines, columns, channels, size, stride, before, behind;
+  int lines, columns, channels, size, stride, before, after;
   int above = 0;  // number of input rows missing at the top
   float factor = 1e-3f;
   int32_t largest_bias = 1000;
   int32_t zero_point = -5, low = -128, high = 127;
 
-  int width() const { return (columns - 1) * stride + size - before - behind; }
+  int width() const { return (columns - 1) * stride + size - before - after; }
   int rows() const { return (lines - 1) * stride + size; }
 };
 
@@ -175,8 +175,8 @@ TEST(DepthwiseInt8Lines, sums_of_all_channels_and_columns) {
       }
       for (int columns = 1; columns <= 160; columns += columns < 36 ? 1 : 7) {
         for (const int channels : {8, 16, 44, 64}) {
-          const int before = columns % (size + 2), behind = columns % 3;
-          Check({1 + columns % 3, columns, channels, size, stride, before, behind, columns % 2});
+          const int before = columns % (size + 2), after = columns % 3;
+          Check({1 + columns % 3, columns, channels, size, stride, before, after, columns % 2});
         }
       }
     }

@@ -20,13 +20,13 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Line {
-  int lines, columns, channels, rows, taps, stride, before, behind;
+  int lines, columns, channels, rows, taps, stride, before, after;
   float low = -kInfinity, high = kInfinity;
   bool adds = false;
   EpilogueF32::Curve curve = EpilogueF32::Curve::kNone;
 
-  // `behind` is the number of columns by which the last window extends beyond the input.
-  int width() const { return (columns - 1) * stride + taps - before - behind; }
+  // `after` is the number of columns by which the last window extends beyond the input.
+  int width() const { return (columns - 1) * stride + taps - before - after; }
   int image_rows() const { return lines + rows - 1; }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 // Checks that parts are consecutive from 0 to `count`, and that none is empty or larger than the
 // maximum.
-void ExpectWhole(const EvenCut& cut, int64_t count) {
+void ExpectCoversOnce(const EvenCut& cut, int64_t count) {
   int64_t end = 0;
   for (int64_t part = 0; part < cut.parts(); ++part) {
     ASSERT_EQ(cut.Begin(part), end);
@@ -28,7 +28,7 @@ TEST(EvenCut, covers_everything_once) {
         for (int64_t blocks : {0, 1, 2, 5, 200}) {
           SCOPED_TRACE(testing::Message() << count << " by " << unit << ", " << shares
                                           << " shares, " << blocks << " blocks");
-          ExpectWhole(EvenCut(count, unit, shares, blocks), count);
+          ExpectCoversOnce(EvenCut(count, unit, shares, blocks), count);
         }
       }
     }
@@ -43,7 +43,7 @@ TEST(EvenCut, covers_everything_once_in_blocks_that_halve) {
           SCOPED_TRACE(testing::Message() << count << " by " << unit << ", " << shares
                                           << " shares, " << least << " or more");
           const EvenCut cut = EvenCut::Halving(count, unit, shares, least);
-          ExpectWhole(cut, count);
+          ExpectCoversOnce(cut, count);
           const int64_t share = count / std::clamp<int64_t>(shares, 1, std::max<int64_t>(count, 1));
           for (int64_t part = 0; part < cut.parts(); ++part) {
             // The last unit of a share may be incomplete.

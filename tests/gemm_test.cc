@@ -718,7 +718,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
   }
 }
 
-// A tile converts rows ahead and reports the runs that are left to convert.
+// A tile converts part of a later call's rows to bfloat16 and reports the number of runs left.
 TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   constexpr int kDepth = 8, kSteps = kDepth / 2, kRuns = kSteps + 2;
   const std::vector<uint16_t> zeros(64 * kDepth);
@@ -758,7 +758,7 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
 // The epilogue of a bfloat16 tile of any width, with rows contiguous or apart, and with the output
 // stored over the addend.
 TEST(GemmBf16, sums_are_followed_as_one_by_one) {
-  constexpr int kDepth = 32, kMostRows = 33;
+  constexpr int kDepth = 32, kMaxRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
   const auto bf16 = [](float value) {
     return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16);
@@ -770,11 +770,11 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
     b.push_back(bf16(static_cast<float>(whole)));
   }
   const std::vector<float> bias = RandomSteps<float>(128, 8), slopes = RandomSteps<float>(128, 9);
-  const std::vector<float> terms = RandomSteps<float>(size_t{kMostRows} * 128, 10);
+  const std::vector<float> terms = RandomSteps<float>(size_t{kMaxRows} * 128, 10);
   for (const CpuKernels* cpu : Tables()) {
     if (cpu->gemm_bf16.tile == nullptr) continue;
     for (const int columns : {4, 8, 9, 16, 24, 30, 64}) {
-      for (const int rows : {1, 2, 3, 11, 16, 17, kMostRows}) {
+      for (const int rows : {1, 2, 3, 11, 16, 17, kMaxRows}) {
         for (const int apart : {0, 5}) {
           for (const auto curve : {EpilogueF32::Curve::kNone, EpilogueF32::Curve::kPrelu}) {
             const auto stride = static_cast<size_t>(columns + apart);

@@ -179,10 +179,10 @@ TEST(GoldenCompare, wants_refusals_refused_no_later_than_tflite) {
   EXPECT_FALSE(IsFine(row, found, kDeputyArithmeticDefault));
   found.outcome = Outcome::kRefusedCreate;
   EXPECT_TRUE(IsFine(row, found, kDeputyArithmeticDefault));
-  Row answered = RowOf(Rule::kEqual, kTfLiteInt8, {1}, {1});
-  EXPECT_FALSE(IsFine(answered, found, kDeputyArithmeticDefault));
-  answered.lenient = true;
-  EXPECT_TRUE(IsFine(answered, found, kDeputyArithmeticDefault));
+  Row computed = RowOf(Rule::kEqual, kTfLiteInt8, {1}, {1});
+  EXPECT_FALSE(IsFine(computed, found, kDeputyArithmeticDefault));
+  computed.lenient = true;
+  EXPECT_TRUE(IsFine(computed, found, kDeputyArithmeticDefault));
 }
 
 TEST(GoldenFiles, refuses_damaged_files) {

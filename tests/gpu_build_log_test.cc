@@ -40,9 +40,9 @@ std::string LogOf(cl_program program, cl_device_id device) {
   return log.find_first_not_of(" \t\r\n") == std::string::npos ? "" : log;
 }
 
-cl_int CL_API_CALL BuildAndKeepLog(cl_program program, cl_uint count, const cl_device_id* devices,
-                                   const char* options,
-                                   void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
+cl_int CL_API_CALL BuildAndStoreLog(cl_program program, cl_uint count, const cl_device_id* devices,
+                                    const char* options,
+                                    void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
   const cl_int code =
       RealCl().api->BuildProgram(program, count, devices, options, notify, user_data);
   Logs().push_back(LogOf(program, devices[0]));
@@ -65,7 +65,7 @@ class GpuBuildLog : public testing::Test {
   void SetUp() override {
     if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
     ClApi table = *RealCl().api;
-    table.BuildProgram = &BuildAndKeepLog;
+    table.BuildProgram = &BuildAndStoreLog;
     api_ = std::make_shared<const ClApi>(table);
     Logs().clear();
   }

@@ -114,7 +114,7 @@ class CacheTest : public testing::Test {
   }
 
   // Kills a child process between loading an entry and finishing its use.
-  void DieLoading(const Digest& key) const {
+  void CrashLoading(const Digest& key) const {
     const pid_t child = fork();
     if (child == 0) {
       std::string ignored;
@@ -399,7 +399,7 @@ TEST_F(CacheTest, two_processes_find_whole_entries) {
 
 TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
-  DieLoading(key_);
+  CrashLoading(key_);
   ASSERT_TRUE(fs::exists(MarkerOf(key_)));
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(Load(key_));

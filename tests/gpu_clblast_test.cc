@@ -17,7 +17,7 @@
 namespace deputy::gpu_cl::gpu_clblast_test {
 namespace {
 
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ValueId;
 
 // CLBlastSgemm of clblast_c.h, whose enumerations are ints.
@@ -100,7 +100,7 @@ TEST_F(GpuClblast, products_agree) {
       const std::vector<float> a = Random(size_t{kM} * kK, 1), b = Random(columns * kK, 2);
       const std::vector<float> expected = Product(a, b, kM, columns, kK, transposed);
 
-      GraphMaker g;
+      GraphBuilder g;
       const ValueId filter =
           g.Constant(transposed ? compiler::Shape{n, kK} : compiler::Shape{kK, n}, b);
       g.Output(g.Add(compiler::MatMul{false, transposed}, {g.Input({kM, kK}), filter}, {kM, n}));

@@ -12,7 +12,7 @@ namespace deputy::gpu_cl::gpu_cost_test {
 namespace {
 
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ScalarOp;
 
 constexpr Rates kRates = {.macs = 10, .steps = 2, .bytes = 4, .launch_ns = 100};
@@ -29,7 +29,7 @@ TEST(Cost, the_slower_of_arithmetic_and_memory_counts) {
 
 // |-x| over 64 floats, as two nodes.
 Graph TwoNodes() {
-  GraphMaker m;
+  GraphBuilder m;
   m.graph.outputs = {m.Unary(ScalarOp::kAbs, m.Unary(ScalarOp::kNeg, m.Input({64})))};
   m.graph.operations[1].node = 1;
   m.graph.operations[0].node = 0;

@@ -72,7 +72,7 @@ DeputyDelegateInfo FirstDelegate(const TestInterpreter& t) {
   return info;
 }
 
-void SetPicture(TestInterpreter* t, const std::vector<int32_t>& indices) {
+void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices) {
   std::vector<float> picture(16);
   for (size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
   t->Set<float>(0, picture);

@@ -66,8 +66,8 @@ std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
 // Returns the interpreter's description of the first applied delegate.
 DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
 
-// Sets the inputs of PictureModel.
-void SetPicture(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
+// Sets the inputs of ImageModel.
+void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
 
 }  // namespace deputy::gpu_cl
 

@@ -45,10 +45,10 @@ std::vector<uint8_t> ScaledModel(float factor) {
   return m.Finish();
 }
 
-std::vector<float> PictureOnTheCpu() {
-  TestInterpreter t(PictureModel());
+std::vector<float> ImageResultOnCpu() {
+  TestInterpreter t(ImageModel());
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetPicture(&t);
+  SetImage(&t);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   return t.Get<float>(0);
 }
@@ -79,17 +79,17 @@ TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
 }
 
 TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_devices) {
-  const std::vector<float> expected = PictureOnTheCpu();
+  const std::vector<float> expected = ImageResultOnCpu();
   const bool device_is_cpu = NewContext()->device().profile.device_class == DeviceClass::kCpu;
   for (const char* name : {"auto", "cpu", "desktop", "mobile"}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", name}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(FirstDelegate(t).node_count, 6);
     const int64_t before = Calls("EnqueueNDRangeKernel");
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), expected)) << name;
     // The reshape has no step; for CPUs a border is added to the image first.
@@ -110,13 +110,13 @@ TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
     const TestDelegate gpu(spy_->api(),
                            {{"device_class", "cpu"}, {"precision", on_cpu ? "fp32" : name}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     if (!on_cpu) {
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
       EXPECT_EQ(FirstDelegate(t).node_count, 6);
     }
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    SetPicture(&t);
+    SetImage(&t);
     t.Set<float>(0, thirds);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     found[name] = t.Get<float>(0);
@@ -200,7 +200,7 @@ TEST_F(GpuDelegateTest, of_few_partitions_the_most_worthwhile_is_taken) {
 TEST_F(GpuDelegateTest, quantised_models_can_be_switched_off) {
   for (const bool quantized : {true, false}) {
     const TestDelegate gpu(spy_->api(), {{"quantized", quantized ? "true" : "false"}});
-    TestInterpreter t(WholeModel(kTfLiteInt8));
+    TestInterpreter t(IntegerModel(kTfLiteInt8));
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(FirstDelegate(t).node_count, quantized ? 1 : 0);
@@ -255,19 +255,19 @@ TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
   EXPECT_FALSE(divided[2].supported);
   EXPECT_EQ(divided[2].reason, kDeputyReasonOperator);
   EXPECT_EQ(divided[2].text, "custom operator 'Backwards'");
-  const std::vector<Support> bytes = QuerySupport(gpu.get(), WholeModel(kTfLiteInt8));
+  const std::vector<Support> bytes = QuerySupport(gpu.get(), IntegerModel(kTfLiteInt8));
   EXPECT_EQ(bytes[0].reason, kDeputyReasonQuantization);
   EXPECT_EQ(bytes[0].text, "quantised operators are disabled by the option 'quantized'");
   const TestDelegate all(spy_->api());
-  const std::vector<Support> shorts = QuerySupport(all.get(), WholeModel(kTfLiteInt16));
+  const std::vector<Support> shorts = QuerySupport(all.get(), IntegerModel(kTfLiteInt16));
   EXPECT_EQ(shorts[0].reason, kDeputyReasonType);
   EXPECT_EQ(shorts[0].text, "INT16 is not supported (its sums exceed float32's precision)");
 }
 
 // ---- Gain ---------------------------------------------------------------------------------------
 
-int NodesTaken(const std::shared_ptr<const ClApi>& api, const OptionTexts& options,
-               const std::vector<uint8_t>& model) {
+int NodesClaimed(const std::shared_ptr<const ClApi>& api, const OptionTexts& options,
+                 const std::vector<uint8_t>& model) {
   const TestDelegate gpu(api, options);
   TestInterpreter t(model);
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -278,11 +278,11 @@ int NodesTaken(const std::shared_ptr<const ClApi>& api, const OptionTexts& optio
 // Models as small as these never gain; a minimum of 0 disables the check.
 TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
   const auto api = spy_->api();
-  EXPECT_EQ(NodesTaken(api, {}, DividedModel()), 3);
-  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "0"}}, DividedModel()), 0);
-  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "1e6"}}, PictureModel()), 0);
-  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "-1e6"}}, DividedModel()), 3);
-  EXPECT_EQ(NodesTaken(api, {{"min_gain_us", "1e6"}, {"force", "true"}}, DividedModel()), 3);
+  EXPECT_EQ(NodesClaimed(api, {}, DividedModel()), 3);
+  EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "0"}}, DividedModel()), 0);
+  EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "1e6"}}, ImageModel()), 0);
+  EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "-1e6"}}, DividedModel()), 3);
+  EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "1e6"}, {"force", "true"}}, DividedModel()), 3);
 }
 
 TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
@@ -303,7 +303,7 @@ TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
 
 TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
   const TestDelegate gpu(spy_->api());
-  const std::vector<Support> support = QuerySupport(gpu.get(), PictureModel());
+  const std::vector<Support> support = QuerySupport(gpu.get(), ImageModel());
   ASSERT_EQ(support.size(), 6u);
   for (const size_t node : {0, 1, 3, 4, 5}) EXPECT_GT(support[node].cost_ns, 0) << node;
   EXPECT_EQ(support[2].cost_ns, 0);  // RESHAPE
@@ -341,14 +341,14 @@ void GpuDelegateTest::ResizeAndCheck(const OptionTexts& options, const std::vect
   TestInterpreter t(BatchModel()), cpu(BatchModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   for (const int batch : batches) {
-    std::vector<float> pictures(static_cast<size_t>(16 * batch));
-    for (size_t i = 0; i < pictures.size(); ++i) {
-      pictures[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
+    std::vector<float> images(static_cast<size_t>(16 * batch));
+    for (size_t i = 0; i < images.size(); ++i) {
+      images[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
     }
     for (TestInterpreter* each : {&t, &cpu}) {
       ASSERT_EQ(each->Resize(0, {batch, 4, 4, 1}), kTfLiteOk) << each->log();
       ASSERT_EQ(each->Allocate(), kTfLiteOk) << each->log();
-      each->Set<float>(0, pictures);
+      each->Set<float>(0, images);
       ASSERT_EQ(each->Invoke(), kTfLiteOk) << each->log();
     }
     EXPECT_EQ(FirstDelegate(t).node_count, 4);
@@ -379,9 +379,9 @@ TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
   TestInterpreter t(BatchModel()), cpu(BatchModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   const auto run = [&](int batch) {
-    std::vector<float> pictures(static_cast<size_t>(16 * batch));
-    for (size_t i = 0; i < pictures.size(); ++i) {
-      pictures[i] = static_cast<float>((i * 7 + static_cast<size_t>(batch)) % 11) / 4 - 1;
+    std::vector<float> images(static_cast<size_t>(16 * batch));
+    for (size_t i = 0; i < images.size(); ++i) {
+      images[i] = static_cast<float>((i * 7 + static_cast<size_t>(batch)) % 11) / 4 - 1;
     }
     const int64_t kernels = Calls("CreateKernel"), buffers = Calls("CreateBuffer");
     for (TestInterpreter* each : {&t, &cpu}) {
@@ -391,7 +391,7 @@ TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
     const bool made = Calls("CreateKernel") > kernels;
     EXPECT_EQ(Calls("CreateBuffer") > buffers, made);
     for (TestInterpreter* each : {&t, &cpu}) {
-      each->Set<float>(0, pictures);
+      each->Set<float>(0, images);
       EXPECT_EQ(each->Invoke(), kTfLiteOk) << each->log();
     }
     EXPECT_EQ(FirstDelegate(t).node_count, 4);
@@ -443,16 +443,16 @@ TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
 TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
   for (const cl_int code : {CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", "cpu"}});
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    SetPicture(&t);
+    SetImage(&t);
     spy_->Fail("EnqueueNDRangeKernel", 2, code);
     int64_t before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_TRUE(spy_->failed());
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six steps, one of them twice
-    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
     // The refusal is remembered.
     before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -506,24 +506,24 @@ TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
 
 TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
   const TestDelegate gpu(spy_->api());
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (const int wrong : {4, -1}) {
-    SetPicture(&t, {3, wrong, 2});
+    SetImage(&t, {3, wrong, 2});
     EXPECT_EQ(t.Invoke(), kTfLiteError);
     EXPECT_THAT(t.log(), HasSubstr("node 3: expected indices from 0 to 3, found one out of range"));
     t.ClearLog();
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+    EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
   }
 }
 
 // All expensive work is done before the first run.
 TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   const TestDelegate gpu(spy_->api());
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   const char* const kMaking[] = {"CreateProgramWithSource",
@@ -538,7 +538,7 @@ TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   for (const char* function : kMaking) before.push_back(Calls(function));
   EXPECT_EQ(before[2], 1);
   for (int run = 0; run < 100; ++run) {
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   }
   for (const char* function : kMaking) after.push_back(Calls(function));
@@ -551,34 +551,34 @@ TEST_F(GpuDelegateTest, any_thread_may_do_the_next_thing) {
   std::unique_ptr<TestInterpreter> t;
   const auto on_a_thread = [](const auto& work) { std::thread(work).join(); };
   on_a_thread([&] {
-    t = std::make_unique<TestInterpreter>(PictureModel());
+    t = std::make_unique<TestInterpreter>(ImageModel());
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t->get(), gpu->get()), kTfLiteOk);
   });
   on_a_thread([&] { EXPECT_EQ(t->Allocate(), kTfLiteOk) << t->log(); });
   for (int run = 0; run < 2; ++run) {
     on_a_thread([&] {
-      SetPicture(t.get());
+      SetImage(t.get());
       EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
     });
   }
   EXPECT_EQ(FirstDelegate(*t).node_count, 6);
-  EXPECT_THAT(t->Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+  EXPECT_THAT(t->Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
   on_a_thread([&] { t.reset(); });
   on_a_thread([&] { gpu.reset(); });
 }
 
 TEST_F(GpuDelegateTest, interpreters_of_one_delegate_run_on_threads) {
-  const std::vector<float> expected = PictureOnTheCpu();
+  const std::vector<float> expected = ImageResultOnCpu();
   const TestDelegate gpu(spy_->api());
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
     threads.emplace_back([&] {
       for (int life = 0; life < 2; ++life) {
-        TestInterpreter t(PictureModel());
+        TestInterpreter t(ImageModel());
         ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk);
         ASSERT_EQ(t.Allocate(), kTfLiteOk);
         for (int run = 0; run < 20; ++run) {
-          SetPicture(&t);
+          SetImage(&t);
           ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
           ASSERT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), expected));
         }

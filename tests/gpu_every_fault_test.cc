@@ -87,8 +87,8 @@ std::vector<float> OnTheCpu(const NamedModel& model) {
 }
 
 // Runs the life of a delegate and of an interpreter that uses it. Returns "" or the problem.
-std::string Live(const std::shared_ptr<const ClApi>& api, const NamedModel& model,
-                 const std::vector<float>& expected) {
+std::string RunLifeCycle(const std::shared_ptr<const ClApi>& api, const NamedModel& model,
+                         const std::vector<float>& expected) {
   const TestDelegate gpu(api, {{"profiling", "true"}});
   if ((gpu.get() == nullptr) == gpu.error().empty()) return "an error without its text";
   TestInterpreter t(model.bytes, [](TfLiteInterpreterOptions* options) {
@@ -126,7 +126,7 @@ class GpuEveryFaultTest : public testing::Test {
   // excluded; see gpu_faults_test.cc.
   std::vector<Fault> AllFaults(const NamedModel& model) {
     const std::map<std::string, int64_t> before = spy_->calls();
-    EXPECT_EQ(Live(spy_->api(), model, expected_[&model]), "") << model.name;
+    EXPECT_EQ(RunLifeCycle(spy_->api(), model, expected_[&model]), "") << model.name;
     EXPECT_GT(spy_->calls()["EnqueueNDRangeKernel"], CallsOf(before, "EnqueueNDRangeKernel"))
         << model.name << " is left to the CPU";
     std::vector<Fault> faults;
@@ -142,7 +142,7 @@ class GpuEveryFaultTest : public testing::Test {
 
   void Try(const Fault& fault) {
     spy_->Fail(fault.function, fault.index, fault.code);
-    const std::string problem = Live(spy_->api(), *fault.model, expected_[fault.model]);
+    const std::string problem = RunLifeCycle(spy_->api(), *fault.model, expected_[fault.model]);
     const bool failed = spy_->failed();
     spy_->Fail("", -1, CL_SUCCESS);
     const std::string where = std::string(fault.model->name) + ": cl" + fault.function + ", call " +

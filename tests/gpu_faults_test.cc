@@ -36,17 +36,17 @@ const cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
                          -9999};
 
 // The result of a life: "" or the problem.
-struct Life {
+struct LifeCycle {
   std::string problem;
   std::string log;
   bool had_delegate = false;
 };
 
-void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life* life) {
+void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, LifeCycle* life) {
   static const std::vector<float> expected = [&] {
     TestInterpreter t(model);
     EXPECT_EQ(t.Allocate(), kTfLiteOk);
-    SetPicture(&t);
+    SetImage(&t);
     EXPECT_EQ(t.Invoke(), kTfLiteOk);
     return t.Get<float>(0);
   }();
@@ -58,7 +58,7 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
   const bool allocated = t.Allocate() == kTfLiteOk;
   if (!allocated) life->problem = "tensors were not allocated";
   for (int run = 0; run < 2 && allocated; ++run) {
-    SetPicture(&t);
+    SetImage(&t);
     if (t.Invoke() != kTfLiteOk) {
       life->problem = "the inference failed";
       break;
@@ -71,8 +71,8 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
   life->log = t.log();
 }
 
-Life Live(const std::shared_ptr<const ClApi>& api, const std::vector<uint8_t>& model) {
-  Life life;
+LifeCycle RunLifeCycle(const std::shared_ptr<const ClApi>& api, const std::vector<uint8_t>& model) {
+  LifeCycle life;
   // The device class is fixed, so that the steps are the same on every device.
   const TestDelegate gpu(api, {{"device_class", "cpu"}});
   life.had_delegate = gpu.get() != nullptr;
@@ -90,20 +90,20 @@ class GpuFaultsTest : public testing::Test {
   }
 
   // Runs a life in which the call fails. Returns whether the call was made.
-  bool LiveWith(const std::string& function, int64_t index, cl_int code) {
+  bool RunLifeCycleWithFault(const std::string& function, int64_t index, cl_int code) {
     const std::string where =
         "cl" + function + ", call " + std::to_string(index) + ", " + ClErrorName(code);
-    const std::map<std::string, int64_t> before = ObjectsOfLives();
+    const std::map<std::string, int64_t> before = ObjectsOfLifeCycles();
     spy_->Fail(function, index, code);
-    const Life life = Live(spy_->api(), model_);
+    const LifeCycle life = RunLifeCycle(spy_->api(), model_);
     const bool failed = spy_->failed();
     spy_->Fail("", -1, CL_SUCCESS);
     EXPECT_EQ(life.problem, "") << where << "\n" << life.log;
-    EXPECT_EQ(ObjectsOfLives(), before) << where;
+    EXPECT_EQ(ObjectsOfLifeCycles(), before) << where;
     return failed;
   }
   // Programs are not compared, because a context keeps them, including those of fallback kernels.
-  std::map<std::string, int64_t> ObjectsOfLives() const {
+  std::map<std::string, int64_t> ObjectsOfLifeCycles() const {
     std::map<std::string, int64_t> objects = spy_->objects();
     std::erase_if(objects,
                   [](const auto& entry) { return entry.first == "Program" || entry.second == 0; });
@@ -113,29 +113,29 @@ class GpuFaultsTest : public testing::Test {
   void FailEveryCall(const std::string& function, size_t codes) {
     for (size_t i = 0; i < codes; ++i) {
       int64_t index = 0;
-      while (LiveWith(function, index, kCodes[i])) ASSERT_LT(++index, 1000);
+      while (RunLifeCycleWithFault(function, index, kCodes[i])) ASSERT_LT(++index, 1000);
       EXPECT_GT(index, 0) << function << " is never called";
     }
   }
   // Returns a delegate that keeps a context with the programs of the model alive.
   std::unique_ptr<TestDelegate> Keeper() {
     auto keeper = std::make_unique<TestDelegate>(spy_->api());
-    EXPECT_EQ(Live(spy_->api(), model_).problem, "");
+    EXPECT_EQ(RunLifeCycle(spy_->api(), model_).problem, "");
     return keeper;
   }
 
   std::unique_ptr<ClSpy> spy_;
-  const std::vector<uint8_t> model_ = PictureModel();
+  const std::vector<uint8_t> model_ = ImageModel();
 };
 
 // Kernels of two inferences: a border around the image, and one per operator except the reshape.
-constexpr int kStepsOfLife = 2 * 6;
+constexpr int kStepsPerLifeCycle = 2 * 6;
 
 TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
-  const Life life = Live(spy_->api(), model_);
+  const LifeCycle life = RunLifeCycle(spy_->api(), model_);
   EXPECT_EQ(life.problem, "") << life.log;
   EXPECT_TRUE(life.had_delegate);
-  EXPECT_EQ(spy_->calls()["EnqueueNDRangeKernel"], kStepsOfLife);
+  EXPECT_EQ(spy_->calls()["EnqueueNDRangeKernel"], kStepsPerLifeCycle);
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
@@ -181,7 +181,7 @@ TEST_F(GpuFaultsTest, releases_that_fail_change_nothing) {
   api->ReleaseCommandQueue = &ReleaseWithError<&ClApi::ReleaseCommandQueue, cl_command_queue>;
   api->ReleaseProgram = &ReleaseWithError<&ClApi::ReleaseProgram, cl_program>;
   api->ReleaseContext = &ReleaseWithError<&ClApi::ReleaseContext, cl_context>;
-  const Life life = Live(api, model_);
+  const LifeCycle life = RunLifeCycle(api, model_);
   EXPECT_EQ(life.problem, "") << life.log;
   EXPECT_EQ(spy_->calls()["ReleaseContext"], 1);
   EXPECT_EQ(spy_->Unbalanced(), "");
@@ -196,7 +196,7 @@ cl_int CL_API_CALL BuildNothing(cl_program, cl_uint, const cl_device_id*, const 
 TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
   auto api = std::make_shared<ClApi>(*spy_->api());
   api->BuildProgram = &BuildNothing;
-  const Life life = Live(api, model_);
+  const LifeCycle life = RunLifeCycle(api, model_);
   EXPECT_EQ(life.problem, "");
   EXPECT_THAT(life.log, HasSubstr("does not compile"));
   EXPECT_EQ(spy_->Unbalanced(), "");
@@ -210,7 +210,7 @@ TEST_F(GpuFaultsTest, failed_inference_waits_for_what_was_enqueued) {
     TestInterpreter t(model_);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    SetPicture(&t);
+    SetImage(&t);
     const int64_t before = spy_->calls()["Finish"];
     spy_->Fail(function, 0, CL_OUT_OF_RESOURCES);
     EXPECT_EQ(t.Invoke(), kTfLiteError);
@@ -228,14 +228,14 @@ TEST_F(GpuFaultsTest, lost_device_is_another_context_for_the_next_delegate) {
         "EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {
     for (const cl_int code : {CL_OUT_OF_RESOURCES, CL_INVALID_COMMAND_QUEUE}) {
       const std::unique_ptr<TestDelegate> keeper = Keeper();
-      EXPECT_TRUE(LiveWith(function, 0, code)) << function;
+      EXPECT_TRUE(RunLifeCycleWithFault(function, 0, code)) << function;
       const int64_t contexts = spy_->calls()["CreateContext"];
       const int64_t steps = spy_->calls()["EnqueueNDRangeKernel"];
-      const Life next = Live(spy_->api(), model_);
+      const LifeCycle next = RunLifeCycle(spy_->api(), model_);
       EXPECT_EQ(next.problem, "") << next.log;
       EXPECT_EQ(spy_->calls()["CreateContext"] - contexts, code == CL_OUT_OF_RESOURCES ? 0 : 1)
           << function;
-      EXPECT_EQ(spy_->calls()["EnqueueNDRangeKernel"] - steps, kStepsOfLife) << function;
+      EXPECT_EQ(spy_->calls()["EnqueueNDRangeKernel"] - steps, kStepsPerLifeCycle) << function;
     }
   }
   EXPECT_EQ(spy_->Unbalanced(), "");
@@ -246,7 +246,7 @@ TEST_F(GpuFaultsTest, lost_device_stays_lost_for_its_delegate) {
   TestInterpreter t(model_);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetPicture(&t);
+  SetImage(&t);
   spy_->Fail("Finish", 0, CL_INVALID_COMMAND_QUEUE);
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_THAT(t.log(), HasSubstr("clFinish: CL_INVALID_COMMAND_QUEUE (-36)"));

@@ -27,7 +27,7 @@ namespace deputy::gpu_cl::gpu_fork_test {
 namespace {
 
 constexpr char kError[] = "does not work in its forked child";
-constexpr unsigned kSecondsToLive = 60;
+constexpr unsigned kTimeoutSeconds = 60;
 
 // LeakSanitizer reports the driver's objects when a child exits, because a child must not free
 // them.
@@ -43,7 +43,7 @@ int InChild(const std::function<bool()>& function) {
   fflush(nullptr);  // buffered output would be written again by children that exit
   const pid_t child = fork();
   if (child == 0) {
-    alarm(kSecondsToLive);
+    alarm(kTimeoutSeconds);
     _exit(function() ? 0 : 1);
   }
   int status = -1;

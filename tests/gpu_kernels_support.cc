@@ -15,7 +15,7 @@ namespace deputy::gpu_cl {
 
 using compiler::ElementCount;
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::Shape;
 using compiler::Value;
 using compiler::ValueId;
@@ -157,7 +157,7 @@ Shape OutputShape(const ConvRow& row) {
           OutputExtent(row.image[2], row.width, row), row.channels};
 }
 
-ValueId Conv(GraphMaker* g, const ConvRow& row, bool bias) {
+ValueId Conv(GraphBuilder* g, const ConvRow& row, bool bias) {
   std::vector<ValueId> inputs = {
       g->Input(row.image),
       g->Weights({row.channels, row.height, row.width, row.image[3] / row.groups})};

@@ -62,7 +62,7 @@ struct ConvRow {
 
 compiler::Window WindowOf(const ConvRow& row);
 compiler::Shape OutputShape(const ConvRow& row);
-compiler::ValueId Conv(compiler::GraphMaker* g, const ConvRow& row, bool bias);
+compiler::ValueId Conv(compiler::GraphBuilder* g, const ConvRow& row, bool bias);
 
 }  // namespace deputy::gpu_cl
 

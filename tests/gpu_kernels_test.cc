@@ -16,7 +16,7 @@ namespace {
 
 using compiler::Expression;
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ScalarOp;
 using compiler::Shape;
 using compiler::ValueId;
@@ -33,7 +33,7 @@ Expression Difference(bool bounded) {
 }
 
 TEST_P(GpuKernels, operands_are_broadcast) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({2, 5, 3, 37});
   for (const Shape& shape : {Shape{2, 5, 3, 37}, Shape{37}, Shape{3, 37}, Shape{5, 1, 1},
                              Shape{2, 1, 3, 1}, Shape{2, 5, 1, 37}, Shape{1}, Shape{}}) {
@@ -55,7 +55,7 @@ TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
   Expression e;
   const int a = e.Operand(0, kTfLiteFloat16), b = e.Operand(1, kTfLiteFloat16);
   e.Apply(ScalarOp::kMin, a, b);
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({1, 8, 8, 17}, kTfLiteFloat16);
   g.Output(g.Compute(e, {x, g.Input({1, 1, 1, 17}, kTfLiteFloat16)}));
   ExpectAgreement(g.graph);
@@ -64,7 +64,7 @@ TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
 // Every operation that supports vectors, for every type for which it does.
 TEST_P(GpuKernels, expressions_agree_in_vectors) {
   if (GetParam().width != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
-  GraphMaker g;
+  GraphBuilder g;
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt8, kTfLiteUInt8,
                                 kTfLiteInt16, kTfLiteInt32, kTfLiteInt64}) {
     const ValueId x = g.Input({41}, type), y = g.Input({41}, type);
@@ -98,7 +98,7 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
 // Lanes are independent of their neighbours.
 TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
   if (GetParam().half) GTEST_SKIP() << "float16 holds no such numbers";
-  GraphMaker g;
+  GraphBuilder g;
   std::vector<float> factors(41);
   for (size_t i = 0; i < factors.size(); ++i) factors[i] = i % 3 == 0 ? 1e7f : 1e-3f;
   const ValueId x = g.Binary(ScalarOp::kMul, g.Input({41}), g.Constant({41}, factors));
@@ -110,7 +110,7 @@ TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
 }
 
 TEST_P(GpuKernels, rows_of_softmax) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const Shape& shape : {Shape{3, 50}, Shape{1, 16}, Shape{7, 5}, Shape{2, 3, 1000},
                              Shape{5, 65}, Shape{1, 64}, Shape{2, 128}}) {
     for (const bool log : {false, true}) {
@@ -122,7 +122,7 @@ TEST_P(GpuKernels, rows_of_softmax) {
 
 TEST_P(GpuKernels, reductions_over_all_axes) {
   using compiler::ReduceKind;
-  GraphMaker g;
+  GraphBuilder g;
   const Shape shape = {2, 5, 3, 37};
   for (uint32_t axes = 1; axes < 16; ++axes) {
     Shape out = shape;
@@ -140,7 +140,7 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
 // For one image the border is added in the same step; for several images, or several channels per
 // column, it is not.
 TEST_P(GpuKernels, borders_on_every_side) {
-  GraphMaker g;
+  GraphBuilder g;
   const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
                            {0, 3, 0, 0}, {0, 0, 0, 3}, {1, 1, 1, 1}};
   for (const auto& side : kSides) {
@@ -153,7 +153,7 @@ TEST_P(GpuKernels, borders_on_every_side) {
 }
 
 TEST_P(GpuKernels, places_in_rows_and_ranges) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Transposed(g.Input({3, 40, 50}), {2, 0, 1}));
   g.Output(g.Transposed(g.Input({2, 3, 4, 5, 6}), {4, 2, 0, 3, 1}));
   g.Output(g.Padded(g.Input({2, 30, 20, 3}), 1, 2, 3, 4));
@@ -176,7 +176,7 @@ std::vector<double> Packed(const Graph& graph, const Packing& packing) {
 }
 
 TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
-  GraphMaker g;
+  GraphBuilder g;
   // Two groups of three columns of two rows, column after column.
   const ValueId filter = g.Constant({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const ValueId bias = g.Constant({6}, {-1, -2, -3, -4, -5, -6});
@@ -206,7 +206,7 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
 
 // For matrix units: two rows of a column are contiguous, and the last ones are padded with zeros.
 TEST(GpuPackingTest, chunks_of_the_depth_lie_column_by_column) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId filter = g.Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   Packing packing = {.filter = filter,
                      .bias = g.Constant({3}, {-1, -2, -3}),

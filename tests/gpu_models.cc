@@ -100,7 +100,7 @@ std::vector<uint8_t> CurvesModel() {
 
 }  // namespace
 
-std::vector<uint8_t> PictureModel() {
+std::vector<uint8_t> ImageModel() {
   ModelBuilder m;
   auto& fbb = m.fbb();
   constexpr auto kSame = schema::Padding::SAME;
@@ -184,7 +184,7 @@ std::vector<uint8_t> BatchModel() {
   return m.Finish();
 }
 
-std::vector<uint8_t> WholeModel(TfLiteType type) {
+std::vector<uint8_t> IntegerModel(TfLiteType type) {
   ModelBuilder m;
   const TensorExtras scaled = {.scale = {0.5f}, .zero_point = {0}};
   const int x = m.AddTensor(type, {1, 2}, "x", scaled);
@@ -212,11 +212,11 @@ std::vector<uint8_t> BridgedModel() {
 }
 
 std::vector<NamedModel> TwelveModels() {
-  return {{"picture", PictureModel()},
+  return {{"picture", ImageModel()},
           {"small", SmallModel()},
           {"divided", DividedModel()},
           {"batch", BatchModel()},
-          {"whole", WholeModel(kTfLiteInt8)},
+          {"whole", IntegerModel(kTfLiteInt8)},
           {"bridged", BridgedModel()},
           {"depthwise", DepthwiseModel()},
           {"moving", MovingModel()},

@@ -13,7 +13,7 @@ namespace deputy::gpu_cl {
 
 // CONV_2D, MAX_POOL_2D, RESHAPE, GATHER, FULLY_CONNECTED, SOFTMAX: from an image [1, 4, 4, 1] and
 // three indices from 0 to 3 to three rows of three probabilities.
-std::vector<uint8_t> PictureModel();
+std::vector<uint8_t> ImageModel();
 
 // max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
 std::vector<uint8_t> SmallModel();
@@ -25,7 +25,7 @@ std::vector<uint8_t> DividedModel();
 std::vector<uint8_t> BatchModel();
 
 // A product of two rows of integers, of type int8 or int16.
-std::vector<uint8_t> WholeModel(TfLiteType type);
+std::vector<uint8_t> IntegerModel(TfLiteType type);
 
 // m = |x|; n = -x; g = n reversed, which the CPU runs; y = m + g. The delegate has two partitions,
 // {ABS, NEG} and {ADD}; m is passed from the first to the second.

@@ -41,7 +41,7 @@ struct Row {
   std::string name, first, second;
   Measure measure;
   OptionTexts others = {};
-  std::vector<uint8_t> model = PictureModel();
+  std::vector<uint8_t> model = ImageModel();
 };
 
 std::string Text(int64_t number) { return std::to_string(number); }
@@ -166,7 +166,7 @@ std::vector<Row> Rows(const std::string& folder) {
          return Text(static_cast<int64_t>(seen.bytes)) + testing::PrintToString(seen.result);
        },
        {{"device_class", "cpu"}}},
-      {"quantized", "true", "false", nodes, {}, WholeModel(kTfLiteInt8)},
+      {"quantized", "true", "false", nodes, {}, IntegerModel(kTfLiteInt8)},
       {"max_partitions",
        "0",
        "1",
@@ -219,7 +219,7 @@ TEST_F(GpuOptionEffectsTest, storage_makes_images) {
   for (const char* storage : {"buffer", "image_2d", "image_3d"}) {
     const OptionTexts mobile = {
         {"optimize", "false"}, {"device_class", "mobile"}, {"storage", storage}};
-    const int64_t images = Use(mobile, PictureModel()).images;
+    const int64_t images = Use(mobile, ImageModel()).images;
     EXPECT_EQ(images > 0, std::string(storage) != "buffer") << storage;
   }
 }
@@ -227,7 +227,7 @@ TEST_F(GpuOptionEffectsTest, storage_makes_images) {
 TEST_F(GpuOptionEffectsTest, source_dir_receives_the_kernels) {
   const OptionTexts options = {{"optimize", "false"}, {"source_dir", folder_.c_str()}};
   RenewFolder();
-  Use(options, PictureModel());
+  Use(options, ImageModel());
   int sources = 0;
   for (const std::string& name : Files()) {
     if (!name.ends_with(".cl")) continue;
@@ -243,7 +243,7 @@ TEST_F(GpuOptionEffectsTest, source_dir_receives_the_kernels) {
 TEST_F(GpuOptionEffectsTest, a_source_that_cannot_be_written_is_reported) {
   const std::string nowhere = folder_ + "/nowhere";
   const TestDelegate gpu(spy_->api(), {{"optimize", "false"}, {"source_dir", nowhere.c_str()}});
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   EXPECT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk);
   EXPECT_NE(t.log().find("source_dir: " + nowhere + "/"), std::string::npos) << t.log();
   EXPECT_NE(t.log().find("No such file or directory"), std::string::npos) << t.log();

@@ -25,7 +25,7 @@ namespace deputy::gpu_cl::gpu_plan_test {
 namespace {
 
 using compiler::Expression;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ScalarOp;
 using compiler::ValueId;
 using testing::Each;
@@ -34,7 +34,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-Plan PlanOf(const GraphMaker& g, const PlanOptions& options = {}) {
+Plan PlanOf(const GraphBuilder& g, const PlanOptions& options = {}) {
   EXPECT_EQ(FindFault(g.graph), "");
   return MakePlan(g.graph, compiler::FindLifetimes(g.graph).storage, options);
 }
@@ -44,7 +44,7 @@ Argument Of(ValueId id) { return ValueBuffer{id}; }
 // ---- Element-wise expressions -------------------------------------------------------------------
 
 TEST(GpuPlanTest, expression_becomes_opencl_c) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({2, 3});
   Expression e;
   const int product =
@@ -68,7 +68,7 @@ TEST(GpuPlanTest, expression_becomes_opencl_c) {
 }
 
 TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({5000});
   const ValueId y = g.Unary(ScalarOp::kNeg, x);
   g.Output(y);
@@ -96,7 +96,7 @@ TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
 }
 
 TEST(GpuPlanTest, operand_is_broadcast_by_its_index) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({2, 3, 4}), row = g.Input({4}), column = g.Input({3, 1});
   const ValueId one = g.Input({1, 1});
   g.Output(g.Binary(ScalarOp::kAdd, x, row));
@@ -112,7 +112,7 @@ TEST(GpuPlanTest, operand_is_broadcast_by_its_index) {
 }
 
 TEST(GpuPlanTest, half_is_stored_but_not_computed_with) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Unary(ScalarOp::kAbs, g.Input({4}, kTfLiteFloat16)));
   const Plan plan = PlanOf(g);
   ASSERT_THAT(plan.kernels, SizeIs(1));
@@ -149,7 +149,7 @@ TEST(GpuPlanTest, each_type_has_its_text) {
       {ScalarOp::kAnd, kTfLiteBool, "(uchar)((uchar)(p0[i0] != 0) & (uchar)(p1[i1] != 0))"},
   };
   for (const Row& row : rows) {
-    GraphMaker g;
+    GraphBuilder g;
     const ValueId a = g.Input({4}, row.type);
     g.Output(g.Binary(row.op, a, g.Input({4}, row.type)));
     EXPECT_THAT(PlanOf(g).kernels, ElementsAre(HasSubstr(row.text))) << ScalarOpName(row.op);
@@ -157,7 +157,7 @@ TEST(GpuPlanTest, each_type_has_its_text) {
 }
 
 TEST(GpuPlanTest, casts_to_whole_numbers_are_clamped) {
-  GraphMaker g;
+  GraphBuilder g;
   Expression e;
   e.Cast(e.Operand(0, kTfLiteFloat32), kTfLiteInt8);
   g.Output(g.Compute(e, {g.Input({4})}));
@@ -169,7 +169,7 @@ TEST(GpuPlanTest, casts_to_whole_numbers_are_clamped) {
 // ---- Kernels and steps --------------------------------------------------------------------------
 
 // Adds a 3x3 convolution followed by a scale.
-ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scale) {
+ValueId ScaledConvolution(GraphBuilder* g, ValueId image, int channels, float scale) {
   const ValueId y = g->Conv3x3(image, channels);
   Expression e;
   e.Apply(ScalarOp::kMul, e.Operand(0, kTfLiteFloat32), e.Constant(kTfLiteFloat32, scale));
@@ -179,7 +179,7 @@ ValueId ScaledConvolution(GraphMaker* g, ValueId image, int channels, float scal
 
 // A tensor with many rows: each work item processes several of them.
 TEST(GpuPlanTest, rows_are_loops_of_loops) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({200, 300, 10});
   g.Output(g.Transposed(x, {1, 0, 2}));
   const Plan plan = PlanOf(g, {.ranges = true, .items = 4});
@@ -198,7 +198,7 @@ TEST(GpuPlanTest, rows_are_loops_of_loops) {
 }
 
 TEST(GpuPlanTest, layers_that_differ_in_numbers_share_a_kernel) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId image = g.Input({1, 9, 8, 2});
   const ValueId first = ScaledConvolution(&g, image, 4, 0.5f);
   const ValueId second = ScaledConvolution(&g, first, 3, 0.25f);
@@ -218,14 +218,14 @@ TEST(GpuPlanTest, layers_that_differ_in_numbers_share_a_kernel) {
 }
 
 TEST(GpuPlanTest, layers_that_differ_in_operations_do_not) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId image = g.Input({1, 9, 8, 2});
   g.Output(g.Conv3x3(ScaledConvolution(&g, image, 4, 0.5f), 3));
   EXPECT_THAT(PlanOf(g).kernels, SizeIs(2));
 }
 
 TEST(GpuPlanTest, views_have_no_steps_but_where_the_client_has_both_memories) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({2, 6});
   g.Output(g.Unary(ScalarOp::kNeg, g.Reshaped(g.Unary(ScalarOp::kAbs, x), {12})));
   EXPECT_THAT(PlanOf(g).steps, SizeIs(2));
@@ -237,7 +237,7 @@ TEST(GpuPlanTest, views_have_no_steps_but_where_the_client_has_both_memories) {
 }
 
 TEST(GpuPlanTest, what_is_empty_has_no_step) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Unary(ScalarOp::kNeg, g.Input({0, 3})));
   const Plan plan = PlanOf(g, {.ranges = true});
   EXPECT_THAT(plan.steps, SizeIs(0));
@@ -245,7 +245,7 @@ TEST(GpuPlanTest, what_is_empty_has_no_step) {
 }
 
 TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId image = g.Input({1, 4, 5, 2});
   g.Output(g.Transposed(image, {0, 2, 1, 3}));
   EXPECT_THAT(PlanOf(g).steps, SizeIs(1));
@@ -261,7 +261,7 @@ TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
 }
 
 TEST(GpuPlanTest, border_of_an_image_is_part_of_its_copy) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Padded(g.Input({1, 4, 5, 2}), 1, 2, 3, 1, {7, 7}));
   const Plan plan = PlanOf(g);
   ASSERT_THAT(plan.steps, SizeIs(1));
@@ -281,7 +281,7 @@ std::vector<int> IntsOf(const Step& step) {
 }
 
 TEST(GpuPlanTest, gather_reports_its_step_to_the_status) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId table = g.Input({5, 4}), indices = g.Input({3}, kTfLiteInt32);
   const ValueId a = g.Add(compiler::Gather{0, 0}, {table, indices}, {3, 4});
   g.Output(a);
@@ -314,7 +314,7 @@ TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
 
 // PoCL takes twice as long to compile vload16 and vstore16.
 TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId product = g.Add(compiler::MatMul{}, {g.Input({5, 8}), g.Weights({8, 37})}, {5, 37});
   g.Output(g.Add(compiler::Softmax{}, {product}, {5, 37}));
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt8, kTfLiteInt64}) {
@@ -333,7 +333,7 @@ TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
 // Otherwise a program would never be found in a cache.
 TEST(GpuPlanTest, text_is_the_same_every_time) {
   const auto make = [] {
-    GraphMaker g;
+    GraphBuilder g;
     compiler::Window window;
     window.height = window.width = 3;
     const ValueId conv = g.Add(compiler::Conv2d{window, 1},
@@ -352,7 +352,7 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
 // Without whole groups the driver chooses the size, which may be slow.
 TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   const auto local_of = [](const compiler::Shape& image, bool whole) {
-    GraphMaker g;
+    GraphBuilder g;
     compiler::Window window;
     window.height = window.width = 3;
     window.top = window.left = window.bottom = window.right = 1;

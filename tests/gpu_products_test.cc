@@ -19,7 +19,7 @@ namespace deputy::gpu_cl::gpu_products_test {
 namespace {
 
 using compiler::Expression;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ScalarOp;
 using compiler::Shape;
 using compiler::ValueId;
@@ -40,7 +40,7 @@ TEST_P(GpuProducts, products_in_tiles_of_groups) {
   };
   std::vector<std::string> group_sizes;
   for (const ConvRow& row : products) {
-    GraphMaker g;
+    GraphBuilder g;
     g.Output(Conv(&g, row, true));
     g.Output(g.Unary(ScalarOp::kTanh, Conv(&g, row, false)));
     compiler::FuseEpilogues(&g.graph);
@@ -68,7 +68,7 @@ TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
     device.profile.compute_units = units;
     ClStatus status;
     context_ = SharedContext::Create(WithMatrixUnits(*loaded_.api), device, &status);
-    GraphMaker g;
+    GraphBuilder g;
     std::vector<float> weights(
         static_cast<size_t>(row.channels * row.height * row.width * row.image[3]));
     std::mt19937 random(5);
@@ -115,7 +115,7 @@ const MatMulRow kMatMuls[] = {
 };
 
 TEST_P(GpuProducts, products_with_constants) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const MatMulRow& row : kMatMuls) {
     Shape out = row.a;
     if (row.transpose_a) std::swap(out[out.size() - 1], out[out.size() - 2]);
@@ -147,7 +147,7 @@ const MatrixRow kMatrices[] = {
 };
 
 TEST_P(GpuProducts, products_of_two_inputs) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const MatrixRow& row : kMatrices) {
     const size_t rank = std::max(row.a.size(), row.b.size());
     Shape out(rank, 1);
@@ -174,7 +174,7 @@ TEST_P(GpuProducts, products_of_two_inputs) {
 
 // Few rows, which a group of work items computes on GPUs with local memory, and more rows.
 TEST_P(GpuProducts, products_of_few_rows) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const int rows : {1, 3, 4, 5}) {
     for (const int columns : {4, 20, 136}) {
       g.Output(

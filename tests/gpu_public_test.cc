@@ -259,22 +259,22 @@ TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(nullptr);
 }
 
-std::vector<float> PictureOnTheCpu() {
-  TestInterpreter t(PictureModel());
+std::vector<float> ImageResultOnCpu() {
+  TestInterpreter t(ImageModel());
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetPicture(&t);
+  SetImage(&t);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   return t.Get<float>(0);
 }
 
 void ExpectItComputes(TfLiteDelegate* gpu) {
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(FirstDelegate(t).node_count, 6);
-  SetPicture(&t);
+  SetImage(&t);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), PictureOnTheCpu()));
+  EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
 }
 
 TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
@@ -305,8 +305,8 @@ TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
 
 // Returns {partitions, nodes} of a delegate made by TfLiteGpuDelegateV2Create; null options: the
 // defaults.
-std::pair<int, int> TakenByV2(const TfLiteGpuDelegateOptionsV2* options,
-                              const std::vector<uint8_t>& model) {
+std::pair<int, int> ClaimedByV2(const TfLiteGpuDelegateOptionsV2* options,
+                                const std::vector<uint8_t>& model) {
   TfLiteDelegate* gpu =
       Find<decltype(TfLiteGpuDelegateV2Create)>("TfLiteGpuDelegateV2Create")(options);
   std::pair<int, int> taken;
@@ -323,15 +323,15 @@ TEST(GpuLibraryTest, v2_options_change_what_is_taken_and_written) {
   if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
   const auto defaults =
       Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default");
-  EXPECT_EQ(TakenByV2(nullptr, DividedModel()), std::pair(1, 2));
+  EXPECT_EQ(ClaimedByV2(nullptr, DividedModel()), std::pair(1, 2));
   TfLiteGpuDelegateOptionsV2 options = defaults();
-  EXPECT_EQ(TakenByV2(&options, DividedModel()), std::pair(1, 2));
+  EXPECT_EQ(ClaimedByV2(&options, DividedModel()), std::pair(1, 2));
   options.max_delegated_partitions = 2;
-  EXPECT_EQ(TakenByV2(&options, DividedModel()), std::pair(2, 3));
+  EXPECT_EQ(ClaimedByV2(&options, DividedModel()), std::pair(2, 3));
   options = defaults();
-  EXPECT_EQ(TakenByV2(&options, WholeModel(kTfLiteInt8)).second, 1);
+  EXPECT_EQ(ClaimedByV2(&options, IntegerModel(kTfLiteInt8)).second, 1);
   options.experimental_flags = TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE;
-  EXPECT_EQ(TakenByV2(&options, WholeModel(kTfLiteInt8)).second, 0);
+  EXPECT_EQ(ClaimedByV2(&options, IntegerModel(kTfLiteInt8)).second, 0);
   const std::string folder = testing::TempDir() + "gpu_v2_" + std::to_string(getpid());
   for (const int64_t flag : {int64_t{TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE},
                              int64_t{TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION}}) {
@@ -339,7 +339,7 @@ TEST(GpuLibraryTest, v2_options_change_what_is_taken_and_written) {
     options.experimental_flags |= flag;
     options.serialization_dir = folder.c_str();
     options.model_token = "small";
-    EXPECT_EQ(TakenByV2(&options, SmallModel()), std::pair(1, 2));
+    EXPECT_EQ(ClaimedByV2(&options, SmallModel()), std::pair(1, 2));
     EXPECT_EQ(std::filesystem::exists(folder), flag != TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE);
   }
   std::filesystem::remove_all(folder);

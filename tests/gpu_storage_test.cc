@@ -24,7 +24,7 @@ namespace deputy::gpu_cl::gpu_storage_test {
 namespace {
 
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ValueId;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -99,7 +99,7 @@ TEST(StorageTest, automatic_is_images_on_adreno_alone) {
 // Columns 0 to 7 of three rows in panels of 4: in a buffer the panels are consecutive, in a
 // two-dimensional image they are next to each other.
 TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
-  GraphMaker g;
+  GraphBuilder g;
   std::vector<float> numbers;
   for (int d = 0; d < 2; ++d) {
     for (int c = 0; c < 8; ++c) numbers.push_back(static_cast<float>(10 * (d + 1) + c));
@@ -134,7 +134,7 @@ compiler::Window Square(int size, int border) {
 }
 
 Graph ConvGraph(int size, int channels, int groups = 1, int columns = 40) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Add(compiler::Conv2d{Square(size, size / 2), groups},
                  {g.Input({2, 6, 7, channels}), g.Weights({columns, size, size, channels / groups}),
                   g.Weights({columns})},
@@ -203,17 +203,17 @@ std::vector<GraphCase> GraphCases() {
   cases.push_back({"groups", ConvGraph(3, 16, 2), 1, true});
   cases.push_back({"odd columns", ConvGraph(3, 12, 1, 21), 1, true});
   cases.push_back({"odd channels", ConvGraph(3, 6), 0, true});
-  GraphMaker product;
+  GraphBuilder product;
   product.Output(product.Add(compiler::MatMul{},
                              {product.Input({5, 24}), product.Weights({24, 20})}, {5, 20}));
   cases.push_back({"matrices", product.graph, 1, true});
-  GraphMaker depthwise;
+  GraphBuilder depthwise;
   depthwise.Output(depthwise.Add(
       compiler::DepthwiseConv2d{Square(3, 1), 1},
       {depthwise.Input({1, 6, 5, 12}), depthwise.Weights({1, 3, 3, 12}), depthwise.Weights({12})},
       {1, 6, 5, 12}));
   cases.push_back({"depthwise", depthwise.graph, 2, false});
-  GraphMaker pool;
+  GraphBuilder pool;
   pool.Output(pool.Add(compiler::Pool2d{compiler::PoolKind::kMax, Square(3, 1)},
                        {pool.Input({1, 6, 5, 12})}, {1, 6, 5, 12}));
   cases.push_back({"pool", pool.graph, 1, false});
@@ -292,29 +292,29 @@ TEST_F(GpuStorageTest, library_without_images_has_buffers) {
   const TestDelegate gpu(std::make_shared<const ClApi>(old),
                          {{"device_class", "mobile"}, {"storage", "image_2d"}});
   ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(FirstDelegate(t).node_count, 6);
-  SetPicture(&t);
+  SetImage(&t);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(Calls("CreateImage"), 0);
 }
 
 TEST_F(GpuStorageTest, option_of_the_delegate_reaches_the_device) {
-  TestInterpreter cpu(PictureModel());
+  TestInterpreter cpu(ImageModel());
   ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
-  SetPicture(&cpu);
+  SetImage(&cpu);
   ASSERT_EQ(cpu.Invoke(), kTfLiteOk);
   for (const char* name : kNames) {
     const int64_t before = Calls("CreateImage");
     const TestDelegate gpu(spy_->api(), {{"device_class", "mobile"}, {"storage", name}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(FirstDelegate(t).node_count, 6);
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), testing::Pointwise(testing::FloatNear(1e-6f), cpu.Get<float>(0)));
     EXPECT_EQ(Calls("CreateImage") > before, std::string(name) != "buffer") << name;

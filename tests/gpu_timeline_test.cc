@@ -116,12 +116,12 @@ class GpuEventsTest : public SpiedDeviceTest {};
 TEST_F(GpuEventsTest, every_command_has_an_event_in_its_order) {
   const TestDelegate gpu(spy_->api(), {{"profiling", "true"}, {"device_class", "cpu"}});
   ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_TRUE(TakeAll(gpu.get()).empty());
   for (int run = 0; run < 2; ++run) {
-    SetPicture(&t);
+    SetImage(&t);
     const int64_t before = NowNs();
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     const int64_t after = NowNs();
@@ -149,10 +149,10 @@ TEST_F(GpuEventsTest, every_command_has_an_event_in_its_order) {
 
 TEST_F(GpuEventsTest, without_profiling_there_are_no_events) {
   const TestDelegate gpu(spy_->api());
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetPicture(&t);
+  SetImage(&t);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_TRUE(TakeAll(gpu.get()).empty());
   EXPECT_EQ(spy_->calls()["GetEventProfilingInfo"], 0);
@@ -160,10 +160,10 @@ TEST_F(GpuEventsTest, without_profiling_there_are_no_events) {
 
 TEST_F(GpuEventsTest, what_fails_leaves_no_event_behind) {
   const TestDelegate gpu(spy_->api(), {{"profiling", "true"}});
-  TestInterpreter t(PictureModel());
+  TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetPicture(&t);
+  SetImage(&t);
   spy_->Fail("EnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_EQ(spy_->objects()["Event"], 0);
@@ -179,9 +179,9 @@ TEST_F(GpuEventsTest, the_flag_follows_the_option) {
   EXPECT_EQ(TestDelegate(spy_->api(), {{"profiling", "true"}}).get()->flags, 4);
 }
 
-// Returns one "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_taken` receives
+// Returns one "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_events` receives
 // the events of the device.
-std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_taken) {
+std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_events) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_gpu.so").c_str());
   EXPECT_NE(plugin, nullptr) << DeputyLastError();
   const char* const keys[] = {"profiling", "device_class", "precision"};
@@ -190,7 +190,7 @@ std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::strin
   EXPECT_NE(gpu, nullptr) << DeputyLastError();
   std::vector<std::string> events;
   {
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
     EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     const auto add = [](void* data, const DeputyOpEvent* event) {
@@ -205,16 +205,16 @@ std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::strin
       }
       static_cast<std::vector<std::string>*>(data)->push_back(text);
     };
-    SetPicture(&t);
+    SetImage(&t);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();  // events of this run are not reported
     DeputyInterpreterSetProfileCallback(t.get(), add, &events);
-    SetPicture(&t);
+    SetImage(&t);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     const auto take = [](void* data, const DeputyDeviceEvent* event) {
       static_cast<std::vector<std::string>*>(data)->push_back(
           std::string(event->name) + (event->node < 0 ? "" : " " + std::to_string(event->node)));
     };
-    EXPECT_EQ(DeputyPluginTakeEvents(gpu, take, out_taken), kTfLiteOk) << DeputyLastError();
+    EXPECT_EQ(DeputyPluginTakeEvents(gpu, take, out_events), kTfLiteOk) << DeputyLastError();
   }
   DeputyPluginDeleteDelegate(gpu);
   DeputyPluginRelease(plugin);

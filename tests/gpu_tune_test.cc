@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ValueId;
 using testing::HasSubstr;
 
@@ -121,12 +121,12 @@ TEST(ClblastTest, library_that_is_missing_is_told) {
 }
 
 Graph ProductGraph(int m, int n, int k) {
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Add(compiler::MatMul{}, {g.Input({m, k}), g.Input({k, n})}, {m, n}));
   return g.graph;
 }
 
-size_t ClblastWays(const Graph& graph, const DeviceProfile& profile, bool has_clblast = true) {
+size_t ClblastVariants(const Graph& graph, const DeviceProfile& profile, bool has_clblast = true) {
   const auto ways =
       VariantsOf(graph, 0, PlanOptionsFor(profile, DeviceClass::kDesktop), profile, has_clblast);
   return static_cast<size_t>(
@@ -135,16 +135,16 @@ size_t ClblastWays(const Graph& graph, const DeviceProfile& profile, bool has_cl
 
 TEST(WaysTest, clblast_is_for_large_products_on_devices_it_knows) {
   const DeviceProfile amd = Profile(DeviceKind::kDiscreteGpu, "AMD");
-  EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 512), amd), 1u);
-  EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 512), amd, false), 0u);
-  EXPECT_EQ(ClblastWays(ProductGraph(511, 512, 512), amd), 0u);
-  EXPECT_EQ(ClblastWays(ProductGraph(512, 511, 512), amd), 0u);
-  EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 511), amd), 0u);
-  EXPECT_EQ(ClblastWays(ProductGraph(512, 512, 512), Profile(DeviceKind::kCpu, "AMD")), 0u);
-  GraphMaker g;  // a convolution that is a matrix product
+  EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 512), amd), 1u);
+  EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 512), amd, false), 0u);
+  EXPECT_EQ(ClblastVariants(ProductGraph(511, 512, 512), amd), 0u);
+  EXPECT_EQ(ClblastVariants(ProductGraph(512, 511, 512), amd), 0u);
+  EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 511), amd), 0u);
+  EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 512), Profile(DeviceKind::kCpu, "AMD")), 0u);
+  GraphBuilder g;  // a convolution that is a matrix product
   g.Output(g.Add(compiler::Conv2d{}, {g.Input({1, 32, 32, 512}), g.Weights({512, 1, 1, 512})},
                  {1, 32, 32, 512}));
-  EXPECT_EQ(ClblastWays(g.graph, amd), 0u);
+  EXPECT_EQ(ClblastVariants(g.graph, amd), 0u);
 }
 
 TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
@@ -168,7 +168,7 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   for (const KernelChoice& way : VariantsOf(product, 0, options, dedicated, false)) {
     EXPECT_EQ(way.sharing, 0);
   }
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Unary(compiler::ScalarOp::kAbs, g.Input({64})));
   EXPECT_EQ(VariantsOf(g.graph, 0, options, gpu, false).size(), 5u);
   EXPECT_TRUE(VariantsOf(g.graph, 0, PlanOptionsFor(gpu, DeviceClass::kCpu), gpu, false).empty());
@@ -216,7 +216,7 @@ class GpuTuneTest : public SpiedDeviceTest {
 };
 
 Graph ConvGraph() {
-  GraphMaker g;
+  GraphBuilder g;
   compiler::Window window;
   window.height = window.width = 3;
   window.top = window.left = window.bottom = window.right = 1;
@@ -253,17 +253,17 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
 // not a multiple of a group; groups of channels.
 std::vector<Graph> SharingGraphs() {
   std::vector<Graph> graphs = {ConvGraph()};
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Add(compiler::Conv2d{},
                  {g.Input({1, 5, 7, 37}), g.Weights({21, 1, 1, 37}), g.Weights({21})},
                  {1, 5, 7, 21}));
   graphs.push_back(g.graph);
-  GraphMaker grouped;
+  GraphBuilder grouped;
   grouped.Output(grouped.Add(compiler::Conv2d{{}, 2},
                              {grouped.Input({1, 4, 5, 8}), grouped.Weights({16, 1, 1, 4})},
                              {1, 4, 5, 16}));
   graphs.push_back(grouped.graph);
-  GraphMaker product;
+  GraphBuilder product;
   product.Output(product.Add(compiler::MatMul{},
                              {product.Input({3, 40}), product.Weights({40, 20})}, {3, 20}));
   graphs.push_back(product.graph);
@@ -489,7 +489,7 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
   constexpr int kM = 512, kN = 520, kK = 516;
   for (const bool transpose_a : {false, true}) {
     for (const bool transpose_b : {false, true}) {
-      GraphMaker g;
+      GraphBuilder g;
       const ValueId a = g.Input(transpose_a ? compiler::Shape{kK, kM} : compiler::Shape{kM, kK});
       const ValueId b = g.Weights(transpose_b ? compiler::Shape{kN, kK} : compiler::Shape{kK, kN});
       g.Output(g.Add(compiler::MatMul{transpose_a, transpose_b}, {a, b}, {kM, kN}));
@@ -512,9 +512,9 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
 TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
   std::vector<float> expected;
   {
-    TestInterpreter cpu(PictureModel());
+    TestInterpreter cpu(ImageModel());
     ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
-    SetPicture(&cpu);
+    SetImage(&cpu);
     ASSERT_EQ(cpu.Invoke(), kTfLiteOk);
     expected = cpu.Get<float>(0);
   }
@@ -526,11 +526,11 @@ TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
                                          {"cache_dir", folder_.c_str()},
                                          {"optimize", "false"}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(FirstDelegate(t).node_count, 6);
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), testing::Pointwise(testing::FloatNear(1e-6f), expected));
     built.push_back(Calls("BuildProgram") + Calls("CreateProgramWithBinary") - before);

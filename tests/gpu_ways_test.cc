@@ -22,7 +22,7 @@ namespace deputy::gpu_cl::gpu_ways_test {
 namespace {
 
 using compiler::Graph;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::ValueId;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -31,7 +31,7 @@ using testing::Pointwise;
 
 // A product, followed by windows of one channel: each has a vector kernel and a plain one.
 Graph TwoSteps() {
-  GraphMaker g;
+  GraphBuilder g;
   compiler::Window window;
   window.height = window.width = 3;
   window.top = window.left = window.bottom = window.right = 1;
@@ -242,7 +242,7 @@ TEST_F(GpuWaysTest, clblast_that_fails_is_replaced) {
   const ClblastApi failing = {[](int, int, int, size_t, size_t, size_t, float, cl_mem, size_t,
                                  size_t, cl_mem, size_t, size_t, float, cl_mem, size_t, size_t,
                                  cl_command_queue*, cl_event*) { return -2039; }};
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Add(compiler::MatMul{}, {g.Input({512, 512}), g.Weights({512, 512})}, {512, 512}));
   const std::vector<float> expected = Expected(g.graph);
   ExecutorOptions options = Options();
@@ -260,20 +260,20 @@ TEST_F(GpuWaysTest, clblast_that_fails_is_replaced) {
 // ---- The delegate -------------------------------------------------------------------------------
 
 TEST_F(GpuWaysTest, delegate_computes_all_the_same) {
-  TestInterpreter cpu(PictureModel());
+  TestInterpreter cpu(ImageModel());
   ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
-  SetPicture(&cpu);
+  SetImage(&cpu);
   ASSERT_EQ(cpu.Invoke(), kTfLiteOk);
   // The first step of the model is a convolution.
   for (const char* function : {"BuildProgram", "EnqueueNDRangeKernel"}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", "desktop"}, {"optimize", "false"}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
     spy_->Fail(function, 0, CL_BUILD_PROGRAM_FAILURE);
-    TestInterpreter t(PictureModel());
+    TestInterpreter t(ImageModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     EXPECT_EQ(FirstDelegate(t).node_count, 6);
-    SetPicture(&t);
+    SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_TRUE(spy_->failed());
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), cpu.Get<float>(0)));

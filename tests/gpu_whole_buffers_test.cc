@@ -18,7 +18,7 @@
 namespace deputy::gpu_cl::gpu_whole_buffers_test {
 namespace {
 
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::Interval;
 using compiler::MemoryPlan;
 using compiler::ScalarOp;
@@ -80,7 +80,7 @@ TEST(GpuWholeBuffersTest, intervals_that_overlap_never_share_a_block) {
 class GpuWholeBuffersOfDeviceTest : public SpiedDeviceTest {};
 
 TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
-  GraphMaker g;
+  GraphBuilder g;
   const ValueId x = g.Input({1000});
   ValueId y = x;
   for (int i = 0; i < 5; ++i) y = g.Binary(ScalarOp::kSub, g.Unary(ScalarOp::kNeg, y), x);
@@ -110,7 +110,7 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
 // Uploads in pieces through pinned memory; and without it as before.
 TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged) {
   constexpr int kCount = (9 << 20) / sizeof(float) + 5;
-  GraphMaker g;
+  GraphBuilder g;
   g.Output(g.Unary(ScalarOp::kNeg, g.Input({kCount})));
   std::vector<float> in(kCount), out(kCount);
   for (int i = 0; i < kCount; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i);

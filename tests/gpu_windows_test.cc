@@ -15,7 +15,7 @@ namespace deputy::gpu_cl::gpu_windows_test {
 namespace {
 
 using compiler::Expression;
-using compiler::GraphMaker;
+using compiler::GraphBuilder;
 using compiler::Operation;
 using compiler::ScalarOp;
 using compiler::Shape;
@@ -44,7 +44,7 @@ const ConvRow kConvs[] = {
 };
 
 TEST_P(GpuConvolutions, convolutions_of_all_sizes) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const ConvRow& row : kConvs) {
     g.Output(Conv(&g, row, true));
     g.Output(Conv(&g, row, false));
@@ -56,7 +56,7 @@ TEST_P(GpuConvolutions, convolutions_of_all_sizes) {
 
 // Epilogues: bounds, a second tensor, values per channel, an activation, a type conversion.
 TEST_P(GpuConvolutions, epilogues_of_convolutions) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const ConvRow& row : {kConvs[0], kConvs[1], kConvs[2], kConvs[8]}) {
     const Shape shape = OutputShape(row);
     g.Output(g.WithNumber(ScalarOp::kMin, g.WithNumber(ScalarOp::kMax, Conv(&g, row, true), 0), 6));
@@ -78,7 +78,7 @@ TEST_P(GpuConvolutions, epilogues_of_convolutions) {
 // Bounds and sums that share a kernel, and similar expressions that do not: they differ for NaN.
 TEST_P(GpuConvolutions, common_epilogues) {
   const Shape image = {1, 5, 5, 32};
-  GraphMaker g;
+  GraphBuilder g;
   const auto conv = [&] {
     return g.Add(compiler::Conv2d{}, {g.Input(image), g.Weights({32, 1, 1, 32})}, image);
   };
@@ -95,7 +95,7 @@ TEST_P(GpuConvolutions, common_epilogues) {
   }
   ExpectAgreement(g.graph);
 
-  GraphMaker others;
+  GraphBuilder others;
   const auto other = [&] {
     return others.Add(compiler::Conv2d{}, {others.Input(image), others.Weights({32, 1, 1, 32})},
                       image);
@@ -137,7 +137,7 @@ const ConvRow kWindows[] = {
 };
 
 TEST_P(GpuWindows, depthwise_convolutions_of_all_sizes) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const ConvRow& row : kWindows) {
     const ValueId filter = g.Weights({1, row.height, row.width, row.channels});
     const ValueId image = g.Input(row.image);
@@ -154,7 +154,7 @@ TEST_P(GpuWindows, depthwise_convolutions_of_all_sizes) {
 }
 
 TEST_P(GpuWindows, pools_of_all_sizes) {
-  GraphMaker g;
+  GraphBuilder g;
   for (const ConvRow& row : kWindows) {
     if (row.dilation != 1 || row.padding >= row.width) continue;
     for (const auto kind :

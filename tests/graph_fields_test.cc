@@ -102,7 +102,7 @@ void Change(Value& value) {
 struct Changes {
   std::vector<std::string> by_copy, by_validation;
   bool by_digest = false;
-  bool put_back = false;
+  bool restored = false;
 };
 
 std::vector<std::string> Found(const SavedFields& saved) {
@@ -129,7 +129,7 @@ Changes ChangeOne(HandGraph* graph, Struct* fields, Member member) {
   snapshot.Restore([](int) {});
   bool same = true;
   copy.Compare(*fields, [&](const char*) { same = false; });
-  changes.put_back = same && GraphDigest(**graph) == digest;
+  changes.restored = same && GraphDigest(**graph) == digest;
   if constexpr (!kIsArray<Value>) {
     fields->*member = before;
   } else if (fields->*member != before) {  // the snapshot restores a copy
@@ -156,7 +156,7 @@ TEST_F(EachField, of_a_tensor_is_noticed) {
     EXPECT_THAT(changes.by_validation, ElementsAre(name));
     const bool is_address = std::string(name) == "data";
     EXPECT_EQ(changes.by_digest, !is_address);
-    EXPECT_EQ(changes.put_back, kind != FieldKind::kOwned && !is_address);
+    EXPECT_EQ(changes.restored, kind != FieldKind::kOwned && !is_address);
   });
 }
 
@@ -167,7 +167,7 @@ TEST_F(EachField, of_a_node_is_noticed) {
     EXPECT_THAT(changes.by_copy, ElementsAre(name));
     EXPECT_THAT(changes.by_validation, ElementsAre(name));
     EXPECT_TRUE(changes.by_digest);
-    EXPECT_EQ(changes.put_back, kind != FieldKind::kOwned);
+    EXPECT_EQ(changes.restored, kind != FieldKind::kOwned);
   });
 }
 
@@ -183,7 +183,7 @@ TEST_F(EachField, of_a_registration_is_noticed_but_the_runtimes_own) {
       EXPECT_THAT(changes.by_copy, ElementsAre(name));
       EXPECT_THAT(changes.by_validation, ElementsAre("registration"));
       EXPECT_TRUE(changes.by_digest);
-      EXPECT_TRUE(changes.put_back);
+      EXPECT_TRUE(changes.restored);
     }
   });
 }

@@ -98,7 +98,7 @@ TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
 ViewOffer Views(ViewOffer::Kind kind, size_t offset = 0) { return {kind, 0, offset}; }
 constexpr auto kMade = ViewOffer::Kind::kInputsInOutput, kRead = ViewOffer::Kind::kOutputsInInput;
 
-std::vector<size_t> PlacesOf(const std::vector<Arena::Slot>& tensors) {
+std::vector<size_t> OffsetsOf(const std::vector<Arena::Slot>& tensors) {
   std::vector<size_t> places;
   for (const Arena::Slot& tensor : tensors) places.push_back(tensor.owner_offset);
   return places;
@@ -108,7 +108,7 @@ TEST(InPlacePass, parts_are_made_where_their_whole_will_be) {
   std::vector<Arena::Slot> tensors = {Of(1, 5), Of(2, 5, 128), Of(5, 7, 192)};
   EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
             (std::vector<int>{2, 2, -1}));
-  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 64, 0}));
+  EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 64, 0}));
   EXPECT_EQ(tensors[2].lifetime.first, 1);
   // The caller's memory, for an output of the graph.
   tensors = {Of(1, 5), Of(2, 5, 128), Of(0, kForever, 192)};
@@ -125,7 +125,7 @@ TEST(InPlacePass, what_lies_in_a_part_goes_with_it) {
                          {3, kTwoAndFour, kThree, 0, Views(kMade)}},
                         &tensors),
             (std::vector<int>{3, 3, 3, -1, 3}));
-  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 0, 0, 0, 64}));
+  EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 0, 0, 0, 64}));
   EXPECT_EQ(tensors[3].lifetime.first, 0);
 }
 
@@ -134,7 +134,7 @@ TEST(InPlacePass, parts_are_read_where_their_whole_is) {
   const int kOneAndTwo[] = {1, 2};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOneAndTwo, 0, Views(kRead)}}, &tensors),
             (std::vector<int>{-1, 0, 0}));
-  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 0, 64}));
+  EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 0, 64}));
   EXPECT_EQ(tensors[0].lifetime.last, 6);
   // A part of a part.
   tensors = {Of(1, 2, 256), Of(2, 3, 128), Of(3, 4)};
@@ -142,7 +142,7 @@ TEST(InPlacePass, parts_are_read_where_their_whole_is) {
       OwnersAfter({{2, kZero, kOne, 0, Views(kRead, 128)}, {3, kOne, kTwo, 0, Views(kRead, 64)}},
                   &tensors),
       (std::vector<int>{-1, 0, 0}));
-  EXPECT_EQ(PlacesOf(tensors), (std::vector<size_t>{0, 128, 192}));
+  EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 128, 192}));
 }
 
 // A node that modifies a part must be the last to read the whole.
@@ -156,8 +156,8 @@ TEST(InPlacePass, parts_behind_one_that_is_no_tensor_of_the_arena_are_copied) {
 
 TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
   constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
-  const auto owner_of_changed = [&](int last_of_whole) {
-    std::vector<Arena::Slot> tensors = {Of(1, last_of_whole, 128), Of(2, 3), Of(3, 5)};
+  const auto owner_of_changed = [&](int last_use_of_whole) {
+    std::vector<Arena::Slot> tensors = {Of(1, last_use_of_whole, 128), Of(2, 3), Of(3, 5)};
     return OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {3, kOne, kTwo, kMask}}, &tensors)[2];
   };
   EXPECT_EQ(owner_of_changed(4), -1);

@@ -521,7 +521,7 @@ TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
 
 // t = |x|; a = RESHAPE(t), a view of t's memory; d has a shape that is known after its node has
 // run; out = -a, last = -t.
-std::vector<uint8_t> ViewBesideDynamic() {
+std::vector<uint8_t> ViewAndDynamic() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
   const int t = m.AddTensor(kTfLiteFloat32, {4}, "t");
@@ -544,7 +544,7 @@ std::vector<uint8_t> ViewBesideDynamic() {
 // The client sets custom memory for t after the first nodes were planned: the view's address must
 // not change when the other tensors are planned during the run.
 TEST(Interpreter, a_view_keeps_its_place_when_its_owner_leaves_the_arena) {
-  TestInterpreter t(ViewBesideDynamic());
+  TestInterpreter t(ViewAndDynamic());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Tensor(2)->data.data, t.Tensor(1)->data.data);
   alignas(64) float memory[4] = {};

@@ -51,11 +51,11 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
       for (int i = 0; i < count; ++i) {
         if (i % every != every - 1) continue;
         values[static_cast<size_t>(i)] = -5;
-        int rest = i, behind = count;
+        int remainder = i, divisor = count;
         for (const int extent : shape) {
-          behind /= extent;
-          expected.push_back(rest / behind);
-          rest %= behind;
+          divisor /= extent;
+          expected.push_back(remainder / divisor);
+          remainder %= divisor;
         }
       }
       interpreter.Set(0, values);

@@ -259,14 +259,14 @@ TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
   ExpectRefused(&m, "expected at most 2^30 weights per channel, found more");
 }
 
-int64_t values_asked_for = 0;
+int64_t requested_values = 0;
 
 // Rows of more than 2^31 values, in vectors that span pixels.
 TEST(DepthwiseConv, counts_the_values_of_long_rows) {
   constexpr int kWidth = 1 << 26, kChannels = 33;
   CpuKernels cpu;
   cpu.depthwise_f32.columns = [](const DepthwiseColumnsF32& in) {
-    values_asked_for += int64_t{in.columns} * in.channels;
+    requested_values += int64_t{in.columns} * in.channels;
   };
   ConvShape shape;
   shape.y = {.input = 1, .filter = 1, .stride = 1, .output = 1};
@@ -279,11 +279,11 @@ TEST(DepthwiseConv, counts_the_values_of_long_rows) {
   const DepthwiseRows rows = {
       shape,  cpu, weights, bias, {}, Interior(shape.x), {shape, weights, bias, room.data()},
       nullptr};
-  values_asked_for = 0;
+  requested_values = 0;
   const int64_t row_values = int64_t{kWidth} * kChannels;
   rows.Run({weights, 1, row_values}, 0, 0, 1, reinterpret_cast<char*>(scratch.data()),
            {room.data(), 1, row_values});
-  EXPECT_EQ(values_asked_for, row_values);
+  EXPECT_EQ(requested_values, row_values);
 }
 
 // ---- Memory -------------------------------------------------------------------------------------

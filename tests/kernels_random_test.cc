@@ -40,7 +40,7 @@ class FencedMemory {
   FencedMemory& operator=(const FencedMemory&) = delete;
 
   void* data() const { return allocation_.data; }
-  void GiveTo(const TestInterpreter& t, int tensor) const {
+  void SetAsMemoryOf(const TestInterpreter& t, int tensor) const {
     EXPECT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(
                   t.get(), tensor, &allocation_, kTfLiteCustomAllocationFlagsSkipAlignCheck),
               kTfLiteOk)
@@ -259,11 +259,11 @@ Bytes ResultOf(const Example& example, const char* table, int threads) {
   for (const auto& [tensor, contents] : example.feeds) {
     memory.push_back(std::make_unique<FencedMemory>(contents.size()));
     std::memcpy(memory.back()->data(), contents.data(), contents.size());
-    memory.back()->GiveTo(t, tensor);
+    memory.back()->SetAsMemoryOf(t, tensor);
   }
   const size_t bytes = TfLiteTensorByteSize(t.Tensor(example.output));
   memory.push_back(std::make_unique<FencedMemory>(bytes));
-  memory.back()->GiveTo(t, example.output);
+  memory.back()->SetAsMemoryOf(t, example.output);
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   Bytes made(bytes);

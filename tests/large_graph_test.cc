@@ -203,13 +203,13 @@ TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
 // Delegates may keep pointers to nodes during several replacements, as with upstream's reserved
 // capacity.
 TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
-  struct Picky {
+  struct OneByOne {
     TfLiteDelegate base = TfLiteDelegateCreate();
     std::vector<TfLiteNode*> before, after;
-  } picky;
-  picky.base.data_ = &picky;
-  picky.base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
-    auto* self = static_cast<Picky*>(delegate->data_);
+  } one_by_one;
+  one_by_one.base.data_ = &one_by_one;
+  one_by_one.base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+    auto* self = static_cast<OneByOne*>(delegate->data_);
     const auto look = [&](std::vector<TfLiteNode*>* out) {
       for (int node = 0; node < 60; ++node) {
         TfLiteNode* pointer = nullptr;
@@ -234,9 +234,10 @@ TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
     return kTfLiteOk;
   };
   TestInterpreter t(Chain(60));
-  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &picky.base), kTfLiteOk) << t.log();
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &one_by_one.base), kTfLiteOk)
+      << t.log();
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 120);
-  EXPECT_EQ(picky.before, picky.after);
+  EXPECT_EQ(one_by_one.before, one_by_one.after);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TfLiteStatus Invoke(TfLiteContext*, TfLiteNode* node) {
   return static_cast<Halving*>(node->user_data)->invoke_status;
 }
 
-TfLiteStatus TakeEverySecond(TfLiteContext* context, TfLiteDelegate* delegate) {
+TfLiteStatus ClaimEverySecond(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
   const std::vector<int> nodes(plan->data, plan->data + plan->size);
@@ -53,7 +53,7 @@ void AddIdleOperator(TfLiteInterpreterOptions* options) {
 
 Halving::Halving() {
   delegate_.data_ = this;
-  delegate_.Prepare = &TakeEverySecond;
+  delegate_.Prepare = &ClaimEverySecond;
 }
 
 std::vector<uint8_t> IdleNodes(int count) {

@@ -30,9 +30,9 @@ struct Tensor {
 };
 
 // Returns the outputs of one operator; `shapes` are the output shapes in the file.
-std::vector<Floats> Answers(const char* op, const std::vector<Tensor>& inputs,
-                            const std::vector<std::vector<int32_t>>& shapes,
-                            const std::vector<uint8_t>& options, int version) {
+std::vector<Floats> RunOperator(const char* op, const std::vector<Tensor>& inputs,
+                                const std::vector<std::vector<int32_t>>& shapes,
+                                const std::vector<uint8_t>& options, int version) {
   ModelBuilder m;
   std::vector<int32_t> input_tensors, output_tensors;
   for (const Tensor& input : inputs) {
@@ -71,7 +71,7 @@ std::vector<uint8_t> PoolOptions(TfLitePadding padding, int filter, int stride,
 }
 
 std::vector<Floats> Pool(const Tensor& input, const std::vector<uint8_t>& options) {
-  return Answers("MaxPoolingWithArgmax2D", {input}, {{1}, {1}}, options, 1);
+  return RunOperator("MaxPoolingWithArgmax2D", {input}, {{1}, {1}}, options, 1);
 }
 
 TEST(MediapipePooling, tells_the_first_of_equal_greatest_values) {
@@ -105,23 +105,26 @@ TEST(MediapipePooling, nothing_is_greater_than_nan) {
 }
 
 TEST(MediapipeUnpooling, puts_values_where_they_were) {
-  const auto out = Answers("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {1.1f, 2.1f}}},
-                           {{1}}, PoolOptions(kTfLitePaddingValid, 2, 2), 1);
+  const auto out =
+      RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {1.1f, 2.1f}}}, {{1}},
+                  PoolOptions(kTfLitePaddingValid, 2, 2), 1);
   EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  //
                                   0, 0, 9, 0));
 }
 
 TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
-  const auto out = Answers("MaxUnpooling2D", {{{2, 1, 1, 1}, {5, 9}}, {{2, 1, 1, 1}, {1.1f, 2.1f}}},
-                           {{1}}, PoolOptions(kTfLitePaddingValid, 2, 2), 1);
+  const auto out =
+      RunOperator("MaxUnpooling2D", {{{2, 1, 1, 1}, {5, 9}}, {{2, 1, 1, 1}, {1.1f, 2.1f}}}, {{1}},
+                  PoolOptions(kTfLitePaddingValid, 2, 2), 1);
   EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  //
                                   0, 0, 9, 0));
 }
 
 TEST(MediapipeUnpooling, the_last_of_two_in_one_place_stays) {
   // Windows of 3 by 3 with a stride of 2: the second begins where the first ends.
-  const auto out = Answers("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}},
-                           {{1}}, PoolOptions(kTfLitePaddingSame, 3, 2), 1);
+  const auto out =
+      RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}}, {{1}},
+                  PoolOptions(kTfLitePaddingSame, 3, 2), 1);
   EXPECT_THAT(out[0], ElementsAre(0, 0, 9, 0, 0, 0,  //
                                   0, 0, 0, 0, 0, 0,  //
                                   0, 0, 0, 0, 0, 0));
@@ -133,26 +136,26 @@ const Floats kMatrix = {2, 0, 9, 1,   //
                         0, 0, 0, 1};
 
 TEST(MediapipeLandmarks, are_transformed_in_two_coordinates) {
-  const auto out = Answers("TransformLandmarks",
-                           {{{1, 2, 3}, {1, 2, 7, 0, -1, 5}}, {{1, 4, 4}, kMatrix}}, {{1}}, {}, 2);
+  const auto out = RunOperator(
+      "TransformLandmarks", {{{1, 2, 3}, {1, 2, 7, 0, -1, 5}}, {{1, 4, 4}, kMatrix}}, {{1}}, {}, 2);
   EXPECT_THAT(out[0], ElementsAre(3, 5, 7, 1, -4, 5));
-  const auto flat = Answers("TransformLandmarks",
-                            {{{1, 2, 2}, {1, 2, 0, -1}}, {{1, 4, 4}, kMatrix}}, {{1}}, {}, 2);
+  const auto flat = RunOperator("TransformLandmarks",
+                                {{{1, 2, 2}, {1, 2, 0, -1}}, {{1, 4, 4}, kMatrix}}, {{1}}, {}, 2);
   EXPECT_THAT(flat[0], ElementsAre(3, 5, 1, -4));
 }
 
 TEST(MediapipeTensor, is_read_at_the_middles_of_pixels) {
   const Tensor ramp = {{1, 3, 4, 1}, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}};
   const Tensor same = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
-  const auto out = Answers("TransformTensorBilinear", {ramp, same}, {{1, 2, 2, 1}}, {}, 2);
+  const auto out = RunOperator("TransformTensorBilinear", {ramp, same}, {{1, 2, 2, 1}}, {}, 2);
   EXPECT_THAT(out[0], ElementsAre(0, 1, 10, 11));
   // With a factor of two: at 0.5, 2.5 and 4.5, of which the last is outside of the image.
   const Tensor twice = {{4, 4}, {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
-  const auto far = Answers("TransformTensorBilinear", {ramp, twice}, {{1, 1, 3, 1}}, {}, 2);
+  const auto far = RunOperator("TransformTensorBilinear", {ramp, twice}, {{1, 1, 3, 1}}, {}, 2);
   EXPECT_THAT(far[0], ElementsAre(5.5f, 7.5f, 0));
   // A position beyond the last row by less than a pixel is outside, too.
   const Tensor moved = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 1.5f, 0, 0, 1, 0, 0, 0, 0, 1}};
-  const auto edge = Answers("TransformTensorBilinear", {ramp, moved}, {{1, 2, 1, 1}}, {}, 2);
+  const auto edge = RunOperator("TransformTensorBilinear", {ramp, moved}, {{1, 2, 1, 1}}, {}, 2);
   EXPECT_THAT(edge[0], ElementsAre(15, 0));
 }
 
@@ -176,7 +179,7 @@ std::vector<uint8_t> MatrixOptions() {
 TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
   // The box is 4 x 8 around (4, 7); the output covers 6 x 16.
   const Tensor upright = {{1, 4, 3}, {0, 0, 1, 10, 0, 1, 2, 3, 1, 6, 11, 1}};
-  const auto out = Answers("Landmarks2TransformMatrix", {upright}, {{1}}, MatrixOptions(), 2);
+  const auto out = RunOperator("Landmarks2TransformMatrix", {upright}, {{1}}, MatrixOptions(), 2);
   EXPECT_THAT(out[0], ElementsAre(0.375f, 0, 0, 1,  //
                                   0, 2, 0, -1,      //
                                   0, 0, 1, 0,       //
@@ -186,7 +189,7 @@ TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
 TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
   // Rotated by a right angle: the box is 8 wide along y and 4 high along -x.
   const Tensor turned = {{1, 4, 3}, {0, 0, 1, 0, 10, 1, 2, 3, 1, 6, 11, 1}};
-  const auto out = Answers("Landmarks2TransformMatrix", {turned}, {{1}}, MatrixOptions(), 2);
+  const auto out = RunOperator("Landmarks2TransformMatrix", {turned}, {{1}}, MatrixOptions(), 2);
   const Floats expected = {0, -1, 0, 8, 0.75f, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
   EXPECT_THAT(out[0], Pointwise(FloatNear(1e-5f), expected));
 }
@@ -194,14 +197,14 @@ TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
 TEST(MediapipeResampler, mixes_four_pixels_and_zeros_beyond) {
   const Tensor image = {{1, 2, 3, 1}, {1, 2, 5, 3, 4, 6}};
   const Tensor warp = {{1, 2, 3, 2}, {1, 0, 0.5f, 0.5f, -0.5f, 0, 3, 0, 2.5f, 1.5f, NAN, 0}};
-  const auto out = Answers("Resampler", {image, warp}, {{1}}, {}, 1);
+  const auto out = RunOperator("Resampler", {image, warp}, {{1}}, {}, 1);
   EXPECT_THAT(out[0], ElementsAre(2, 2.5f, 0.5f, 0, 1.5f, 0));
 }
 
 TEST(MediapipeResampler, reads_each_picture_of_a_batch) {
   const Tensor images = {{2, 1, 1, 2}, {1, 2, 3, 4}};
   const Tensor warp = {{2, 1, 1, 2}, {0, 0, 0.25f, 0}};
-  const auto out = Answers("Resampler", {images, warp}, {{1}}, {}, 1);
+  const auto out = RunOperator("Resampler", {images, warp}, {{1}}, {}, 1);
   EXPECT_THAT(out[0], ElementsAre(1, 2, 2.25f, 3));
 }
 

@@ -149,7 +149,7 @@ static void TensorKeepsWhatItIsGiven(void** state) {
 // ---- Models -------------------------------------------------------------------------------------
 
 static int callbacks;
-static size_t outputs_seen;
+static size_t output_count_in_callback;
 
 static bool Before(const MSTensorHandleArray inputs, const MSTensorHandleArray outputs,
                    const MSCallBackParamC info) {
@@ -166,7 +166,7 @@ static bool After(const MSTensorHandleArray inputs, const MSTensorHandleArray ou
   (void)info;
   assert_non_null(MSTensorGetData(outputs.handle_list[0]));
   ++callbacks;
-  outputs_seen += outputs.handle_num;
+  output_count_in_callback += outputs.handle_num;
   return false;
 }
 
@@ -196,7 +196,7 @@ static void ModelRuns(void** state) {
   MSTensorHandleArray results = {0, NULL};
   assert_int_equal(MSModelPredict(model, inputs, &results, Before, After), kMSStatusSuccess);
   assert_int_equal(callbacks, 10);
-  assert_int_equal(outputs_seen, 5);
+  assert_int_equal(output_count_in_callback, 5);
   assert_ptr_equal(results.handle_list[0], outputs.handle_list[0]);
   const float* values = MSTensorGetData(results.handle_list[0]);
   float sum = 0;

@@ -322,7 +322,7 @@ TEST(MindSporeInit, code_decides) {
   const std::vector<uint8_t> bytes = ChainModel(3);
   for (const auto code : {mindspore::kSuccess, mindspore::kLiteNotSupport, mindspore::kLiteError,
                           mindspore::kLiteNullptr}) {
-    const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+    const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
     delegate->init_code = code;
     const bool declined = code == mindspore::kLiteNotSupport;
     Model model;
@@ -342,7 +342,7 @@ TEST(MindSporeInit, code_decides) {
 }
 
 TEST(MindSporeInit, comes_once_per_model_and_before_the_model_is_read) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   const auto context = CpuContext(delegate);
   const std::vector<uint8_t> bytes = ChainModel(2);
   Model first, second, third;
@@ -511,7 +511,7 @@ TEST(MindSporePrimitive, attributes_decide_what_is_taken) {
 // ---- Life cycle of a kernel ---------------------------------------------------------------------
 
 TEST(MindSporeKernel, prepared_once_executed_once_per_predict) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   Model model;
   {
     std::vector<uint8_t> bytes = ChainModel(3);
@@ -526,7 +526,7 @@ TEST(MindSporeKernel, prepared_once_executed_once_per_predict) {
 }
 
 TEST(MindSporeKernel, failing_prepare_fails_the_build_with_its_code) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->on_kernel = [](RunKernel* kernel) { kernel->prepare_code = -100; };
   Model model;
   EXPECT_EQ(Build(&model, ChainModel(2), delegate), mindspore::kLiteOutOfTensorRange);
@@ -591,7 +591,7 @@ TEST(MindSporeKernel, failing_resize_keeps_the_former_shapes) {
 }
 
 TEST(MindSporeKernel, static_delegate_that_refuses_a_shape_is_back_at_the_former_one) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->static_shapes = true;
   delegate->on_build = [](DelegateModel* model) -> Status {
     return model->inputs()[0].Shape()[0] == 1 ? mindspore::kSuccess : mindspore::kLiteNotSupport;
@@ -653,7 +653,7 @@ TEST(MindSporeKernel, names_tensors_and_attributes_are_what_was_given) {
 // ---- Ownership ----------------------------------------------------------------------------------
 
 TEST(MindSporeOwnership, delegate_outlives_its_kernels) {
-  auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   const std::shared_ptr<Records> records = delegate->records;
   delegate->on_kernel = [raw = delegate.get()](RunKernel* kernel) {
     kernel->on_free = [raw] { raw->records->push_back("kernel used the delegate"); };
@@ -676,7 +676,7 @@ TEST(MindSporeOwnership, delegate_outlives_its_kernels) {
 TEST(MindSporeOwnership, tensors_may_outlive_their_model) {
   std::vector<MSTensor> tensors, seen;
   {
-    const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+    const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
     delegate->on_build = [&seen](DelegateModel* model) -> Status {
       seen = model->inputs();
       return mindspore::kSuccess;
@@ -694,8 +694,8 @@ TEST(MindSporeOwnership, tensors_may_outlive_their_model) {
 }
 
 TEST(MindSporeOwnership, context_has_one_delegate) {
-  const auto first = std::make_shared<RunDelegate>(TakesAll);
-  const auto second = std::make_shared<RunDelegate>(TakesAll);
+  const auto first = std::make_shared<RunDelegate>(ClaimsAll);
+  const auto second = std::make_shared<RunDelegate>(ClaimsAll);
   const auto context = CpuContext(first);
   context->SetDelegate(second);
   const std::vector<uint8_t> bytes = ChainModel(2);
@@ -845,7 +845,7 @@ Records Owners(const TfLiteInterpreter* interpreter) {
   return owners;
 }
 
-RunDelegate::Predicate TakesAddsBut(int left) {
+RunDelegate::Predicate ClaimsAddsExcept(int left) {
   return [left](Kernel*, const ms_schema::Primitive& primitive, int at) {
     return primitive.value_type() == ms_schema::PrimitiveType_AddFusion && at != left;
   };
@@ -853,7 +853,7 @@ RunDelegate::Predicate TakesAddsBut(int left) {
 
 TEST(MindSporeBeyond, shares_a_plan_with_a_delegate_of_tensorflow_lites) {
   TfLiteDelegate plain = PlainMulDelegate();
-  const auto context = CpuContext(std::make_shared<RunDelegate>(TakesAddsBut(2)));
+  const auto context = CpuContext(std::make_shared<RunDelegate>(ClaimsAddsExcept(2)));
   context->AddTfLiteDelegate(&plain);
   const std::vector<uint8_t> bytes = ChainModel(5);
   Model model;
@@ -873,7 +873,7 @@ TEST(MindSporeBeyond, shares_a_plan_with_a_delegate_of_tensorflow_lites) {
 
 TEST(MindSporeBeyond, is_a_delegate_for_libdeputys_interpreters) {
   TfLiteDelegate plain = PlainMulDelegate();
-  const auto delegate = std::make_shared<RunDelegate>(TakesAddsBut(-1));
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAddsExcept(-1));
   const std::vector<uint8_t> bytes = ChainModel(5);
   for (const bool mul_first : {false, true}) {
     TfLiteDelegate* adapted = mindspore::ToTfLiteDelegate(delegate);

@@ -106,7 +106,7 @@ Floats Predict(Model* model) {
   return {values, values + outputs[0].ElementNum()};
 }
 
-int NodesTaken(const Model& model) {
+int NodesClaimed(const Model& model) {
   DeputyDelegateInfo info = {};
   info.struct_size = sizeof info;
   EXPECT_EQ(DeputyInterpreterGetDelegateInfo(model.interpreter(), 0, &info), kTfLiteOk);
@@ -139,7 +139,7 @@ TEST(MindSporeEngines, one_delegate_binary_runs_models_of_both_formats) {
         ASSERT_EQ(model.Build(bytes.data(), bytes.size(), mindspore::kMindIR, context),
                   mindspore::kSuccess)
             << row.library;
-        EXPECT_EQ(NodesTaken(model), row.nodes) << row.library;
+        EXPECT_EQ(NodesClaimed(model), row.nodes) << row.library;
         results.push_back(Predict(&model));
       }
       DeputyPluginDeleteDelegate(delegate);
@@ -170,12 +170,12 @@ TEST(MindSporeEngines, devices_name_engines) {
   ASSERT_EQ(on_npu.Build(bytes.data(), bytes.size(), mindspore::kMindIR,
                          WithDevice(npu, BuildPath("libdeputy_npu_stub.so"))),
             mindspore::kSuccess);
-  EXPECT_EQ(NodesTaken(on_npu), 4);
+  EXPECT_EQ(NodesClaimed(on_npu), 4);
   ASSERT_EQ(on_engine.Build(bytes.data(), bytes.size(), mindspore::kMindIR,
                             WithDevice(std::make_shared<mindspore::GPUDeviceInfo>(),
                                        BuildPath("examples/libmindspore_plugin.so"))),
             mindspore::kSuccess);
-  EXPECT_EQ(NodesTaken(on_engine), 3);
+  EXPECT_EQ(NodesClaimed(on_engine), 3);
   for (Model* model : {&on_npu, &on_engine}) {
     EXPECT_THAT(Predict(model), testing::Pointwise(testing::FloatNear(1e-5F), Expected()));
   }

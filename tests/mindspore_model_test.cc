@@ -575,7 +575,7 @@ class MindSporeLog : public testing::Test {
 };
 
 TEST_F(MindSporeLog, one_line_per_refusal_and_failure) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->init_code = mindspore::kLiteNotSupport;
   Model model;
   ASSERT_EQ(Build(&model, ChainModel(2), CpuContext(delegate)), mindspore::kSuccess);
@@ -590,7 +590,7 @@ TEST_F(MindSporeLog, one_line_per_refusal_and_failure) {
 }
 
 TEST_F(MindSporeLog, failing_kernel_is_named) {
-  const auto delegate = std::make_shared<RunDelegate>(TakesAll);
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->on_kernel = [](RunKernel* kernel) { kernel->execute_code = -1; };
   Model model;
   ASSERT_EQ(Build(&model, ChainModel(2), CpuContext(delegate)), mindspore::kSuccess);

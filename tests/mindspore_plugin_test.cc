@@ -127,12 +127,12 @@ TEST(MindSporePlugin, failures_of_the_maker_are_reported) {
 }
 
 // Queries a library's delegate for the nodes of a chain, as the host does.
-class Asker {
+class SupportQuery {
  public:
-  explicit Asker(TfLiteDelegate* delegate) : delegate_(delegate) {
+  explicit SupportQuery(TfLiteDelegate* delegate) : delegate_(delegate) {
     base_.data_ = this;
     base_.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
-      return static_cast<Asker*>(self->data_)->Ask(context);
+      return static_cast<SupportQuery*>(self->data_)->Query(context);
     };
     const std::vector<uint8_t> bytes = ChainModel(4);
     TfLiteModel* model = TfLiteModelCreate(bytes.data(), bytes.size());
@@ -148,18 +148,19 @@ class Asker {
   std::vector<std::string> texts = std::vector<std::string>(4);
 
  private:
-  TfLiteStatus Ask(TfLiteContext* context) {
+  TfLiteStatus Query(TfLiteContext* context) {
     const int32_t nodes[] = {0, 1, 2, 3};
-    std::vector<const char*> said(4, nullptr);
+    std::vector<const char*> text_pointers(4, nullptr);
     DeputySupportResult result = {};
     result.struct_size = sizeof result;
     result.node_count = 4;
     result.nodes = nodes;
     result.supported = supported.data();
     result.reason_of_node = reasons.data();
-    result.text_of_node = said.data();
+    result.text_of_node = text_pointers.data();
     status = deputy_plugin()->get_support(delegate_, context, &result);
-    for (size_t i = 0; i < said.size(); ++i) texts[i] = said[i] == nullptr ? "" : said[i];
+    for (size_t i = 0; i < text_pointers.size(); ++i)
+      texts[i] = text_pointers[i] == nullptr ? "" : text_pointers[i];
     return kTfLiteOk;
   }
 
@@ -169,20 +170,20 @@ class Asker {
 
 TEST(MindSporePlugin, says_which_nodes_it_takes_and_why_not_the_others) {
   const Delegate delegate = Create({});
-  const Asker asked(delegate.get());
-  EXPECT_EQ(asked.status, kTfLiteOk);
-  EXPECT_THAT(asked.supported, testing::ElementsAre(1, 0, 1, 0));
-  EXPECT_THAT(asked.reasons,
+  const SupportQuery query(delegate.get());
+  EXPECT_EQ(query.status, kTfLiteOk);
+  EXPECT_THAT(query.supported, testing::ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(query.reasons,
               testing::ElementsAre(0, kDeputyReasonOperator, 0, kDeputyReasonOperator));
-  EXPECT_THAT(asked.texts,
+  EXPECT_THAT(query.texts,
               testing::ElementsAre("", "MulFusion-op1 is none", "", "MulFusion-op3 is none"));
 }
 
 TEST(MindSporePlugin, may_say_nothing) {
   const Delegate delegate = Create({{"mute", "true"}});
-  EXPECT_EQ(Asker(delegate.get()).status, kTfLiteError);
+  EXPECT_EQ(SupportQuery(delegate.get()).status, kTfLiteError);
   TfLiteDelegate stranger = {};
-  EXPECT_EQ(Asker(&stranger).status, kTfLiteError);
+  EXPECT_EQ(SupportQuery(&stranger).status, kTfLiteError);
   EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
 }
 
@@ -202,10 +203,10 @@ TEST(MindSporePlugin, refusals_are_checked) {
     return 0;
   };
   const Delegate adapted(DeputyMSDelegateCreateTfLite(&c), &DeputyMSDelegateDeleteTfLite);
-  const Asker asked(adapted.get());
-  EXPECT_EQ(asked.status, kTfLiteOk);
-  EXPECT_THAT(asked.supported, testing::ElementsAre(0, 1, 1, 1));
-  EXPECT_EQ(asked.reasons[0], kDeputyReasonShape);
+  const SupportQuery query(adapted.get());
+  EXPECT_EQ(query.status, kTfLiteOk);
+  EXPECT_THAT(query.supported, testing::ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(query.reasons[0], kDeputyReasonShape);
 }
 
 }  // namespace

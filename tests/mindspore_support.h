@@ -134,7 +134,7 @@ class RunDelegate : public mindspore::Delegate {
  public:
   using Predicate = std::function<bool(Kernel*, const ms_schema::Primitive&, int position)>;
 
-  explicit RunDelegate(Predicate takes) : takes_(std::move(takes)) {}
+  explicit RunDelegate(Predicate takes) : claims_(std::move(takes)) {}
   ~RunDelegate() override { records->push_back("delegate gone"); }
 
   mindspore::Status Init() override {
@@ -148,13 +148,13 @@ class RunDelegate : public mindspore::Delegate {
         return status;
       }
     }
-    if (!takes_) return mindspore::kSuccess;
+    if (!claims_) return mindspore::kSuccess;
     std::vector<RunKernel::Step> steps;
     auto from = model->BeginKernelIterator();
     int position = 0;
     for (auto iter = from; iter != model->EndKernelIterator(); ++iter, ++position) {
       const ms_schema::Primitive* primitive = model->GetPrimitive(*iter);
-      if (primitive != nullptr && takes_(*iter, *primitive, position)) {
+      if (primitive != nullptr && claims_(*iter, *primitive, position)) {
         if (steps.empty()) from = iter;
         steps.push_back(StepOf(*iter, *primitive));
       } else if (!steps.empty()) {
@@ -195,12 +195,12 @@ class RunDelegate : public mindspore::Delegate {
     return model->Replace(from, end, NewKernel(model, from, end, std::exchange(*steps, {})));
   }
 
-  Predicate takes_;
+  Predicate claims_;
   int graphs_ = 0;
 };
 
-inline bool TakesAll(Kernel* /*kernel*/, const ms_schema::Primitive& /*primitive*/,
-                     int /*position*/) {
+inline bool ClaimsAll(Kernel* /*kernel*/, const ms_schema::Primitive& /*primitive*/,
+                      int /*position*/) {
   return true;
 }
 

@@ -49,23 +49,24 @@ std::vector<uint8_t> Model(TfLiteType type) {
   return m.Finish();
 }
 
-struct Asked {
+struct QueriedDelegate {
   std::string library;  // path of the library
   Options options;
   TfLiteType type;
 };
 
 // Returns the result for each node: "supported", or the reason.
-std::vector<std::string> WordsOf(const DeputySupportResult& result) {
-  std::vector<std::string> words;
+std::vector<std::string> ResultsOf(const DeputySupportResult& result) {
+  std::vector<std::string> results;
   for (size_t i = 0; i < result.node_count; ++i) {
     const char* text = result.text_of_node[i];
-    words.emplace_back(result.supported[i] != 0 ? "supported" : text == nullptr ? "" : text);
+    results.emplace_back(result.supported[i] != 0 ? "supported" : text == nullptr ? "" : text);
   }
-  return words;
+  return results;
 }
 
-std::vector<std::string> AnswerTo(TfLiteContext* context, void* library, TfLiteDelegate* delegate) {
+std::vector<std::string> QuerySupport(TfLiteContext* context, void* library,
+                                      TfLiteDelegate* delegate) {
   const auto plugin =
       reinterpret_cast<const DeputyDelegatePlugin* (*)()>(dlsym(library, "deputy_plugin"))();
   TfLiteIntArray* plan = nullptr;
@@ -80,16 +81,16 @@ std::vector<std::string> AnswerTo(TfLiteContext* context, void* library, TfLiteD
       reasons.data(), texts.data(), groups.data(), costs.data(),
   };
   EXPECT_EQ(plugin->get_support(delegate, context, &result), kTfLiteOk);
-  return WordsOf(result);
+  return ResultsOf(result);
 }
 
 // Returns the library's result for the model's nodes, with or without their options.
-std::vector<std::string> SupportTexts(const Asked& asked, bool with_options) {
-  void* const library = dlopen(asked.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::vector<std::string> SupportTexts(const QueriedDelegate& queried, bool with_options) {
+  void* const library = dlopen(queried.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {dlerror()};
-  std::vector<std::string> words;
+  std::vector<std::string> results;
   std::vector<const char*> keys, values;
-  for (const auto& [key, value] : asked.options) {
+  for (const auto& [key, value] : queried.options) {
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
@@ -111,19 +112,19 @@ std::vector<std::string> SupportTexts(const Asked& asked, bool with_options) {
                 kTfLiteOk);
       taken.emplace_back(node, std::exchange(node->builtin_data, nullptr));
     }
-    words = AnswerTo(context, library, delegate);
+    results = QuerySupport(context, library, delegate);
     for (const auto& [node, options] : taken) node->builtin_data = options;
     return kTfLiteOk;
   });
   {
-    TestInterpreter t(Model(asked.type));
+    TestInterpreter t(Model(queried.type));
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &runtime.base), kTfLiteOk);
   }
   destroy(delegate);
-  return words;
+  return results;
 }
 
-std::vector<Asked> Ours() {
+std::vector<QueriedDelegate> OurDelegates() {
   const std::string doubles = BuildPath("tests/doubles");
   return {
       {BuildPath("libdeputy_npu_stub.so"), {}, kTfLiteFloat32},
@@ -140,12 +141,12 @@ std::vector<Asked> Ours() {
 class MissingOptions : public QuietTest {};
 
 TEST_F(MissingOptions, are_a_reason_to_leave_a_node) {
-  for (const Asked& asked : Ours()) {
-    SCOPED_TRACE(asked.library);
-    EXPECT_THAT(SupportTexts(asked, true), testing::Contains("supported").Times(testing::Ge(4)));
-    const std::vector<std::string> words = SupportTexts(asked, false);
-    EXPECT_EQ(words.size(), 5u);
-    EXPECT_THAT(words, testing::Each(HasSubstr("expected options, found none")));
+  for (const QueriedDelegate& queried : OurDelegates()) {
+    SCOPED_TRACE(queried.library);
+    EXPECT_THAT(SupportTexts(queried, true), testing::Contains("supported").Times(testing::Ge(4)));
+    const std::vector<std::string> results = SupportTexts(queried, false);
+    EXPECT_EQ(results.size(), 5u);
+    EXPECT_THAT(results, testing::Each(HasSubstr("expected options, found none")));
   }
 }
 

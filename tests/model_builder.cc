@@ -78,11 +78,11 @@ int ModelBuilder::AddSubgraph(const std::string& name) {
 
 // ---- Tensors and buffers ------------------------------------------------------------------------
 
-uint32_t ModelBuilder::AddBuffer(const std::vector<uint8_t>& bytes, bool behind) {
-  if (behind) {
+uint32_t ModelBuilder::AddBuffer(const std::vector<uint8_t>& bytes, bool trailing) {
+  if (trailing) {
     const uint32_t index =
         AddRawBuffer(schema::CreateBuffer(fbb_, 0, kPlaceholderOffset, bytes.size()));
-    behind_.push_back({index, bytes});
+    trailing_.push_back({index, bytes});
     return index;
   }
   return AddRawBuffer(schema::CreateBufferDirect(fbb_, &bytes));
@@ -220,12 +220,12 @@ std::vector<uint8_t> ModelBuilder::Finish() {
                                       &buffers_, nullptr, metadata_.empty() ? nullptr : &metadata_,
                                       signatures_.empty() ? nullptr : &signatures_));
   std::vector<uint8_t> file(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
-  AppendDataBehind(&file);
+  AppendTrailingData(&file);
   return file;
 }
 
-void ModelBuilder::AppendDataBehind(std::vector<uint8_t>* file) const {
-  for (const DataBehind& data : behind_) {
+void ModelBuilder::AppendTrailingData(std::vector<uint8_t>* file) const {
+  for (const TrailingData& data : trailing_) {
     file->resize((file->size() + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment);
     const uint64_t offset = file->size();
     file->insert(file->end(), data.bytes.begin(), data.bytes.end());

@@ -37,7 +37,8 @@ struct TensorExtras {
   int32_t quantized_dimension = 0;
   std::vector<int32_t> signature = {};  // empty: no signature in the file
   bool is_variable = false;
-  bool behind = false;  // constants: data after the end of the FlatBuffer, found by offset and size
+  bool trailing =
+      false;  // constants: data after the end of the FlatBuffer, found by offset and size
   // Ready-made tables, for properties that the fields above cannot express.
   flatbuffers::Offset<schema::QuantizationParameters> quantization = {};
   flatbuffers::Offset<schema::SparsityParameters> sparsity = {};
@@ -60,7 +61,7 @@ class ModelBuilder {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<uint8_t> bytes(values.size() * sizeof(T));
     if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    return AddTensorOfBuffer(type, shape, AddBuffer(bytes, extras.behind), name, extras);
+    return AddTensorOfBuffer(type, shape, AddBuffer(bytes, extras.trailing), name, extras);
   }
   int AddStringConstant(const std::vector<int32_t>& shape, const std::vector<std::string>& values,
                         const std::string& name = "");
@@ -68,7 +69,7 @@ class ModelBuilder {
                         const std::string& name = "", const TensorExtras& extras = {});
   int AddRawTensor(flatbuffers::Offset<schema::Tensor> tensor);
 
-  uint32_t AddBuffer(const std::vector<uint8_t>& bytes, bool behind = false);
+  uint32_t AddBuffer(const std::vector<uint8_t>& bytes, bool trailing = false);
   uint32_t AddRawBuffer(flatbuffers::Offset<schema::Buffer> buffer);
 
   // Adds a builtin operator with options of either union: any Create...Options(fbb(), ...).
@@ -116,7 +117,7 @@ class ModelBuilder {
     std::vector<flatbuffers::Offset<schema::Operator>> operators;
     std::vector<int32_t> inputs, outputs;
   };
-  struct DataBehind {
+  struct TrailingData {
     uint32_t buffer;
     std::vector<uint8_t> bytes;
   };
@@ -129,7 +130,7 @@ class ModelBuilder {
               const std::vector<int32_t>& intermediates);
   flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>> TensorMaps(
       const NamedTensors& tensors);
-  void AppendDataBehind(std::vector<uint8_t>* file) const;
+  void AppendTrailingData(std::vector<uint8_t>* file) const;
 
   flatbuffers::FlatBufferBuilder fbb_;
   const uint32_t schema_version_;
@@ -138,7 +139,7 @@ class ModelBuilder {
   std::vector<std::pair<std::pair<int, std::string>, int>> code_keys_;  // code, name, version
   std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<schema::Buffer>> buffers_;
-  std::vector<DataBehind> behind_;
+  std::vector<TrailingData> trailing_;
   std::vector<flatbuffers::Offset<schema::SignatureDef>> signatures_;
   std::vector<flatbuffers::Offset<schema::Metadata>> metadata_;
 };

@@ -547,10 +547,10 @@ TEST(Consistency, other_operators_may_carry_any_options) {
 // Old converters pad constants. Only the bytes that the shape needs are read.
 TEST(Consistency, constants_may_have_spare_bytes_at_their_end) {
   for (const int spare : {1, 4, 64}) {
-    for (const bool behind : {false, true}) {
+    for (const bool trailing : {false, true}) {
       ModelBuilder m;
       TensorExtras extras;
-      extras.behind = behind;
+      extras.trailing = trailing;
       std::vector<uint8_t> four(16 + static_cast<size_t>(spare), 0x7f), shape = four;
       const float addends[] = {1, 2, 3, 4};
       const int32_t dims[] = {1, 4};

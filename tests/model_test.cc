@@ -304,8 +304,8 @@ TEST(Bytes, behind_the_flatbuffer_are_found_by_offset_and_size) {
   ModelBuilder m;
   std::vector<int32_t> values(1000);
   std::iota(values.begin(), values.end(), 0);
-  m.AddConstant<int32_t>(kTfLiteInt32, {1000}, values, "a", {.behind = true});
-  m.AddConstant<int32_t>(kTfLiteInt32, {1000}, values, "b", {.behind = true});
+  m.AddConstant<int32_t>(kTfLiteInt32, {1000}, values, "a", {.trailing = true});
+  m.AddConstant<int32_t>(kTfLiteInt32, {1000}, values, "b", {.trailing = true});
   const std::vector<uint8_t> bytes = m.Finish();
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);

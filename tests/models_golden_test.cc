@@ -209,18 +209,17 @@ TEST_P(Models, agrees_with_tflite_in_the_delegate_for_other_runtimes) {
 
 // Returns true if a delegate was not created because there is no OpenCL device, which is the only
 // reason to skip. Any other reason is a failure.
-bool SaysThereIsNoOpenCl(const std::string& error) {
+bool IsOpenClMissing(const std::string& error) {
   return std::any_of(std::begin(kNoOpenCl), std::end(kNoOpenCl),
                      [&](const char* text) { return error.find(text) != std::string::npos; });
 }
 
 TEST(NoOpenCl, is_told_from_other_failures) {
-  EXPECT_TRUE(
-      SaysThereIsNoOpenCl("GPU: no OpenCL: libOpenCL.so.1: cannot open shared object file"));
-  EXPECT_TRUE(SaysThereIsNoOpenCl("OpenCL has no platform: no driver is registered"));
-  EXPECT_FALSE(SaysThereIsNoOpenCl("clCreateContext: CL_OUT_OF_HOST_MEMORY (-6)"));
-  EXPECT_FALSE(SaysThereIsNoOpenCl("unknown option 'devise': expected one of 'device'"));
-  EXPECT_FALSE(SaysThereIsNoOpenCl(""));
+  EXPECT_TRUE(IsOpenClMissing("GPU: no OpenCL: libOpenCL.so.1: cannot open shared object file"));
+  EXPECT_TRUE(IsOpenClMissing("OpenCL has no platform: no driver is registered"));
+  EXPECT_FALSE(IsOpenClMissing("clCreateContext: CL_OUT_OF_HOST_MEMORY (-6)"));
+  EXPECT_FALSE(IsOpenClMissing("unknown option 'devise': expected one of 'device'"));
+  EXPECT_FALSE(IsOpenClMissing(""));
 }
 
 // On OpenCL's CPU device, or the device that the environment names, all nodes in one partition.
@@ -236,7 +235,7 @@ TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
                         &TfLiteExternalDelegateDelete);
   if (delegate == nullptr) {
     const std::string error = DeputyLastError();
-    if (SaysThereIsNoOpenCl(error)) GTEST_SKIP() << error;
+    if (IsOpenClMissing(error)) GTEST_SKIP() << error;
     FAIL() << error;
   }
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // y = relu(x + 1) over [1, 4].
-void MakeSmall(NpuGraphMaker* graph) {
+void MakeSmall(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 4});
   const int32_t one = graph->Constant({1}, std::vector<float>{1});
   const int32_t sum = graph->Op(kNpuBinary, kNpuAdd, {x, one}, {1, 4});
@@ -30,7 +30,7 @@ void MakeSmall(NpuGraphMaker* graph) {
 }
 
 std::vector<uint8_t> SmallBlob(NpuDeviceUser* user) {
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   MakeSmall(&graph);
   return user->Compile(graph.graph());
 }
@@ -46,7 +46,7 @@ TEST(NpuDevice, computes_a_loaded_model) {
 
 TEST(NpuDevice, convolves_in_nchw) {
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   const int32_t x = graph.Input({1, 2, 2, 3});  // two channels of two rows
   const int32_t w = graph.Constant({1, 2, 1, 2}, std::vector<float>{1, 2, 10, 20});
   const int32_t b = graph.Constant({1}, std::vector<float>{0.5});
@@ -58,7 +58,7 @@ TEST(NpuDevice, convolves_in_nchw) {
 
 TEST(NpuDevice, groups_see_their_channels_alone) {
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   const int32_t x = graph.Input({1, 2, 1, 2});
   const int32_t w = graph.Constant({2, 1, 1, 1}, std::vector<float>{2, 3});
   graph.Output(graph.Op(kNpuConv, 0, {x, w}, {1, 2, 1, 2}, {1, 1, 0, 0, 1, 1, 2}));
@@ -67,7 +67,7 @@ TEST(NpuDevice, groups_see_their_channels_alone) {
 
 TEST(NpuDevice, padding_does_not_count_in_averages) {
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   const int32_t x = graph.Input({1, 1, 1, 3});
   graph.Output(graph.Op(kNpuPool, kNpuPoolAverage, {x}, {1, 1, 1, 3}, {1, 1, 0, 1, 1, 3}));
   EXPECT_THAT(user.Compute(graph.graph(), {{1, 2, 6}})[0], ElementsAre(1.5, 3, 4));
@@ -182,7 +182,7 @@ TEST(NpuDevice, the_environment_hides_it) {
 
 TEST(NpuDevice, an_index_out_of_range_is_an_error_of_the_run) {
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   const int32_t x = graph.Input({3});
   const int32_t indices = graph.Input({2}, kNpuInt32);
   graph.Output(graph.Op(kNpuGather, 0, {x, indices}, {2}, {0}));
@@ -198,13 +198,13 @@ TEST(NpuDevice, an_index_out_of_range_is_an_error_of_the_run) {
 
 // ---- Invalid graphs -----------------------------------------------------------------------------
 
-std::string FaultOf(const NpuGraphMaker& maker) {
+std::string FaultOf(const NpuGraphBuilder& maker) {
   char error[128] = "";
   return NpuCheckGraph(&maker.graph(), error, sizeof error) ? "" : error;
 }
 
 TEST(NpuCheck, names_what_is_wrong) {
-  NpuGraphMaker good;
+  NpuGraphBuilder good;
   MakeSmall(&good);
   EXPECT_EQ(FaultOf(good), "");
   NpuOp* op = NpuOpAt(good.builder(), 0);
@@ -251,7 +251,7 @@ TEST(NpuCheck, windows_slices_and_axes_stay_inside) {
       {kNpuConcat, {2}, {3}, {0}, "operation 0: wrong length of output"},
   };
   for (const auto& row : kCases) {
-    NpuGraphMaker graph;
+    NpuGraphBuilder graph;
     const int32_t x = graph.Input(row.from);
     graph.Output(graph.Op(row.kind, 0, {x}, row.to, row.attributes));
     EXPECT_EQ(FaultOf(graph), row.fault) << NpuKindName(row.kind);
@@ -270,7 +270,7 @@ NpuStatus ReadStatus(const std::vector<uint8_t>& bytes) {
 }
 
 // A graph with almost every kind of operation.
-void MakeManifold(NpuGraphMaker* graph) {
+void MakeManifold(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 2, 4, 4});
   const int32_t w = graph->Constant({2, 2, 3, 3}, std::vector<float>(36, 0.5));
   const int32_t conv = graph->Op(kNpuConv, 0, {x, w}, {1, 2, 4, 4}, {1, 1, 1, 1, 1, 1, 1});
@@ -291,7 +291,7 @@ void MakeManifold(NpuGraphMaker* graph) {
 
 TEST(NpuBlob, round_trips) {
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   MakeManifold(&graph);
   const std::vector<uint8_t> blob = user.Compile(graph.graph());
   ASSERT_EQ(user.status(), kNpuOk) << user.error();
@@ -324,7 +324,7 @@ TEST(NpuBlob, is_refused_when_cut_damaged_or_of_another_version) {
 TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   constexpr size_t kHeader = 56;
   NpuDeviceUser user;
-  NpuGraphMaker graph;
+  NpuGraphBuilder graph;
   MakeManifold(&graph);
   const std::vector<uint8_t> blob = user.Compile(graph.graph());
   std::mt19937 random(7);

@@ -22,7 +22,7 @@ namespace {
 constexpr int32_t kChannels = 2;
 const std::vector<int32_t> kImage = {1, 4, 4, kChannels};
 
-int32_t Conv(NpuGraphMaker* graph, int32_t x) {
+int32_t Conv(NpuGraphBuilder* graph, int32_t x) {
   std::vector<float> weights;
   for (int i = 0; i < kChannels * kChannels * 9; ++i) {
     weights.push_back(static_cast<float>(i % 7) / 8.0f - 0.3f);
@@ -31,11 +31,11 @@ int32_t Conv(NpuGraphMaker* graph, int32_t x) {
   return graph->Op(kNpuConv, 0, {x, w}, kImage, {1, 1, 1, 1, 1, 1, 1});
 }
 
-int32_t Relu(NpuGraphMaker* graph, int32_t x) {
+int32_t Relu(NpuGraphBuilder* graph, int32_t x) {
   return graph->Op(kNpuUnary, kNpuRelu, {x}, graph->Dims(x));
 }
 
-int32_t Add(NpuGraphMaker* graph, int32_t a, int32_t b) {
+int32_t Add(NpuGraphBuilder* graph, int32_t a, int32_t b) {
   return graph->Op(kNpuBinary, kNpuAdd, {a, b}, graph->Dims(a));
 }
 
@@ -65,8 +65,8 @@ Counts RunPasses(NpuBuilder* builder) {
   return counts;
 }
 
-Counts CountsOf(const std::function<void(NpuGraphMaker*)>& make) {
-  NpuGraphMaker graph;
+Counts CountsOf(const std::function<void(NpuGraphBuilder*)>& make) {
+  NpuGraphBuilder graph;
   make(&graph);
   return RunPasses(graph.builder());
 }
@@ -74,19 +74,19 @@ Counts CountsOf(const std::function<void(NpuGraphMaker*)>& make) {
 // ---- Number of transposes -----------------------------------------------------------------------
 
 TEST(Layout, one_convolution_has_a_transpose_on_each_side) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) { g->Output(Conv(g, g->Input(kImage))); }),
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) { g->Output(Conv(g, g->Input(kImage))); }),
             (Counts{2, 2, 2}));
 }
 
 TEST(Layout, nothing_stands_between_two_that_want_nchw) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) { g->Output(Conv(g, Conv(g, g->Input(kImage)))); }),
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) { g->Output(Conv(g, Conv(g, g->Input(kImage)))); }),
             (Counts{2, 2, 2}));
 }
 
 // Three operations with a transpose on each side would have six.
 TEST(Layout, conv_relu_conv_ends_with_two) {
   EXPECT_EQ(
-      CountsOf([](NpuGraphMaker* g) { g->Output(Conv(g, Relu(g, Conv(g, g->Input(kImage))))); }),
+      CountsOf([](NpuGraphBuilder* g) { g->Output(Conv(g, Relu(g, Conv(g, g->Input(kImage))))); }),
       (Counts{4, 4, 2}));
 }
 
@@ -94,7 +94,7 @@ TEST(Layout, conv_relu_conv_ends_with_two) {
 // edge is the output. With two of three edges a pair is inserted before the output, and the sum is
 // converted to NCHW.
 TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
               g->Output(Add(g, Conv(g, x), Conv(g, x)));
             }),
@@ -104,7 +104,7 @@ TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
 // A residual connection: a convolution, and the sum of its result and the input. Only one of three
 // edges is a transpose, which is not sufficient.
 TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
               g->Output(Add(g, Conv(g, x), x));
             }),
@@ -115,7 +115,7 @@ TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
 // gets a pair after it, which allows the next one to get one, and so on to the last, both of whose
 // edges are transposes by then.
 TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               int32_t x = Conv(g, g->Input(kImage));
               for (int i = 0; i < 3; ++i) x = Relu(g, x);
               g->Output(Conv(g, x));
@@ -125,7 +125,7 @@ TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
 
 // After the convolution there is one transpose for each of the two consumers with a fixed layout.
 TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t y = Conv(g, g->Input(kImage));
               g->Output(g->Op(kNpuReshape, 0, {y}, {1, 32}));
               g->Output(g->Op(kNpuReshape, 0, {y}, {4, 8}));
@@ -136,7 +136,7 @@ TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
 
 // A graph output between two convolutions stays in NHWC: its transpose is not removed.
 TEST(Layout, a_graph_output_between_convolutions_stays) {
-  EXPECT_EQ(CountsOf([](NpuGraphMaker* g) {
+  EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t y = Relu(g, Conv(g, g->Input(kImage)));
               g->Output(y);
               g->Output(Conv(g, y));
@@ -146,7 +146,7 @@ TEST(Layout, a_graph_output_between_convolutions_stays) {
 
 TEST(Layout, a_transpose_of_the_models_own_cancels) {
   EXPECT_EQ(
-      CountsOf([](NpuGraphMaker* g) {
+      CountsOf([](NpuGraphBuilder* g) {
         const int32_t y = Conv(g, g->Input(kImage));
         const int32_t turned = g->Op(kNpuTranspose, 0, {y}, {1, kChannels, 4, 4}, {0, 3, 1, 2});
         g->Output(g->Op(kNpuReshape, 0, {turned}, {1, 32}));
@@ -168,9 +168,9 @@ std::vector<std::vector<float>> InputsOf(const NpuGraph& graph, uint32_t seed) {
 }
 
 // Computes the graph with the transform pass alone, as the reference, and with all passes.
-void ExpectSameResults(const std::function<void(NpuGraphMaker*)>& make, int32_t expected_fused,
+void ExpectSameResults(const std::function<void(NpuGraphBuilder*)>& make, int32_t expected_fused,
                        const std::string& what) {
-  NpuGraphMaker plain, passed;
+  NpuGraphBuilder plain, passed;
   make(&plain);
   make(&passed);
   NpuLayoutTransform(plain.builder());
@@ -196,44 +196,44 @@ void ExpectSameResults(const std::function<void(NpuGraphMaker*)>& make, int32_t 
 // An operation between two convolutions ends in NCHW, with unchanged results. Its result is again
 // an image of the shape kImage.
 TEST(Layout, axes_of_pulled_operations_are_moved) {
-  using Make = std::function<int32_t(NpuGraphMaker*, int32_t)>;
+  using Make = std::function<int32_t(NpuGraphBuilder*, int32_t)>;
   const std::vector<std::pair<std::string, Make>> kOperations = {
       {"constant of one channel each",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          return Add(g, x, g->Constant({kChannels}, std::vector<float>{1, 2}));
        }},
       {"constant of the whole image",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          std::vector<float> values(32);
          for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
          return Add(g, x, g->Constant(kImage, values));
        }},
       {"scalar constant",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          return Add(g, x, g->Constant({}, std::vector<float>{1.5}));
        }},
       {"softmax over channels",
-       [](NpuGraphMaker* g, int32_t x) { return g->Op(kNpuSoftmax, 0, {x}, kImage, {3}, 1.0f); }},
+       [](NpuGraphBuilder* g, int32_t x) { return g->Op(kNpuSoftmax, 0, {x}, kImage, {3}, 1.0f); }},
       {"softmax over columns",
-       [](NpuGraphMaker* g, int32_t x) { return g->Op(kNpuSoftmax, 0, {x}, kImage, {2}, 1.0f); }},
+       [](NpuGraphBuilder* g, int32_t x) { return g->Op(kNpuSoftmax, 0, {x}, kImage, {2}, 1.0f); }},
       {"mean over rows and channels, spread again",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          const int32_t mean = g->Op(kNpuReduce, kNpuReduceMean, {x}, {1, 1, 4, 1}, {2 + 8});
          return g->Op(kNpuTile, 0, {mean}, kImage);
        }},
       {"padding and a slice",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          const int32_t padded =
              g->Op(kNpuPad, 0, {x}, {1, 6, 5, kChannels + 1}, {0, 2, 0, 1}, 7.0f);
          return g->Op(kNpuSlice, 0, {padded}, kImage, {0, 1, 0, 1, 1, 1, 1, 1});
        }},
       {"concatenation of channels, every other one",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          const int32_t both = g->Op(kNpuConcat, 0, {x, x}, {1, 4, 4, 2 * kChannels}, {3});
          return g->Op(kNpuSlice, 0, {both}, kImage, {0, 0, 0, 1, 1, 1, 1, 2});
        }},
       {"concatenation of rows with a constant, backwards",
-       [](NpuGraphMaker* g, int32_t x) {
+       [](NpuGraphBuilder* g, int32_t x) {
          const int32_t row = g->Constant({1, 1, 4, kChannels}, std::vector<float>(8, 9));
          const int32_t both = g->Op(kNpuConcat, 0, {x, row}, {1, 5, 4, kChannels}, {1});
          return g->Op(kNpuSlice, 0, {both}, kImage, {0, 4, 0, 0, 1, -1, 1, 1});
@@ -241,14 +241,14 @@ TEST(Layout, axes_of_pulled_operations_are_moved) {
   };
   for (const auto& [name, make] : kOperations) {
     ExpectSameResults(
-        [&make](NpuGraphMaker* g) { g->Output(Conv(g, make(g, Conv(g, g->Input(kImage))))); }, 2,
+        [&make](NpuGraphBuilder* g) { g->Output(Conv(g, make(g, Conv(g, g->Input(kImage))))); }, 2,
         name);
   }
 }
 
 // ---- Random graphs ------------------------------------------------------------------------------
 
-int32_t RandomOp(NpuGraphMaker* g, std::mt19937* random, const std::vector<int32_t>& images) {
+int32_t RandomOp(NpuGraphBuilder* g, std::mt19937* random, const std::vector<int32_t>& images) {
   const auto pick = [&] { return images[(*random)() % images.size()]; };
   switch ((*random)() % 8) {
     case 0:
@@ -279,7 +279,7 @@ int32_t RandomOp(NpuGraphMaker* g, std::mt19937* random, const std::vector<int32
 TEST(Layout, random_graphs_stay_what_they_are) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
     ExpectSameResults(
-        [seed](NpuGraphMaker* g) {
+        [seed](NpuGraphBuilder* g) {
           std::mt19937 random(seed);
           std::vector<int32_t> images = {g->Input(kImage), g->Input(kImage)};
           const size_t length = 2 + random() % 12;
@@ -294,7 +294,7 @@ TEST(Layout, random_graphs_stay_what_they_are) {
 
 // The passes are linear: a long chain takes little time.
 TEST(Layout, long_chains_are_laid_out) {
-  const Counts counts = CountsOf([](NpuGraphMaker* g) {
+  const Counts counts = CountsOf([](NpuGraphBuilder* g) {
     int32_t x = g->Input(kImage);
     for (int i = 0; i < 3000; ++i) x = i % 3 == 0 ? Conv(g, x) : Relu(g, x);
     g->Output(Conv(g, x));

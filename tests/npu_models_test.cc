@@ -109,14 +109,15 @@ std::string Difference(const std::vector<Output>& expected, const std::vector<Ou
 }
 
 // Result of one life: "" and outputs, or the stage that failed.
-struct Life {
+struct LifeCycle {
   std::string end;
   int nodes = 0;  // number of nodes in the NPU
   std::vector<Output> outputs;
 };
 
-Life Live(const std::vector<uint8_t>& model, const char* faults, DeputyDelegatePolicy policy) {
-  Life life;
+LifeCycle RunLifeCycle(const std::vector<uint8_t>& model, const char* faults,
+                       DeputyDelegatePolicy policy) {
+  LifeCycle life;
   const bool is_slow = std::string(faults) == "slow";
   const NpuTestDelegate npu(
       NpuOptionTexts{{"faults", faults}, {"time_limit_ms", is_slow ? "1" : "60000"}});
@@ -150,7 +151,7 @@ std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
 bool EndsByItselfOrBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
   const pid_t child = fork();
   if (child == 0) {
-    const Life life = Live(model, "crash", kDeputyPolicyHot);
+    const LifeCycle life = RunLifeCycle(model, "crash", kDeputyPolicyHot);
     _exit(life.end.empty() ? 0 : 1);
   }
   int status = 0;
@@ -164,22 +165,22 @@ TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
     SCOPED_TRACE(model.name);
     const std::vector<Output> expected = OnTheCpu(model.bytes);
     if (expected.empty()) continue;
-    const Life on = Live(model.bytes, "", kDeputyPolicyTfLite);
+    const LifeCycle on = RunLifeCycle(model.bytes, "", kDeputyPolicyTfLite);
     EXPECT_EQ(on.end, "");
     EXPECT_EQ(Difference(expected, on.outputs), "");
     nodes += on.nodes;
     for (const auto policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
       for (const char* faults : {"absent", "compile", "load"}) {
-        const Life life = Live(model.bytes, faults, policy);
+        const LifeCycle life = RunLifeCycle(model.bytes, faults, policy);
         EXPECT_EQ(life.end, "") << faults;
         EXPECT_EQ(life.nodes, 0) << faults;
         EXPECT_EQ(Difference(expected, life.outputs), "") << faults;
       }
     }
     for (const char* faults : {"run", "slow"}) {
-      const Life plain = Live(model.bytes, faults, kDeputyPolicyTfLite);
+      const LifeCycle plain = RunLifeCycle(model.bytes, faults, kDeputyPolicyTfLite);
       EXPECT_EQ(plain.end, on.nodes > 0 ? "invoke" : "") << faults;
-      const Life hot = Live(model.bytes, faults, kDeputyPolicyHot);
+      const LifeCycle hot = RunLifeCycle(model.bytes, faults, kDeputyPolicyHot);
       EXPECT_EQ(hot.end, "") << faults;
       EXPECT_EQ(hot.nodes, on.nodes) << faults;
       EXPECT_EQ(Difference(expected, hot.outputs), "") << faults;

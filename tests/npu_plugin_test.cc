@@ -202,7 +202,7 @@ struct Met {
 
 Met MeetGoldenRows() {
   const conformance::Target target = conformance::PluginTarget(
-      "npu", BuildPath("libdeputy_npu_stub.so"), {}, conformance::WhatItTells);
+      "npu", BuildPath("libdeputy_npu_stub.so"), {}, conformance::ReportedReason);
   Met met;
   for (const auto& entry : std::filesystem::directory_iterator(TestDataPath("golden"))) {
     std::vector<golden::Row> rows;

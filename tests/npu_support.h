@@ -20,12 +20,12 @@
 namespace deputy {
 
 // Builds a graph; every function returns the index of a tensor.
-class NpuGraphMaker {
+class NpuGraphBuilder {
  public:
-  NpuGraphMaker() { NpuBuilderInit(&builder_); }
-  ~NpuGraphMaker() { NpuBuilderFree(&builder_); }
-  NpuGraphMaker(const NpuGraphMaker&) = delete;
-  NpuGraphMaker& operator=(const NpuGraphMaker&) = delete;
+  NpuGraphBuilder() { NpuBuilderInit(&builder_); }
+  ~NpuGraphBuilder() { NpuBuilderFree(&builder_); }
+  NpuGraphBuilder(const NpuGraphBuilder&) = delete;
+  NpuGraphBuilder& operator=(const NpuGraphBuilder&) = delete;
 
   NpuBuilder* builder() { return &builder_; }
   const NpuGraph& graph() const { return builder_.graph; }

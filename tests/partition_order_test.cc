@@ -138,8 +138,8 @@ struct Case {
 
 // Unusual properties that a graph may have.
 struct Oddities {
-  bool shuffled = false;    // the plan is not in topological order
-  bool two_makers = false;  // two nodes may write the same tensor
+  bool shuffled = false;       // the plan is not in topological order
+  bool two_producers = false;  // two nodes may write the same tensor
 };
 
 Case MakeCase(const Oddities& oddities, std::mt19937* random) {
@@ -155,7 +155,7 @@ Case MakeCase(const Oddities& oddities, std::mt19937* random) {
       in.push_back(up_to(8) == 0 ? -1 : tensors - 1 - up_to(std::min(tensors, locality)));
     }
     for (int i = up_to(3); i > 0; --i) {
-      const bool again = oddities.two_makers && up_to(6) == 0;
+      const bool again = oddities.two_producers && up_to(6) == 0;
       out.push_back(again ? up_to(tensors) : tensors++);
     }
     c.inputs.push_back(in);
@@ -220,8 +220,8 @@ TEST(PartitionOrder, cuts_shuffled_plans_as_the_sweeps_do) {
 
 TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
   for (const PartitionRules& rules : kRules) {
-    EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true, .two_makers = true}), 100);
-    EXPECT_GT(CompareWithSweeps(rules, {.two_makers = true}), 100);
+    EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true, .two_producers = true}), 100);
+    EXPECT_GT(CompareWithSweeps(rules, {.two_producers = true}), 100);
   }
 }
 

@@ -27,7 +27,7 @@ bool Overlap(size_t a_begin, size_t a_bytes, size_t b_begin, size_t b_bytes) {
 }
 
 // Returns the maximum number of bytes alive at one step, counted step by step.
-size_t MostAlive(const std::vector<BlockRequest>& requests, size_t alignment) {
+size_t MaxBytesAlive(const std::vector<BlockRequest>& requests, size_t alignment) {
   size_t most = 0;
   for (const BlockRequest& now : requests) {
     size_t alive = 0;
@@ -147,7 +147,7 @@ TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
     ASSERT_EQ(WhatIsWrong(requests, alignment, plan), "") << "round " << round;
     ASSERT_EQ(plan.offsets, PlainOffsets(requests, alignment)) << "round " << round;
     const size_t bound = LivenessLowerBound(requests, alignment);
-    ASSERT_EQ(bound, MostAlive(requests, alignment)) << "round " << round;
+    ASSERT_EQ(bound, MaxBytesAlive(requests, alignment)) << "round " << round;
     ASSERT_GE(plan.total_bytes, bound) << "round " << round;
     ASSERT_TRUE(PlanMemory(requests, alignment, &again));
     ASSERT_EQ(plan.offsets, again.offsets) << "round " << round;

@@ -43,7 +43,7 @@ struct Settings {
 // Result of a case. `products` is an upper bound of the sum of absolute products of an output of
 // its only matrix operator.
 struct Found {
-  bool answered = false;
+  bool invoked = false;
   std::vector<std::vector<float>> outputs;
   std::string implementation;  // implementation of the matrix operator
   double products = 0;
@@ -107,7 +107,7 @@ double Depth(const std::string& name, const TfLiteTensor* left, const TfLiteTens
   return depth;
 }
 
-void LookAtNodes(TfLiteInterpreter* interpreter, Found* found) {
+void InspectNodes(TfLiteInterpreter* interpreter, Found* found) {
   for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, 0); ++n) {
     DeputyNodeInfo info = {};
     info.struct_size = sizeof info;
@@ -144,8 +144,8 @@ Found Infer(const OpCase& op_case, const Settings& settings) {
     if (TfLiteTensorType(tensor) != kTfLiteFloat32) return found;
     found.outputs.push_back(TestInterpreter::Values<float>(tensor));
   }
-  LookAtNodes(interpreter.get(), &found);
-  found.answered = true;
+  InspectNodes(interpreter.get(), &found);
+  found.invoked = true;
   return found;
 }
 
@@ -244,10 +244,10 @@ TEST_P(Bfloat16, cases_agree_within_what_the_format_leaves) {
     SCOPED_TRACE(op_case.name);
     const Found found =
         Infer(op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16});
-    if (!found.answered) continue;
+    if (!found.invoked) continue;
     ++ran[found.implementation];
     const Found expected = Infer(op_case, {.table = "reference"});
-    ASSERT_TRUE(expected.answered);
+    ASSERT_TRUE(expected.invoked);
     const double roundings = 2 * kRoundoff + kRoundoff * kRoundoff;
     ExpectWithin(expected, found, found.products * (roundings + kSumError) + 1e-5);
     if (HasFailure()) return;
@@ -338,7 +338,7 @@ TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
     TestInterpreter interpreter(op_case.model, configure);
     EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
     Found found;
-    LookAtNodes(interpreter.get(), &found);
+    InspectNodes(interpreter.get(), &found);
     return IsBf16(found);
   };
   EXPECT_FALSE(implementation({}));

@@ -87,7 +87,8 @@ std::vector<int> PlanOf(TfLiteContext* context) {
   return ToVector(plan);
 }
 
-TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& nodes) {
+TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate,
+                        const std::vector<int>& nodes) {
   TfLiteRegistration kernel{};
   kernel.init = InitKernel;
   kernel.free = FreeKernel;
@@ -102,9 +103,9 @@ TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::v
   return status;
 }
 
-Programmed::Body Taking(std::vector<int> nodes) {
+Programmed::Body ClaimingBody(std::vector<int> nodes) {
   return [nodes = std::move(nodes)](TfLiteContext* context, TfLiteDelegate* delegate) {
-    return Take(context, delegate, nodes);
+    return ClaimNodes(context, delegate, nodes);
   };
 }
 

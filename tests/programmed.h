@@ -39,9 +39,10 @@ struct ProgrammedDelegate : Programmed {
 };
 
 // Replaces `nodes` by the kernel of `delegate`, a ProgrammedDelegate; for use in its body.
-TfLiteStatus Take(TfLiteContext* context, TfLiteDelegate* delegate, const std::vector<int>& nodes);
+TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate,
+                        const std::vector<int>& nodes);
 // Returns the body of a delegate that claims `nodes` of each subgraph.
-Programmed::Body Taking(std::vector<int> nodes);
+Programmed::Body ClaimingBody(std::vector<int> nodes);
 
 // An opaque delegate.
 struct ProgrammedOpaque {

@@ -13,7 +13,7 @@ namespace {
 const std::vector<TfLiteType> kAll = {kTfLiteInt8, kTfLiteUInt8, kTfLiteInt16};
 const std::vector<TfLiteType> kBytes = {kTfLiteInt8, kTfLiteUInt8};
 
-float LeastScale(TfLiteType type) { return type == kTfLiteInt16 ? 0.0001f : 0.02f; }
+float MinScale(TfLiteType type) { return type == kTfLiteInt16 ? 0.0001f : 0.02f; }
 
 // For each element of the output its index in the input; kFilled has no source and is zero.
 using Places = std::vector<int>;
@@ -288,7 +288,7 @@ std::vector<Move> Moves() {
 
 AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const float least = LeastScale(type);
+  const float least = MinScale(type);
   const Steps x = a.Input(type, move.in, a.RandomAffine(type, least));
   const Reals real = x.real();
   Reals truth;
@@ -365,7 +365,7 @@ std::vector<Join> Joins() {
 
 AccuracyCase JoinCase(const Join& join, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const float least = LeastScale(type);
+  const float least = MinScale(type);
   const Steps x = a.Input(type, {3, 5}, a.RandomAffine(type, least));
   const Steps y = a.Input(type, {3, 5}, a.RandomAffine(type, least * 0.6f));
   Reals real = x.real();
@@ -382,7 +382,7 @@ AccuracyCase JoinCase(const Join& join, TfLiteType type, uint32_t seed) {
 // PADV2 with a fill value of its own scale, which delegates accept only as a constant.
 AccuracyCase PadV2Case(TfLiteType type, uint32_t seed, bool constant) {
   AccuracyModel a(seed);
-  const float least = LeastScale(type);
+  const float least = MinScale(type);
   const Steps x = a.Input(type, {3, 5}, a.RandomAffine(type, least));
   const Affine affine = a.RandomAffine(type, least);
   const Steps value = constant ? a.Constant(type, {1}, affine) : a.Input(type, {1}, affine);
@@ -402,7 +402,7 @@ AccuracyCase PadV2Case(TfLiteType type, uint32_t seed, bool constant) {
 
 AccuracyCase UpdateCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const float least = LeastScale(type);
+  const float least = MinScale(type);
   const Steps x = a.Input(type, {3, 5}, a.RandomAffine(type, least));
   const Steps update = a.Input(type, {1, 5}, a.RandomAffine(type, least * 0.6f));
   Reals truth = x.real();
@@ -419,7 +419,7 @@ AccuracyCase UpdateCase(TfLiteType type, uint32_t seed) {
 
 AccuracyCase TopCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const Steps x = a.Input(type, {3, 20}, a.RandomAffine(type, LeastScale(type)));
+  const Steps x = a.Input(type, {3, 20}, a.RandomAffine(type, MinScale(type)));
   const Reals real = x.real();
   Reals truth;
   for (int row = 0; row < 3; ++row) {
@@ -428,7 +428,7 @@ AccuracyCase TopCase(TfLiteType type, uint32_t seed) {
     truth.insert(truth.end(), sorted.begin(), sorted.begin() + 4);
   }
   const int count = a.Numbers({}, {4});
-  const int y = a.Output(type, {3, 4}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {3, 4}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   const int places = a.Places({3, 4});
   a.m().AddOp(kTfLiteBuiltinTopkV2, {x.tensor, count}, {y, places},
               schema::CreateTopKV2Options(a.m().fbb()), 2);
@@ -437,12 +437,12 @@ AccuracyCase TopCase(TfLiteType type, uint32_t seed) {
 
 AccuracyCase UniqueCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const Steps x = a.Input(type, {40}, a.RandomAffine(type, LeastScale(type)), 1, 9);
+  const Steps x = a.Input(type, {40}, a.RandomAffine(type, MinScale(type)), 1, 9);
   Reals truth;
   for (double value : x.real()) {
     if (std::find(truth.begin(), truth.end(), value) == truth.end()) truth.push_back(value);
   }
-  const int y = a.Output(type, {1}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {1}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   const int places = a.Places({40});
   a.m().AddOp(kTfLiteBuiltinUnique, {x.tensor}, {y, places},
               schema::CreateUniqueOptions(a.m().fbb(), schema::TensorType::INT32), 1);
@@ -452,11 +452,11 @@ AccuracyCase UniqueCase(TfLiteType type, uint32_t seed) {
 AccuracyCase OneHotCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int indices = a.Numbers({3}, {2, 0, 4}), depth = a.Numbers({}, {5});
-  const Steps on = a.Input(type, {}, a.RandomAffine(type, LeastScale(type)));
-  const Steps off = a.Input(type, {}, a.RandomAffine(type, LeastScale(type)));
+  const Steps on = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
+  const Steps off = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
   Reals truth(15, off.real()[0]);
   for (int place : {2, 5, 14}) truth[static_cast<size_t>(place)] = on.real()[0];
-  const int y = a.Output(type, {3, 5}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {3, 5}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinOneHot, {indices, depth, on.tensor, off.tensor}, {y},
               schema::CreateOneHotOptions(a.m().fbb(), -1), 1);
   return a.Finish("ONE_HOT", type, seed);
@@ -465,8 +465,8 @@ AccuracyCase OneHotCase(TfLiteType type, uint32_t seed) {
 AccuracyCase FillCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int shape = a.Numbers({2}, {2, 3});
-  const Steps value = a.Input(type, {}, a.RandomAffine(type, LeastScale(type)));
-  const int y = a.Output(type, {2, 3}, a.RandomAffine(type, LeastScale(type) * 1.5f),
+  const Steps value = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
+  const int y = a.Output(type, {2, 3}, a.RandomAffine(type, MinScale(type) * 1.5f),
                          Reals(6, value.real()[0]));
   a.m().AddOp(kTfLiteBuiltinFill, {shape, value.tensor}, {y},
               schema::CreateFillOptions(a.m().fbb()), 3);
@@ -476,13 +476,13 @@ AccuracyCase FillCase(TfLiteType type, uint32_t seed) {
 AccuracyCase SparseToDenseCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int indices = a.Numbers({3}, {1, 2, 6}), shape = a.Numbers({1}, {9});
-  const Steps values = a.Input(type, {3}, a.RandomAffine(type, LeastScale(type)));
-  const Steps otherwise = a.Input(type, {}, a.RandomAffine(type, LeastScale(type)));
+  const Steps values = a.Input(type, {3}, a.RandomAffine(type, MinScale(type)));
+  const Steps otherwise = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
   Reals truth(9, otherwise.real()[0]);
   truth[1] = values.real()[0];
   truth[2] = values.real()[1];
   truth[6] = values.real()[2];
-  const int y = a.Output(type, {9}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {9}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinSparseToDense, {indices, shape, values.tensor, otherwise.tensor}, {y},
               schema::CreateSparseToDenseOptions(a.m().fbb(), false), 3);
   return a.Finish("SPARSE_TO_DENSE", type, seed);
@@ -490,12 +490,12 @@ AccuracyCase SparseToDenseCase(TfLiteType type, uint32_t seed) {
 
 AccuracyCase DilateCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const Steps x = a.Input(type, {4}, a.RandomAffine(type, LeastScale(type)));
-  const Steps between = a.Input(type, {}, a.RandomAffine(type, LeastScale(type)));
+  const Steps x = a.Input(type, {4}, a.RandomAffine(type, MinScale(type)));
+  const Steps between = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
   const int dilations = a.Numbers({1}, {3});
   Reals truth(10, between.real()[0]);
   for (size_t i = 0; i < 4; ++i) truth[3 * i] = x.real()[i];
-  const int y = a.Output(type, {10}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {10}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinDilate, {x.tensor, dilations, between.tensor}, {y},
               schema::CreateDilateOptions(a.m().fbb()), 1);
   return a.Finish("DILATE", type, seed);
@@ -503,11 +503,11 @@ AccuracyCase DilateCase(TfLiteType type, uint32_t seed) {
 
 AccuracyCase SetDiagonalCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const Steps x = a.Input(type, {4, 4}, a.RandomAffine(type, LeastScale(type)));
-  const Steps diagonal = a.Input(type, {4}, a.RandomAffine(type, LeastScale(type)));
+  const Steps x = a.Input(type, {4, 4}, a.RandomAffine(type, MinScale(type)));
+  const Steps diagonal = a.Input(type, {4}, a.RandomAffine(type, MinScale(type)));
   Reals truth = x.real();
   for (size_t i = 0; i < 4; ++i) truth[5 * i] = diagonal.real()[i];
-  const int y = a.Output(type, {4, 4}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {4, 4}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinMatrixSetDiag, {x.tensor, diagonal.tensor}, {y},
               schema::CreateMatrixSetDiagOptions(a.m().fbb()), 1);
   return a.Finish("MATRIX_SET_DIAG", type, seed);
@@ -520,7 +520,7 @@ AccuracyCase LookupCase(TfLiteType type, uint32_t seed) {
   const Reals real = table.real();
   Reals truth(real.begin() + 18, real.end());
   truth.insert(truth.end(), real.begin() + 6, real.begin() + 12);
-  const int y = a.Output(type, {2, 6}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {2, 6}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinEmbeddingLookup, {rows, table.tensor}, {y}, 3);
   return a.Finish("EMBEDDING_LOOKUP", type, seed);
 }
@@ -528,11 +528,11 @@ AccuracyCase LookupCase(TfLiteType type, uint32_t seed) {
 AccuracyCase HashtableCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int wanted = a.Numbers({2}, {30, 10}), keys = a.Numbers({3}, {10, 20, 30});
-  const Steps table = a.Constant(type, {3, 4}, {LeastScale(type), 0});
+  const Steps table = a.Constant(type, {3, 4}, {MinScale(type), 0});
   const Reals real = table.real();
   Reals truth(real.begin() + 8, real.end());
   truth.insert(truth.end(), real.begin(), real.begin() + 4);
-  const int y = a.Output(type, {2, 4}, a.RandomAffine(type, LeastScale(type) * 1.5f), truth);
+  const int y = a.Output(type, {2, 4}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   const int hits = a.Places({2}, kTfLiteUInt8);
   a.m().AddOp(kTfLiteBuiltinHashtableLookup, {wanted, keys, table.tensor}, {y, hits}, 1);
   return a.Finish("HASHTABLE_LOOKUP", type, seed);
@@ -545,7 +545,7 @@ enum class Cut { kSplit, kSplitV, kUnpack };
 // Splits [2, 3, 5] into its two halves, each with its own scale.
 AccuracyCase CutCase(Cut cut, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const float least = LeastScale(type);
+  const float least = MinScale(type);
   const Steps x = a.Input(type, {2, 3, 5}, a.RandomAffine(type, least));
   const Reals real = x.real();
   const Dims4 shape = cut == Cut::kUnpack ? Dims4{3, 5} : Dims4{1, 3, 5};

@@ -111,9 +111,9 @@ constexpr LstmRow kSequences[] = {
     {2, 4, 16, 20, 11, false, false, false, false},
 };
 
-class LstmMaker {
+class LstmBuilder {
  public:
-  LstmMaker(uint32_t seed, const LstmRow& row)
+  LstmBuilder(uint32_t seed, const LstmRow& row)
       : a_(seed), seed_(seed), row_(row), x_affine_(a_.RandomAffine(kTfLiteInt8, 0.015f)) {}
 
   // LSTM computes one step, and its vectors have two dimensions.
@@ -313,8 +313,8 @@ std::vector<AccuracyCase> RecurrentAccuracy() {
   std::vector<AccuracyCase> cases;
   uint32_t seed = 0;
   for (const LstmRow& row : kSequences) {
-    cases.push_back(LstmMaker(++seed, row).Make(true));
-    cases.push_back(LstmMaker(seed, row).Make(false));
+    cases.push_back(LstmBuilder(++seed, row).Make(true));
+    cases.push_back(LstmBuilder(seed, row).Make(false));
   }
   for (seed = 1; seed <= 3; ++seed) {
     cases.push_back(BasicLstmCase(seed));

@@ -107,7 +107,7 @@ std::vector<Error> Measure(const AccuracyCase& one, const conformance::Target& t
     return kTfLiteOk;
   };
   const conformance::Result result = conformance::Run(job, target);
-  EXPECT_EQ(result.outcome, conformance::Outcome::kAnswered) << one.name << ": " << result.log;
+  EXPECT_EQ(result.outcome, conformance::Outcome::kInvoked) << one.name << ": " << result.log;
   EXPECT_EQ(result.complaint, "") << one.name;
   std::vector<Error> errors;
   for (size_t i = 0; i < one.truth.size() && !result.passes.empty(); ++i) {
@@ -146,8 +146,8 @@ TEST(QuantizedAccuracy, moves_between_scales) { CheckCases(MoveAccuracy()); }
 TEST(QuantizedAccuracy, moves_between_scales_with_a_delegate) {
   for (const conformance::TargetRow& row : conformance::TargetRows()) {
     // Delegates with few cases support only two or three operators.
-    if (row.table[0] != '\0' || row.on_device || row.rarely || row.least_cases < 400) continue;
-    if (!conformance::IsHere(row, BuildPath(""))) continue;
+    if (row.table[0] != '\0' || row.on_device || row.sampled || row.min_cases < 400) continue;
+    if (!conformance::IsAvailable(row, BuildPath(""))) continue;
     const conformance::Target target = conformance::MakeTarget(row, BuildPath(""));
     SCOPED_TRACE(target.name);
     for (const AccuracyCase& one : MoveAccuracy()) {

@@ -309,7 +309,7 @@ TEST(SharedConstant, is_packed_for_each_table_of_kernels) {
 TEST(SharedConstant, is_not_written_by_a_delegate_that_claims_its_node) {
   TestInterpreter t(LayerOf(kComputed[0]));
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  ProgrammedDelegate delegate(Taking({0}));
+  ProgrammedDelegate delegate(ClaimingBody({0}));
   delegate.invoke = [](TfLiteContext* context, TfLiteNode*) {
     float* const values = context->tensors[kWeights].data.f;
     for (int i = 0; i < 64; ++i) values[i] = 100;
@@ -342,7 +342,7 @@ TEST(SharedConstant, survives_delegates_of_other_nodes) {
   m.SetOutputs({kY + 1});
   const std::vector<uint8_t> bytes = m.Finish();
   for (const bool allocate_first : {false, true}) {
-    ProgrammedDelegate delegate(Taking({2}));
+    ProgrammedDelegate delegate(ClaimingBody({2}));
     delegate.invoke = [](TfLiteContext* context, TfLiteNode*) {
       TfLiteTensor& z = context->tensors[kY + 1];
       for (size_t i = 0; i < z.bytes / sizeof(float); ++i) {

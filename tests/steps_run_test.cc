@@ -828,12 +828,12 @@ TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
   const std::vector<uint8_t> model = m.Finish();
   const std::vector<float> input = some(static_cast<int>(kCount));
   std::vector<float> expected;
-  for (const bool in_one_place : {false, true}) {
+  for (const bool in_shared_memory : {false, true}) {
     TestInterpreter t(model);
     alignas(64) static float memory[kCount];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
     for (int tensor : {x, y}) {
-      if (!in_one_place) break;
+      if (!in_shared_memory) break;
       ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),
                 kTfLiteOk);
     }
@@ -841,7 +841,7 @@ TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
     EXPECT_EQ(FollowersOf(t.get()), 1);
     t.Set(0, input);
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
-    if (in_one_place) {
+    if (in_shared_memory) {
       EXPECT_EQ(t.Get<float>(0), expected);
     } else {
       expected = t.Get<float>(0);

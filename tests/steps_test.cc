@@ -21,7 +21,7 @@ const FusionOffer kPrelu = {.role = FusionRole::kPrelu};
 const FusionOffer kSwish = {.role = FusionRole::kHardSwish};
 const FusionOffer kFactorHead = {.role = FusionRole::kHead, .absorbs_factors = true};
 const FusionOffer kScale = {.role = FusionRole::kScale, .matching_inputs = 1};
-const FusionOffer kScaleBehind = {.role = FusionRole::kScale, .matching_inputs = 2};
+const FusionOffer kScaleSwapped = {.role = FusionRole::kScale, .matching_inputs = 2};
 const FusionOffer kPadAround = {.role = FusionRole::kPad, .margins = {.top = 1, .left = 2}};
 const FusionOffer kPadChannels = {.role = FusionRole::kPad, .margins = {.channels = 3}};
 
@@ -291,13 +291,13 @@ TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
 Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
   Plan plan(5, {4});
   plan[1] = plan[2] = {.elements = 5, .channels = 5};
-  const bool behind = scale == &kScaleBehind;
-  plan.Node({1}, 2, nullptr).Node({behind ? 2 : 0, behind ? 0 : 2}, 3, scale).Node({3}, 4, head);
+  const bool swapped = scale == &kScaleSwapped;
+  plan.Node({1}, 2, nullptr).Node({swapped ? 2 : 0, swapped ? 0 : 2}, 3, scale).Node({3}, 4, head);
   return plan;
 }
 
 TEST(FindFusionGroups, a_layer_multiplies_what_it_reads) {
-  for (const FusionOffer* scale : {&kScale, &kScaleBehind}) {
+  for (const FusionOffer* scale : {&kScale, &kScaleSwapped}) {
     const std::vector<FusionGroup> groups = Excited(scale, &kFactorHead).Find();
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].head, 2);

@@ -25,7 +25,7 @@ std::vector<uint8_t> BytesOf(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-struct Answers {
+struct Results {
   int32_t inferences = 0, reset = 0, input_bytes = 0, output_bytes = 0;
   std::vector<uint8_t> rows;
 
@@ -35,15 +35,15 @@ struct Answers {
   const uint8_t* output(int number) const { return input(number) + input_bytes; }
 };
 
-Answers ReadAnswers(const std::string& name) {
+Results ReadResults(const std::string& name) {
   const std::vector<uint8_t> bytes = BytesOf(name + ".answers");
-  Answers answers;
+  Results results;
   int32_t header[4];
-  if (bytes.size() < sizeof header) return answers;
+  if (bytes.size() < sizeof header) return results;
   std::memcpy(header, bytes.data(), sizeof header);
-  answers = {header[0], header[1], header[2], header[3], {}};
-  answers.rows.assign(bytes.begin() + sizeof header, bytes.end());
-  return answers;
+  results = {header[0], header[1], header[2], header[3], {}};
+  results.rows.assign(bytes.begin() + sizeof header, bytes.end());
+  return results;
 }
 
 // Returns "" or the difference. Floats must be within 1e-5 of the greatest magnitude, bytes must be
@@ -92,14 +92,14 @@ std::vector<float> DrawnFloats(size_t count, uint32_t* state) {
   return values;
 }
 
-void ExpectAnswers(const char* name, DeputyArithmetic arithmetic) {
-  const Answers answers = ReadAnswers(name);
-  ASSERT_EQ(answers.inferences, 100);
-  const auto input_bytes = static_cast<size_t>(answers.input_bytes);
-  const auto output_bytes = static_cast<size_t>(answers.output_bytes);
-  const bool stored = answers.rows.size() != 100u * output_bytes;
+void ExpectResults(const char* name, DeputyArithmetic arithmetic) {
+  const Results results = ReadResults(name);
+  ASSERT_EQ(results.inferences, 100);
+  const auto input_bytes = static_cast<size_t>(results.input_bytes);
+  const auto output_bytes = static_cast<size_t>(results.output_bytes);
+  const bool stored = results.rows.size() != 100u * output_bytes;
   if (stored) {
-    ASSERT_EQ(answers.rows.size(), 100u * (input_bytes + output_bytes));
+    ASSERT_EQ(results.rows.size(), 100u * (input_bytes + output_bytes));
   }
   TestInterpreter interpreter(BytesOf(std::string(name) + ".tflite"),
                               [arithmetic](TfLiteInterpreterOptions* options) {
@@ -108,19 +108,19 @@ void ExpectAnswers(const char* name, DeputyArithmetic arithmetic) {
   ASSERT_NE(interpreter.get(), nullptr) << interpreter.log();
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
   uint32_t state = 1;
-  for (int number = 0; number < answers.inferences; ++number) {
-    if (number == answers.reset) {
+  for (int number = 0; number < results.inferences; ++number) {
+    if (number == results.reset) {
       ASSERT_EQ(TfLiteInterpreterResetVariableTensors(interpreter.get()), kTfLiteOk);
     }
     if (stored) {
-      interpreter.Set<uint8_t>(0, {answers.input(number), answers.input(number) + input_bytes});
+      interpreter.Set<uint8_t>(0, {results.input(number), results.input(number) + input_bytes});
     } else {
       interpreter.Set<float>(0, DrawnFloats(input_bytes / sizeof(float), &state));
     }
     ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
     const uint8_t* output = stored
-                                ? answers.output(number)
-                                : answers.rows.data() + static_cast<size_t>(number) * output_bytes;
+                                ? results.output(number)
+                                : results.rows.data() + static_cast<size_t>(number) * output_bytes;
     ASSERT_EQ(DifferenceOf(interpreter.get(), output, output_bytes), "") << "inference " << number;
   }
 }
@@ -128,15 +128,15 @@ void ExpectAnswers(const char* name, DeputyArithmetic arithmetic) {
 class StreamingModels : public testing::TestWithParam<const char*> {};
 
 TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
-  ExpectAnswers(GetParam(), kDeputyArithmeticDefault);
+  ExpectResults(GetParam(), kDeputyArithmeticDefault);
 }
 
 // Otherwise the results would not test the stored state.
 TEST_P(StreamingModels, forget_when_they_are_reset) {
-  const Answers answers = ReadAnswers(GetParam());
+  const Results results = ReadResults(GetParam());
   TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
-  const std::vector<uint8_t> first(answers.input(0), answers.input(1) - answers.output_bytes);
+  const std::vector<uint8_t> first(results.input(0), results.input(1) - results.output_bytes);
   std::vector<std::vector<uint8_t>> outputs;
   for (int number = 0; number < 3; ++number) {
     if (number == 2) {
@@ -154,7 +154,7 @@ class ConvertedModels : public testing::TestWithParam<const char*> {};
 
 // In the reference arithmetic, in which quantised values equal TensorFlow Lite's.
 TEST_P(ConvertedModels, agree_over_a_hundred_inferences_and_a_reset) {
-  ExpectAnswers(GetParam(), kDeputyArithmeticReference);
+  ExpectResults(GetParam(), kDeputyArithmeticReference);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, ConvertedModels,

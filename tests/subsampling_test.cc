@@ -119,9 +119,9 @@ TEST(Subsample, all_readers_have_to_agree) {
   Plan differ(4);
   differ.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k1x1Stride3);
   EXPECT_THAT(differ.Strides(), ElementsAre(1, 1, 1, 1));
-  Plan with_whole(4);
-  with_whole.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k3x3);
-  EXPECT_THAT(with_whole.Strides(), ElementsAre(1, 1, 1, 1));
+  Plan with_all_pixels(4);
+  with_all_pixels.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k3x3);
+  EXPECT_THAT(with_all_pixels.Strides(), ElementsAre(1, 1, 1, 1));
   // The caller, or a client that provides the memory, can read the tensor.
   Plan seen(3);
   seen.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);

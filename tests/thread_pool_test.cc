@@ -182,17 +182,18 @@ TEST(ThreadPool, workers_may_run_where_they_might_before) {
 // tiles then last until the caller waits for them, and `stall` longer.
 bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
   std::atomic<int> begun{0};
-  std::atomic<bool> came{true};
+  std::atomic<bool> arrived_in_time{true};
   const int reads_before = fake_clock_reads.load();
   pool.ParallelFor(pool.threads(), [&](int, int worker) {
     ++begun;
-    if (!Within60Seconds([&] { return begun.load() == pool.threads(); })) came = false;
-    if (worker != 1 || stall.count() == 0 || !came) return;
+    if (!Within60Seconds([&] { return begun.load() == pool.threads(); })) arrived_in_time = false;
+    if (worker != 1 || stall.count() == 0 || !arrived_in_time) return;
     // By then the pool has read the clock at the job's begin and at the caller's last tile.
-    if (!Within60Seconds([&] { return fake_clock_reads.load() >= reads_before + 2; })) came = false;
+    if (!Within60Seconds([&] { return fake_clock_reads.load() >= reads_before + 2; }))
+      arrived_in_time = false;
     MoveClock(stall);
   });
-  return came;
+  return arrived_in_time;
 }
 
 int TilesOfWorkers(ThreadPool& pool, int tiles) {
@@ -205,10 +206,10 @@ TEST(ThreadPool, lets_workers_rest_after_a_stall_and_tries_them_again) {
   for (const int spin : {0, 100}) {
     ThreadPool pool(2, microseconds(spin), &FakeClock);
     ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
-    for (const int rest_ms : {10, 20, 40, 80}) {
+    for (const int pause_ms : {10, 20, 40, 80}) {
       ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::milliseconds(3)));
       for (int job = 0; job < 200; ++job) ASSERT_EQ(TilesOfWorkers(pool, 16), 0);
-      MoveClock(std::chrono::milliseconds(rest_ms) - std::chrono::nanoseconds(1));
+      MoveClock(std::chrono::milliseconds(pause_ms) - std::chrono::nanoseconds(1));
       for (int job = 0; job < 200; ++job) ASSERT_EQ(TilesOfWorkers(pool, 16), 0);
       MoveClock(std::chrono::nanoseconds(1));
       // The job only completes if the worker is woken again.
@@ -270,18 +271,18 @@ TEST(ThreadPool, serves_several_callers_at_once) {
 TEST(ThreadPool, runs_a_nested_job_inside_the_tile_that_asks_for_it) {
   ThreadPool pool(4, microseconds(20));
   std::atomic<int> inner_tiles{0};
-  std::atomic<int> strangers{0};
+  std::atomic<int> on_other_threads{0};
   for (int i = 0; i < 200; ++i) {
     pool.ParallelFor(8, [&](int, int) {
       const std::thread::id outer = std::this_thread::get_id();
       pool.ParallelFor(5, [&](int, int worker) {
         ++inner_tiles;
-        strangers += std::this_thread::get_id() != outer || worker != 0;
+        on_other_threads += std::this_thread::get_id() != outer || worker != 0;
       });
     });
   }
   EXPECT_EQ(inner_tiles.load(), 200 * 8 * 5);
-  EXPECT_EQ(strangers.load(), 0);
+  EXPECT_EQ(on_other_threads.load(), 0);
 }
 
 TEST(ThreadPool, computes_in_the_floating_point_mode_of_the_caller) {

@@ -175,8 +175,8 @@ std::vector<uint8_t> Model() {
 }
 
 // Applies the delegate and runs the model twice. Statuses are ignored, because a delegate may fail.
-Findings Live(Probe* probe, DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
-              int64_t budget_ns = 0) {
+Findings RunLifeCycle(Probe* probe, DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
+                      int64_t budget_ns = 0) {
   Findings findings;
   {
     TestInterpreter t(Model(), Watched(&findings, policy, budget_ns));
@@ -223,7 +223,7 @@ TfLiteIntArray* Dims(std::initializer_list<int> values) {
 TEST(validation, a_delegate_that_keeps_the_contract_is_not_blamed) {
   for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     Probe probe;
-    EXPECT_EQ(Texts(Live(&probe, policy)), "");
+    EXPECT_EQ(Texts(RunLifeCycle(&probe, policy)), "");
   }
 }
 
@@ -584,7 +584,7 @@ TEST(validation, every_wrong_delegate_is_caught_by_its_rule) {
     SCOPED_TRACE(wrong.name);
     Probe probe;
     wrong.spoil(&probe);
-    ExpectOnly(Live(&probe), wrong.rule, wrong.call);
+    ExpectOnly(RunLifeCycle(&probe), wrong.rule, wrong.call);
     rules.insert(wrong.rule);
   }
   EXPECT_GE(rules.size(), 25u);
@@ -624,7 +624,7 @@ TEST(validation, contexts_of_other_subgraphs_are_found) {
   probe.in_invoke = [&](TfLiteContext*, TfLiteNode*) {
     body->GetExternalContext(body, kTfLiteCpuBackendContext);
   };
-  ExpectOnly(Live(&probe), "V07 wrong-context", kInvokeOfNode);
+  ExpectOnly(RunLifeCycle(&probe), "V07 wrong-context", kInvokeOfNode);
 }
 
 TEST(validation, calls_of_the_interpreter_from_a_callback_are_found) {
@@ -662,7 +662,7 @@ TEST(validation, replacing_for_another_delegate_is_found) {
     context->ReplaceNodeSubsetsWithDelegateKernels(context, other.registration, nodes, &other.base);
     TfLiteIntArrayFree(nodes);
   };
-  ExpectOnly(Live(&probe), "V12 replace-for-another-delegate", kPrepareOfDelegate);
+  ExpectOnly(RunLifeCycle(&probe), "V12 replace-for-another-delegate", kPrepareOfDelegate);
 }
 
 TEST(validation, claiming_another_delegates_node_is_found) {
@@ -707,8 +707,9 @@ TEST(validation, a_slow_invoke_is_found_where_there_is_a_budget) {
   probe.in_invoke = [](TfLiteContext*, TfLiteNode*) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   };
-  EXPECT_EQ(Texts(Live(&probe)), "");
-  ExpectOnly(Live(&probe, kDeputyPolicyTfLite, 10'000'000), "V18 time-budget", kInvokeOfNode);
+  EXPECT_EQ(Texts(RunLifeCycle(&probe)), "");
+  ExpectOnly(RunLifeCycle(&probe, kDeputyPolicyTfLite, 10'000'000), "V18 time-budget",
+             kInvokeOfNode);
 }
 
 // ---- Delegates that keep the contract -----------------------------------------------------------
@@ -757,7 +758,7 @@ std::vector<uint8_t> HalfChain() {
 }
 
 // Two inferences, a resize to another shape and back, one more inference.
-std::vector<float> LifeOfChain(TestInterpreter* t) {
+std::vector<float> RunLifeCycleOfChain(TestInterpreter* t) {
   std::vector<float> results;
   const auto infer = [&](float value) {
     t->Set<float>(0, {value, -2, 3, 0.5f});
@@ -790,7 +791,7 @@ class GoodDelegates : public testing::TestWithParam<std::tuple<Kind, DeputyDeleg
 TEST_P(GoodDelegates, are_not_blamed_for_any_mask) {
   const auto& [kind, policy] = GetParam();
   TestInterpreter cpu(Chain());
-  const std::vector<float> expected = LifeOfChain(&cpu);
+  const std::vector<float> expected = RunLifeCycleOfChain(&cpu);
   for (int mask = 0; mask < 256; ++mask) {
     SCOPED_TRACE(mask);
     ScriptedDelegate scripted;
@@ -803,7 +804,7 @@ TEST_P(GoodDelegates, are_not_blamed_for_any_mask) {
     {
       TestInterpreter t(Chain(), Watched(&findings, policy));
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self), kTfLiteOk);
-      EXPECT_EQ(LifeOfChain(&t), expected);
+      EXPECT_EQ(RunLifeCycleOfChain(&t), expected);
       EXPECT_EQ(DeputyInterpreterGetFindingCount(t.get()), 0u);
     }
     TfLiteOpaqueDelegateDelete(opaque);
@@ -970,7 +971,7 @@ TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
       TestInterpreter t(Chain(), Watched(&findings));
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), first.self), kTfLiteOk);
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), second.self), kTfLiteOk);
-      EXPECT_EQ(LifeOfChain(&t), LifeOfChain(&cpu));
+      EXPECT_EQ(RunLifeCycleOfChain(&t), RunLifeCycleOfChain(&cpu));
     }
     EXPECT_EQ(Texts(findings), "");
   }
@@ -993,7 +994,7 @@ TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
           TestInterpreter cpu(HalfChain());
           TestInterpreter t(HalfChain(), Watched(&findings, policy));
           ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
-          EXPECT_EQ(LifeOfChain(&t), LifeOfChain(&cpu));
+          EXPECT_EQ(RunLifeCycleOfChain(&t), RunLifeCycleOfChain(&cpu));
           EXPECT_GT(delegate.nodes_computed, 0) << t.log();
         }
         EXPECT_EQ(delegate.kernels_made, delegate.kernels_freed);

@@ -42,10 +42,10 @@ void CheckCurve(const char* name, MapF32 loop, float parameter, const Closeness&
         << name << " of " << in[i];
   }
   for (int count : kVectorCounts) {
-    std::vector<float> same(in.begin(), in.begin() + count + 1), behind = same;
+    std::vector<float> same(in.begin(), in.begin() + count + 1), original = same;
     loop(same.data(), count, parameter, same.data());
     EXPECT_TRUE(std::equal(same.begin(), same.end() - 1, out.begin())) << name << " " << count;
-    EXPECT_EQ(same.back(), behind.back()) << name << " " << count;
+    EXPECT_EQ(same.back(), original.back()) << name << " " << count;
   }
   std::vector<float> nan(17, NAN);
   loop(nan.data(), 17, parameter, nan.data());

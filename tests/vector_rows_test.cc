@@ -47,7 +47,7 @@ TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
 }
 
 template <typename T>
-int64_t PlaceIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
+int64_t IndexIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
   int32_t place = -1;
   loop(row.data(), 1, count, &place);
   return place;
@@ -64,9 +64,9 @@ void CheckPlaces(const CpuKernels* cpu, int count) {
     for (const T best : {Limits::max(), Limits::lowest()}) {
       std::vector<T> in = Mixed<T>(count);
       in[static_cast<size_t>(place)] = in.back() = best;
-      ASSERT_EQ(PlaceIn(largest, in, count), std::max_element(in.begin(), in.end()) - in.begin())
+      ASSERT_EQ(IndexIn(largest, in, count), std::max_element(in.begin(), in.end()) - in.begin())
           << cpu->name << " " << count;
-      ASSERT_EQ(PlaceIn(smallest, in, count), std::min_element(in.begin(), in.end()) - in.begin())
+      ASSERT_EQ(IndexIn(smallest, in, count), std::min_element(in.begin(), in.end()) - in.begin())
           << cpu->name << " " << count;
       rows.insert(rows.end(), in.begin(), in.begin() + count);
     }
@@ -97,15 +97,15 @@ TEST(VectorRows, nan_is_neither_found_nor_beaten) {
   for (const CpuKernels* cpu : VectorTables()) {
     std::vector<float> in(200, nan);
     EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
-    EXPECT_EQ(PlaceIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, 1.0f);
     in[0] = nan;
-    EXPECT_EQ(PlaceIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, nan);
     in[0] = 1.0f;
     in[130] = in[150] = -2.0f;
-    EXPECT_EQ(PlaceIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
-    EXPECT_EQ(PlaceIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 130) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 130) << cpu->name;
   }
 }
 

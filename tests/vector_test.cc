@@ -35,13 +35,13 @@ void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
         const std::vector<T> b = Steps<T>(count, 91), before = a;
         std::vector<T> apart(static_cast<size_t>(count) + 1, T{77});
         T* const out = in_place ? a.data() : apart.data();
-        const T behind = out[count];
+        const T next_value = out[count];
         loop(BinaryRun<T>{a.data(), b.data(), out, count, a_moves, b_moves});
         for (int i = 0; i < count; ++i) {
           ASSERT_EQ(out[i], expected(before[a_moves ? i : 0], b[b_moves ? i : 0]))
               << name << " element " << i << " of " << count;
         }
-        EXPECT_EQ(out[count], behind) << name;
+        EXPECT_EQ(out[count], next_value) << name;
       }
     }
   }
@@ -138,14 +138,14 @@ void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
       const std::vector<float> before = in;
       std::vector<float> apart(in.size(), 77.0f);
       float* const out = in_place ? in.data() : apart.data();
-      const float behind = out[count];
+      const float next_value = out[count];
       loop(in.data(), count, parameter, out);
       for (int i = 0; i < count; ++i) {
         const double exact = expected(static_cast<double>(before[static_cast<size_t>(i)]));
         ASSERT_NEAR(out[i], exact, bound * std::fmax(1.0, std::fabs(exact)))
             << name << " element " << i << " of " << count;
       }
-      EXPECT_EQ(out[count], behind) << name;
+      EXPECT_EQ(out[count], next_value) << name;
     }
   }
 }

@@ -38,7 +38,7 @@ std::vector<uint8_t> SineOfProduct(float factor) {
 using Function = float (*)(float x);
 
 ProgrammedDelegate Computing(Function function) {
-  ProgrammedDelegate delegate(Taking({0, 1}));
+  ProgrammedDelegate delegate(ClaimingBody({0, 1}));
   delegate.invoke = [function](TfLiteContext* context, TfLiteNode* node) {
     const float* x = context->tensors[0].data.f;
     float* y = context->tensors[node->outputs->data[0]].data.f;

@@ -129,10 +129,10 @@ class ModelOf {
     if (after == After::kHardSwish || after == After::kSumAndHardSwish) {
       Add(kTfLiteBuiltinHardSwish, {});
     }
-    if (after == After::kStride) LeaveOut();
+    if (after == After::kStride) AddStridedLayer();
   }
   // Adds a layer that reads every other pixel.
-  void LeaveOut() {
+  void AddStridedLayer() {
     const int channels = layer_.out;
     Floats one(static_cast<size_t>(channels) * static_cast<size_t>(channels));
     for (int c = 0; c < channels; ++c) one[static_cast<size_t>(c * channels + c)] = 1;
@@ -287,7 +287,7 @@ constexpr Layer kShapes[] = {
 };
 
 // A third of the tolerance of the agreement rule.
-constexpr double kMostError = 3.3e-6;
+constexpr double kMaxError = 3.3e-6;
 
 // Calls `check` for the tables and layers that may use Winograd's transforms; it returns whether
 // they do.
@@ -310,7 +310,7 @@ TEST(Winograd, agrees_with_sums_over_windows) {
       const Numbers numbers(layer);
       const Found found = Infer(layer, numbers);
       is_taken = found.implementation == "winograd";
-      EXPECT_LE(ErrorOf(layer, numbers, found.output), kMostError) << Describe(cpu, layer);
+      EXPECT_LE(ErrorOf(layer, numbers, found.output), kMaxError) << Describe(cpu, layer);
     }
     return is_taken;
   });
@@ -322,7 +322,7 @@ TEST(Winograd, a_pad_before_it_is_read_around) {
     layer.after = After::kSum;
     const Numbers numbers(layer);
     const Found found = Infer(layer, numbers);
-    EXPECT_LE(ErrorOf(layer, numbers, found.output), kMostError) << Describe(cpu, layer);
+    EXPECT_LE(ErrorOf(layer, numbers, found.output), kMaxError) << Describe(cpu, layer);
     return found.implementation == "winograd";
   });
 }
@@ -385,7 +385,7 @@ TEST(Winograd, loses_little_more_than_sums_over_windows) {
       const double error = ErrorOf(layer, numbers, found.output);
       std::printf("%s, %s: %.2e, sums over windows %.2e\n", Describe(*cpu, layer).c_str(),
                   found.implementation.c_str(), error, ErrorOf(layer, numbers, direct.output));
-      EXPECT_LE(error, kMostError);
+      EXPECT_LE(error, kMaxError);
     }
   }
 }

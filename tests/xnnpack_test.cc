@@ -54,13 +54,13 @@ class Xnnpack : public testing::Test {
     }
     if (!dims.empty() && t.Resize(0, dims) != kTfLiteOk) return "resize: " + t.log();
     if (t.Allocate() != kTfLiteOk) return "allocate: " + t.log();
-    *out_nodes += NodesTaken(t);
+    *out_nodes += NodesClaimed(t);
     FillInputs(&t);
     if (t.Invoke() != kTfLiteOk) return "invoke: " + t.log();
     return Compare(OnCpu(model, dims), Outputs(&t));
   }
 
-  static size_t NodesTaken(const TestInterpreter& t) {
+  static size_t NodesClaimed(const TestInterpreter& t) {
     DeputyDelegateInfo info = {};
     info.struct_size = sizeof info;
     EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
@@ -110,8 +110,8 @@ TEST_F(Xnnpack, a_forked_child_computes_on_the_cpu_or_fails) {
     ASSERT_EQ(t->Invoke(), kTfLiteOk) << t->log();
     const pid_t child = fork();
     if (child == 0) {
-      constexpr unsigned kSecondsToLive = 60;
-      alarm(kSecondsToLive);
+      constexpr unsigned kTimeoutSeconds = 60;
+      alarm(kTimeoutSeconds);
       const bool computes =
           t->Invoke() == kTfLiteOk && Compare(OnCpu(model), Outputs(t.get())).empty();
       t = nullptr;

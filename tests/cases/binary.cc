@@ -12,7 +12,7 @@ struct BinaryOperator {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
-  bool picky;  // refuses some integers as second operand
+  bool refuses_some_integers;  // refuses some integers as second operand
 };
 
 const BinaryOperator kOperators[] = {
@@ -123,14 +123,15 @@ int AddRight(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
 
 OpCase MakeCase(const BinaryOperator& op, TfLiteType type, const BinaryRow& row) {
   ModelBuilder builder;
-  const bool scaled = type == kTfLiteInt8 && !op.picky;
+  const bool scaled = type == kTfLiteInt8 && !op.refuses_some_integers;
   const TensorExtras extras = scaled ? PerTensor(0.05f, 3) : TensorExtras();
   const int a = builder.AddTensor(type, row.a, "a", extras);
-  const int b =
-      op.picky ? AddRight(&builder, type, row.b) : builder.AddTensor(type, row.b, "b", extras);
+  const int b = op.refuses_some_integers ? AddRight(&builder, type, row.b)
+                                         : builder.AddTensor(type, row.b, "b", extras);
   const int out = builder.AddTensor(type, {1}, "out", extras);
   builder.AddOp(op.code, {a, b}, {out});
-  builder.SetInputs(op.picky ? std::vector<int32_t>{a} : std::vector<int32_t>{a, b});
+  builder.SetInputs(op.refuses_some_integers ? std::vector<int32_t>{a}
+                                             : std::vector<int32_t>{a, b});
   builder.SetOutputs({out});
   return {std::string(op.name) + " " + TfLiteTypeGetName(type) + " " + Text(row.a) + Text(row.b),
           Rule::kElement, builder.Finish(), row.refusal};
@@ -165,7 +166,8 @@ std::vector<OpCase> BinaryCases() {
     cases.push_back(MakeCase(op, kTfLiteBool, {{2}, {2}, "expected type"}));
     const bool is_power = op.code == kTfLiteBuiltinPow;
     for (Known known : {Known::kBefore, Known::kAtRunTime}) {
-      if (op.picky) cases.push_back(MakeRefused(op, is_power ? -1 : 0, known, "in element 1"));
+      if (op.refuses_some_integers)
+        cases.push_back(MakeRefused(op, is_power ? -1 : 0, known, "in element 1"));
     }
   }
   for (OpCase& one : NodeCases(PlainRows())) cases.push_back(std::move(one));

@@ -41,9 +41,9 @@ const LstmRow kLstmRows[] = {
 enum Form { kFloat, kHybrid, kAsymmetric, kSparse };
 constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "hybrid sparse"};
 
-class LstmMaker {
+class LstmBuilder {
  public:
-  LstmMaker(Form form, const LstmRow& row) : form_(form), row_(row) {}
+  LstmBuilder(Form form, const LstmRow& row) : form_(form), row_(row) {}
 
   OpCase Make();
 
@@ -69,7 +69,7 @@ class LstmMaker {
   uint32_t seed_ = 1;
 };
 
-int LstmMaker::Matrix(const Shape& shape) {
+int LstmBuilder::Matrix(const Shape& shape) {
   if (form_ == kFloat) {
     std::vector<float> values = RandomFloats(CountOf(shape), ++seed_);
     for (float& value : values) value *= 0.3f;
@@ -90,14 +90,14 @@ int LstmMaker::Matrix(const Shape& shape) {
                                 extras);
 }
 
-int LstmMaker::Vector(int count, float scale) {
+int LstmBuilder::Vector(int count, float scale) {
   std::vector<float> values = RandomFloats(static_cast<size_t>(count), ++seed_);
   for (float& value : values) value *= scale;
   return m_.AddConstant<float>(kTfLiteFloat32, {count}, values);
 }
 
-void LstmMaker::AddGates(std::vector<int32_t>* places, int input, int recurrent, int peephole,
-                         int bias) {
+void LstmBuilder::AddGates(std::vector<int32_t>* places, int input, int recurrent, int peephole,
+                           int bias) {
   const int outputs = row_.outputs == 0 ? row_.cells : row_.outputs;
   const auto set = [&](int place, int tensor) { (*places)[static_cast<size_t>(place)] = tensor; };
   for (int gate = row_.couples_input ? 1 : 0; gate < 4; ++gate) {
@@ -108,13 +108,13 @@ void LstmMaker::AddGates(std::vector<int32_t>* places, int input, int recurrent,
   }
 }
 
-void LstmMaker::AddProjection(std::vector<int32_t>* places, int number) {
+void LstmBuilder::AddProjection(std::vector<int32_t>* places, int number) {
   if (row_.outputs == 0) return;
   (*places)[static_cast<size_t>(number)] = Matrix({row_.outputs, row_.cells});
   (*places)[static_cast<size_t>(number) + 1] = Vector(row_.outputs, 0.2f);
 }
 
-void LstmMaker::AddStates(std::vector<int32_t>* places, int first) {
+void LstmBuilder::AddStates(std::vector<int32_t>* places, int first) {
   const int outputs = row_.outputs == 0 ? row_.cells : row_.outputs;
   TensorExtras variable;
   variable.is_variable = true;
@@ -124,7 +124,7 @@ void LstmMaker::AddStates(std::vector<int32_t>* places, int first) {
   }
 }
 
-std::vector<int32_t> LstmMaker::Places() {
+std::vector<int32_t> LstmBuilder::Places() {
   std::vector<int32_t> places(row_.op == kBoth ? 48 : 24, -1);
   AddGates(&places, 1, 5, 9, 12);
   AddProjection(&places, 16);
@@ -146,14 +146,14 @@ std::vector<int32_t> LstmMaker::Places() {
   return places;
 }
 
-Shape LstmMaker::VectorsOf(int depth) const {
+Shape LstmBuilder::VectorsOf(int depth) const {
   if (row_.op == kStep) return {row_.batches, depth};
   if (row_.time_major) return {row_.steps, row_.batches, depth};
   return {row_.batches, row_.steps, depth};
 }
 
-void LstmMaker::AddNode(std::vector<int32_t> places, std::vector<int32_t>* inputs,
-                        std::vector<int32_t>* outputs) {
+void LstmBuilder::AddNode(std::vector<int32_t> places, std::vector<int32_t>* inputs,
+                          std::vector<int32_t>* outputs) {
   const bool asymmetric = form_ == kAsymmetric;
   inputs->push_back(places[0] = m_.AddTensor(kTfLiteFloat32, VectorsOf(row_.inputs), "x"));
   if (row_.auxiliary > 0) {
@@ -178,7 +178,7 @@ void LstmMaker::AddNode(std::vector<int32_t> places, std::vector<int32_t>* input
   }
 }
 
-OpCase LstmMaker::Make() {
+OpCase LstmBuilder::Make() {
   constexpr const char* kNames[] = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM",
                                     "BIDIRECTIONAL_SEQUENCE_LSTM"};
   const std::vector<int32_t> places = Places();
@@ -347,11 +347,11 @@ std::vector<OpCase> LstmCases() {
   std::vector<OpCase> cases;
   for (const LstmRow& row : kLstmRows) {
     for (Form form : {kFloat, kHybrid, kAsymmetric}) {
-      cases.push_back(LstmMaker(form, row).Make());
+      cases.push_back(LstmBuilder(form, row).Make());
     }
   }
-  cases.push_back(LstmMaker(kSparse, {kStep, 2, 1, 32, 16, 16}).Make());
-  cases.push_back(LstmMaker(kSparse, {kStep, 3, 1, 48, 32, 16, true, true, true}).Make());
+  cases.push_back(LstmBuilder(kSparse, {kStep, 2, 1, 32, 16, 16}).Make());
+  cases.push_back(LstmBuilder(kSparse, {kStep, 3, 1, 48, 32, 16, true, true, true}).Make());
   for (const IntegerRow& row : kIntegerRows) cases.push_back(MakeInteger(row));
   for (bool bytes : {false, true}) {
     cases.push_back(MakeBasic(bytes, 1, 1, 1));

@@ -58,9 +58,9 @@ const RnnRow kRnnRows[] = {
     {kBoth, 3, 2, 21, 18, true, true, 21},
 };
 
-class RnnMaker {
+class RnnBuilder {
  public:
-  RnnMaker(Form form, const RnnRow& row) : form_(form), row_(row) {}
+  RnnBuilder(Form form, const RnnRow& row) : form_(form), row_(row) {}
   OpCase Make();
 
  private:
@@ -75,20 +75,20 @@ class RnnMaker {
   std::vector<int32_t> inputs_, outputs_;
 };
 
-Shape RnnMaker::VectorsOf(int depth) const {
+Shape RnnBuilder::VectorsOf(int depth) const {
   if (row_.op == kStep) return {row_.batches, depth};
   if (row_.time_major) return {row_.steps, row_.batches, depth};
   return {row_.batches, row_.steps, depth};
 }
 
-void RnnMaker::AddCell(std::vector<int32_t>* places) {
+void RnnBuilder::AddCell(std::vector<int32_t>* places) {
   places->push_back(AddWeights(&m_, form_, {row_.units, row_.inputs}, ++seed_));
   places->push_back(AddWeights(&m_, form_, {row_.units, row_.units}, ++seed_));
   places->push_back(AddVector(&m_, row_.units, ++seed_));
   places->push_back(AddState(&m_, kTfLiteFloat32, {row_.batches, row_.units}));
 }
 
-void RnnMaker::AddNode(std::vector<int32_t> places) {
+void RnnBuilder::AddNode(std::vector<int32_t> places) {
   const bool asymmetric = form_ == kAsymmetric;
   inputs_.push_back(places[0] = m_.AddTensor(kTfLiteFloat32, VectorsOf(row_.inputs), "x"));
   if (row_.auxiliary > 0) {
@@ -110,7 +110,7 @@ void RnnMaker::AddNode(std::vector<int32_t> places) {
   }
 }
 
-OpCase RnnMaker::Make() {
+OpCase RnnBuilder::Make() {
   constexpr const char* kNames[] = {"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN",
                                     "BIDIRECTIONAL_SEQUENCE_RNN"};
   std::vector<int32_t> places = {-1};
@@ -194,7 +194,7 @@ std::vector<OpCase> RnnCases() {
   for (Form form : {kFloat, kHybrid, kAsymmetric, kInteger}) {
     for (const SvdfRow& row : kSvdfRows) cases.push_back(MakeSvdf(form, row));
     if (form == kInteger) continue;
-    for (const RnnRow& row : kRnnRows) cases.push_back(RnnMaker(form, row).Make());
+    for (const RnnRow& row : kRnnRows) cases.push_back(RnnBuilder(form, row).Make());
   }
   return cases;
 }

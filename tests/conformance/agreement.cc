@@ -92,7 +92,7 @@ TfLiteType PartType(TfLiteType type) {
   return type == kTfLiteComplex128 ? kTfLiteFloat64 : type;
 }
 
-double GreatestMagnitude(TfLiteType type, const std::vector<uint8_t>& data, size_t count) {
+double MaxMagnitude(TfLiteType type, const std::vector<uint8_t>& data, size_t count) {
   double greatest = 0;
   for (size_t i = 0; i < count; ++i) {
     const double size = std::abs(Number(type, data.data(), i));
@@ -108,7 +108,7 @@ class Bound {
         const Agreement& agreement)
       : type_(type), expected_(expected.data()), agreement_(agreement), size_(SizeOf(type)) {
     if (agreement.rule == Rule::kSum || agreement.rule == Rule::kHalf) {
-      greatest_ = GreatestMagnitude(type, expected, count);
+      max_magnitude_ = MaxMagnitude(type, expected, count);
     }
   }
 
@@ -131,9 +131,9 @@ class Bound {
       case Rule::kElement:
         return agreement_.factor * (1e-5 * std::abs(expected) + 1e-6);
       case Rule::kSum:
-        return agreement_.factor * (1e-5 * greatest_ + 1e-6);
+        return agreement_.factor * (1e-5 * max_magnitude_ + 1e-6);
       case Rule::kHalf:
-        return agreement_.factor * (1e-3 * std::abs(expected) + 1e-3 * greatest_);
+        return agreement_.factor * (1e-3 * std::abs(expected) + 1e-3 * max_magnitude_);
       default:
         return 0;
     }
@@ -148,7 +148,7 @@ class Bound {
   const uint8_t* expected_;
   const Agreement& agreement_;
   size_t size_;  // bytes per element
-  double greatest_ = 0;
+  double max_magnitude_ = 0;
 };
 
 std::optional<Difference> Other(const std::string& text) {

@@ -101,9 +101,9 @@ TfLiteStatus Feed(const OpCase& op_case, uint32_t seed, TfLiteInterpreter* inter
   for (int32_t i = 0; i < count; ++i) {
     const auto n = static_cast<size_t>(i);
     TfLiteTensor* tensor = TfLiteInterpreterGetInputTensor(interpreter, i);
-    const bool is_said = n < op_case.feeds.size() && !op_case.feeds[n].empty();
+    const bool is_given = n < op_case.feeds.size() && !op_case.feeds[n].empty();
     const std::vector<uint8_t> bytes =
-        is_said ? op_case.feeds[n] : RandomBytes(tensor, seed + static_cast<uint32_t>(i));
+        is_given ? op_case.feeds[n] : RandomBytes(tensor, seed + static_cast<uint32_t>(i));
     if (TfLiteTensorCopyFromBuffer(tensor, bytes.data(), bytes.size()) != kTfLiteOk) {
       return kTfLiteError;
     }
@@ -146,7 +146,7 @@ Verdict CompareCase(const OpCase& op_case, const Result& expected, const Result&
 Verdict JudgeRefusal(const OpCase& op_case, const Result& found, const Target& target) {
   const bool may_be_late = op_case.late || !op_case.feeds.empty();
   const Outcome latest = may_be_late ? Outcome::kRefusedInvoke : Outcome::kRefusedAllocate;
-  if (found.outcome == Outcome::kAnswered || found.outcome > latest) {
+  if (found.outcome == Outcome::kInvoked || found.outcome > latest) {
     return Differs(std::string(Name(found.outcome)) + ", expected " + Name(latest));
   }
   const std::string op_name = op_case.name.substr(0, op_case.name.find(' '));
@@ -162,10 +162,10 @@ Verdict JudgeCase(const OpCase& op_case, const Result& expected, const Result& f
                   const Target& target) {
   if (!found.complaint.empty()) return Differs(found.complaint);
   if (!op_case.refusal.empty()) return JudgeRefusal(op_case, found, target);
-  if (found.outcome != Outcome::kAnswered) {
+  if (found.outcome != Outcome::kInvoked) {
     return Differs(std::string(Name(found.outcome)) + ": " + found.log);
   }
-  if (expected.outcome != Outcome::kAnswered) return Differs("the measure: " + expected.log);
+  if (expected.outcome != Outcome::kInvoked) return Differs("the measure: " + expected.log);
   if (target.same_bits_as.empty()) return CompareCase(op_case, expected, found, target);
   const std::string difference = CompareBytes(expected, found);
   return difference.empty() ? Agrees(found, target)
@@ -220,16 +220,16 @@ std::optional<Difference> CompareOutput(const Row& row, const golden::Output& ex
   }
   // Quantised results of the reference arithmetic equal those of the reference resolver.
   const bool by_reference =
-      expected.rule == Rule::kSteps && reference_mode && row.reference == Outcome::kAnswered;
-  std::vector<TensorValue> answers;
-  if (row.reference == Outcome::kAnswered) {
-    answers.push_back({expected.type, expected.dims, expected.reference});
+      expected.rule == Rule::kSteps && reference_mode && row.reference == Outcome::kInvoked;
+  std::vector<TensorValue> results;
+  if (row.reference == Outcome::kInvoked) {
+    results.push_back({expected.type, expected.dims, expected.reference});
   }
-  if (row.optimised == Outcome::kAnswered && !by_reference) {
-    answers.push_back({expected.type, expected.dims, expected.optimised});
+  if (row.optimised == Outcome::kInvoked && !by_reference) {
+    results.push_back({expected.type, expected.dims, expected.optimised});
   }
   const Rule rule = by_reference ? Rule::kEqual : expected.rule;
-  return Compare(answers, found,
+  return Compare(results, found,
                  {rule, static_cast<double>(row.factor), static_cast<double>(row.steps)});
 }
 
@@ -249,7 +249,7 @@ Verdict JudgeRefusal(const Row& row, const Result& found) {
 }
 
 // A hash cannot be compared within a tolerance of quantisation steps.
-bool SaysNothing(const Row& row, DeputyArithmetic arithmetic) {
+bool CannotBeCompared(const Row& row, DeputyArithmetic arithmetic) {
   return arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
          row.outputs[0].rule == Rule::kSteps;
 }
@@ -317,7 +317,7 @@ Result RunRow(const Row& row, const Target& target, DeputyArithmetic arithmetic)
 Verdict JudgeRow(const Row& row, const Result& found, const Target& target,
                  DeputyArithmetic arithmetic) {
   if (!found.complaint.empty()) return Differs(found.complaint);
-  if (found.outcome != Outcome::kAnswered) return JudgeRefusal(row, found);
+  if (found.outcome != Outcome::kInvoked) return JudgeRefusal(row, found);
   if (row.outputs.empty()) {
     if (MayRefuse(row)) return Agrees(found, target);
     return Differs(std::string("answered, TFLite ") + Name(row.reference) + ": " + row.message);
@@ -341,7 +341,7 @@ Verdict CheckRow(const Row& row, const Target& target, DeputyArithmetic arithmet
                  const Target* measure) {
   const Result found = RunRow(row, target, arithmetic);
   Verdict verdict;
-  if (SaysNothing(row, arithmetic)) {
+  if (CannotBeCompared(row, arithmetic)) {
     verdict.kind = Kind::kSkipped;
     verdict.message = "only hashes of exact results are known";
   } else {

@@ -13,11 +13,11 @@ Target CpuTarget(const std::string& table, int threads) {
     target.same_bits_as = table;  // results must not depend on how the work is partitioned
   }
   target.configure = [table, threads](TfLiteInterpreterOptions* options,
-                                      Held* held) -> std::string {
+                                      KeepAlive* keep_alive) -> std::string {
     const CpuKernels* kernels = FindCpu(table.c_str());
     if (kernels == nullptr) return "this machine cannot run the table " + table;
     OverrideCpu(kernels);
-    held->Add(std::shared_ptr<void>(nullptr, [](void*) { OverrideCpu(nullptr); }));
+    keep_alive->Add(std::shared_ptr<void>(nullptr, [](void*) { OverrideCpu(nullptr); }));
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
     return "";
   };

@@ -203,10 +203,10 @@ Output ReadOutput(Cursor* cursor, const Row& row) {
     for (uint64_t& hash : output.hashes) hash = cursor->Get<uint64_t>();
     return output;
   }
-  if (row.reference == Outcome::kAnswered) {
+  if (row.reference == Outcome::kInvoked) {
     output.reference = Contents(cursor, output.type, bytes);
   }
-  if (row.optimised == Outcome::kAnswered) {
+  if (row.optimised == Outcome::kInvoked) {
     output.optimised = Contents(cursor, output.type, bytes);
   }
   return output;

@@ -118,8 +118,8 @@ Judgement IsAllocatedTwice(Scene* scene) {
   return kFine;
 }
 
-Judgement LeavesWhatIsNobodys(Scene* scene) {
-  const std::vector<uint8_t> model = NobodysModel();
+Judgement LeavesUnknownOperators(Scene* scene) {
+  const std::vector<uint8_t> model = UnknownOperatorModel();
   Pair pair(scene, model, scene->CreateDelegate());
   if (pair.TryApply() == kTfLiteDelegateError) {
     Demand(!pair.log().empty(), "it refuses a graph without a reason");
@@ -131,8 +131,8 @@ Judgement LeavesWhatIsNobodys(Scene* scene) {
   return kFine;
 }
 
-Judgement SaysWhy(Scene* scene) {
-  const std::vector<uint8_t> model = NobodysModel();
+Judgement ReportsReasons(Scene* scene) {
+  const std::vector<uint8_t> model = UnknownOperatorModel();
   Pair pair(scene, model, scene->CreateDelegate());
   pair.Ready();
   DeputyNodeSupport support = {};
@@ -264,7 +264,7 @@ Judgement ServesTwoInterpreters(Scene* scene) {
   return kFine;
 }
 
-Judgement LivesTwice(Scene* scene) {
+Judgement OverlapsLifeCycles(Scene* scene) {
   auto first = MakeReady(scene);
   auto second = MakeReady(scene);
   for (uint32_t seed = 0; seed < 4; ++seed) {
@@ -332,11 +332,12 @@ std::string QueryReasons(const Pair& pair) {
 void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
                     const std::shared_ptr<TfLiteDelegate>& delegate, const std::string& reasons,
                     uint32_t seed) {
-  constexpr int kLives = 25, kLeastLives = 3, kQueries = 1000, kLeastQueries = 50;
+  constexpr int kLifeCycles = 25, kMinLifeCycles = 3, kQueries = 1000, kMinQueries = 50;
   using Clock = std::chrono::steady_clock;
   const auto has_time_until = [](Clock::time_point end) { return Clock::now() < end; };
-  const auto end_of_lives = Clock::now() + std::chrono::seconds(2);
-  for (int i = 0; i < kLives && (i < kLeastLives || has_time_until(end_of_lives)); ++i) {
+  const auto end_of_life_cycles = Clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < kLifeCycles && (i < kMinLifeCycles || has_time_until(end_of_life_cycles));
+       ++i) {
     // Every second pair runs without the validation layer, which is faster.
     Pair pair(scene, model, delegate, i % 2 == 0 ? How::kPlain : How::kObserved);
     pair.Ready();
@@ -344,7 +345,7 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   }
   const Pair unapplied(scene, model, delegate, How::kPlain);
   const auto end = Clock::now() + std::chrono::seconds(2);
-  for (int i = 0; i < kQueries && (i < kLeastQueries || has_time_until(end)); ++i) {
+  for (int i = 0; i < kQueries && (i < kMinQueries || has_time_until(end)); ++i) {
     const std::string found = QueryReasons(unapplied);
     std::string difference = "on several threads it gives other reasons: ";
     difference.append(found).append("alone it gives: ").append(reasons);
@@ -502,7 +503,7 @@ Judgement InfersWithoutGrowth(Scene* scene) {
   return kFine;
 }
 
-Judgement LivesWithoutGrowth(Scene* scene) {
+Judgement RepeatsLifeCyclesWithoutGrowth(Scene* scene) {
   const auto kept = MakeReady(scene, How::kPlain);
   DemandNoGrowth(scene, 16, "an interpreter", [&] { MakeReady(scene, How::kPlain)->Infer(1); });
   return kFine;
@@ -576,7 +577,8 @@ const std::vector<LifecycleCase>& SubjectCases() {
        OutlivesTheModel},
       {"unused", "Interpreters are deleted unallocated, unapplied and unused.", IsDeletedUnused},
       {"shared", "One delegate in two interpreters by turns.", ServesTwoInterpreters},
-      {"two-delegates", "Two delegates live at a time, and end in another order.", LivesTwice},
+      {"two-delegates", "Two delegates live at a time, and end in another order.",
+       OverlapsLifeCycles},
       {"threads", "Four threads, each with delegate and interpreter.", WorksOnThreads},
       {"shared-threads", "Four threads share a delegate and apply it again and again.",
        SharesADelegateOnThreads},
@@ -589,11 +591,11 @@ const std::vector<LifecycleCase>& SubjectCases() {
        KeepsOutputsOnTheDevice},
       {"growth-inferences", "200 inferences leave nothing behind.", InfersWithoutGrowth},
       {"growth-interpreters", "80 delegates and interpreters leave nothing behind.",
-       LivesWithoutGrowth},
+       RepeatsLifeCyclesWithoutGrowth},
       {"growth-resizes", "60 resizes leave nothing behind.", ResizesWithoutGrowth},
       {"speed", "How long an inference takes, beside the CPU.", IsFast},
-      {"leaves-others", "It takes no operator that it cannot know.", LeavesWhatIsNobodys},
-      {"reasons", "It says why it leaves a node.", SaysWhy},
+      {"leaves-others", "It takes no operator that it cannot know.", LeavesUnknownOperators},
+      {"reasons", "It says why it leaves a node.", ReportsReasons},
   };
   return kCases;
 }

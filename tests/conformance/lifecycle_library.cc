@@ -43,7 +43,7 @@ Judgement CreatesWithoutOptions(Scene* scene) {
   return {Kind::kRemark, "without options it gives no delegate: " + error};
 }
 
-Judgement TakesItsDefaults(Scene* scene) {
+Judgement AcceptsItsDefaults(Scene* scene) {
   const DeputyPluginInfo info = scene->library().Describe();
   PluginOptions options = scene->library().options();
   int defaults = 0;
@@ -62,8 +62,8 @@ Judgement TakesItsDefaults(Scene* scene) {
 }
 
 // The library must return a delegate or an error message, and must not crash.
-Judgement TakesOrRefuses(Scene* scene, const std::string& key, const std::string& value,
-                         const char* ignored) {
+Judgement AcceptsOrRefuses(Scene* scene, const std::string& key, const std::string& value,
+                           const char* ignored) {
   if (scene->library().Describe().kind == kDeputyPluginStable) {
     return {Kind::kSkipped, "a stable delegate takes no options"};
   }
@@ -76,16 +76,16 @@ Judgement TakesOrRefuses(Scene* scene, const std::string& key, const std::string
 }
 
 Judgement RefusesUnknownOptions(Scene* scene) {
-  return TakesOrRefuses(scene, "no_such_option", "1", "it ignores options that it does not know");
+  return AcceptsOrRefuses(scene, "no_such_option", "1", "it ignores options that it does not know");
 }
 
 Judgement RefusesEmptyKeys(Scene* scene) {
-  return TakesOrRefuses(scene, "", "", "it ignores an option without a name");
+  return AcceptsOrRefuses(scene, "", "", "it ignores an option without a name");
 }
 
 Judgement RefusesLongValues(Scene* scene) {
-  return TakesOrRefuses(scene, "no_such_option", std::string(100000, '%'),
-                        "it ignores options that it does not know");
+  return AcceptsOrRefuses(scene, "no_such_option", std::string(100000, '%'),
+                          "it ignores options that it does not know");
 }
 
 Judgement RefusesWrongValues(Scene* scene) {
@@ -135,7 +135,7 @@ struct ProcessState {
   bool operator==(const ProcessState&) const = default;
 };
 
-ProcessState Look() {
+ProcessState ReadProcessState() {
   ProcessState state;
   std::error_code error;
   state.folder = std::filesystem::current_path(error).string();
@@ -149,10 +149,10 @@ ProcessState Look() {
   return state;
 }
 
-Judgement LeavesTheProcessAlone(Scene* scene) {
-  const ProcessState before = Look();
+Judgement LeavesTheProcessUnchanged(Scene* scene) {
+  const ProcessState before = ReadProcessState();
   scene->CreateDelegate();
-  const ProcessState after = Look();
+  const ProcessState after = ReadProcessState();
   Demand(after.folder == before.folder, "it changes the working folder");
   Demand(after.locale == before.locale, "it changes the locale");
   Demand(after.rounding == before.rounding, "it changes how floats are rounded");
@@ -167,7 +167,7 @@ const std::vector<LifecycleCase>& LibraryCases() {
       {"loads", "The file is a delegate's library and can be loaded.", Loads},
       {"creates", "It makes two delegates.", Creates},
       {"no-options", "It makes a delegate without any option.", CreatesWithoutOptions},
-      {"defaults", "It takes the defaults that it declares.", TakesItsDefaults},
+      {"defaults", "It takes the defaults that it declares.", AcceptsItsDefaults},
       {"unknown-option", "An option that does not exist is refused with a reason.",
        RefusesUnknownOptions},
       {"empty-option", "An option without a name is refused.", RefusesEmptyKeys},
@@ -176,7 +176,7 @@ const std::vector<LifecycleCase>& LibraryCases() {
       {"create-threads", "Four threads make delegates at a time.", CreatesOnThreads},
       {"growth-delegates", "100 delegates leave nothing behind.", CreatesWithoutGrowth},
       {"process", "Working folder, locale, rounding and signals stay the program's.",
-       LeavesTheProcessAlone},
+       LeavesTheProcessUnchanged},
   };
   return kCases;
 }

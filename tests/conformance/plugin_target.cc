@@ -32,10 +32,11 @@ Target PluginTarget(const std::string& name, const std::string& path, const Plug
   Target target;
   target.name = name;
   const auto delegates = std::make_shared<TargetDelegates>(path, options);
-  target.apply = [delegates](TfLiteInterpreter* interpreter, Held* held, std::string* out_error) {
+  target.apply = [delegates](TfLiteInterpreter* interpreter, KeepAlive* keep_alive,
+                             std::string* out_error) {
     const auto delegate = delegates->Make(out_error);
     if (delegate == nullptr) return kTfLiteDelegateError;
-    held->Add(delegate);
+    keep_alive->Add(delegate);
     return TfLiteInterpreterModifyGraphWithDelegate(interpreter, delegate.get());
   };
   target.may_refuse = may_refuse;
@@ -43,11 +44,11 @@ Target PluginTarget(const std::string& name, const std::string& path, const Plug
   return target;
 }
 
-std::string WhyNotHere(const std::string& path, const PluginOptions& options) {
+std::string WhyUnavailable(const std::string& path, const PluginOptions& options) {
   std::string error;
   return PluginLibrary(path, options).Create(&error) == nullptr ? error : "";
 }
 
-std::string WhatItTells(const NodeLeft& node) { return node.told; }
+std::string ReportedReason(const NodeLeft& node) { return node.delegate_reason; }
 
 }  // namespace deputy::conformance

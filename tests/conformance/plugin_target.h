@@ -19,10 +19,10 @@ Target PluginTarget(const std::string& name, const std::string& path, const Plug
                     MayRefuse may_refuse);
 
 // Returns the reason why the library provides no such delegate on this machine; "" if it does.
-std::string WhyNotHere(const std::string& path, const PluginOptions& options);
+std::string WhyUnavailable(const std::string& path, const PluginOptions& options);
 
 // The delegate's own reason, for libraries that export deputy_plugin.
-std::string WhatItTells(const NodeLeft& node);
+std::string ReportedReason(const NodeLeft& node);
 
 }  // namespace deputy::conformance
 

@@ -36,12 +36,12 @@ struct InterpreterDeleter {
 using InterpreterOwner = std::unique_ptr<TfLiteInterpreter, InterpreterDeleter>;
 
 InterpreterOwner CreateInterpreter(const TfLiteModel* model, const Job& job, const Target& target,
-                                   Held* held, Result* result) {
+                                   KeepAlive* keep_alive, Result* result) {
   const std::unique_ptr<TfLiteInterpreterOptions, OptionsDeleter> options(
       TfLiteInterpreterOptionsCreate());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Append, &result->log);
   DeputyInterpreterOptionsSetArithmetic(options.get(), job.arithmetic);
-  if (target.configure) result->complaint = target.configure(options.get(), held);
+  if (target.configure) result->complaint = target.configure(options.get(), keep_alive);
   if (!result->complaint.empty()) return nullptr;
   InterpreterOwner interpreter(TfLiteInterpreterCreate(model, options.get()));
   // A delegate's node counts its runs only while a profile callback is installed.
@@ -82,7 +82,7 @@ struct Place {
   int32_t subgraph, node;
 };
 
-std::string ToldReason(const TfLiteInterpreter* interpreter, Place at) {
+std::string RecordedReason(const TfLiteInterpreter* interpreter, Place at) {
   DeputyNodeSupport support = {};
   support.struct_size = sizeof support;
   if (DeputyInterpreterGetNodeSupport(interpreter, at.subgraph, at.node, 0, &support) !=
@@ -112,13 +112,14 @@ void JudgeNodeLeft(const TfLiteInterpreter* interpreter, const DeputyNodeInfo& i
                           {info.inputs, static_cast<size_t>(info.input_count)});
   left.outputs = TensorsAt(interpreter, info.subgraph_index,
                            {info.outputs, static_cast<size_t>(info.output_count)});
-  left.told = ToldReason(interpreter, {info.subgraph_index, info.node_index});
+  left.delegate_reason = RecordedReason(interpreter, {info.subgraph_index, info.node_index});
   const std::string reason = target.may_refuse ? target.may_refuse(left) : "";
   result->left.push_back(left.op + ": " + reason);
   if (!reason.empty() || !result->complaint.empty()) return;
-  result->complaint = "node " + std::to_string(info.node_index) + " " + left.op +
-                      " was left to the CPU without a reason" +
-                      (left.told.empty() ? "" : "; the delegate says: " + left.told);
+  result->complaint =
+      "node " + std::to_string(info.node_index) + " " + left.op +
+      " was left to the CPU without a reason" +
+      (left.delegate_reason.empty() ? "" : "; the delegate says: " + left.delegate_reason);
 }
 
 // Returns true if a node of the model ran in a delegate's kernel.
@@ -167,8 +168,9 @@ void JudgeDelegate(const TfLiteInterpreter* interpreter, const Target& target, R
 
 // Returns false if the delegate has not changed the graph, with a reason or a complaint in the
 // result.
-bool Apply(TfLiteInterpreter* interpreter, const Target& target, Held* held, Result* result) {
-  const TfLiteStatus status = target.apply(interpreter, held, &result->log);
+bool Apply(TfLiteInterpreter* interpreter, const Target& target, KeepAlive* keep_alive,
+           Result* result) {
+  const TfLiteStatus status = target.apply(interpreter, keep_alive, &result->log);
   if (status == kTfLiteOk) return true;
   if (status == kTfLiteApplicationError) {
     result->left.push_back("the graph: " + result->log);
@@ -180,16 +182,16 @@ bool Apply(TfLiteInterpreter* interpreter, const Target& target, Held* held, Res
 
 // Resizes, applies delegates and allocates. If the graph cannot be allocated without the delegate
 // either, a failed apply is not reported as a failure of the delegate.
-Outcome MakeReady(TfLiteInterpreter* interpreter, const Job& job, const Target& target, Held* held,
-                  bool* is_applied, Result* result) {
+Outcome MakeReady(TfLiteInterpreter* interpreter, const Job& job, const Target& target,
+                  KeepAlive* keep_alive, bool* is_applied, Result* result) {
   if (job.shape && job.shape(interpreter) != kTfLiteOk) return Outcome::kRefusedResize;
-  *is_applied = target.has_delegate() && Apply(interpreter, target, held, result);
+  *is_applied = target.has_delegate() && Apply(interpreter, target, keep_alive, result);
   if ((job.before_allocation && job.before_allocation(interpreter) != kTfLiteOk) ||
       TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) {
     result->complaint.clear();
     return Outcome::kRefusedAllocate;
   }
-  return Outcome::kAnswered;
+  return Outcome::kInvoked;
 }
 
 Outcome Infer(TfLiteInterpreter* interpreter, const Job& job, Result* result) {
@@ -201,7 +203,7 @@ Outcome Infer(TfLiteInterpreter* interpreter, const Job& job, Result* result) {
     if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return Outcome::kRefusedInvoke;
     CopyOutputs(interpreter, result);
   }
-  return Outcome::kAnswered;
+  return Outcome::kInvoked;
 }
 
 }  // namespace
@@ -215,18 +217,19 @@ const char* Name(Outcome outcome) {
 
 Result Run(const Job& job, const Target& target) {
   Result result;
-  Held held;
+  KeepAlive keep_alive;
   const std::unique_ptr<TfLiteModel, ModelDeleter> model(
       TfLiteModelCreateWithErrorReporter(job.model.data(), job.model.size(), &Append, &result.log));
   InterpreterOwner interpreter;
-  if (model != nullptr) interpreter = CreateInterpreter(model.get(), job, target, &held, &result);
+  if (model != nullptr)
+    interpreter = CreateInterpreter(model.get(), job, target, &keep_alive, &result);
   if (interpreter == nullptr) {
     result.outcome = Outcome::kRefusedCreate;
     return result;
   }
   bool is_applied = false;
-  result.outcome = MakeReady(interpreter.get(), job, target, &held, &is_applied, &result);
-  if (result.outcome != Outcome::kAnswered) return result;
+  result.outcome = MakeReady(interpreter.get(), job, target, &keep_alive, &is_applied, &result);
+  if (result.outcome != Outcome::kInvoked) return result;
   result.outcome = Infer(interpreter.get(), job, &result);
   if (is_applied) JudgeDelegate(interpreter.get(), target, &result);
   return result;

@@ -19,7 +19,7 @@ namespace deputy::conformance {
 
 // The stage at which a run ended, in this order. The values are those of the golden files.
 enum class Outcome : uint8_t {
-  kAnswered,
+  kInvoked,
   kRefusedCreate,
   kRefusedResize,
   kRefusedAllocate,
@@ -44,7 +44,7 @@ struct Job {
 };
 
 struct Result {
-  Outcome outcome = Outcome::kAnswered;
+  Outcome outcome = Outcome::kInvoked;
   std::string log;  // everything that was reported, one message per line
   std::vector<std::string> output_names;
   std::vector<std::vector<TensorValue>> passes;  // outputs of each inference

@@ -121,7 +121,7 @@ std::vector<uint8_t> MakeChain(const Operator& op) {
   return builder.Finish();
 }
 
-// operator(x), several times kNobodysOperator, then the operator again.
+// operator(x), several times kUnknownOperator, then the operator again.
 std::vector<uint8_t> MakeWithRefused(const Operator& op) {
   constexpr int kRefused = 6;
   ModelBuilder builder;
@@ -129,7 +129,7 @@ std::vector<uint8_t> MakeWithRefused(const Operator& op) {
   int middle = AddChain(&builder, op, x, 1);
   for (int i = 0; i < kRefused; ++i) {
     const int next = AddData(&builder, op.type, "z" + std::to_string(i));
-    builder.AddCustomOp(kNobodysOperator, {middle}, {next});
+    builder.AddCustomOp(kUnknownOperator, {middle}, {next});
     middle = next;
   }
   builder.SetInputs({x});
@@ -207,11 +207,11 @@ Subject SubjectOf(const std::string& name, std::vector<uint8_t> model) {
   return {name, std::move(model), {}, {}, {}, false};
 }
 
-std::vector<uint8_t> NobodysModel() {
+std::vector<uint8_t> UnknownOperatorModel() {
   ModelBuilder builder;
   const int x = builder.AddTensor(kTfLiteFloat32, kShape, "x");
   const int y = builder.AddTensor(kTfLiteFloat32, kShape, "y");
-  builder.AddCustomOp(kNobodysOperator, {x}, {y});
+  builder.AddCustomOp(kUnknownOperator, {x}, {y});
   builder.SetInputs({x});
   builder.SetOutputs({y});
   return builder.Finish();

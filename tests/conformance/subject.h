@@ -39,8 +39,8 @@ Subject SubjectOf(const std::string& name, std::vector<uint8_t> model);
 
 // A model with one node, a custom operator that has no kernel unless the client adds one:
 // "DeputyNobodysOwn", float32 [1, 8, 8, 4] to the same shape.
-inline constexpr char kNobodysOperator[] = "DeputyNobodysOwn";
-std::vector<uint8_t> NobodysModel();
+inline constexpr char kUnknownOperator[] = "DeputyNobodysOwn";
+std::vector<uint8_t> UnknownOperatorModel();
 
 // Tolerance between a delegate's and the CPU's results of a subject's model: the rule for small
 // graphs of docs/design/agreement.md.

@@ -18,18 +18,18 @@
 namespace deputy::conformance {
 
 // Objects that must outlive an interpreter. They are destroyed after it in reverse order.
-class Held {
+class KeepAlive {
  public:
-  Held() = default;
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() {
-    while (!things_.empty()) things_.pop_back();
+  KeepAlive() = default;
+  KeepAlive(const KeepAlive&) = delete;
+  KeepAlive& operator=(const KeepAlive&) = delete;
+  ~KeepAlive() {
+    while (!objects_.empty()) objects_.pop_back();
   }
-  void Add(std::shared_ptr<void> thing) { things_.push_back(std::move(thing)); }
+  void Add(std::shared_ptr<void> object) { objects_.push_back(std::move(object)); }
 
  private:
-  std::vector<std::shared_ptr<void>> things_;
+  std::vector<std::shared_ptr<void>> objects_;
 };
 
 // A node of the model that the target's delegate has left to the CPU, as seen after the inference.
@@ -38,7 +38,7 @@ struct NodeLeft {
   std::string op;  // operator name: "ADD", or that of a custom operator
   int32_t builtin_code = 0;
   std::vector<const TfLiteTensor*> inputs, outputs;
-  std::string told;  // the delegate's reason; "" if it reported none
+  std::string delegate_reason;  // the delegate's reason; "" if it reported none
 };
 
 struct Target {
@@ -46,12 +46,13 @@ struct Target {
 
   // Called before an interpreter is created: sets its options, delegates in the options, and
   // process state. Returns "" or the reason why this is not possible.
-  std::function<std::string(TfLiteInterpreterOptions* options, Held* held)> configure;
+  std::function<std::string(TfLiteInterpreterOptions* options, KeepAlive* keep_alive)> configure;
 
   // Called before the first allocation: applies a delegate and returns the status of
   // TfLiteInterpreterModifyGraphWithDelegate. If there is no delegate to apply, `out_error`
   // receives the reason. Null for targets without a delegate.
-  std::function<TfLiteStatus(TfLiteInterpreter* interpreter, Held* held, std::string* out_error)>
+  std::function<TfLiteStatus(TfLiteInterpreter* interpreter, KeepAlive* keep_alive,
+                             std::string* out_error)>
       apply;
 
   // Returns the reason why the delegate may leave a node to the CPU; "" if it must claim it. Null

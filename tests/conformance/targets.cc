@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // To add a target, add a row to kRows. A delegate needs a function that returns which nodes it may
-// leave to the CPU; use `WhatItTells` if it exports deputy_plugin and reports reasons itself. The
-// counts of cases and rows that a delegate runs are lower bounds, recorded when the row was added.
+// leave to the CPU; use `ReportedReason` if it exports deputy_plugin and reports reasons itself.
+// The counts of cases and rows that a delegate runs are lower bounds, recorded when the row was
+// added.
 #include "tests/conformance/targets.h"
 
 #include <algorithm>
@@ -20,10 +21,9 @@ TargetRow OnCpu(const char* table, int threads) {
 }
 
 TargetRow Plugin(const char* name, const char* library, const PluginOptions& options,
-                 MayRefuse may_refuse, int least_cases, int least_rows,
+                 MayRefuse may_refuse, int min_cases, int min_rows,
                  const std::map<std::string, std::string>& known_differences = {}) {
-  return {name,       "",          0,          library,           options,
-          may_refuse, least_cases, least_rows, known_differences, false};
+  return {name, "", 0, library, options, may_refuse, min_cases, min_rows, known_differences, false};
 }
 
 TargetRow OnDevice(TargetRow row) {
@@ -56,13 +56,13 @@ TargetRow GpuFor(const char* name, const char* device_class, const char* storage
                  const std::map<std::string, std::string>& known_differences) {
   TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
                                   OnOpenCl({{"device_class", device_class}, {"storage", storage}}),
-                                  WhatItTells, 1933, 16500, known_differences));
-  row.rarely = true;
+                                  ReportedReason, 1933, 16500, known_differences));
+  row.sampled = true;
   return row;
 }
 
 // TensorFlow Lite clamps a result without a fused activation to the finite numbers.
-std::map<std::string, std::string> Infinite(const std::vector<std::string>& operators) {
+std::map<std::string, std::string> ClampedByTflite(const std::vector<std::string>& operators) {
   std::map<std::string, std::string> differences;
   for (const std::string& op : operators) {
     differences[op + " v1 FLOAT32 f32_special_values"] = "its infinities are not made finite";
@@ -71,10 +71,10 @@ std::map<std::string, std::string> Infinite(const std::vector<std::string>& oper
 }
 
 // Known differences of compiled graphs.
-std::map<std::string, std::string> OfCompiled() {
+std::map<std::string, std::string> CompiledDifferences() {
   std::map<std::string, std::string> differences =
-      Infinite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
-                "FULLY_CONNECTED", "DEPTHWISE_CONV_2D"});
+      ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
+                       "FULLY_CONNECTED", "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
         "its infinities are not made finite";
@@ -88,10 +88,10 @@ std::map<std::string, std::string> OfCompiled() {
 }
 
 // Known differences of the NPU.
-std::map<std::string, std::string> OfNpu() {
+std::map<std::string, std::string> NpuDifferences() {
   std::map<std::string, std::string> differences =
-      Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
-                "DEPTHWISE_CONV_2D"});
+      ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
+                       "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
         "its infinities are not made finite";
@@ -100,10 +100,10 @@ std::map<std::string, std::string> OfNpu() {
 }
 
 // Known differences of XNNPACK.
-std::map<std::string, std::string> OfXnnpack() {
+std::map<std::string, std::string> XnnpackDifferences() {
   std::map<std::string, std::string> differences =
-      Infinite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
-                "DEPTHWISE_CONV_2D"});
+      ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
+                       "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
         "its infinities are not made finite";
@@ -122,15 +122,15 @@ std::map<std::string, std::string> OfXnnpack() {
 }
 
 // Known differences of the NNAPI test double.
-std::map<std::string, std::string> OfNnapi() {
-  std::map<std::string, std::string> differences = OfCompiled();
+std::map<std::string, std::string> NnapiDifferences() {
+  std::map<std::string, std::string> differences = CompiledDifferences();
   differences.erase("MUL v1 INT16 i16_scales_3");
   return differences;
 }
 
 // Known differences of the OpenCL delegate with PoCL's math functions.
-std::map<std::string, std::string> OfGpu() {
-  std::map<std::string, std::string> differences = OfCompiled();
+std::map<std::string, std::string> GpuDifferences() {
+  std::map<std::string, std::string> differences = CompiledDifferences();
   for (const char* op : {"MEAN", "SUM"}) {
     differences.erase(op + std::string(" v1 FLOAT32 f32_special_values"));
   }
@@ -192,7 +192,7 @@ std::string Elementwise(const NodeLeft& node) {
     const bool is_scalar = operands == 2 && bytes == sizeof(float);
     if (!is_scalar && bytes != node.outputs[0]->bytes) return "only equal shapes and scalars";
   }
-  return node.told == "activation" ? "only ReLU and ReLU6 fused" : "";
+  return node.delegate_reason == "activation" ? "only ReLU and ReLU6 fused" : "";
 }
 
 // This delegate reports no reason for a fused activation.
@@ -235,37 +235,40 @@ const std::vector<TargetRow>& TargetRows() {
       OnCpu("amx", 2),
       Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 4431, 30436),
       Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 92, 537,
-             Infinite({"ADD", "SUB", "MUL"})),
-      Plugin("compiled", "tests/plugins/libcompiled.so", {}, WhatItTells, 2305, 18111,
-             OfCompiled()),
-      Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, WhatItTells,
-             2305, 18111, OfCompiled()),
-      OnDevice(Plugin("gpu", "libdeputy_gpu.so", OnOpenCl(), WhatItTells, 1933, 16500, OfGpu())),
-      GpuFor("gpu_desktop", "desktop", "buffer", OfGpu()),
-      GpuFor("gpu_mobile", "mobile", "image_buffer", OfGpu()),
-      GpuFor("gpu_image_2d", "mobile", "image_2d", OfGpu()),
-      Plugin("cpu", "libdeputy_cpu.so", {}, WhatItTells, 3403, 25950),
-      AllListed(Plugin("npu_stub", "libdeputy_npu_stub.so", {}, WhatItTells, 503, 3366, OfNpu())),
-      AllListed(Optional(
-          Plugin("xnnpack", "libdeputy_xnnpack.so", {}, WhatItTells, 422, 2767, OfXnnpack()))),
+             ClampedByTflite({"ADD", "SUB", "MUL"})),
+      Plugin("compiled", "tests/plugins/libcompiled.so", {}, ReportedReason, 2305, 18111,
+             CompiledDifferences()),
+      Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, ReportedReason,
+             2305, 18111, CompiledDifferences()),
+      OnDevice(Plugin("gpu", "libdeputy_gpu.so", OnOpenCl(), ReportedReason, 1933, 16500,
+                      GpuDifferences())),
+      GpuFor("gpu_desktop", "desktop", "buffer", GpuDifferences()),
+      GpuFor("gpu_mobile", "mobile", "image_buffer", GpuDifferences()),
+      GpuFor("gpu_image_2d", "mobile", "image_2d", GpuDifferences()),
+      Plugin("cpu", "libdeputy_cpu.so", {}, ReportedReason, 3403, 25950),
+      AllListed(Plugin("npu_stub", "libdeputy_npu_stub.so", {}, ReportedReason, 503, 3366,
+                       NpuDifferences())),
+      AllListed(Optional(Plugin("xnnpack", "libdeputy_xnnpack.so", {}, ReportedReason, 422, 2767,
+                                XnnpackDifferences()))),
       AllListed(Plugin("nnapi", "libdeputy_nnapi.so",
-                       {{"library", "tests/doubles/libneuralnetworks.so"}}, WhatItTells, 981, 5414,
-                       OfNnapi())),
+                       {{"library", "tests/doubles/libneuralnetworks.so"}}, ReportedReason, 981,
+                       5414, NnapiDifferences())),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 25, 229,
-             Infinite({"ADD", "MUL"})),
+             ClampedByTflite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 25, 242,
-             Infinite({"ADD", "MUL"})),
+             ClampedByTflite({"ADD", "MUL"})),
       Plugin("element_added", "tests/plugins/libelement.so", {{"added", "1"}}, Element, 25, 229,
-             Infinite({"ADD", "MUL"})),
+             ClampedByTflite({"ADD", "MUL"})),
       Plugin("element_dynamic", "tests/plugins/libelement.so", {{"dynamic", "1"}}, Element, 25, 227,
-             Infinite({"ADD", "MUL"})),
-      Plugin("opaque", "tests/plugins/libopaque.so", {}, OpaqueAdd, 10, 169, Infinite({"ADD"})),
+             ClampedByTflite({"ADD", "MUL"})),
+      Plugin("opaque", "tests/plugins/libopaque.so", {}, OpaqueAdd, 10, 169,
+             ClampedByTflite({"ADD"})),
       Plugin("softmax", "examples/libsoftmax_delegate.so", {}, Softmax, 7, 40),
   };
   return kRows;
 }
 
-bool IsHere(const TargetRow& row, const std::string& build_folder) {
+bool IsAvailable(const TargetRow& row, const std::string& build_folder) {
   std::error_code error;
   if (row.optional) return std::filesystem::exists(build_folder + "/" + row.library, error);
   return row.table[0] == '\0' || HasCpuTable(row.table);

@@ -26,7 +26,7 @@ struct TargetRow {
   MayRefuse may_refuse;
   // Minimum number of operator cases and golden rows of which the delegate runs a part. Equal
   // results alone could mean that the delegate was never used.
-  int least_cases, least_rows;
+  int min_cases, min_rows;
   // See Target::known_differences.
   std::map<std::string, std::string> known_differences;
   // It compiles for a device, which may be absent, and takes minutes for the golden rows.
@@ -34,7 +34,7 @@ struct TargetRow {
   // It needs a third-party library and is not built if that is missing.
   bool optional = false;
   // All rows take many minutes: a sample runs unless DEPUTY_ALL_ROWS is set.
-  bool rarely = false;
+  bool sampled = false;
   // Each operator that the library lists must run in a case, so that the test notices a delegate
   // that stops claiming an operator.
   bool all_listed = false;
@@ -44,7 +44,7 @@ const std::vector<TargetRow>& TargetRows();
 
 // Returns true if the target can run here: the machine may lack the instructions of a table, and
 // `build_folder` may lack an optional library.
-bool IsHere(const TargetRow& row, const std::string& build_folder);
+bool IsAvailable(const TargetRow& row, const std::string& build_folder);
 
 // `build_folder` contains the libraries.
 Target MakeTarget(const TargetRow& row, const std::string& build_folder);

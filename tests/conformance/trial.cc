@@ -35,8 +35,8 @@ std::string FirstOf(const std::vector<std::string>& texts) {
   return all;
 }
 
-// Kernel of kNobodysOperator: copies its input to its output.
-const TfLiteRegistration* NobodysRegistration() {
+// Kernel of kUnknownOperator: copies its input to its output.
+const TfLiteRegistration* UnknownOperatorRegistration() {
   static const TfLiteRegistration kRegistration = [] {
     TfLiteRegistration registration = {};
     registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
@@ -90,8 +90,8 @@ size_t EntriesOf(const char* folder) {
 
 }  // namespace
 
-void Demand(bool holds, const std::string& otherwise) {
-  if (!holds) throw CaseFailed(otherwise);
+void Demand(bool condition, const std::string& otherwise) {
+  if (!condition) throw CaseFailed(otherwise);
 }
 
 // ---- Findings -----------------------------------------------------------------------------------
@@ -151,7 +151,8 @@ Pair::InterpreterOwner Pair::Create(TfLiteDelegate* in_options, How how, Finding
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> options(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Append, &log_);
-  TfLiteInterpreterOptionsAddCustomOp(options.get(), kNobodysOperator, NobodysRegistration(), 1, 1);
+  TfLiteInterpreterOptionsAddCustomOp(options.get(), kUnknownOperator,
+                                      UnknownOperatorRegistration(), 1, 1);
   DeputyInterpreterOptionsSetDelegatePolicy(
       options.get(), how == How::kHot ? kDeputyPolicyHot : kDeputyPolicyTfLite);
   if (findings != nullptr) findings->Observe(options.get());
@@ -273,7 +274,7 @@ Usage MeasureUsage() {
 namespace {
 
 // Minimum growth of a field over the parts.
-size_t LeastGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
+size_t MinGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   size_t least = SIZE_MAX;
   for (size_t i = 1; i < usage.size(); ++i) {
     const size_t before = usage[i - 1].*field, after = usage[i].*field;
@@ -285,19 +286,19 @@ size_t LeastGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
 // Returns "", or the resources that grew in every part.
 std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
   constexpr size_t kPage = 4096;
-  constexpr size_t kLeastBlock = 32;  // minimum size of a block of malloc
+  constexpr size_t kMinBlock = 32;  // minimum size of a block of malloc
   const struct {
     size_t Usage::*field;
     size_t allowed;
     const char* unit;
   } kFields[] = {
-      {&Usage::heap_bytes, rounds * kLeastBlock - 1, "bytes"},
+      {&Usage::heap_bytes, rounds * kMinBlock - 1, "bytes"},
       {&Usage::files, rounds - 1, "open files"},
       {&Usage::threads, rounds - 1, "threads"},
       {&Usage::resident_bytes, std::max(rounds, size_t{64}) * kPage, "bytes of memory"},
   };
   for (const auto& [field, allowed, unit] : kFields) {
-    const size_t growth = LeastGrowth(usage, field);
+    const size_t growth = MinGrowth(usage, field);
     if (growth <= allowed) continue;
     return std::to_string(growth / rounds) + " " + unit + " behind, every time; it is " +
            std::to_string(usage.back().*field) + " in all";
@@ -311,7 +312,7 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 // rounds, in several attempts, counts as a leak.
 void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
                     const std::function<void()>& round) {
-  constexpr int kTries = 8, kParts = 3;
+  constexpr int kAttempts = 8, kParts = 3;
   int done = 0;
   const auto do_part = [&] {
     for (int i = 0; i < rounds; ++i) {
@@ -322,7 +323,7 @@ void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
   };
   do_part();  // warm up
   std::string growth;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kAttempts; ++i) {
     std::vector<Usage> usage = {do_part()};
     for (int part = 0; part < kParts; ++part) usage.push_back(do_part());
     growth = FindGrowth(usage, static_cast<size_t>(rounds));

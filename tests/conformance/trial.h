@@ -29,7 +29,7 @@ class CaseFailed : public std::runtime_error {
 };
 
 // Fails the case unless `holds`.
-void Demand(bool holds, const std::string& otherwise);
+void Demand(bool condition, const std::string& otherwise);
 
 // Findings of the validation layer for all interpreters of a case. Thread-safe.
 class Findings {

@@ -11,7 +11,7 @@ namespace {
 
 // The compiler's reference code cannot be cancelled, so graphs that take more steps are not
 // compiled.
-constexpr const char* kMostSteps = "200000";
+constexpr const char* kMaxSteps = "200000";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ CompiledDelegate MakeCompiledDelegate(bool passes) {
   static DeputyPlugin* const kPlugin =
       DeputyPluginLoad(BuildPath("tests/plugins/libcompiled.so").c_str());
   const char* const keys[] = {"passes", "most_steps"};
-  const char* const values[] = {passes ? "1" : "0", kMostSteps};
+  const char* const values[] = {passes ? "1" : "0", kMaxSteps};
   CompiledDelegate delegate(
       kPlugin == nullptr ? nullptr : DeputyPluginCreateDelegate(kPlugin, keys, values, 2));
   if (delegate == nullptr) {

@@ -186,7 +186,7 @@ class Variants {
   template <typename Place>
   static void Integers(const std::vector<uint8_t>& bytes, size_t width, const Place& place) {
     const size_t count = bytes.size() / width;
-    const auto try_number = [&](int64_t number) {
+    const auto try_value = [&](int64_t number) {
       for (size_t at = 0; at < count; ++at) {
         if (at >= 4 && at + 1 < count) continue;
         std::vector<uint8_t> changed = bytes;
@@ -198,9 +198,9 @@ class Variants {
       for (size_t at = 0; at < count; ++at) std::memcpy(&changed[at * width], &number, width);
       place("all elements are " + std::to_string(number), changed);
     };
-    for (const int64_t number : kNumbers) try_number(number);
+    for (const int64_t number : kNumbers) try_value(number);
     if (width < 8) return;
-    for (const int64_t number : kFarNumbers) try_number(number);
+    for (const int64_t number : kFarNumbers) try_value(number);
   }
 
   template <typename Place>

@@ -168,7 +168,7 @@ void RunSomeSignature(const TfLiteInterpreter* interpreter, Random* random) {
 
 }  // namespace
 
-Stage Live(const std::vector<uint8_t>& bytes, Random random) {
+Stage RunLifeCycle(const std::vector<uint8_t>& bytes, Random random) {
   const std::unique_ptr<TfLiteModel, ModelDeleter> model(
       TfLiteModelCreateWithErrorReporter(bytes.data(), bytes.size(), &Ignore, nullptr));
   if (model == nullptr) return Stage::kRefusedFile;

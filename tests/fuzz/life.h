@@ -16,7 +16,7 @@ namespace deputy::fuzz {
 enum class Stage { kRefusedFile, kRefusedInterpreter, kRefusedTensors, kFailedInvoke, kInvoked };
 inline constexpr int kStages = 5;
 
-Stage Live(const std::vector<uint8_t>& model, Random random);
+Stage RunLifeCycle(const std::vector<uint8_t>& model, Random random);
 
 }  // namespace deputy::fuzz
 

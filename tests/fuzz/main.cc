@@ -76,7 +76,7 @@ int RunOnly(const Seeds& seeds, const Arguments& arguments) {
         .write(reinterpret_cast<const char*>(model.data()),
                static_cast<std::streamsize>(model.size()));
   }
-  const Stage stage = Live(model, random);
+  const Stage stage = RunLifeCycle(model, random);
   printf("lived to stage %d\n", static_cast<int>(stage));
   return 0;
 }
@@ -96,7 +96,7 @@ int RunMany(const Seeds& seeds, const Arguments& arguments) {
     Random random(arguments.seed, number);
     std::string name;
     const std::vector<uint8_t> model = seeds.Mutant(&random, &name);
-    return static_cast<int>(Live(model, random));
+    return static_cast<int>(RunLifeCycle(model, random));
   };
   const Report report = RunJobs(jobs);
   printf("%zu models, seed %" PRIu64 ", mutants: %" PRIu64 " refused as files, %" PRIu64

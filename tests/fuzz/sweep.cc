@@ -23,7 +23,7 @@ constexpr size_t kLargestCase = 1 << 13;  // maximum size of the file, in bytes
 constexpr size_t kMaxBlockBytes = 4 << 20;
 // a variant that runs longer is treated as an endless loop and cancelled
 constexpr int kMilliseconds = 200;
-constexpr int kMostFindings = 5;  // maximum number of findings printed for one model
+constexpr int kMaxFindings = 5;  // maximum number of findings printed for one model
 
 // Messages about the graph as a whole, which name no operator.
 constexpr const char* kOfTheGraph[] = {"no memory for the tensor arena",
@@ -116,7 +116,8 @@ TfLiteStatus AllocateAndInvoke(TfLiteInterpreter* interpreter, const Variant& va
 }
 
 // Returns "" or the problem of the refusal.
-std::string Try(const Variant& variant, const std::vector<std::string>& names, bool reference) {
+std::string CheckVariant(const Variant& variant, const std::vector<std::string>& names,
+                         bool reference) {
   std::string log;
   const std::unique_ptr<TfLiteModel, Deleter> model(
       TfLiteModelCreateWithErrorReporter(variant.model.data(), variant.model.size(), &Note, &log));
@@ -185,8 +186,8 @@ bool Sweep::Run(size_t number, bool verbose) const {
   uint64_t tried = 0;
   ForEachVariant(*model, one.feeds, [&](const Variant& variant) {
     if (verbose) printf("%s: %s\n", one.name.c_str(), variant.what.c_str()), fflush(stdout);
-    const std::string wrong = Try(variant, names, tried++ % 2 == 1);
-    if (wrong.empty() || ++findings > kMostFindings) return;
+    const std::string wrong = CheckVariant(variant, names, tried++ % 2 == 1);
+    if (wrong.empty() || ++findings > kMaxFindings) return;
     printf("%s: %s: %s\n", one.name.c_str(), variant.what.c_str(), wrong.c_str());
   });
   return findings == 0;

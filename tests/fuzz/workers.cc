@@ -93,7 +93,7 @@ class Pool {
   bool Step() {
     bool running = false;
     for (Child& child : children_) {
-      if (child.pid != 0) Look(&child);
+      if (child.pid != 0) Check(&child);
       const bool more = static_cast<int>(report_.failures.size()) < jobs_.max_failures;
       if (child.pid == 0 && next_ < jobs_.last && more) {
         const uint64_t first = next_;
@@ -118,7 +118,7 @@ class Pool {
     if (child->pid < 0) abort();
   }
 
-  void Look(Child* child) {
+  void Check(Child* child) {
     int status = 0;
     if (waitpid(child->pid, &status, WNOHANG) == child->pid) return Ended(child, status, "");
     const Progress& progress = *child->progress;

@@ -13,7 +13,7 @@ bool CanBeZeroed(const TfLiteContext* context, int tensor) {
   return type != kTfLiteString && type != kTfLiteResource && type != kTfLiteVariant;
 }
 
-bool CanTake(const TfLiteContext* context, const TfLiteNode* node) {
+bool CanClaim(const TfLiteContext* context, const TfLiteNode* node) {
   for (int i = 0; i < node->outputs->size; ++i) {
     if (!CanBeZeroed(context, node->outputs->data[i])) return false;
   }
@@ -23,7 +23,7 @@ bool CanTake(const TfLiteContext* context, const TfLiteNode* node) {
 }  // namespace
 
 ZeroDelegate::ZeroDelegate(Random random) : random_(random) {
-  takes_one_in_ = 1 + random_.Below(3);
+  claims_one_in_ = 1 + random_.Below(3);
   on_device_ = random_.OneIn(3);
   may_fail_ = random_.OneIn(3);
   base_.data_ = this;
@@ -47,7 +47,7 @@ TfLiteStatus ZeroDelegate::Claim(TfLiteContext* context, TfLiteDelegate* base) {
         kTfLiteOk) {
       break;
     }
-    if (self->random_.OneIn(self->takes_one_in_) && CanTake(context, node)) {
+    if (self->random_.OneIn(self->claims_one_in_) && CanClaim(context, node)) {
       taken->data[taken->size++] = plan->data[i];
     }
   }

@@ -29,7 +29,7 @@ class ZeroDelegate {
 
   TfLiteDelegate base_ = {};
   Random random_;
-  size_t takes_one_in_;
+  size_t claims_one_in_;
   bool on_device_;  // outputs have buffer handles
   bool may_fail_;   // callbacks fail occasionally
 };

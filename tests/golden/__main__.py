@@ -32,8 +32,8 @@ DRAWN = 24  # number of random cases in an operator's file
 FOLDER = HERE.parent.parent / "tests" / "data" / "golden"
 
 
-def answers_of(case):
-    return {name: tflite.ask(case, name) for name in tflite.RESOLVERS}
+def results_of(case):
+    return {name: tflite.run(case, name) for name in tflite.RESOLVERS}
 
 
 def drawn(operator):
@@ -56,8 +56,8 @@ def cases_of(operator):
     return cases
 
 
-def describe(answer):
-    return tflite.OUTCOME_NAMES[answer.outcome] + (f": {answer.message}" if answer.message else "")
+def describe(result):
+    return tflite.OUTCOME_NAMES[result.outcome] + (f": {result.message}" if result.message else "")
 
 
 def make(arguments):
@@ -66,14 +66,14 @@ def make(arguments):
     for operator in arguments.operators or ops.operators():
         rows, count = [], [0] * len(tflite.OUTCOME_NAMES)
         for case in cases_of(operator):
-            answers = answers_of(case)
-            count[answers["reference"].outcome] += 1
-            answered = any(a.outcome == tflite.ANSWERED for a in answers.values())
-            if (case.tags or case.exact) and not answered:
-                print(f"note: {operator} {case.name}: {describe(answers['optimised'])}")
-            elif "refused" in case.name and answered:
-                print(f"note: {operator} {case.name}: answered")
-            rows.append(container.row(case, answers))
+            results = results_of(case)
+            count[results["reference"].outcome] += 1
+            computed = any(a.outcome == tflite.INVOKED for a in results.values())
+            if (case.tags or case.exact) and not computed:
+                print(f"note: {operator} {case.name}: {describe(results['optimised'])}")
+            elif "refused" in case.name and computed:
+                print(f"note: {operator} {case.name}: computed")
+            rows.append(container.row(case, results))
         path = FOLDER / f"{operator.lower()}.golden"
         container.write(path, rows)
         total += path.stat().st_size
@@ -85,7 +85,7 @@ def make(arguments):
 def list_cases(arguments):
     for operator in arguments.operators or ops.operators():
         for case in cases_of(operator):
-            reference, optimised = answers_of(case).values()
+            reference, optimised = results_of(case).values()
             line = f"{operator} v{case.version} {case.type} {case.name}: {describe(reference)}"
             if describe(optimised) != describe(reference):
                 line += f" | optimised {describe(optimised)}"
@@ -103,9 +103,9 @@ def show(arguments):
         print(f"{case.op} v{case.version} {case.type}, {len(case.model)} bytes")
         for number, feed in enumerate(case.feeds):
             print(f"input {number} {feed.type}{feed.shape}\n{feed.values()}")
-        for name, answer in answers_of(case).items():
-            print(f"{name}: {describe(answer)}")
-            for output in answer.outputs:
+        for name, result in results_of(case).items():
+            print(f"{name}: {describe(result)}")
+            for output in result.outputs:
                 print(output.shape, output.dtype, output, sep="\n")
         if arguments.model:
             pathlib.Path(arguments.model).write_bytes(case.model)
@@ -120,8 +120,8 @@ def versions(arguments):
             for version in range(1, 31):
                 m = model.Model()
                 m.op(operator, [m.input("f32", (1,))], [m.output("f32", (1,))], version)
-                answer = tflite.ask(m.case("version", "f32"), resolver)
-                if "find op" not in answer.message:
+                result = tflite.run(m.case("version", "f32"), resolver)
+                if "find op" not in result.message:
                     known.append(version)
             print(operator, resolver, known)
 
@@ -135,12 +135,12 @@ def check(arguments):
         random = np.random.default_rng(arguments.seed)
         for _ in range(arguments.draws):
             case = ops.family_of(operator).draw(operator, random)
-            answers = list(answers_of(case).values())
+            results = list(results_of(case).values())
             for reference_mode in (False, True):
-                mine = library.ask(case, reference_mode)
-                why = _judge(case, answers, mine, reference_mode)
+                mine = library.run(case, reference_mode)
+                why = _judge(case, results, mine, reference_mode)
                 done += 1
-                kinds["bad" if why else _kind(case, answers, mine)] += 1
+                kinds["bad" if why else _kind(case, results, mine)] += 1
                 if why:
                     bad += 1
                     mode = "reference" if reference_mode else "default"
@@ -155,27 +155,27 @@ def check(arguments):
     return 1 if bad else 0
 
 
-def _kind(case, answers, mine):
+def _kind(case, results, mine):
     """Classifies a run that passed, for the summary."""
-    if not any(a.outputs for a in answers):
-        undefined = [a for a in answers if a.outcome == tflite.UNDEFINED]
+    if not any(a.outputs for a in results):
+        undefined = [a for a in results if a.outcome == tflite.UNDEFINED]
         return f"{case.op}: {undefined[0].message}" if undefined else "refused by both"
-    if mine.outcome == tflite.ANSWERED:
-        return "answered alike"
-    return f"{case.op}: TFLite answers {'what nobody needs' if case.lenient else 'or dies'}"
+    if mine.outcome == tflite.INVOKED:
+        return "both computed it and agree"
+    return f"{case.op}: TFLite computes {'what no model needs' if case.lenient else 'it or crashes'}"
 
 
-def _judge(case, answers, mine, reference_mode):
-    if not any(a.outputs for a in answers):
-        if any(a.outcome == tflite.UNDEFINED for a in answers):
+def _judge(case, results, mine, reference_mode):
+    if not any(a.outputs for a in results):
+        if any(a.outcome == tflite.UNDEFINED for a in results):
             return "" if mine.outcome != tflite.UNDEFINED else f"died: {mine.message}"
-        return "" if mine.outcome not in (tflite.ANSWERED, tflite.UNDEFINED) else (
-            f"{describe(mine)}, TFLite {describe(answers[0])}")
-    if mine.outcome != tflite.ANSWERED:
-        may_refuse = case.lenient or any(a.outcome == tflite.UNDEFINED for a in answers)
+        return "" if mine.outcome not in (tflite.INVOKED, tflite.UNDEFINED) else (
+            f"{describe(mine)}, TFLite {describe(results[0])}")
+    if mine.outcome != tflite.INVOKED:
+        may_refuse = case.lenient or any(a.outcome == tflite.UNDEFINED for a in results)
         return "" if may_refuse and mine.outcome != tflite.UNDEFINED else (
-            f"{describe(mine)}, TFLite answered")
-    return agree.compare(case, answers, mine.outputs, reference_mode)
+            f"{describe(mine)}, TFLite computed")
+    return agree.compare(case, results, mine.outputs, reference_mode)
 
 
 def main():

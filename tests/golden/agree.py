@@ -29,22 +29,22 @@ def load(library):
 
 def _compare(case, rule, golden, ours):
     type = TYPE_OF_NUMPY[ours.dtype]
-    answers = [to_bytes(type, answer) for answer in golden]
+    results = [to_bytes(type, result) for result in golden]
     found = to_bytes(type, ours)
     dims = (ctypes.c_int * ours.ndim)(*ours.shape)
     text = ctypes.create_string_buffer(_TEXT)
     agrees = _library.ConformanceAgree(
         rule, ctypes.c_double(case.factor), ctypes.c_double(case.steps), TYPES[type][1], dims,
-        ours.ndim, (ctypes.c_char_p * len(answers))(*answers),
-        (ctypes.c_size_t * len(answers))(*map(len, answers)), len(answers), found,
+        ours.ndim, (ctypes.c_char_p * len(results))(*results),
+        (ctypes.c_size_t * len(results))(*map(len, results)), len(results), found,
         ctypes.c_size_t(len(found)), text, ctypes.c_size_t(_TEXT))
     return "" if agrees else text.value.decode()
 
 
-def compare(case, answers, outputs, reference_mode):
+def compare(case, results, outputs, reference_mode):
     """Returns "" if `outputs` agree with one of TFLite's two results, otherwise the difference."""
-    given = [a for a in answers if a.outputs]
-    reference_mode = reference_mode and bool(answers[0].outputs)  # the reference result must exist
+    given = [a for a in results if a.outputs]
+    reference_mode = reference_mode and bool(results[0].outputs)  # the reference result must exist
     if len(outputs) != len(given[0].outputs):
         return f"{len(outputs)} outputs, expected {len(given[0].outputs)}"
     for number, ours in enumerate(outputs):

@@ -82,13 +82,13 @@ def _fill(fill):
     return struct.pack("<Qddd", fill.seed, fill.low, fill.high, fill.step)
 
 
-def row(case, answers):
-    """Returns the bytes of one row. `answers`: {"reference": Answer, "optimised": Answer}."""
+def row(case, results):
+    """Returns the bytes of one row. `results`: {"reference": Result, "optimised": Result}."""
     blank = bytearray(case.model)
     for patch in case.patches:
         size = patch.count * np.dtype(model.TYPES[patch.type][2]).itemsize
         blank[patch.offset:patch.offset + size] = bytes(size)
-    reference, optimised = answers["reference"], answers["optimised"]
+    reference, optimised = results["reference"], results["optimised"]
     out = _text(case.name) + _text(case.op)
     out += struct.pack("<HBBBBBHf", case.version, model.TYPES[case.type][1], case.tags,
                        LENIENT if case.lenient else 0, reference.outcome, optimised.outcome,

@@ -45,10 +45,10 @@ def _compare(library, path):
             return "TFLite dies of it", False
         case = Case(path.name, path.stem, 1, "f32", 0, path.read_bytes(), [], feeds,
                     [ELEMENT] * 99)
-        theirs, ours = tflite.ask(case, "optimised"), library.ask(case, False)
-        if theirs.outcome != tflite.ANSWERED or ours.outcome != tflite.ANSWERED:
+        theirs, ours = tflite.run(case, "optimised"), library.run(case, False)
+        if theirs.outcome != tflite.INVOKED or ours.outcome != tflite.INVOKED:
             names = [tflite.OUTCOME_NAMES[each.outcome] for each in (theirs, ours)]
-            return f"TFLite: {names[0]}; here: {names[1]}", theirs.outcome != tflite.ANSWERED
+            return f"TFLite: {names[0]}; here: {names[1]}", theirs.outcome != tflite.INVOKED
         greatest = max([greatest] + [_difference(a, b)
                                      for a, b in zip(theirs.outputs, ours.outputs)])
     return f"{len(theirs.outputs)} outputs, greatest difference {greatest:.1e}", greatest < 1e-3

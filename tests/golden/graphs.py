@@ -84,11 +84,11 @@ def _ranges(graph, name, seed):
     """Returns {value: (minimum, maximum)} from the reference kernels' results for the float graph."""
     everything = [o for node in graph.nodes for o in node.outputs]
     case = write_float(graph, everything, name, seed)
-    answer = tflite.ask(case, "reference")
-    if answer.outcome != tflite.ANSWERED:
-        raise IllConditioned(f"TFLite: {answer.message}")
+    result = tflite.run(case, "reference")
+    if result.outcome != tflite.INVOKED:
+        raise IllConditioned(f"TFLite: {result.message}")
     found = {i: (-2.0, 2.0) for i in graph.inputs}
-    for o, array in zip(everything, answer.outputs):
+    for o, array in zip(everything, result.outputs):
         if array.dtype == np.float32:
             if not np.isfinite(array).all() or np.abs(array).max(initial=0) > 1e3:
                 raise IllConditioned("values too large")
@@ -237,12 +237,12 @@ def _draw_once(random, int8, name):
     return Drawn(case, writer.nodes, writer.scales, _describe(graph))
 
 
-def _as_steps(answer, scales):
+def _as_steps(result, scales):
     """Converts dequantised outputs to steps, so that they are compared as quantised ones."""
     for number, scale in scales.items():
-        if answer.outputs:
-            answer.outputs[number] = np.rint(answer.outputs[number] / scale).astype(np.int32)
-    return answer
+        if result.outputs:
+            result.outputs[number] = np.rint(result.outputs[number] / scale).astype(np.int32)
+    return result
 
 
 def draw(seed, number):
@@ -253,12 +253,12 @@ def draw(seed, number):
             drawn = _draw_once(random, number % 2 == 1, f"graph_{seed}_{number}")
         except IllConditioned:
             continue
-        answers = [_as_steps(tflite.ask(drawn.case, name), drawn.scales)
+        results = [_as_steps(tflite.run(drawn.case, name), drawn.scales)
                    for name in tflite.RESOLVERS]
-        if drawn.case.type == "f32" and all(a.outputs for a in answers) and agree.compare(
-                drawn.case, answers[:1], answers[1].outputs, False):
+        if drawn.case.type == "f32" and all(a.outputs for a in results) and agree.compare(
+                drawn.case, results[:1], results[1].outputs, False):
             continue
-        return drawn, answers, attempt
+        return drawn, results, attempt
     raise RuntimeError(f"no graph for seed {seed}, number {number}")
 
 
@@ -269,21 +269,21 @@ def check(library, count, seed, judge, keep=None):
     def is_registered(code):
         if code not in known:
             probe = graph_nodes.probe(code, _FLOAT_VERSION.get(code, 1))
-            answer = library.ask(probe, False)
-            known[code] = answer.outcome != tflite.REFUSED_CREATE
+            result = library.run(probe, False)
+            known[code] = result.outcome != tflite.REFUSED_CREATE
         return known[code]
 
     graph_nodes.is_registered = is_registered
     runs = bad = again = refused = nodes = 0
     seen = set()
     for number in range(count):
-        drawn, answers, thrown = draw(seed, number)
+        drawn, results, thrown = draw(seed, number)
         again, nodes = again + thrown, nodes + drawn.nodes
-        refused += not any(a.outputs for a in answers)
+        refused += not any(a.outputs for a in results)
         seen.update(word.split("[")[0] for word in drawn.text.split("] "))
         for reference_mode in (False, True):
-            mine = _as_steps(library.ask(drawn.case, reference_mode), drawn.scales)
-            why = judge(drawn.case, answers, mine, reference_mode)
+            mine = _as_steps(library.run(drawn.case, reference_mode), drawn.scales)
+            why = judge(drawn.case, results, mine, reference_mode)
             runs += 1
             if why:
                 bad += 1

@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 
-from .tflite import (ANSWERED, REFUSED_ALLOCATE, REFUSED_CREATE, REFUSED_INVOKE, REFUSED_RESIZE,
-                     UNDEFINED, Answer, in_child)
+from .tflite import (INVOKED, REFUSED_ALLOCATE, REFUSED_CREATE, REFUSED_INVOKE, REFUSED_RESIZE,
+                     UNDEFINED, Result, in_child)
 from .model import TYPES, TYPE_OF_NUMPY, from_bytes, to_bytes
 
 _NUMPY = {tflite: dtype for _, tflite, dtype in TYPES.values()}
@@ -39,41 +39,41 @@ class Library:
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
 
-    def ask(self, case, reference_mode, threads=1):
+    def run(self, case, reference_mode, threads=1):
         fine, result = in_child(self._run, case, reference_mode, threads)
-        return result if fine else Answer(UNDEFINED, [], result)
+        return result if fine else Result(UNDEFINED, [], result)
 
     def _run(self, case, reference_mode, threads):
         os.environ["DEPUTY_ARITHMETIC"] = "reference" if reference_mode else "default"
         model = self.ModelCreate(case.model, len(case.model))
         if not model:
-            return Answer(REFUSED_CREATE, [], "model")
+            return Result(REFUSED_CREATE, [], "model")
         options = self.InterpreterOptionsCreate()
         self.InterpreterOptionsSetNumThreads(options, threads)
         interpreter = self.InterpreterCreate(model, options)
         if not interpreter:
-            return Answer(REFUSED_CREATE, [], "interpreter")
+            return Result(REFUSED_CREATE, [], "interpreter")
         for number, feed in enumerate(case.feeds):
             dims = (ctypes.c_int * len(feed.shape))(*feed.shape)
             if feed.resize and self.InterpreterResizeInputTensor(interpreter, number, dims,
                                                                  len(dims)):
-                return Answer(REFUSED_RESIZE, [])
+                return Result(REFUSED_RESIZE, [])
         if self.InterpreterAllocateTensors(interpreter):
-            return Answer(REFUSED_ALLOCATE, [])
+            return Result(REFUSED_ALLOCATE, [])
         for number, feed in enumerate(case.feeds):
             values = to_bytes(feed.type, feed.values())
             tensor = self.InterpreterGetInputTensor(interpreter, number)
             if feed.type == "str":
                 self._set_strings(tensor, values)
             elif self.TensorCopyFromBuffer(tensor, values, len(values)):
-                return Answer(REFUSED_INVOKE, [], "input")
+                return Result(REFUSED_INVOKE, [], "input")
         outputs = []
         for _ in range(case.invokes):
             if self.InterpreterInvoke(interpreter):
-                return Answer(REFUSED_INVOKE, [])
+                return Result(REFUSED_INVOKE, [])
             outputs += [self._output(self.InterpreterGetOutputTensor(interpreter, i))
                         for i in range(self.InterpreterGetOutputTensorCount(interpreter))]
-        return Answer(ANSWERED, outputs)
+        return Result(INVOKED, outputs)
 
     def _set_strings(self, tensor, data):
         """Allocates memory for a string tensor (abi.md: allocation_type at 32, data at 8)."""

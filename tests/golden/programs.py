@@ -295,11 +295,11 @@ def draw(seed, number):
         random = np.random.default_rng([seed, number, attempt])
         program = Program(random)
         case = program.write(f"program_{seed}_{number}", int(random.integers(1, 2**30)))
-        answers = [tflite.ask(case, name) for name in tflite.RESOLVERS]
-        if all(a.outputs for a in answers) and agree.compare(case, answers[:1],
-                                                             answers[1].outputs, False):
+        results = [tflite.run(case, name) for name in tflite.RESOLVERS]
+        if all(a.outputs for a in results) and agree.compare(case, results[:1],
+                                                             results[1].outputs, False):
             continue
-        return program, case, answers, attempt
+        return program, case, results, attempt
     raise RuntimeError(f"no program for seed {seed}, number {number}")
 
 
@@ -308,15 +308,15 @@ def check(library, count, seed, judge, keep=None):
     runs = bad = again = nodes = subgraphs = 0
     codes, refused = collections.Counter(), collections.Counter()
     for number in range(count):
-        program, case, answers, thrown = draw(seed, number)
+        program, case, results, thrown = draw(seed, number)
         again += thrown
         nodes, subgraphs = nodes + program.nodes, subgraphs + program.subgraphs
         codes.update(program.codes)
-        if not any(a.outputs for a in answers):
-            refused[answers[0].message[:60]] += 1
+        if not any(a.outputs for a in results):
+            refused[results[0].message[:60]] += 1
         for reference_mode in (False, True):
-            mine = library.ask(case, reference_mode)
-            why = judge(case, answers, mine, reference_mode)
+            mine = library.run(case, reference_mode)
+            why = judge(case, results, mine, reference_mode)
             runs += 1
             if why:
                 bad += 1
@@ -325,9 +325,9 @@ def check(library, count, seed, judge, keep=None):
                 if keep:
                     pathlib.Path(keep, case.name + ".tflite").write_bytes(case.model)
     print(f"{runs - bad} of {runs} runs of {count} random programs agree with TFLite (seed {seed}; "
-          f"{nodes} nodes in {subgraphs} subgraphs, {sum(refused.values())} programs without an "
-          f"answer of TFLite, {again} ill-conditioned drawn again)")
+          f"{nodes} nodes in {subgraphs} subgraphs, {sum(refused.values())} programs without a "
+          f"result of TFLite, {again} ill-conditioned drawn again)")
     print("    programs with " + ", ".join(f"{code} {n}" for code, n in codes.most_common()))
     for message, n in refused.most_common():
-        print(f"    {n} without an answer: {message}")
+        print(f"    {n} without a result: {message}")
     return bad

@@ -21,17 +21,17 @@ RESOLVERS = {
 }
 
 # Outcomes as stored. REFUSED_* name the stage that refused.
-ANSWERED, REFUSED_CREATE, REFUSED_RESIZE, REFUSED_ALLOCATE, REFUSED_INVOKE, UNDEFINED = range(6)
-OUTCOME_NAMES = ["answered", "refused at create", "refused at resize", "refused at allocate",
+INVOKED, REFUSED_CREATE, REFUSED_RESIZE, REFUSED_ALLOCATE, REFUSED_INVOKE, UNDEFINED = range(6)
+OUTCOME_NAMES = ["invoked", "refused at create", "refused at resize", "refused at allocate",
                  "refused at invoke", "undefined"]
 _M_PERTURB = -6
 _SECONDS = 60
 
 
 @dataclasses.dataclass
-class Answer:
+class Result:
     outcome: int
-    outputs: list          # numpy arrays when ANSWERED
+    outputs: list          # numpy arrays when INVOKED
     message: str = ""
 
 
@@ -113,10 +113,10 @@ def _once(case, resolver):
             outputs += _outputs(native)
         if any(text is None for output in outputs if output.dtype == np.object_
                for text in output.flat):
-            return Answer(UNDEFINED, [], "fewer strings than the shape has elements")
-        return Answer(ANSWERED, outputs)
+            return Result(UNDEFINED, [], "fewer strings than the shape has elements")
+        return Result(INVOKED, outputs)
     except (RuntimeError, ValueError) as error:
-        return Answer(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")
+        return Result(step, [], str(error).strip().splitlines()[0][:160] if str(error) else "")
 
 
 def same_array(a, b):
@@ -136,12 +136,12 @@ def _twice(case, resolver):
     second = _once(case, resolver)
     same = first.outcome == second.outcome and all(
         same_array(a, b) for a, b in zip(first.outputs, second.outputs))
-    return first if same else Answer(UNDEFINED, [], "two runs differ")
+    return first if same else Result(UNDEFINED, [], "two runs differ")
 
 
-def ask(case, resolver):
-    """Returns the Answer of one resolver to a case; UNDEFINED if TFLite crashes or its results are random."""
+def run(case, resolver):
+    """Returns the Result of one resolver to a case; UNDEFINED if TFLite crashes or its results are random."""
     if case.undefined and resolver in case.undefined_in:
-        return Answer(UNDEFINED, [], case.undefined)
+        return Result(UNDEFINED, [], case.undefined)
     fine, result = in_child(_twice, case, resolver)
-    return result if fine else Answer(UNDEFINED, [], result)
+    return result if fine else Result(UNDEFINED, [], result)

@@ -3,7 +3,7 @@
 // A delegate that compiles its partition (compiler/) and computes the graph with the compiler's
 // reference code: it tests the import and the passes without a device. Options:
 //   passes=1      runs the passes, and checks the graph after each
-//   most_steps=N  fails to prepare graphs that take more than N steps
+//   max_steps=N  fails to prepare graphs that take more than N steps
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +32,7 @@ struct Kernel {
 struct Compiled {
   TfLiteDelegate delegate;
   bool passes = false;
-  int64_t most_steps = INT64_MAX;
+  int64_t max_steps = INT64_MAX;
   std::vector<std::string> texts;  // texts of the last support query
 };
 
@@ -59,11 +59,11 @@ std::string RunPasses(Graph* graph) {
 }
 
 // Returns the reason why a graph is too expensive to compute; "" if it is not.
-std::string TooLong(const Graph& graph, int64_t most_steps) {
-  int64_t left = most_steps;
+std::string TooLong(const Graph& graph, int64_t max_steps) {
+  int64_t left = max_steps;
   for (const auto& operation : graph.operations) {
     const int64_t steps = deputy::compiler::StepsOf(graph, operation);
-    if (steps > left) return "it takes more than " + std::to_string(most_steps) + " steps";
+    if (steps > left) return "it takes more than " + std::to_string(max_steps) + " steps";
     left -= steps;
   }
   return "";
@@ -76,7 +76,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
   kernel->failure = refusal ? refusal->text : deputy::compiler::FindFault(kernel->graph);
   const auto& options = *static_cast<const Compiled*>(params->delegate->data_);
   if (options.passes && kernel->failure.empty()) kernel->failure = RunPasses(&kernel->graph);
-  if (kernel->failure.empty()) kernel->failure = TooLong(kernel->graph, options.most_steps);
+  if (kernel->failure.empty()) kernel->failure = TooLong(kernel->graph, options.max_steps);
   return kernel.release();
 }
 
@@ -173,7 +173,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   auto* compiled = new Compiled();
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(keys[i], "passes") == 0) compiled->passes = strcmp(values[i], "1") == 0;
-    if (strcmp(keys[i], "most_steps") == 0) compiled->most_steps = strtoll(values[i], nullptr, 10);
+    if (strcmp(keys[i], "most_steps") == 0) compiled->max_steps = strtoll(values[i], nullptr, 10);
   }
   compiled->delegate.data_ = compiled;
   compiled->delegate.Prepare = &Apply;

@@ -14,7 +14,7 @@
 static int descriptor = -1;
 static atomic_int destroyed;
 
-static void SayDone(void) {
+static void SignalDone(void) {
   const char done = '!';
   if (write(descriptor, &done, 1) != 1) abort();
 }
@@ -25,7 +25,7 @@ static void SayDone(void) {
 static void* Work(void* unused) {
   while (atomic_load(&destroyed) == 0) usleep(1000);
   usleep(20000);
-  SayDone();
+  SignalDone();
   return unused;
 }
 
@@ -37,7 +37,7 @@ static void Begin(void) {
 #else
 static void Destructor(void* data) {
   free(data);
-  SayDone();
+  SignalDone();
 }
 
 static void Begin(void) {

@@ -37,8 +37,8 @@ static TfLiteStatus InvokeKernel(TfLiteOpaqueContext* context, TfLiteOpaqueNode*
   return kTfLiteOk;
 }
 
-static int IsTaken(const TfLiteOpaqueContext* context, const TfLiteOpaqueNode* node,
-                   const TfLiteOperator* op) {
+static int IsClaimed(const TfLiteOpaqueContext* context, const TfLiteOpaqueNode* node,
+                     const TfLiteOperator* op) {
   if (TfLiteOperatorGetBuiltInCode(op) != kTfLiteBuiltinAdd) return 0;
   const TfLiteAddParams* params = (const TfLiteAddParams*)TfLiteOpaqueNodeGetBuiltinData(node);
   if (params == NULL || params->activation != kTfLiteActNone) return 0;
@@ -78,7 +78,7 @@ static TfLiteStatus Prepare(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* 
     TfLiteOpaqueNode* node = NULL;
     TfLiteOperator* op = NULL;
     status = TfLiteOpaqueContextGetNodeAndRegistration(context, nodes[i], &node, &op);
-    if (status == kTfLiteOk && IsTaken(context, node, op)) {
+    if (status == kTfLiteOk && IsClaimed(context, node, op)) {
       status = Replace(context, delegate, nodes[i]);
     }
   }

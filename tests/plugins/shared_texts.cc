@@ -22,12 +22,12 @@ struct Delegate {
   char texts[kTexts][kTextBytes] = {};
 };
 
-TfLiteStatus TakeNothing(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
+TfLiteStatus ClaimNothing(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
 
 TfLiteDelegate* Create(const char* const*, const char* const*, size_t, void (*)(const char*)) {
   auto* delegate = new Delegate;
   delegate->base.data_ = delegate;
-  delegate->base.Prepare = &TakeNothing;
+  delegate->base.Prepare = &ClaimNothing;
   return &delegate->base;
 }
 

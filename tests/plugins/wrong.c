@@ -12,12 +12,12 @@
 
 typedef struct {
   TfLiteDelegate base;
-  int answers_nan;
+  int computes_nan;
 } Delegate;
 
 // The replaced nodes, as pairs of inputs and an output.
 typedef struct {
-  int answers_nan;
+  int computes_nan;
   int count;
   int tensors[][3];
 } Partition;
@@ -28,7 +28,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   const int count = params->nodes_to_replace->size;
   Partition* self = (Partition*)malloc(sizeof(Partition) + (size_t)count * sizeof(int[3]));
   if (self == NULL) return NULL;
-  self->answers_nan = ((const Delegate*)params->delegate->data_)->answers_nan;
+  self->computes_nan = ((const Delegate*)params->delegate->data_)->computes_nan;
   self->count = count;
   for (int i = 0; i < count; ++i) {
     TfLiteNode* node = NULL;
@@ -55,7 +55,7 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     const TfLiteTensor* b = &context->tensors[self->tensors[i][1]];
     const TfLiteTensor* sum = &context->tensors[self->tensors[i][2]];
     for (size_t k = 0; k < sum->bytes / sizeof(float); ++k) {
-      sum->data.f[k] = self->answers_nan ? NAN : 1.1f * (a->data.f[k] + b->data.f[k]);
+      sum->data.f[k] = self->computes_nan ? NAN : 1.1f * (a->data.f[k] + b->data.f[k]);
     }
   }
   return kTfLiteOk;
@@ -99,7 +99,7 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
   if (delegate == NULL) return NULL;
   delegate->base.data_ = delegate;
   delegate->base.Prepare = Prepare;
-  delegate->answers_nan = num_options > 0 && strcmp(options_values[0], "nan") == 0;
+  delegate->computes_nan = num_options > 0 && strcmp(options_values[0], "nan") == 0;
   return &delegate->base;
 }
 

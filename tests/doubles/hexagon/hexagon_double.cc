@@ -90,7 +90,7 @@ Tensor TensorOf(const NnTensor& given) {
           {given.data, given.data + given.data_valid_bytes}};
 }
 
-bool GiveOut(const Tensor& made, NnTensor* to) {
+bool CopyOut(const Tensor& made, NnTensor* to) {
   if (to->data_bytes < 0 || made.bytes.size() > static_cast<size_t>(to->data_bytes)) return false;
   std::memcpy(to->data, made.bytes.data(), made.bytes.size());
   to->data_valid_bytes = static_cast<uint32_t>(made.bytes.size());
@@ -102,7 +102,7 @@ bool GiveOut(const Tensor& made, NnTensor* to) {
 }
 
 // Returns true if the computed outputs fit into the sizes that the node has declared.
-bool HasRoom(const Node& node, const std::vector<Tensor>& made) {
+bool FitsDeclaredSizes(const Node& node, const std::vector<Tensor>& made) {
   if (made.size() != node.outputs.size()) return false;
   for (size_t i = 0; i < made.size(); ++i) {
     size_t room = node.outputs[i].element_size;
@@ -128,12 +128,12 @@ bool Run(const Graph& graph, const NnTensor* inputs, int input_count, NnTensor* 
     } else if (node.operation == kNnOutput) {
       if (static_cast<size_t>(output_count) != from.size()) return false;
       for (size_t i = 0; i < from.size(); ++i) {
-        if (!GiveOut(*from[i], &outputs[i])) return false;
+        if (!CopyOut(*from[i], &outputs[i])) return false;
       }
     } else if (!Compute(node.operation, node.padding, from, &results)) {
       return false;
     }
-    if (node.operation != kNnConst && !HasRoom(node, results)) return false;
+    if (node.operation != kNnConst && !FitsDeclaredSizes(node, results)) return false;
   }
   return true;
 }

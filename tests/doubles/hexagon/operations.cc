@@ -75,16 +75,16 @@ class Work {
     return values;
   }
 
-  void Give(const Values& values, const Interval& range) {
+  void SetOutput(const Values& values, const Interval& range) {
     Tensor made{values.dims, {}};
     const double step = (range.max - range.min) / 255;
     for (const double v : values.at) {
       const double q = step == 0 ? 0 : std::round((v - range.min) / step);
       made.bytes.push_back(static_cast<uint8_t>(std::clamp(q, 0.0, 255.0)));
     }
-    GiveWithRange(std::move(made), range);
+    SetOutputWithRange(std::move(made), range);
   }
-  void GiveInts(const Values& values, double step) {
+  void SetIntOutput(const Values& values, double step) {
     Tensor made{values.dims, {}};
     for (const double v : values.at) {
       const auto q =
@@ -92,12 +92,12 @@ class Work {
       const auto* bytes = reinterpret_cast<const uint8_t*>(&q);
       made.bytes.insert(made.bytes.end(), bytes, bytes + sizeof q);
     }
-    GiveWithRange(std::move(made), {-step * kInt32Steps, step * kInt32Steps});
+    SetOutputWithRange(std::move(made), {-step * kInt32Steps, step * kInt32Steps});
   }
-  void GiveAlone(Tensor made) { outputs_->push_back(std::move(made)); }
+  void SetOnlyOutput(Tensor made) { outputs_->push_back(std::move(made)); }
 
  private:
-  void GiveWithRange(Tensor made, const Interval& range) {
+  void SetOutputWithRange(Tensor made, const Interval& range) {
     outputs_->push_back(std::move(made));
     for (const double bound : {range.min, range.max}) {
       const auto value = static_cast<float>(bound);
@@ -189,7 +189,7 @@ bool Convolve(Work* work, bool depthwise) {
     const double scale = scales.empty() ? 1 : scales.at(static_cast<size_t>(o));
     return sum * scale + bias.at[static_cast<size_t>(o)];
   });
-  work->Give(made, work->Range(10, 11));
+  work->SetOutput(made, work->Range(10, 11));
   return true;
 }
 
@@ -201,19 +201,19 @@ bool Pool(Work* work, bool largest) {
   const Axis rows = AxisOf(work->padding(), data.dims[1], work->dims(3)[1], work->dims(4)[1]);
   const Axis columns = AxisOf(work->padding(), data.dims[2], work->dims(3)[2], work->dims(4)[2]);
   const Shape dims = {data.dims[0], rows.out, columns.out, data.dims[3]};
-  work->Give(Fill(dims,
-                  [&](int b, int y, int x, int c) {
-                    double sum = 0, most = range.min;
-                    int count = 0;
-                    ForWindow(rows, columns, y, x, [&](int from_y, int from_x, int, int) {
-                      const double v = data.at[At(data.dims, b, from_y, from_x, c)];
-                      sum += v;
-                      most = std::max(most, v);
-                      ++count;
-                    });
-                    return largest ? most : sum / count;
-                  }),
-             range);
+  work->SetOutput(Fill(dims,
+                       [&](int b, int y, int x, int c) {
+                         double sum = 0, most = range.min;
+                         int count = 0;
+                         ForWindow(rows, columns, y, x, [&](int from_y, int from_x, int, int) {
+                           const double v = data.at[At(data.dims, b, from_y, from_x, c)];
+                           sum += v;
+                           most = std::max(most, v);
+                           ++count;
+                         });
+                         return largest ? most : sum / count;
+                       }),
+                  range);
   return true;
 }
 
@@ -227,26 +227,27 @@ bool MatMul(Work* work) {
   const Values a = work->Bytes(0, a_range), b = work->Bytes(1, b_range);
   if (a.dims[3] != b.dims[2]) return false;
   const Shape dims = {a.dims[0], a.dims[1], a.dims[2], b.dims[3]};
-  work->GiveInts(Fill(dims,
-                      [&](int n, int y, int x, int o) {
-                        double sum = 0;
-                        for (int c = 0; c < a.dims[3]; ++c) {
-                          sum += a.at[At(a.dims, n, y, x, c)] * b.at[At(b.dims, 0, 0, c, o)];
-                        }
-                        return sum;
-                      }),
-                 StepOf(a_range) * StepOf(b_range));
+  work->SetIntOutput(Fill(dims,
+                          [&](int n, int y, int x, int o) {
+                            double sum = 0;
+                            for (int c = 0; c < a.dims[3]; ++c) {
+                              sum += a.at[At(a.dims, n, y, x, c)] * b.at[At(b.dims, 0, 0, c, o)];
+                            }
+                            return sum;
+                          }),
+                     StepOf(a_range) * StepOf(b_range));
   return true;
 }
 
 bool BiasAdd(Work* work) {
   if (work->count() != 6) return false;
   const Values a = work->Ints(0, work->Float(3)), bias = work->Ints(1, work->Float(5));
-  work->GiveInts(Fill(a.dims,
-                      [&](int b, int y, int x, int c) {
-                        return a.at[At(a.dims, b, y, x, c)] + bias.at.at(static_cast<size_t>(c));
-                      }),
-                 work->Float(3) / kInt32Steps);
+  work->SetIntOutput(Fill(a.dims,
+                          [&](int b, int y, int x, int c) {
+                            return a.at[At(a.dims, b, y, x, c)] +
+                                   bias.at.at(static_cast<size_t>(c));
+                          }),
+                     work->Float(3) / kInt32Steps);
   return true;
 }
 
@@ -264,24 +265,24 @@ Values Combine(const Work& work, Binary function) {
               [&](int n, int y, int x, int c) { return function(a(n, y, x, c), b(n, y, x, c)); });
 }
 
-bool GiveCombined(Work* work, Binary function) {
+bool SetCombinedOutput(Work* work, Binary function) {
   if (work->count() != 8) return false;
-  work->Give(Combine(*work, function), work->Range(6, 7));
+  work->SetOutput(Combine(*work, function), work->Range(6, 7));
   return true;
 }
 
 bool Subtract(Work* work) {
   if (work->count() != 6) return false;
   const Interval a = work->Range(2, 3), b = work->Range(4, 5);
-  work->Give(Combine(*work, [](double x, double y) { return x - y; }),
-             {a.min - b.max, a.max - b.min});
+  work->SetOutput(Combine(*work, [](double x, double y) { return x - y; }),
+                  {a.min - b.max, a.max - b.min});
   return true;
 }
 
 bool Multiply(Work* work) {
   if (work->count() != 6) return false;
-  work->GiveInts(Combine(*work, [](double x, double y) { return x * y; }),
-                 StepOf(work->Range(2, 3)) * StepOf(work->Range(4, 5)));
+  work->SetIntOutput(Combine(*work, [](double x, double y) { return x * y; }),
+                     StepOf(work->Range(2, 3)) * StepOf(work->Range(4, 5)));
   return true;
 }
 
@@ -289,7 +290,7 @@ bool Map(Work* work, Unary function, const Interval& range) {
   if (work->count() < 3) return false;
   Values values = work->Bytes(0, work->Range(1, 2));
   for (double& v : values.at) v = function(v);
-  work->Give(values, range);
+  work->SetOutput(values, range);
   return true;
 }
 
@@ -305,14 +306,14 @@ bool Softmax(Work* work) {
     for (size_t i = 0; i < depth; ++i) sum += at[i] = std::exp(beta * (at[i] - most));
     for (size_t i = 0; i < depth; ++i) at[i] /= sum;
   }
-  work->Give(values, {0, 1});
+  work->SetOutput(values, {0, 1});
   return true;
 }
 
 bool Requantize(Work* work, bool from_ints) {
   if (work->count() != 5) return false;
-  work->Give(from_ints ? work->Ints(0, work->Float(2)) : work->Bytes(0, work->Range(1, 2)),
-             work->Range(3, 4));
+  work->SetOutput(from_ints ? work->Ints(0, work->Float(2)) : work->Bytes(0, work->Range(1, 2)),
+                  work->Range(3, 4));
   return true;
 }
 
@@ -324,7 +325,7 @@ bool Reshape(Work* work) {
   if (shape.size() != 4) return false;
   Tensor made{{shape[0], shape[1], shape[2], shape[3]}, work->Raw<uint8_t>(0)};
   if (CountOf(made.dims) != CountOf(work->dims(0))) return false;
-  work->GiveAlone(std::move(made));
+  work->SetOnlyOutput(std::move(made));
   return true;
 }
 
@@ -343,16 +344,16 @@ bool Concat(Work* work) {
     parts.push_back(work->Bytes(1 + i, each));
     dims[axis] += parts.back().dims[axis];
   }
-  work->Give(Fill(dims,
-                  [&](int b, int y, int x, int c) {
-                    Shape at = {b, y, x, c};
-                    size_t part = 0;
-                    for (; at[axis] >= parts[part].dims[axis]; ++part) {
-                      at[axis] -= parts[part].dims[axis];
-                    }
-                    return parts[part].at[At(parts[part].dims, at[0], at[1], at[2], at[3])];
-                  }),
-             range);
+  work->SetOutput(Fill(dims,
+                       [&](int b, int y, int x, int c) {
+                         Shape at = {b, y, x, c};
+                         size_t part = 0;
+                         for (; at[axis] >= parts[part].dims[axis]; ++part) {
+                           at[axis] -= parts[part].dims[axis];
+                         }
+                         return parts[part].at[At(parts[part].dims, at[0], at[1], at[2], at[3])];
+                       }),
+                  range);
   return true;
 }
 
@@ -365,16 +366,16 @@ bool Pad(Work* work) {
   const Values data = work->Bytes(0, range);
   Shape dims;
   for (size_t i = 0; i < 4; ++i) dims[i] = data.dims[i] + amounts[2 * i] + amounts[2 * i + 1];
-  work->Give(Fill(dims,
-                  [&](int b, int y, int x, int c) {
-                    Shape at = {b, y, x, c};
-                    for (size_t i = 0; i < 4; ++i) {
-                      at[i] -= amounts[2 * i];
-                      if (at[i] < 0 || at[i] >= data.dims[i]) return 0.0;
-                    }
-                    return data.at[At(data.dims, at[0], at[1], at[2], at[3])];
-                  }),
-             range);
+  work->SetOutput(Fill(dims,
+                       [&](int b, int y, int x, int c) {
+                         Shape at = {b, y, x, c};
+                         for (size_t i = 0; i < 4; ++i) {
+                           at[i] -= amounts[2 * i];
+                           if (at[i] < 0 || at[i] >= data.dims[i]) return 0.0;
+                         }
+                         return data.at[At(data.dims, at[0], at[1], at[2], at[3])];
+                       }),
+                  range);
   return true;
 }
 
@@ -388,21 +389,21 @@ bool ResizeBilinear(Work* work) {
     return corners && out > 1 ? at * (in - 1.0) / (out - 1.0) : at * static_cast<double>(in) / out;
   };
   const Shape dims = {data.dims[0], size.at(0), size.at(1), data.dims[3]};
-  work->Give(Fill(dims,
-                  [&](int b, int y, int x, int c) {
-                    const double v = place(y, data.dims[1], dims[1]);
-                    const double h = place(x, data.dims[2], dims[2]);
-                    const int y0 = static_cast<int>(v), x0 = static_cast<int>(h);
-                    const int y1 = std::min(y0 + 1, data.dims[1] - 1);
-                    const int x1 = std::min(x0 + 1, data.dims[2] - 1);
-                    const auto at = [&](int i, int j) {
-                      return data.at[At(data.dims, b, i, j, c)];
-                    };
-                    const double top = at(y0, x0) + (h - x0) * (at(y0, x1) - at(y0, x0));
-                    const double bottom = at(y1, x0) + (h - x0) * (at(y1, x1) - at(y1, x0));
-                    return top + (v - y0) * (bottom - top);
-                  }),
-             range);
+  work->SetOutput(Fill(dims,
+                       [&](int b, int y, int x, int c) {
+                         const double v = place(y, data.dims[1], dims[1]);
+                         const double h = place(x, data.dims[2], dims[2]);
+                         const int y0 = static_cast<int>(v), x0 = static_cast<int>(h);
+                         const int y1 = std::min(y0 + 1, data.dims[1] - 1);
+                         const int x1 = std::min(x0 + 1, data.dims[2] - 1);
+                         const auto at = [&](int i, int j) {
+                           return data.at[At(data.dims, b, i, j, c)];
+                         };
+                         const double top = at(y0, x0) + (h - x0) * (at(y0, x1) - at(y0, x0));
+                         const double bottom = at(y1, x0) + (h - x0) * (at(y1, x1) - at(y1, x0));
+                         return top + (v - y0) * (bottom - top);
+                       }),
+                  range);
   return true;
 }
 
@@ -421,7 +422,7 @@ bool Mean(Work* work) {
   });
   const double each = static_cast<double>(CountOf(data.dims)) / static_cast<double>(CountOf(dims));
   for (double& v : sums.at) v /= each;
-  work->Give(sums, range);
+  work->SetOutput(sums, range);
   return true;
 }
 
@@ -433,14 +434,14 @@ bool Transpose(Work* work) {
   const Values data = work->Bytes(0, range);
   Shape dims;
   for (size_t i = 0; i < 4; ++i) dims[i] = data.dims.at(static_cast<size_t>(order[i]));
-  work->Give(Fill(dims,
-                  [&](int b, int y, int x, int c) {
-                    const Shape to = {b, y, x, c};
-                    Shape at{};
-                    for (size_t i = 0; i < 4; ++i) at[static_cast<size_t>(order[i])] = to[i];
-                    return data.at[At(data.dims, at[0], at[1], at[2], at[3])];
-                  }),
-             range);
+  work->SetOutput(Fill(dims,
+                       [&](int b, int y, int x, int c) {
+                         const Shape to = {b, y, x, c};
+                         Shape at{};
+                         for (size_t i = 0; i < 4; ++i) at[static_cast<size_t>(order[i])] = to[i];
+                         return data.at[At(data.dims, at[0], at[1], at[2], at[3])];
+                       }),
+                  range);
   return true;
 }
 
@@ -468,11 +469,11 @@ bool Compute(NnOperation operation, NnPadding padding, const std::vector<const T
     case kNnRequantize8to8:
       return Requantize(&work, false);
     case kNnAdd8p8to8:
-      return GiveCombined(&work, [](double a, double b) { return a + b; });
+      return SetCombinedOutput(&work, [](double a, double b) { return a + b; });
     case kNnMaximum8:
-      return GiveCombined(&work, [](double a, double b) { return std::max(a, b); });
+      return SetCombinedOutput(&work, [](double a, double b) { return std::max(a, b); });
     case kNnMinimum8:
-      return GiveCombined(&work, [](double a, double b) { return std::min(a, b); });
+      return SetCombinedOutput(&work, [](double a, double b) { return std::min(a, b); });
     case kNnSub8p8to8:
       return Subtract(&work);
     case kNnMul8x8to32:

@@ -308,8 +308,8 @@ int Start(ANeuralNetworksExecution* execution) {
 
 // Returns the variable that stores an argument of an execution; null if the argument is invalid.
 template <typename Pointer>
-Pointer* ArgumentPlace(ANeuralNetworksExecution* execution, const std::vector<uint32_t>& operands,
-                       std::vector<Pointer>* places, int32_t index, size_t length) {
+Pointer* FindArgument(ANeuralNetworksExecution* execution, const std::vector<uint32_t>& operands,
+                      std::vector<Pointer>* places, int32_t index, size_t length) {
   if (index < 0 || static_cast<size_t>(index) >= places->size() || execution->is_started) {
     Complain(kBadData, "an argument that there is not");
     return nullptr;
@@ -654,8 +654,8 @@ int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution* execution, int32
                                       const ANeuralNetworksOperandType*, const void* buffer,
                                       size_t length) {
   DOUBLE_ENTER("Execution_setInput");
-  const void** place = ArgumentPlace(execution, execution->compilation->model->inputs,
-                                     &execution->inputs, index, length);
+  const void** place = FindArgument(execution, execution->compilation->model->inputs,
+                                    &execution->inputs, index, length);
   if (place == nullptr) return kBadData;
   *place = buffer;
   return kNoError;
@@ -666,8 +666,8 @@ int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution* execut
                                                 const ANeuralNetworksMemory* memory, size_t offset,
                                                 size_t length) {
   DOUBLE_ENTER("Execution_setInputFromMemory");
-  const void** place = ArgumentPlace(execution, execution->compilation->model->inputs,
-                                     &execution->inputs, index, length);
+  const void** place = FindArgument(execution, execution->compilation->model->inputs,
+                                    &execution->inputs, index, length);
   if (place == nullptr) return kBadData;
   *place = InMemory(memory, offset, length);
   return *place == nullptr ? kBadData : kNoError;
@@ -677,8 +677,8 @@ int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution* execution, int3
                                        const ANeuralNetworksOperandType*, void* buffer,
                                        size_t length) {
   DOUBLE_ENTER("Execution_setOutput");
-  void** place = ArgumentPlace(execution, execution->compilation->model->outputs,
-                               &execution->outputs, index, length);
+  void** place = FindArgument(execution, execution->compilation->model->outputs,
+                              &execution->outputs, index, length);
   if (place == nullptr) return kBadData;
   *place = buffer;
   return kNoError;
@@ -689,8 +689,8 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution* execu
                                                  const ANeuralNetworksMemory* memory, size_t offset,
                                                  size_t length) {
   DOUBLE_ENTER("Execution_setOutputFromMemory");
-  void** place = ArgumentPlace(execution, execution->compilation->model->outputs,
-                               &execution->outputs, index, length);
+  void** place = FindArgument(execution, execution->compilation->model->outputs,
+                              &execution->outputs, index, length);
   if (place == nullptr) return kBadData;
   *place = InMemory(memory, offset, length);
   return *place == nullptr ? kBadData : kNoError;

@@ -47,7 +47,7 @@ def _spectrogram():
     yield spectrogram(20, resize=(50, 2), name="resized")
     for window in (1, 0, -5):
         yield spectrogram(window=window, name=f"refused_window_{window}",
-                          undefined="asks for a negative number of elements" if window < 0 else "")
+                          undefined="computes a negative number of elements" if window < 0 else "")
     for stride in (0, -1, -2**31):
         yield spectrogram(stride=stride, name=f"refused_stride_{stride}")
     for window in (2**30 + 1, 2**31 - 1):

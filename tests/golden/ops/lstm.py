@@ -248,7 +248,7 @@ def _basic_cases():
                 yield basic(type, version=version, weights=q(0.02, 7), name=f"{name}_zero_points",
                             tags=ZERO_POINT)
             yield basic(type, 1, 1, 1, version=version, nodes=1, name=f"{name}_one", tags=SMALL)
-    outside = "TFLite reads memory nobody wrote"
+    outside = "TFLite reads uninitialised memory"
     for type in ("f32", "u8"):
         for number, sizes in enumerate([(1, 3, 2), (5, 31, 33), (2, 64, 40), (1, 200, 130)]):
             yield basic(type, *sizes, nodes=3, seed=number, name=f"basic_{type}_sizes_{number}")

@@ -203,7 +203,7 @@ def _arg(op):
     yield arg(op, "f32", (4, 4), data=np.float32([1, 1, 1, 1, 0, -0.0, 0, 5, np.inf, -np.inf,
                                                  np.inf, 0, -1, -1, -2, -2]), name="f32_ties")
     nan = np.float32([np.nan, 1, 2, 0, 1, np.nan, 2, 0, 1, 2, 0, np.nan])
-    yield arg(op, "f32", (3, 4), data=nan, undefined="NaN: the answer depends on vector widths",
+    yield arg(op, "f32", (3, 4), data=nan, undefined="NaN: the result depends on vector widths",
               name="f32_nan")
     yield arg(op, "f32", (3, 1003), name="f32_long")
     yield arg(op, "i8", (3, 1003), name="i8_long")
