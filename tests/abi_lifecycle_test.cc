@@ -174,7 +174,8 @@ const AbiCase kCases[] = {
        EXPECT_THAT(t.log(), HasSubstr("Input tensor 0 lacks data"));
        EXPECT_EQ(delegate->calls[kScriptedInvoke], 0);
      }},
-    {"5.8-b", "handles are freed once and behind all kernels, whoever resets them",
+    {"5.8-b",
+     "handles are freed once and after all kernels, whether or not the delegate resets them",
      [] {
        static std::string frees;
        frees = "";

@@ -169,7 +169,7 @@ const AbiCase kCases[] = {
          EXPECT_EQ(TfLiteOpaqueContextGetMetadata(context, "other", &bytes, &size), kTfLiteError);
        });
      }},
-    {"3.10n", "an external context that nobody set is null",
+    {"3.10n", "an external context that was not set is null",
      [] {
        InPrepare(TwoSubgraphs(), [](TfLiteOpaqueContext* context) {
          void* external = &external;
@@ -179,7 +179,7 @@ const AbiCase kCases[] = {
          EXPECT_EQ(external, nullptr);
        });
      }},
-    {"3.10o", "a tensor without a signature has an empty one and its dims stand in",
+    {"3.10o", "a tensor without a signature has an empty one and its dims are returned",
      [] {
        TestInterpreter t(Chain(1));
        int32_t count = -9, length = -9;

@@ -182,7 +182,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(ApplyWithControlEdges({1, 1, 1, 0, 100}), kTfLiteDelegateError);
        EXPECT_EQ(ApplyWithControlEdges({1, 2, 1, 0, 100, 0}), kTfLiteOk);
      }},
-    {"4.9c", "control edges with bytes behind them or of another version are ignored",
+    {"4.9c", "control edges with trailing bytes or of another version are ignored",
      [] {
        EXPECT_EQ(ApplyWithControlEdges({1, 1, 1, 0, 100, 9}), kTfLiteOk);
        EXPECT_EQ(ApplyWithControlEdges({2, 1, 1, 0, 100}), kTfLiteOk);

@@ -623,8 +623,8 @@ TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDe
 
 // ---- With a plug-in that allocates --------------------------------------------------------------
 
-// Runs one inference of a model with a plug-in's delegate on an input of all ones; the plug-in and
-// the model may be null. Returns whether every step succeeded, at the first or second call.
+// Runs one inference of a model on an input of all ones, with a plug-in's delegate, or without a
+// delegate if `plugin` is null. Returns whether every step succeeded, at the first or second call.
 bool RunLifeCycleWithPlugin(LifeCycle* life, DeputyPlugin* plugin,
                             const std::vector<uint8_t>& bytes, std::vector<float>* output) {
   TfLiteDelegate* delegate = nullptr;

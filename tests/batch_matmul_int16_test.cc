@@ -59,7 +59,7 @@ void CheckDots(const CpuKernels& cpu, Values values, size_t depth, size_t column
       ASSERT_EQ(sums[c], expected) << "depth " << depth << ", column " << c << " of " << columns
                                    << (columnwise ? ", by columns" : ", by rows");
     }
-    EXPECT_EQ(sums[columns], 77) << "written behind the last column";
+    EXPECT_EQ(sums[columns], 77) << "written after the last column";
   }
 }
 

@@ -121,7 +121,7 @@ class BenchAllTest(unittest.TestCase):
         result = bench("--shape", "image=28,28")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("shapes in the model: 'image' [1, 28, 28, 1]", result.stderr)
-        result = bench("--shape", "nobody=1")
+        result = bench("--shape", "unknown=1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
 
     def test_findings_of_the_validation_layer_count(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the subgraphs that operators run or reference are offered to a delegate, and the
+// Subgraphs that operators run or reference: those that are offered to a delegate, and the
 // delegate's view of the state that subgraphs and signatures share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ class Misbehaving(unittest.TestCase):
 
     def test_leaks_are_found(self):
         found = self.bad_rows("leak")
-        self.assertIn("an inference leaves", found["life/ADD float32/growth-inferences"]["text"])
+        self.assertIn("an inference leaks", found["life/ADD float32/growth-inferences"]["text"])
         self.assertEqual({name.split("/")[2].split("-")[0] for name in found}, {"growth"})
         found = self.bad_rows("leakkernel")
         self.assertEqual(set(found), {"life/ADD float32/growth-interpreters",

@@ -189,7 +189,7 @@ class ForeignFilesTest(FilesCase):
             "a LiteRT-LM bundle": b"LITERTLM" + bytes(90),
             "a GGUF model": b"GGUF\x03" + bytes(90),
             "a NumPy array": b"\x93NUMPY\x01\0" + bytes(90),
-            "a PNG picture": PICTURE.read_bytes(),
+            "a PNG image": PICTURE.read_bytes(),
             "a shared library": b"\x7fELF\x02\x01\x01" + bytes(90),
             "FlatBuffer with the identifier 'TFL2': an older schema": b"\x1c\0\0\0TFL2" + bytes(90),
             "FlatBuffer with the identifier 'ABCD'": b"\x1c\0\0\0ABCD" + bytes(90),

@@ -206,7 +206,7 @@ class CliTest(unittest.TestCase):
                 ("--compare excludes --delegate",
                  ["run", FLOAT, "--image", PICTURES, "--expect-from-name", "--compare", "npu_stub",
                   "--delegate", "npu_stub"]),
-                ("no input 'nobody'.*0 'image'", ["run", FLOAT, "--input", f"nobody={LABELS}"]),
+                ("no input 'unknown'.*0 'image'", ["run", FLOAT, "--input", f"unknown={LABELS}"]),
                 ("no input '1'", ["run", FLOAT, "--input", f"1={LABELS}"]),
                 ("given twice", ["run", FLOAT, "--image", self.image, "-i", LABELS]),
                 ("expected NAME=", ["run", FLOAT, "--shape", "image=1,x", "--random"]),
@@ -403,8 +403,8 @@ class CliTest(unittest.TestCase):
 
     def test_operators_are_listed_with_the_delegates_that_take_them(self):
         rows = json.loads(self.fine("ops", "--json", "--delegate", f"{PLUGINS}/libdescribed0.so"))
-        taken = {row["operator"]: row["delegates"] for row in rows if row["delegates"]}
-        self.assertEqual(taken, {"ADD": {"elementwise": 2}})
+        claimed = {row["operator"]: row["delegates"] for row in rows if row["delegates"]}
+        self.assertEqual(claimed, {"ADD": {"elementwise": 2}})
         lines = self.fine("ops", "--delegate", f"{PLUGINS}/libdescribed0.so").splitlines()
         self.assertEqual([line.split()[0] for line in lines if line.endswith(" elementwise to 2")],
                          ["ADD"])
@@ -674,14 +674,14 @@ class CliTest(unittest.TestCase):
         for k, row in enumerate(rows):
             write_npy(folder / f"{k}.npy", "<f4", (1, 28, 28, 1), struct.pack("<784f", *row))
         text = self.fine("run", FLOAT, "--rows", table)
-        answers = [list(map(float, line.split(","))) for line in text.splitlines()]
-        self.assertEqual([len(answer) for answer in answers], [10, 10, 10])
+        results = [list(map(float, line.split(","))) for line in text.splitlines()]
+        self.assertEqual([len(result) for result in results], [10, 10, 10])
         self.assertEqual(self.fine("run", FLOAT, "--rows", folder), text)
         piped = deputy("run", FLOAT, "--rows", "-", input=table.read_text())
         self.assertEqual((piped.returncode, piped.stderr, piped.stdout), (0, "", text))
         guesses = self.fine("run", FLOAT, "--rows", table, "-k", 1).splitlines()
         self.assertEqual([int(line.split()[1]) for line in guesses],
-                         [answer.index(max(answer)) for answer in answers])
+                         [result.index(max(result)) for result in results])
         out = self.folder / "out"
         self.fine("run", FLOAT, "--rows", table, "--output-dir", out)
         self.assertEqual(len(list(out.glob("row*.npy"))), 3)
@@ -706,11 +706,11 @@ class CliTest(unittest.TestCase):
                      self.image, "--labels", labels)
 
     def test_a_seed_gives_other_random_inputs(self):
-        answers = [self.fine("run", FLOAT, "--random", *seed)
+        results = [self.fine("run", FLOAT, "--random", *seed)
                    for seed in ([], ["--seed", "0"], ["--seed", "7"], ["--seed", "7"])]
-        self.assertEqual(answers[0], answers[1])
-        self.assertEqual(answers[2], answers[3])
-        self.assertNotEqual(answers[0], answers[2])
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[2], results[3])
+        self.assertNotEqual(results[0], results[2])
 
     def test_findings_of_the_validation_layer_make_the_exit_code_1(self):
         thrower = f"{PLUGINS}/libthrowing.so,in=prepare"
@@ -948,20 +948,20 @@ class CliTest(unittest.TestCase):
         self.refused(2, "no signature 'x'; the model has none", "bench", FLOAT, "--signature_to_run_for=x")
 
     def test_bench_tells_delegates_which_nodes_and_partitions_to_take(self):
-        def taken(*flags, before=()):
+        def claimed(*flags, before=()):
             report, warnings = self.bench_with_warnings(*before, "--delegate", "npu_stub", *flags)
             delegate = report["delegates"][-1]
             self.assertEqual(warnings, [])
             return delegate["nodes"], delegate["partitions"]
 
-        self.assertEqual(taken(), (16, 1))
-        self.assertEqual(taken("--first_delegate_node_index=3"), (13, 1))
-        self.assertEqual(taken("--first_delegate_node_index=3", "--last_delegate_node_index=4"), (2, 1))
+        self.assertEqual(claimed(), (16, 1))
+        self.assertEqual(claimed("--first_delegate_node_index=3"), (13, 1))
+        self.assertEqual(claimed("--first_delegate_node_index=3", "--last_delegate_node_index=4"), (2, 1))
         # Another delegate claims nodes 6 and 11, which leaves partitions of 6, 4 and 4.
         before = ["--delegate", f"{PLUGINS}/libelementwise.so"]
-        self.assertEqual(taken(before=before), (14, 3))
-        self.assertEqual(taken("--max_delegated_partitions=2", before=before), (10, 2))
-        self.assertEqual(taken("--min_nodes_per_partition=5", before=before), (6, 1))
+        self.assertEqual(claimed(before=before), (14, 3))
+        self.assertEqual(claimed("--max_delegated_partitions=2", before=before), (10, 2))
+        self.assertEqual(claimed("--min_nodes_per_partition=5", before=before), (6, 1))
         _, warnings = self.bench_with_warnings("--delegate", f"{PLUGINS}/libelementwise.so",
                                                "--min_nodes_per_partition=2")
         self.assertEqual(warnings, ["deputy: warning: --min_nodes_per_partition is ignored: no delegate "
@@ -1060,7 +1060,7 @@ class CliTest(unittest.TestCase):
                 ("as many shapes as --input_layer has names, 1, found 2", layer,
                  "--input_layer_shape=1,28,28,1:1"),
                 ("names, 0, found 1", "--input_layer_shape=1,28,28,1"),
-                ("no input 'nobody'", "--input_layer=nobody"),
+                ("no input 'unknown'", "--input_layer=unknown"),
                 ("expected NAME=1,2,3", layer, "--input_layer_shape=1,x"),
                 ("NAME,LOW,HIGH, found 'image,1'", "--input_layer_value_range=image,1"),
                 ("NAME,LOW,HIGH, found 'image,1,z'", "--input_layer_value_range=image,1,z"),
@@ -1160,9 +1160,9 @@ class CliTest(unittest.TestCase):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", wanted, "--json"))
         self.assertEqual(report["delegated"], 0)
         for node in report["subgraphs"][0]["nodes"]:
-            answer, = node["support"]
-            self.assertEqual(answer["reason_name"], "COST")
-            self.assertRegex(answer["text"],
+            result, = node["support"]
+            self.assertEqual(result["reason_name"], "COST")
+            self.assertRegex(result["text"],
                              r"\Apartition of 16 nodes: gain \S+ us below min_gain_us=100000000\Z")
         for options in ("gpu,device=cpu", wanted + ",force=true"):
             report = json.loads(self.gpu("explain", FLOAT, "--delegate", options, "--json"))
@@ -1368,10 +1368,10 @@ class CliTest(unittest.TestCase):
                              (16, "xnnpack"))
         self.refused(2, "option 'num_threads': expected 1 to 1024, found 0", "run", FLOAT, "--random",
                      "--delegate", "xnnpack,num_threads=0")
-        answers = self.fine("run", FLOAT, "--use_xnnpack", "--image", PICTURES, "--labels", LABELS,
+        results = self.fine("run", FLOAT, "--use_xnnpack", "--image", PICTURES, "--labels", LABELS,
                             "--expect-from-name")
-        self.assertIn("accuracy  98.50 %", answers)
-        self.assertRegex(answers, r"(?m)^XNNPACK0 +XNNPACK0 +1 ")
+        self.assertIn("accuracy  98.50 %", results)
+        self.assertRegex(results, r"(?m)^XNNPACK0 +XNNPACK0 +1 ")
 
     def test_bench_ranks_delegates_by_the_order_of_flags(self):
         flags = ["--use_hexagon", "--external_delegate_path=/nowhere/a.so",
@@ -1414,19 +1414,19 @@ class CliTest(unittest.TestCase):
 
     def test_bench_gives_each_library_its_own_options_and_rank(self):
         add, mul = self.elementwise("ops:0"), self.elementwise("ops:18")
-        taken = lambda *flags: [row["nodes"] for row in self.bench(*flags)["delegates"]]
-        self.assertEqual(taken(*mul), [0])
-        self.assertEqual(taken(*add, *mul), [2, 0])
-        self.assertEqual(taken(*mul, *add), [0, 2])
+        claimed = lambda *flags: [row["nodes"] for row in self.bench(*flags)["delegates"]]
+        self.assertEqual(claimed(*mul), [0])
+        self.assertEqual(claimed(*add, *mul), [2, 0])
+        self.assertEqual(claimed(*mul, *add), [0, 2])
         # The first delegate gets the nodes that both support.
-        self.assertEqual(taken(*self.elementwise(), *add), [2, 0])
-        self.assertEqual(taken(*mul, *mul, *self.elementwise()), [0, 0, 2])
+        self.assertEqual(claimed(*self.elementwise(), *add), [2, 0])
+        self.assertEqual(claimed(*mul, *mul, *self.elementwise()), [0, 0, 2])
         own = ["--delegate", add[0].split("=")[1] + ",ops=0"]  # the command's own spelling
-        self.assertEqual(taken(*own, *add), [2, 0])
-        self.assertEqual(taken(*mul, *own), [0, 2])
+        self.assertEqual(claimed(*own, *add), [2, 0])
+        self.assertEqual(claimed(*mul, *own), [0, 2])
         self.assertEqual(self.bench(*own)["delegates"][0]["flag"], f"--delegate {own[1][:-6]}")
         # Options before all libraries belong to the first one.
-        self.assertEqual(taken(*mul[::-1], *add), [0, 2])
+        self.assertEqual(claimed(*mul[::-1], *add), [0, 2])
 
     def test_bench_shows_what_a_delegate_built_on_the_helper_took(self):
         for options, nodes in ((["max_partitions:1"], 1), (["min_nodes:1"], 2), (["min_nodes:2"], 0),

@@ -134,7 +134,7 @@ std::string WhySkipped(const TargetRow& row) {
   if (!IsAvailable(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
 #ifdef __SANITIZE_ADDRESS__
   if (row.threads > 2) return "takes long; two threads run";
-  if (row.name == std::string("nnapi")) return "its stand-in takes minutes; nnapi_test runs it";
+  if (row.name == std::string("nnapi")) return "its test double takes minutes; nnapi_test runs it";
   if (row.on_device) {
     return "takes too long under a sanitizer, where the delegate's own tests run";
   }

@@ -211,7 +211,7 @@ TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
   }
 }
 
-// It computes directly on the host's tensors, at any address.
+// The delegate computes directly on the host's tensors, at any address.
 TEST(CpuDelegate, memory_of_the_client_need_not_be_aligned) {
   const std::vector<uint8_t> model = Digits("float");
   const Handle delegate = Create();

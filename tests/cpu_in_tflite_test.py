@@ -76,7 +76,7 @@ def run(made, seed=7):
     return [made.get_tensor(detail['index']) for detail in made.get_output_details()]
 
 
-def nodes_taken(made):
+def count_delegated_nodes(made):
     """Returns the numbers of nodes in a delegate and in the model. Tensors inside a partition have no
     memory."""
     details = made._get_ops_details()  # pylint: disable=protected-access
@@ -106,43 +106,43 @@ def apart(a, b):
 
 class InTfLite(unittest.TestCase):
 
-    def expect_agreement(self, found, answers):
-        reference = answers['reference'] or answers['xnnpack']
+    def expect_agreement(self, found, results):
+        reference = results['reference'] or results['xnnpack']
         for i, (ours, plain) in enumerate(zip(found, reference)):
             if ours.dtype.kind != 'f':
                 self.assertLessEqual(apart(ours, plain), 2)
                 continue
-            others = [apart(answer[i], plain) for answer in answers.values() if answer]
+            others = [apart(result[i], plain) for result in results.values() if result]
             greatest = float(np.max(np.abs(plain), initial=0))
-            alone = answers['reference'] is None
+            alone = results['reference'] is None
             self.assertLessEqual(apart(ours, plain),
                                  1e-4 * greatest + 1e-6 if alone else 4 * max(others) + 2e-6 * greatest)
 
-    def answers(self, model, shape=None):
+    def tflite_results(self, model, shape=None):
         """Returns TensorFlow Lite's results by the name of the resolver; None if it cannot run the model."""
-        answers = {}
+        results = {}
         for name, resolver in (('reference', OpResolverType.BUILTIN_REF),
                                ('optimised', OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES),
                                ('xnnpack', OpResolverType.AUTO)):
             try:
-                answers[name] = run(interpreter(model, resolver=resolver, shape=shape))
+                results[name] = run(interpreter(model, resolver=resolver, shape=shape))
             except (RuntimeError, ValueError) as error:
                 print(f'{model.name}: {name} refuses: {str(error).splitlines()[0]}')
-                answers[name] = None
-        return answers
+                results[name] = None
+        return results
 
     def test_models_run_in_it_and_agree(self):
         ran = 0
         for model in MODELS:
             with self.subTest(model.name):
-                answers = self.answers(model)
-                if not any(answers.values()):
+                results = self.tflite_results(model)
+                if not any(results.values()):
                     continue
                 made = interpreter(model)
-                taken, nodes = nodes_taken(made)
-                print(f'{model.name}: {taken} of {nodes} nodes')
-                self.assertEqual(taken, nodes)
-                self.expect_agreement(run(made), answers)
+                delegated, nodes = count_delegated_nodes(made)
+                print(f'{model.name}: {delegated} of {nodes} nodes')
+                self.assertEqual(delegated, nodes)
+                self.expect_agreement(run(made), results)
                 ran += 1
         self.assertGreater(ran, 1)
 
@@ -153,7 +153,7 @@ class InTfLite(unittest.TestCase):
         for batch in (4, 1):
             made.resize_tensor_input(made.get_input_details()[0]['index'], [batch, *shape[1:]])
             made.allocate_tensors()
-            self.expect_agreement(run(made), self.answers(DIGITS, [batch, *shape[1:]]))
+            self.expect_agreement(run(made), self.tflite_results(DIGITS, [batch, *shape[1:]]))
         self.assertEqual(apart(run(made)[0], first[0]), 0)
 
     def test_interpreters_share_a_delegate_on_threads_of_their_own(self):
@@ -177,7 +177,7 @@ class InTfLite(unittest.TestCase):
             if 'int8' in model.name:
                 with self.subTest(model.name):
                     found = run(interpreter(model, {'reference': 'true'}))
-                    for ours, plain in zip(found, self.answers(model)['reference']):
+                    for ours, plain in zip(found, self.tflite_results(model)['reference']):
                         self.assertEqual(apart(ours, plain), 0)
 
 

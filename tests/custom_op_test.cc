@@ -231,9 +231,9 @@ TEST_F(CustomOp, selected_ops_know_only_what_was_added) {
 }
 
 TEST_F(CustomOp, unresolved_operator_is_created_and_refused_by_allocate) {
-  ASSERT_TRUE(Open(CustomModel("Nobody")));
+  ASSERT_TRUE(Open(CustomModel("Unknown")));
   EXPECT_EQ(TfLiteInterpreterAllocateTensors(interpreter_), kTfLiteUnresolvedOps);
-  EXPECT_EQ(log_.rfind("Encountered unresolved custom op: Nobody.", 0), 0u) << log_;
+  EXPECT_EQ(log_.rfind("Encountered unresolved custom op: Unknown.", 0), 0u) << log_;
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteError);
 }
 

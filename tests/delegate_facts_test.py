@@ -53,8 +53,8 @@ class FactsTest(unittest.TestCase):
         return option["value"], option["state"], option["text"]
 
     def test_options_are_as_asked_default_or_ignored(self):
-        asked = f"{plugin('described0')},fast=true,threads=4,ops=0"
-        for facts in self.both("--delegate", asked, "--max_delegated_partitions", 3):
+        flags = f"{plugin('described0')},fast=true,threads=4,ops=0"
+        for facts in self.both("--delegate", flags, "--max_delegated_partitions", 3):
             self.assertEqual((facts["device"], facts["precision"]), ("fingers", "fp32"))
             self.assertEqual(facts["cache"], {"hits": 2, "misses": 1})
             self.assertIsNone(facts["tune_ms"])

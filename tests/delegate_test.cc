@@ -338,7 +338,7 @@ TEST(DelegateErrors, static_delegate_on_unresolved_operators_changes_nothing) {
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}), y = m.AddTensor(kTfLiteFloat32, {1, 4});
   const int z = m.AddTensor(kTfLiteFloat32, {1, 4});
   m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
-  m.AddCustomOp("Nobody", {y}, {z});
+  m.AddCustomOp("Unknown", {y}, {z});
   m.SetInputs({x});
   m.SetOutputs({z});
   TestInterpreter t(m.Finish());

@@ -220,7 +220,7 @@ TEST_F(ElfDamage, of_hash_tables_is_refused) {
                         {"buckets without end", newer(0, 1u << 30), kHash},
                         {"three words of a filter", newer(2, 3), kHash},
                         {"no filter", newer(2, 0), kHash},
-                        {"first symbol behind the last", newer(1, 1u << 20), kHash},
+                        {"first symbol after the last", newer(1, 1u << 20), kHash},
                         {"chain without end",
                          [](Victim* v) {
                            auto* table = v->Table<uint32_t>(DT_GNU_HASH);
@@ -322,7 +322,7 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
        {"initialiser that is no code",
         [](Victim* v) { *v->Table<uint64_t>(DT_INIT_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
         "initialiser 0 is no code"},
-       {"finaliser that nobody relocates",
+       {"finaliser without a relocation",
         [](Victim* v) { v->Value(DT_FINI_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
         "finaliser 0 is no code"}});
 }

@@ -35,10 +35,10 @@ std::vector<uint8_t> ConvMeanModel() {
   };
   // The options are created before the weights, because compilers evaluate a call's arguments in
   // different orders.
-  const int picture = tensor({1, 8, 8, 3}, "picture");
+  const int image = tensor({1, 8, 8, 3}, "image");
   const int first = tensor({1, 4, 4, 4}, "first");
   const auto first_options = conv(schema::Padding::SAME, 2, schema::ActivationFunctionType::NONE);
-  m.AddOp(kTfLiteBuiltinConv2d, {picture, weights({4, 3, 3, 3}, "w1"), weights({4}, "b1")}, {first},
+  m.AddOp(kTfLiteBuiltinConv2d, {image, weights({4, 3, 3, 3}, "w1"), weights({4}, "b1")}, {first},
           first_options);
   const int squashed = tensor({1, 4, 4, 4}, "squashed");
   m.AddOp(kTfLiteBuiltinLogistic, {first}, {squashed});
@@ -49,10 +49,10 @@ std::vector<uint8_t> ConvMeanModel() {
   const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2}, "axes");
   const int mean = tensor({1, 5}, "mean");
   m.AddOp(kTfLiteBuiltinMean, {second, axes}, {mean}, schema::CreateReducerOptions(m.fbb()));
-  const int answer = tensor({1, 5}, "answer");
-  m.AddOp(kTfLiteBuiltinSoftmax, {mean}, {answer}, schema::CreateSoftmaxOptions(m.fbb(), 1));
-  m.SetInputs({picture});
-  m.SetOutputs({answer});
+  const int result = tensor({1, 5}, "result");
+  m.AddOp(kTfLiteBuiltinSoftmax, {mean}, {result}, schema::CreateSoftmaxOptions(m.fbb(), 1));
+  m.SetInputs({image});
+  m.SetOutputs({result});
   return m.Finish();
 }
 

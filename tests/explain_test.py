@@ -379,12 +379,12 @@ class ExplainTest(unittest.TestCase):
                 option = "ops=" + ",".join(map(str, [*taken, op]))
                 after = self.report(model, *plugin("elementwise", option),
                                     *(f"--exclude=#{i}" for i in others))
-                for found, told in ((before, change["before"]), (after, change["after"])):
+                for found, predicted in ((before, change["before"]), (after, change["after"])):
                     boundary = found["boundary"]
-                    self.assertEqual(len(found["subgraphs"][0]["partitions"]), told["partitions"])
-                    self.assertEqual(boundary["tensors"], told["tensors"])
+                    self.assertEqual(len(found["subgraphs"][0]["partitions"]), predicted["partitions"])
+                    self.assertEqual(boundary["tensors"], predicted["tensors"])
                     self.assertEqual(boundary["input_bytes"] + boundary["output_bytes"],
-                                     told["bytes"])
+                                     predicted["bytes"])
                 checked += 1
         self.assertGreater(checked, 20)
 
@@ -466,14 +466,14 @@ class ExplainTest(unittest.TestCase):
             self.assertEqual(self.owners(*both, "--exclude", selector), rest)
             pinned = [1 if i in nodes else 0 for i in range(3)]
             self.assertEqual(self.owners(*both, "--pin", selector + "=1"), pinned)
-        answer = self.report(*both, "--exclude=#1")["subgraphs"][0]["nodes"]
-        self.assertEqual(next(n for n in answer if n["index"] == 1)["support"][0]["reason_name"],
+        nodes = self.report(*both, "--exclude=#1")["subgraphs"][0]["nodes"]
+        self.assertEqual(next(n for n in nodes if n["index"] == 1)["support"][0]["reason_name"],
                          "EXCLUDED")
 
     def test_selectors_that_fit_no_node_are_refused(self):
         self.refused(2, "'op:NOPE': matches no node of the model", DIGITS, *plugin("elementwise"),
                      "--exclude", "op:NOPE")
-        for selector in ("#99", "tensor:nobody"):  # the library's own messages
+        for selector in ("#99", "tensor:unknown"):  # the library's own messages
             self.refused(1, "the model has none", DIGITS, "--exclude", selector)
         self.refused(2, "'op:NOPE': matches no node", DIGITS, *plugin("elementwise"), "--pin", "op:NOPE=0")
 
@@ -624,13 +624,13 @@ class ExplainTest(unittest.TestCase):
         path, _ = self.page(DIGITS, *plugin("described0"))
         text = path.read_text(encoding="utf-8")
         table = re.search(r'<table class="reasons">(.*?)</table>', text, re.DOTALL)[1]
-        answers = [(a["reason_name"], a["text"]) for n in
+        results = [(a["reason_name"], a["text"]) for n in
                    self.report(DIGITS, *plugin("described0"))["subgraphs"][0]["nodes"]
                    for a in n["support"] if not a["delegated"]]
         rows = re.findall(r'<tr><td class="number">\d+</td><td class="number">(\d+)</td>', table)
-        self.assertEqual(len(rows), len(set(answers)))
-        self.assertEqual(sum(map(int, rows)), len(answers))
-        self.assertLess(len(rows), len(answers))
+        self.assertEqual(len(rows), len(set(results)))
+        self.assertEqual(sum(map(int, rows)), len(results))
+        self.assertLess(len(rows), len(results))
 
     def test_the_graph_is_written_as_svg_and_dot(self):
         svg, dot = self.folder / "graph.svg", self.folder / "graph.dot"

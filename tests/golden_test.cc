@@ -174,7 +174,8 @@ TEST(GoldenCompare, wants_refusals_refused_no_later_than_tflite) {
   Row row{};
   row.reference = row.optimised = Outcome::kRefusedAllocate;
   conformance::Result found;
-  EXPECT_FALSE(IsFine(row, found, kDeputyArithmeticDefault));  // answered
+  EXPECT_FALSE(
+      IsFine(row, found, kDeputyArithmeticDefault));  // a result, where a refusal is expected
   found.outcome = Outcome::kRefusedInvoke;
   EXPECT_FALSE(IsFine(row, found, kDeputyArithmeticDefault));
   found.outcome = Outcome::kRefusedCreate;

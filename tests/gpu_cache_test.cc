@@ -415,7 +415,7 @@ TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
   EXPECT_TRUE(Load(key_)) << problem_;
 }
 
-// Root may write to read-only folders, so the test runs as user "nobody" if it is root.
+// Root may write to read-only folders, so the test runs as user 65534 if it is root.
 TEST_F(CacheTest, folder_that_is_read_only_can_be_loaded_from) {
   const bool root = geteuid() == 0;
   if (root) {

@@ -26,13 +26,13 @@ namespace deputy::gpu_cl {
 
 using OptionTexts = std::vector<std::pair<const char*, const char*>>;
 
-// A test on a real device behind a spy. It is skipped if there is no device, and fails if OpenCL
+// A test on a real device with a spy. It is skipped if there is no device, and fails if OpenCL
 // objects are not released at its end.
 class SpiedDeviceTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
-  // Creates a separate context with the delegates' default device, behind the spy.
+  // Creates a separate context with the delegates' default device, through the spy.
   std::shared_ptr<SharedContext> NewContext() const;
   // Number of calls of a function so far.
   int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }

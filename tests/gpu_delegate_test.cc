@@ -99,7 +99,7 @@ TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_device
   }
 }
 
-// Half the memory, and results with fewer digits. With the option "auto" a CPU uses float32.
+// fp16 halves the memory and reduces the precision of results; with "auto" a CPU uses float32.
 TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
   std::vector<float> thirds;
   for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);

@@ -28,7 +28,7 @@ const FakeDevice kIntegrated = {"Iris Xe Graphics", "Intel(R) Corporation", CL_D
                                 0x8086, CL_TRUE};
 const FakeDevice kDiscrete = {"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de};
 const FakeDevice kMali = {"Mali-G78", "ARM", CL_DEVICE_TYPE_GPU, 0x92020010, CL_TRUE, CL_GLOBAL};
-const FakeDevice kAccelerator = {"FPGA board", "Some Maker", CL_DEVICE_TYPE_ACCELERATOR, 0x1234};
+const FakeDevice kAccelerator = {"FPGA board", "Some Vendor", CL_DEVICE_TYPE_ACCELERATOR, 0x1234};
 
 class DeviceChoiceTest : public testing::Test {
  protected:
@@ -123,7 +123,7 @@ TEST_F(DeviceChoiceTest, device_that_is_not_usable_is_listed_and_not_taken) {
 }
 
 TEST_F(DeviceChoiceTest, classes_follow_type_vendor_and_memory) {
-  FakeDevice unknown = {"Mystery", "Nobody", CL_DEVICE_TYPE_GPU, 0x4711};
+  FakeDevice unknown = {"Mystery", "Unknown", CL_DEVICE_TYPE_GPU, 0x4711};
   FakeDevice jetson = kDiscrete;
   jetson.unified_memory = CL_TRUE;
   FakeDevice adreno = {"QUALCOMM Adreno(TM)", "QUALCOMM", CL_DEVICE_TYPE_GPU, 0x5143, CL_TRUE};

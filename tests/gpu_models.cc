@@ -104,13 +104,13 @@ std::vector<uint8_t> ImageModel() {
   ModelBuilder m;
   auto& fbb = m.fbb();
   constexpr auto kSame = schema::Padding::SAME;
-  const int picture = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "picture");
+  const int image = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "image");
   const int indices = m.AddTensor(kTfLiteInt32, {3}, "indices");
   const int filter = m.AddConstant<float>(
       kTfLiteFloat32, {2, 3, 3, 1}, {1, 0, -1, 2, 0, -2, 1, 0, -1, 0, 1, 0, 1, -4, 1, 0, 1, 0});
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {2}, {0.5f, -0.25f});
   const int filtered = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 2}, "filtered");
-  m.AddOp(kTfLiteBuiltinConv2d, {picture, filter, bias}, {filtered},
+  m.AddOp(kTfLiteBuiltinConv2d, {image, filter, bias}, {filtered},
           schema::CreateConv2DOptions(fbb, kSame, 1, 1, schema::ActivationFunctionType::RELU));
   const int pooled = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "pooled");
   m.AddOp(kTfLiteBuiltinMaxPool2d, {filtered}, {pooled},
@@ -128,7 +128,7 @@ std::vector<uint8_t> ImageModel() {
   const int probabilities = m.AddTensor(kTfLiteFloat32, {3, 3}, "probabilities");
   m.AddOp(kTfLiteBuiltinSoftmax, {scores}, {probabilities},
           schema::CreateSoftmaxOptions(fbb, 1.0f));
-  m.SetInputs({picture, indices});
+  m.SetInputs({image, indices});
   m.SetOutputs({probabilities});
   return m.Finish();
 }
@@ -164,12 +164,12 @@ std::vector<uint8_t> DividedModel() {
 std::vector<uint8_t> BatchModel() {
   ModelBuilder m;
   constexpr auto kSame = schema::Padding::SAME;
-  const int picture = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "picture");
+  const int image = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "image");
   const int filter = m.AddConstant<float>(
       kTfLiteFloat32, {2, 3, 3, 1}, {1, 0, -1, 2, 0, -2, 1, 0, -1, 0, 1, 0, 1, -4, 1, 0, 1, 0});
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {2}, {0.5f, -0.25f});
   const int filtered = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 2}, "filtered");
-  m.AddOp(kTfLiteBuiltinConv2d, {picture, filter, bias}, {filtered},
+  m.AddOp(kTfLiteBuiltinConv2d, {image, filter, bias}, {filtered},
           schema::CreateConv2DOptions(m.fbb(), kSame, 1, 1));
   const int pooled = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "pooled");
   m.AddOp(kTfLiteBuiltinMaxPool2d, {filtered}, {pooled},
@@ -179,7 +179,7 @@ std::vector<uint8_t> BatchModel() {
   m.AddOp(kTfLiteBuiltinAdd, {pooled, row}, {sum}, schema::CreateAddOptions(m.fbb()));
   const int y = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 2}, "y");
   m.AddOp(kTfLiteBuiltinSoftmax, {sum}, {y}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
-  m.SetInputs({picture});
+  m.SetInputs({image});
   m.SetOutputs({y});
   return m.Finish();
 }
@@ -212,7 +212,7 @@ std::vector<uint8_t> BridgedModel() {
 }
 
 std::vector<NamedModel> TwelveModels() {
-  return {{"picture", ImageModel()},
+  return {{"image", ImageModel()},
           {"small", SmallModel()},
           {"divided", DividedModel()},
           {"batch", BatchModel()},

@@ -330,7 +330,7 @@ TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
   EXPECT_THAT(PlanOf(g, {.vector_width = 4}).Source(), HasSubstr("vload##n"));
 }
 
-// Otherwise a program would never be found in a cache.
+// The text must be reproducible, so that a program can be found in a cache.
 TEST(GpuPlanTest, text_is_the_same_every_time) {
   const auto make = [] {
     GraphBuilder g;

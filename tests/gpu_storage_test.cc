@@ -158,7 +158,7 @@ TEST(StorageTest, kernels_read_what_the_options_say) {
     PlanOptions options = {.vector_width = 4, .storage = static_cast<Storage>(i)};
     EXPECT_THAT(TextOf(graph, options), HasSubstr(types[i]));
     EXPECT_EQ(TextOf(graph, options).find("read_imagef(i0") == std::string::npos, i == 0);
-    // Not for CPUs, whose vectors are wider and whose images are slow.
+    // CPUs use no images, because their vectors are wider and their images are slow.
     options.ranges = true;
     options.vector_width = 16;
     EXPECT_THAT(TextOf(graph, options), Not(HasSubstr("image")));

@@ -88,7 +88,7 @@ TEST(ClblastTest, devices_of_its_database) {
   EXPECT_TRUE(IsInClblastDatabase(Profile(kGpu, "Advanced Micro Devices, Inc.", "gfx1030")));
   EXPECT_TRUE(IsInClblastDatabase(Profile(DeviceKind::kIntegratedGpu, "Intel(R) Corporation")));
   EXPECT_TRUE(IsInClblastDatabase(Profile(DeviceKind::kIntegratedGpu, "ARM", "Mali-G78")));
-  EXPECT_FALSE(IsInClblastDatabase(Profile(kGpu, "Somebody")));
+  EXPECT_FALSE(IsInClblastDatabase(Profile(kGpu, "Unknown")));
   EXPECT_FALSE(IsInClblastDatabase(Profile(DeviceKind::kCpu, "GenuineIntel", "pthread")));
 }
 

@@ -39,7 +39,7 @@ class InstallTest(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
         cls.manifest = cls.prefix.with_suffix('.files')
         shutil.copy(BUILD / 'install_manifest.txt', cls.manifest)
-        cls.told = done.stdout
+        cls.output = done.stdout
         cls.clients = cls.prefix.with_suffix('.clients')
         cls.clients.mkdir()
         cls.package_folder = next(cls.prefix.rglob('pkgconfig'))
@@ -97,9 +97,9 @@ class InstallTest(unittest.TestCase):
     def test_installed_command_finds_xnnpack(self):
         if not (BUILD / 'libdeputy_xnnpack.so').exists():
             self.skipTest('Deputy is built without XNNPACK')
-        told = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--use_xnnpack',
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--use_xnnpack',
                                        env=self.environment()))
-        self.assertIn('runs 12 of 16 nodes', told)
+        self.assertIn('runs 12 of 16 nodes', output)
 
     def test_installed_command_finds_its_library(self):
         self.expect_success(run(self.prefix / 'bin/deputy', 'inspect', MODEL,
@@ -133,13 +133,13 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(len(ids), 1, path)
 
     def test_installed_plugins_are_found_by_name(self):
-        told = self.expect_success(run(self.prefix / 'bin/deputy', 'plugins',
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'plugins',
                                        env=self.environment()))
-        self.assertIn(f'{self.libraries}/deputy/plugins/libdeputy_npu_stub.so', told)
-        self.assertIn('libsoftmax_delegate.so', told)
-        told = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--delegate',
+        self.assertIn(f'{self.libraries}/deputy/plugins/libdeputy_npu_stub.so', output)
+        self.assertIn('libsoftmax_delegate.so', output)
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--delegate',
                                        'npu_stub', env=self.environment()))
-        self.assertIn('[0] npu_stub', told)
+        self.assertIn('[0] npu_stub', output)
         opened = ctypes.CDLL(str(self.libraries / 'libdeputy.so.1'))
         opened.DeputyPluginLoad.restype = ctypes.c_void_p
         self.assertTrue(opened.DeputyPluginLoad(b'softmax_delegate'))
@@ -238,7 +238,7 @@ endif()
     def test_the_loader_that_will_not_look_there_is_named(self):
         if shutil.which('ldconfig', path=os.environ.get('PATH', '') + ':/sbin') is None:
             self.skipTest('no ldconfig')
-        self.assertIn(f'The loader does not search {self.libraries}', self.told)
+        self.assertIn(f'The loader does not search {self.libraries}', self.output)
 
     def test_client_builds_with_pkg_config_and_runs(self):
         environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))

@@ -725,7 +725,7 @@ TEST(Signatures, runs_another_subgraph_and_resizes_what_is_open) {
             kTfLiteError);
   EXPECT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner.get(), "value", wrong_rank, 1),
             kTfLiteError);
-  EXPECT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner.get(), "nobody", good, 2), kTfLiteError);
+  EXPECT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner.get(), "unknown", good, 2), kTfLiteError);
   ASSERT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner.get(), "value", good, 2), kTfLiteOk);
   ASSERT_EQ(TfLiteSignatureRunnerAllocateTensors(runner.get()), kTfLiteOk) << t.log();
   const float values[] = {1, 2, 3, 4};
@@ -735,8 +735,8 @@ TEST(Signatures, runs_another_subgraph_and_resizes_what_is_open) {
   ASSERT_EQ(TfLiteSignatureRunnerInvoke(runner.get()), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Values<float>(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "result")),
               ElementsAre(1, 4, 9, 16));
-  EXPECT_EQ(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "nobody"), nullptr);
-  EXPECT_EQ(TfLiteSignatureRunnerGetInputTensor(runner.get(), "nobody"), nullptr);
+  EXPECT_EQ(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "unknown"), nullptr);
+  EXPECT_EQ(TfLiteSignatureRunnerGetInputTensor(runner.get(), "unknown"), nullptr);
 }
 
 TEST(Signatures, null_key_means_the_first_subgraph) {

@@ -193,7 +193,7 @@ TEST(Requantize, every_table_equals_the_scalar_code_in_every_lane) {
         ASSERT_EQ(out[c], FloatRequantizer(factors[c], tile.zero_point, range)(sums[c]))
             << table->name << " " << sums[c] << " " << factors[c];
       }
-      ASSERT_EQ(out.back(), 99) << table->name << " wrote behind the tile";
+      ASSERT_EQ(out.back(), 99) << table->name << " wrote beyond the tile";
     }
   }
 }

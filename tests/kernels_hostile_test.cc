@@ -163,7 +163,8 @@ TEST(EmptyTensors, take_no_time) {
   }
 }
 
-// Checks custom operators in this manner, with the shapes of their inputs and outputs.
+// Expects that a custom operator on empty tensors returns quickly; `inputs` and `outputs` are the
+// shapes.
 void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
                  const std::vector<Shape>& outputs, const std::vector<uint8_t>& options,
                  int version = 1) {
@@ -373,7 +374,7 @@ TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
       OverrideCpu(nullptr);
       const std::vector<float> shares = interpreter.Get<float>(0);
       for (size_t i = 0; i < shares.size(); ++i) {
-        // Infinity divided by infinity, and numbers divided by infinity.
+        // Infinity divided by infinity is NaN, and other numbers divided by infinity are 0.
         EXPECT_TRUE(i == 1 ? std::isnan(shares[i]) : shares[i] == 0.0f)
             << table << " " << depth << " " << i << ": " << shares[i];
       }

@@ -38,8 +38,8 @@ class LanguagesTest(unittest.TestCase):
                        capture_output=True)
         cls.prefix = prefix
         cls.libraries = next(prefix.rglob('pkgconfig')).parent
-        cls.pictures = cls.folder / 'pictures.raw'
-        cls.pictures.write_bytes(b''.join(read_png(path)[2] for path in PICTURES))
+        cls.images = cls.folder / 'images.raw'
+        cls.images.write_bytes(b''.join(read_png(path)[2] for path in PICTURES))
         cls.environment = dict(
             os.environ, PKG_CONFIG_PATH=str(cls.libraries / 'pkgconfig'),
             LD_LIBRARY_PATH=str(cls.libraries), GOCACHE=str(cls.folder / 'go'),
@@ -47,7 +47,7 @@ class LanguagesTest(unittest.TestCase):
         cls.environment.pop('DEPUTY_LIBRARY', None)
         words = cls.done('pkg-config', '--cflags', '--libs', 'deputy').split()
         cls.done('cc', SOURCES / 'digits.c', '-o', cls.folder / 'digits_c', *words)
-        cls.expected = cls.done(cls.folder / 'digits_c', MODEL, cls.pictures)
+        cls.expected = cls.done(cls.folder / 'digits_c', MODEL, cls.images)
 
     @classmethod
     def tearDownClass(cls):
@@ -63,7 +63,7 @@ class LanguagesTest(unittest.TestCase):
         return done.stdout
 
     def expect_same(self, *program):
-        self.assertEqual(self.done(*program, MODEL, self.pictures), self.expected)
+        self.assertEqual(self.done(*program, MODEL, self.images), self.expected)
 
     def need(self, program, package):
         if shutil.which(program) is None:
@@ -122,7 +122,7 @@ target_link_libraries(digits PRIVATE Deputy::deputy)
         self.done('cc', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', 'digits_node.c', f'-I{include}',
                   '-o', 'digits_node.node', *words)
         self.expect_same('node', self.folder / 'digits_node.mjs')
-        failed = subprocess.run(['node', self.folder / 'digits_node.mjs', '/dev/null', self.pictures],
+        failed = subprocess.run(['node', self.folder / 'digits_node.mjs', '/dev/null', self.images],
                                 capture_output=True, text=True, check=False, env=self.environment)
         self.assertEqual(failed.returncode, 1)
         self.assertIn('Error: ', failed.stderr)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Engines from libraries behind MindSpore's API: one delegate binary for models in both formats,
-// and engines that a context's devices name. A library that cannot be loaded is only logged.
+// Engines from libraries, used through MindSpore's API: one delegate binary for models in both
+// formats, and engines that a context's devices name. A library that cannot be loaded is only
+// logged.
 #include <unistd.h>
 
 #include <filesystem>

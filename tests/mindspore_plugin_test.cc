@@ -59,7 +59,7 @@ const DeputyPluginOption kOptions[] = {
     {"factor", kDeputyOptionFloat, 0, "1", "A factor."},
     {"mute", kDeputyOptionBool, 0, "false", "Says nothing of nodes."},
 };
-constexpr mindspore::PluginDescription kPlugin = {"adds", "1.5", "Nobody", kOptions, 4, Make};
+constexpr mindspore::PluginDescription kPlugin = {"adds", "1.5", "Test vendor", kOptions, 4, Make};
 
 }  // namespace
 }  // namespace deputy
@@ -92,7 +92,7 @@ TEST(MindSporePlugin, describes_itself) {
   const DeputyDelegatePlugin* plugin = deputy_plugin();
   EXPECT_EQ(plugin->struct_size, sizeof *plugin);
   EXPECT_EQ(plugin->abi_version, DEPUTY_PLUGIN_ABI_VERSION);
-  EXPECT_EQ(std::string(plugin->name) + plugin->version + plugin->vendor, "adds1.5Nobody");
+  EXPECT_EQ(std::string(plugin->name) + plugin->version + plugin->vendor, "adds1.5Test vendor");
   EXPECT_EQ(plugin->options, kOptions);
   EXPECT_EQ(plugin->option_count, 4U);
   EXPECT_EQ(plugin, deputy_plugin());

@@ -658,7 +658,7 @@ TEST(MsOperators, reductions) {
   logic.Node(Value::ReduceFusion, {above, logic.Ints({1})}, {each},
              file::CreateReduceAttributes(logic.fbb(), false, ReduceMode::ALL));
   EXPECT_THAT(RunModel<uint8_t>(logic, {{1, 0, 3, 4}}), ElementsAre(0, 1));
-  MsWriter all;  // without axes: all axes
+  MsWriter all;  // no axes: reduces all axes
   const uint32_t z = all.Input({2, 2}), out = all.Output({1, 1});
   all.Node(Value::ReduceFusion, {z}, {out},
            file::CreateReduceAttributes(all.fbb(), true, ReduceMode::SUM));

@@ -184,7 +184,7 @@ ELSEWHERE = {
         "test_bench_shows_every_option_with_verbose": ["--verbose"],
         "test_bench_shows_as_much_of_the_profile_as_asked": ["--nodes", "--enable-op-profiling"],
         "test_bench_writes_the_profile_as_csv": ["--op-profiling-output-mode"],
-        # These are accepted and have no effect, as their help says.
+        # Options that are accepted and have no effect, as their help says.
         "test_bench_takes_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "verification_test": {"": ["--verify"]},

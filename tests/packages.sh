@@ -26,14 +26,14 @@ deputy run digits_int8.tflite --image . --expect-from-name | sed -n 's/^/package
 deputy plugins | grep -q plugins/libdeputy_npu_stub.so
 deputy explain digits_float.tflite --delegate npu_stub | grep -q 'runs 16 of 16 nodes'
 python3 -c "import deputy; print('packages: python3-deputy', deputy.__version__)"
-head -c 7840 /dev/zero >pictures.raw
-python3 languages/digits.py digits_float.tflite pictures.raw >from_python
+head -c 7840 /dev/zero >images.raw
+python3 languages/digits.py digits_float.tflite images.raw >from_python
 
 # Commands of a developer.
 apt install ./libdeputy-dev_*.deb ./libdeputy-tflite-dropin_*.deb g++ cmake pkg-config
 # shellcheck disable=SC2046 # The output of pkg-config must be split.
 cc languages/digits.c -o digits_c $(pkg-config --cflags --libs deputy)
-./digits_c digits_float.tflite pictures.raw | cmp - from_python
+./digits_c digits_float.tflite images.raw | cmp - from_python
 # shellcheck disable=SC2046
 cc link_client.c -o link_client $(pkg-config --cflags --libs tensorflowlite_c)
 ./link_client digits_float.tflite >/dev/null
@@ -46,17 +46,17 @@ target_link_libraries(digits PRIVATE Deputy::deputy)
 END
 cmake -S . -B cpp >/dev/null
 cmake --build cpp >/dev/null
-cpp/digits digits_float.tflite pictures.raw | cmp - from_python
+cpp/digits digits_float.tflite images.raw | cmp - from_python
 say "C by pkg-config and C++ by find_package print what Python prints"
 
 apt purge deputy libdeputy1 libdeputy-dev libdeputy-tflite-dropin python3-deputy
-[ -z "$(rest)" ] || { say "left behind: $(rest)"; exit 1; }
+[ -z "$(rest)" ] || { say "remaining files: $(rest)"; exit 1; }
 say "removed without rest"
 
 apt install python3-pip
 pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*.whl
-python3 languages/digits.py digits_float.tflite pictures.raw | cmp - from_python
+python3 languages/digits.py digits_float.tflite images.raw | cmp - from_python
 python3 -c "import deputy; assert [p for p in deputy.plugins() if p['name'] == 'npu_stub']"
 pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy
-[ -z "$(rest)" ] || { say "the wheel left behind: $(rest)"; exit 1; }
+[ -z "$(rest)" ] || { say "remaining files of the wheel: $(rest)"; exit 1; }
 say "the wheel works, and is removed without rest"

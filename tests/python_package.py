@@ -67,7 +67,7 @@ def random_input(interpreter, seed=3):
     return (values * 100).astype(np.int8) if detail['dtype'] == np.int8 else values.astype(np.float32)
 
 
-def answer(interpreter, value):
+def run(interpreter, value):
     first, last = ends(interpreter)
     interpreter.set_tensor(first, value)
     interpreter.invoke()

@@ -15,7 +15,7 @@ import unittest
 import zipfile
 
 from python_package import (BUILD, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
-                            allocated, answer, custom_model, ends, random_input)
+                            allocated, run, custom_model, ends, random_input)
 
 import deputy
 import numpy as np
@@ -80,8 +80,8 @@ class CreationTest(unittest.TestCase):
     def test_a_file_and_its_bytes_are_the_same_model(self):
         content = pathlib.Path(INT8).read_bytes()
         value = random_input(allocated(INT8))
-        self.assertTrue(np.array_equal(answer(allocated(INT8), value),
-                                       answer(allocated(None, model_content=content), value)))
+        self.assertTrue(np.array_equal(run(allocated(INT8), value),
+                                       run(allocated(None, model_content=content), value)))
         self.assertTrue(allocated(pathlib.Path(INT8)))
 
     def test_what_is_no_model_is_a_value_error_with_the_reason(self):
@@ -103,7 +103,7 @@ class CreationTest(unittest.TestCase):
         value = random_input(allocated(INT8))
         for resolver in OpResolverType:
             interpreter = allocated(INT8, num_threads=2, experimental_op_resolver_type=resolver)
-            self.assertEqual(answer(interpreter, value).shape, (1, 10))
+            self.assertEqual(run(interpreter, value).shape, (1, 10))
 
     def test_arguments_of_other_packages_are_taken(self):
         interpreter = Interpreter(
@@ -191,7 +191,7 @@ class TensorTest(unittest.TestCase):
         interpreter = allocated(FLOAT)
         first, last = ends(interpreter)
         value = random_input(interpreter)
-        expected = answer(interpreter, value)
+        expected = run(interpreter, value)
         interpreter.set_tensor(first, np.zeros_like(value))
         interpreter.tensor(first)()[:] = value
         interpreter.invoke()
@@ -257,13 +257,13 @@ class TensorTest(unittest.TestCase):
     def test_intermediate_tensors_can_be_kept(self):
         value = random_input(allocated(FLOAT))
         kept = allocated(FLOAT, experimental_preserve_all_tensors=True)
-        plain = answer(allocated(FLOAT), value)
-        self.assertTrue(np.array_equal(answer(kept, value), plain))
+        plain = run(allocated(FLOAT), value)
+        self.assertTrue(np.array_equal(run(kept, value), plain))
         self.assertTrue(np.array_equal(kept.get_tensor(ends(kept)[0]), value))
         convolved = kept.get_tensor(int(kept._get_ops_details()[0]['outputs'][0]))
         kept.resize_tensor_input(ends(kept)[0], [2, 28, 28, 1])
         kept.allocate_tensors()
-        answer(kept, np.concatenate([value, value]))
+        run(kept, np.concatenate([value, value]))
         again = kept.get_tensor(int(kept._get_ops_details()[0]['outputs'][0]))
         self.assertEqual(again.shape[0], 2)
         self.assertTrue(np.array_equal(again[1], convolved[0]))
@@ -271,11 +271,11 @@ class TensorTest(unittest.TestCase):
     def test_variables_are_reset(self):
         interpreter = allocated(STATEFUL)
         value = random_input(interpreter)
-        first = answer(interpreter, value)
-        later = [answer(interpreter, value) for _ in range(4)]
+        first = run(interpreter, value)
+        later = [run(interpreter, value) for _ in range(4)]
         self.assertFalse(all(np.array_equal(first, other) for other in later))
         interpreter.reset_all_variables()
-        self.assertTrue(np.array_equal(answer(interpreter, value), first))
+        self.assertTrue(np.array_equal(run(interpreter, value), first))
 
 
 class ResizeTest(unittest.TestCase):
@@ -318,11 +318,11 @@ class CustomOpsTest(unittest.TestCase):
             interpreter = InterpreterWithCustomOps(custom_op_registerers=[registerer],
                                                    model_content=custom_model())
             interpreter.allocate_tensors()
-            self.assertEqual(answer(interpreter, value).tolist(), [[2, 4, 6, -8]])
+            self.assertEqual(run(interpreter, value).tolist(), [[2, 4, 6, -8]])
 
     def test_what_is_no_registerer_is_said(self):
-        with self.assertRaisesRegex(ValueError, "Looking up symbol 'nobody' failed with error '"):
-            InterpreterWithCustomOps(custom_op_registerers=['nobody'], model_path=FLOAT)
+        with self.assertRaisesRegex(ValueError, "Looking up symbol 'unknown' failed with error '"):
+            InterpreterWithCustomOps(custom_op_registerers=['unknown'], model_path=FLOAT)
         with self.assertRaisesRegex(ValueError, 'registerer is NULL'):
             InterpreterWithCustomOps(custom_op_registerers=[0], model_path=FLOAT)
         with self.assertRaisesRegex(RuntimeError, 'unresolved custom op: Double'):
@@ -340,7 +340,7 @@ class SignatureTest(unittest.TestCase):
     def test_a_runner_computes_by_name(self):
         interpreter = allocated(SIGNED)
         value = random_input(interpreter)
-        expected = answer(interpreter, value)
+        expected = run(interpreter, value)
         for key in (None, 'serving_default'):
             runner = Interpreter(SIGNED).get_signature_runner(key)
             self.assertTrue(np.array_equal(runner(args_0=value)['output_0'], expected))
@@ -367,13 +367,13 @@ class DelegateTest(unittest.TestCase):
 
     def test_a_plugin_by_name_and_by_path_runs_nodes(self):
         value = random_input(allocated(FLOAT))
-        plain = answer(allocated(FLOAT), value)
+        plain = run(allocated(FLOAT), value)
         for library in ('npu_stub', f'{FOLDER.name}/site/deputy/lib/deputy/plugins/libdeputy_npu_stub.so'):
             delegate = load_delegate(library, {'min_nodes': 1})
             self.assertIsInstance(delegate, Delegate)
             interpreter = allocated(FLOAT, experimental_delegates=[delegate])
             del delegate
-            self.assertTrue(np.allclose(answer(interpreter, value), plain, atol=1e-4))
+            self.assertTrue(np.allclose(run(interpreter, value), plain, atol=1e-4))
             report = interpreter.explain()
             self.assertEqual([entry['nodes'] for entry in report['delegates']], [16])
             self.assertEqual({node['run_by'] for node in report['nodes']}, {'npu_stub'})
@@ -397,7 +397,7 @@ class DelegateTest(unittest.TestCase):
         self.assertIn(Interpreter(FLOAT).delegation_status()['policy'], ('tflite', 'hot'))
         hot = allocated(FLOAT, experimental_delegates=[load_delegate('npu_stub')],
                         delegate_policy='hot', validation=True)
-        answer(hot, value)
+        run(hot, value)
         status = hot.delegation_status()
         self.assertEqual((status['policy'], status['degraded']), ('hot', False))
         self.assertEqual(hot.findings(), [])
@@ -465,7 +465,7 @@ class RunningTest(unittest.TestCase):
         def work(i):
             interpreter = allocated(FLOAT)
             for _ in range(50):
-                results[i] = answer(interpreter, value)
+                results[i] = run(interpreter, value)
 
         threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
         for thread in threads:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from python_package import (BUILD, FLOAT, STRING, TINY, allocated, answer, custom_model, ends,
+from python_package import (BUILD, FLOAT, STRING, TINY, allocated, run, custom_model, ends,
                             random_input, signed_model)
 
 import numpy as np
@@ -161,7 +161,7 @@ class ContentsTest(unittest.TestCase):
     def test_constants_cannot_be_set(self):
         interpreter = allocated(FLOAT)
         value = random_input(interpreter)
-        expected = answer(interpreter, value)
+        expected = run(interpreter, value)
         produced = {int(index) for node in interpreter._get_ops_details() for index in node['outputs']}
         first = ends(interpreter)[0]
         constants = [detail for detail in interpreter.get_tensor_details()
@@ -170,7 +170,7 @@ class ContentsTest(unittest.TestCase):
         for detail in constants:
             with self.assertRaisesRegex(ValueError, 'Cannot set tensor: .*read-only'):
                 interpreter.set_tensor(detail['index'], np.zeros(detail['shape'], detail['dtype']))
-        self.assertTrue(np.array_equal(answer(interpreter, value), expected))
+        self.assertTrue(np.array_equal(run(interpreter, value), expected))
 
     def test_strings_keep_their_last_zero_bytes_and_cost_what_they_need(self):
         interpreter = Interpreter(model_content=signed_model(STRING))

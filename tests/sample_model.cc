@@ -83,7 +83,7 @@ std::vector<uint8_t> SampleModel() {
   m.AddTensor(kTfLiteFloat32, {3}, "state", {.is_variable = true});
   m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {7, 8}, "diagonal",
                        {.sparsity = DiagonalSparsity(m.fbb())});
-  m.AddConstant<float>(kTfLiteFloat32, {3}, {4, 5, 6}, "behind", {.trailing = true});
+  m.AddConstant<float>(kTfLiteFloat32, {3}, {4, 5, 6}, "trailing", {.trailing = true});
   const auto blockwise = schema::CreateBlockwiseQuantization(m.fbb(), 1, -1, 32);
   m.AddTensor(kTfLiteInt4, {64}, "blocks",
               {.quantization = schema::CreateQuantizationParameters(

@@ -36,7 +36,7 @@ struct Results {
 };
 
 Results ReadResults(const std::string& name) {
-  const std::vector<uint8_t> bytes = BytesOf(name + ".answers");
+  const std::vector<uint8_t> bytes = BytesOf(name + ".results");
   Results results;
   int32_t header[4];
   if (bytes.size() < sizeof header) return results;
@@ -131,7 +131,7 @@ TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
   ExpectResults(GetParam(), kDeputyArithmeticDefault);
 }
 
-// Otherwise the results would not test the stored state.
+// Equal inputs must have different results, or the recorded ones would not test the stored state.
 TEST_P(StreamingModels, forget_when_they_are_reset) {
   const Results results = ReadResults(GetParam());
   TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));

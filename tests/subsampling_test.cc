@@ -102,7 +102,7 @@ TEST(Subsample, strides_beyond_all_images_are_left_alone) {
   }
 }
 
-// It would need a strided input.
+// A pointwise layer can only be subsampled if its input is.
 TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
   Plan of_input(3);
   of_input.Node({0}, 1, &k1x1).Node({1}, 2, &k1x1Stride2);
@@ -139,7 +139,7 @@ TEST(Subsample, a_sum_is_left_out_with_its_layer) {
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
-  // Not if the addend has fewer channels.
+  // The addend must have the same number of channels.
   plan[0].elements = 36;
   plan[0].channels = 1;
   EXPECT_THAT(plan.Strides()[4], 1);

@@ -47,7 +47,7 @@ class Contents : public testing::Test {
   static std::vector<std::string> Damages(const GuardedContents& contents) {
     std::vector<std::string> damages;
     contents.FindDamage([&](const GuardedContents::Damage& damage) {
-      const char* kinds[] = {"before", "behind", "inside"};
+      const char* kinds[] = {"before", "after", "inside"};
       damages.push_back(std::to_string(damage.tensor) + " " +
                         kinds[static_cast<size_t>(damage.kind)] + " " +
                         std::to_string(damage.offset) + "+" + std::to_string(damage.bytes));
@@ -74,7 +74,7 @@ TEST_F(Contents, around_tensors_must_stay) {
   contents_.Take(roles_, nullptr, 0, -1);
   Bytes(2)[-5] = 'x';
   Bytes(2)[kBytes + 2] = 'x';
-  EXPECT_THAT(Damages(contents_), ElementsAre("2 before 5+1", "2 behind 2+1"));
+  EXPECT_THAT(Damages(contents_), ElementsAre("2 before 5+1", "2 after 2+1"));
 }
 
 TEST_F(Contents, that_are_stale_on_the_delegate_itself_are_undefined) {

@@ -71,7 +71,7 @@ HASH_SUFFIXES = {'.sh', '.cmake', '.lua', '.supp', '.map', ''}
 C_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
                      r"(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 # Files whose words are data: upstream's names and texts, golden rows, other projects' licences.
-DATA = re.compile(r'\.(?:golden|answers|png|tflite|npy|csv|jsonl|json|fbs)$|^LICENSE$|^tests/golden/.*\.txt$|'
+DATA = re.compile(r'\.(?:golden|results|png|tflite|npy|csv|jsonl|json|fbs)$|^LICENSE$|^tests/golden/.*\.txt$|'
                   r'^tools/check_english\.py$|^tools/english_budgets\.txt$')
 
 

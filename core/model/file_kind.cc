@@ -39,8 +39,8 @@ constexpr Magic kMagics[] = {
     {257, "ustar"sv, "a tar archive: unpack it first"},
     {0, "GGUF"sv, "a GGUF model of llama.cpp, which cannot be read"},
     {0, "\x93NUMPY"sv, "a NumPy array (.npy), not a model"},
-    {0, "\x89PNG\r\n\x1a\n"sv, "a PNG picture, not a model"},
-    {0, "\xff\xd8\xff"sv, "a JPEG picture, not a model"},
+    {0, "\x89PNG\r\n\x1a\n"sv, "a PNG image, not a model"},
+    {0, "\xff\xd8\xff"sv, "a JPEG image, not a model"},
     {0, "%PDF-"sv, "a PDF document, not a model"},
     {0,
      "\x7f"

@@ -79,16 +79,16 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Shape
 OpCase MakeQuestion(bool rank, const Shape& shape) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, shape, "input");
-  const int answer = builder.AddTensor(kTfLiteInt32, {1}, "answer");
+  const int result = builder.AddTensor(kTfLiteInt32, {1}, "result");
   const int other = builder.AddTensor(kTfLiteInt32, {1}, "other");
   const int output = builder.AddTensor(kTfLiteInt32, {1}, "output");
   if (rank) {
-    builder.AddOp(kTfLiteBuiltinRank, {input}, {answer});
+    builder.AddOp(kTfLiteBuiltinRank, {input}, {result});
   } else {
-    builder.AddOp(kTfLiteBuiltinShape, {input}, {answer},
+    builder.AddOp(kTfLiteBuiltinShape, {input}, {result},
                   schema::CreateShapeOptions(builder.fbb(), schema::TensorType::INT32));
   }
-  builder.AddOp(kTfLiteBuiltinMaximum, {answer, other}, {output});
+  builder.AddOp(kTfLiteBuiltinMaximum, {result, other}, {output});
   builder.SetInputs({input, other});
   builder.SetOutputs({output});
   return {std::string(rank ? "RANK " : "SHAPE ") + Text(shape), Rule::kEqual, builder.Finish(), ""};

@@ -165,7 +165,8 @@ Verdict JudgeCase(const OpCase& op_case, const Result& expected, const Result& f
   if (found.outcome != Outcome::kInvoked) {
     return Differs(std::string(Name(found.outcome)) + ": " + found.log);
   }
-  if (expected.outcome != Outcome::kInvoked) return Differs("the measure: " + expected.log);
+  if (expected.outcome != Outcome::kInvoked)
+    return Differs("the expected result cannot be computed: " + expected.log);
   if (target.same_bits_as.empty()) return CompareCase(op_case, expected, found, target);
   const std::string difference = CompareBytes(expected, found);
   return difference.empty() ? Agrees(found, target)
@@ -243,7 +244,7 @@ Verdict JudgeRefusal(const Row& row, const Result& found) {
   if (MayRefuse(row)) return Refused();
   const Outcome latest = std::max(row.reference, row.optimised);
   const std::string ours = Name(found.outcome);
-  if (!row.outputs.empty()) return Differs(ours + " (" + found.log + "), TFLite answers");
+  if (!row.outputs.empty()) return Differs(ours + " (" + found.log + "), TFLite computes it");
   if (found.outcome <= latest) return Refused();
   return Differs(ours + ", TFLite " + Name(latest) + ": " + row.message);
 }
@@ -320,7 +321,7 @@ Verdict JudgeRow(const Row& row, const Result& found, const Target& target,
   if (found.outcome != Outcome::kInvoked) return JudgeRefusal(row, found);
   if (row.outputs.empty()) {
     if (MayRefuse(row)) return Agrees(found, target);
-    return Differs(std::string("answered, TFLite ") + Name(row.reference) + ": " + row.message);
+    return Differs(std::string("computed, TFLite ") + Name(row.reference) + ": " + row.message);
   }
   const std::vector<TensorValue>& outputs = found.passes.back();
   if (outputs.size() != row.outputs.size()) return Differs("wrong number of outputs");

@@ -46,7 +46,8 @@ std::string WhyNot(const TfLiteTensor* input, const TfLiteTensor* output) {
 // Gives both tensors the block and returns "", or returns a problem. The interpreter must allocate
 // afterwards.
 std::string Share(TfLiteInterpreter* interpreter, const Sharing& sharing, Block* block) {
-  if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) return "it cannot be allocated";
+  if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk)
+    return "the graph cannot be allocated";
   int32_t input = -1, output = -1;
   std::string why_not = FindTensors(interpreter, sharing, &input, &output);
   if (!why_not.empty()) return why_not;
@@ -58,7 +59,7 @@ std::string Share(TfLiteInterpreter* interpreter, const Sharing& sharing, Block*
   for (const int32_t tensor : {input, output}) {
     if (TfLiteInterpreterSetCustomAllocationForTensor(interpreter, tensor, &allocation, 0) !=
         kTfLiteOk) {
-      return "a tensor takes no memory";
+      return "a tensor accepts no custom allocation";
     }
   }
   return "";

@@ -31,7 +31,7 @@ std::unique_ptr<Pair> MakeReady(Scene* scene, How how = How::kObserved) {
   auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), how);
   if (how != How::kInTheOptions) pair->Apply();
   pair->Allocate();
-  Demand(pair->DelegatedNodes() > 0, "it takes nothing, although it did before");
+  Demand(pair->DelegatedNodes() > 0, "it claims no node, although it did before");
   return pair;
 }
 
@@ -52,7 +52,7 @@ Judgement RepeatsItself(Scene* scene) {
   const std::vector<TensorValue> again = pair->Outputs();
   for (size_t i = 0; i < first.size(); ++i) {
     if (first[i].data != again[i].data) {
-      return {Kind::kRemark, "equal inputs give results that differ by roundings"};
+      return {Kind::kRemark, "equal inputs have results that differ by rounding"};
     }
   }
   return kFine;
@@ -106,7 +106,7 @@ Judgement IsAppliedTwice(Scene* scene) {
   const std::string why = pair->log();
   pair->Allocate();
   for (uint32_t seed = 2; seed < 5; ++seed) pair->Infer(seed);
-  return {Kind::kPasses, is_refused ? "the second time is refused: " + why : ""};
+  return {Kind::kPasses, is_refused ? "the second apply is refused: " + why : ""};
 }
 
 Judgement IsAllocatedTwice(Scene* scene) {
@@ -123,10 +123,10 @@ Judgement LeavesUnknownOperators(Scene* scene) {
   Pair pair(scene, model, scene->CreateDelegate());
   if (pair.TryApply() == kTfLiteDelegateError) {
     Demand(!pair.log().empty(), "it refuses a graph without a reason");
-    return {Kind::kRemark, "it refuses a graph of which it takes nothing: " + pair.log()};
+    return {Kind::kRemark, "it refuses a graph of which it claims no node: " + pair.log()};
   }
   pair.Allocate();
-  Demand(pair.DelegatedNodes() == 0, "it takes a custom operator that it cannot know");
+  Demand(pair.DelegatedNodes() == 0, "it claims a custom operator that is unknown to it");
   pair.Infer(1);
   return kFine;
 }
@@ -139,7 +139,8 @@ Judgement ReportsReasons(Scene* scene) {
   support.struct_size = sizeof support;
   if (DeputyInterpreterGetNodeSupport(pair.interpreter(), 0, 0, 0, &support) != kTfLiteOk ||
       support.reason >= kDeputyReasonNotClaimed) {
-    return Skipped("it does not say why it leaves nodes (get_support of deputy_plugin)");
+    return Skipped(
+        "it reports no reasons for nodes it leaves to the CPU (get_support of deputy_plugin)");
   }
   return {Kind::kPasses, support.text[0] == '\0' ? support.reason_name : support.text};
 }
@@ -156,7 +157,7 @@ bool AllocateResized(Pair* pair, const std::string& dims, Judgement* judgement) 
 }
 
 Judgement IsResized(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   const auto pair = MakeReady(scene);
   const std::vector<std::vector<int>> shapes = {
       {1, 8, 8, 4},   {2, 8, 8, 4}, {1, 17, 3, 4}, {3, 5, 7, 4}, {1, 1, 1, 4}, {1, 8, 8, 4},
@@ -176,7 +177,7 @@ Judgement IsResized(Scene* scene) {
 // A delegate that is applied after an allocation knows the graph's shapes. Before an allocation, a
 // static delegate (without dynamic tensors) knows them, too.
 Judgement IsResizedBeforehand(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
   pair.Resize({2, 5, 6, kSubjectChannels});
   pair.Allocate();
@@ -186,7 +187,7 @@ Judgement IsResizedBeforehand(Scene* scene) {
 }
 
 Judgement IsResizedUnallocated(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
   pair.Resize({2, 5, 6, kSubjectChannels});
   pair.Apply();
@@ -197,14 +198,14 @@ Judgement IsResizedUnallocated(Scene* scene) {
 }
 
 Judgement HasNoElements(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   const auto pair = MakeReady(scene);
   Judgement judgement;
   pair->Resize({0, 8, 8, kSubjectChannels});
   if (AllocateResized(pair.get(), "no elements", &judgement)) {
     TfLiteInterpreterInvoke(pair->cpu());
     if (TfLiteInterpreterInvoke(pair->interpreter()) != kTfLiteOk) {
-      judgement = {Kind::kRemark, "an inference of no elements fails: " + pair->log()};
+      judgement = {Kind::kRemark, "an inference with a batch of 0 fails: " + pair->log()};
     }
   }
   pair->Resize({1, 8, 8, kSubjectChannels});
@@ -214,7 +215,7 @@ Judgement HasNoElements(Scene* scene) {
 }
 
 Judgement IsLarge(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
   pair.Resize({1, 256, 255, kSubjectChannels});
   pair.Allocate();
@@ -347,8 +348,8 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < kQueries && (i < kMinQueries || has_time_until(end)); ++i) {
     const std::string found = QueryReasons(unapplied);
-    std::string difference = "on several threads it gives other reasons: ";
-    difference.append(found).append("alone it gives: ").append(reasons);
+    std::string difference = "on several threads it reports other reasons: ";
+    difference.append(found).append("on one thread: ").append(reasons);
     Demand(found == reasons, difference);
     if (reasons.empty()) break;
   }
@@ -387,22 +388,22 @@ Judgement ChangesThreads(Scene* scene) {
 // ---- Loops and branches -------------------------------------------------------------------------
 
 Judgement IsInBranches(Scene* scene) {
-  if (scene->subject().branches.empty()) return Skipped("the model is taken as it is");
+  if (scene->subject().branches.empty()) return Skipped("the model is not changed");
   Pair pair(scene, scene->subject().branches, scene->CreateDelegate());
   pair.Ready();
   for (uint32_t seed = 0; seed < 6; ++seed) pair.Infer(seed);
   const int nodes = pair.DelegatedNodes();
-  if (nodes == 0) return {Kind::kRemark, "it takes no node of a branch"};
+  if (nodes == 0) return {Kind::kRemark, "it claims no node of a branch"};
   return {Kind::kPasses, std::to_string(nodes) + " nodes"};
 }
 
 Judgement IsInALoop(Scene* scene) {
-  if (scene->subject().loop.empty()) return Skipped("the model is taken as it is");
+  if (scene->subject().loop.empty()) return Skipped("the model is not changed");
   Pair pair(scene, scene->subject().loop, scene->CreateDelegate());
   pair.Ready();
   for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
   const int nodes = pair.DelegatedNodes();
-  if (nodes == 0) return {Kind::kRemark, "it takes no node of a loop's body"};
+  if (nodes == 0) return {Kind::kRemark, "it claims no node of a loop's body"};
   return {Kind::kPasses, std::to_string(nodes) + " nodes"};
 }
 
@@ -415,8 +416,8 @@ class Fenced {
     inside_ = (size + page_ - 1) / page_ * page_;
     base_ = static_cast<uint8_t*>(
         mmap(nullptr, inside_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    Demand(base_ != MAP_FAILED, "no memory");
-    Demand(mprotect(base_ + page_, inside_, PROT_READ | PROT_WRITE) == 0, "no memory");
+    Demand(base_ != MAP_FAILED, "out of memory");
+    Demand(mprotect(base_ + page_, inside_, PROT_READ | PROT_WRITE) == 0, "out of memory");
     // The tensor ends exactly at the inaccessible page if its size is a multiple of the alignment.
     const size_t rounded =
         (size + kDefaultTensorAlignment - 1) / kDefaultTensorAlignment * kDefaultTensorAlignment;
@@ -440,7 +441,7 @@ std::unique_ptr<Fenced> FenceIn(TfLiteInterpreter* interpreter, int tensor, size
   const TfLiteCustomAllocation allocation = {memory->data(), bytes};
   Demand(TfLiteInterpreterSetCustomAllocationForTensor(interpreter, tensor, &allocation, 0) ==
              kTfLiteOk,
-         "the client's memory is refused");
+         "custom allocations are refused");
   return memory;
 }
 
@@ -456,9 +457,9 @@ Judgement UsesClientsMemory(Scene* scene) {
       memory.push_back(FenceIn(interpreter, TfLiteInterpreterOutputTensorIndices(interpreter)[i],
                                TfLiteTensorByteSize(tensor)));
     }
-    if (memory.empty()) return Skipped("its outputs have memory of their own");
+    if (memory.empty()) return Skipped("its outputs are not in the arena");
     pair.Allocate();
-    scene->Note("inferences with outputs that end where the process's memory ends");
+    scene->Note("inferences with outputs that end at an inaccessible page");
     for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
   }
   return kFine;
@@ -468,7 +469,7 @@ Judgement KeepsOutputsOnTheDevice(Scene* scene) {
   const auto pair = MakeReady(scene);
   if (pair->delegate()->CopyFromBufferHandle == nullptr &&
       pair->delegate()->opaque_delegate_builder == nullptr) {
-    return Skipped("it has no buffers of its own");
+    return Skipped("it uses no buffer handles");
   }
   TfLiteInterpreter* const interpreter = pair->interpreter();
   TfLiteSetAllowBufferHandleOutput(interpreter, true);
@@ -494,7 +495,7 @@ Judgement KeepsOutputsOnTheDevice(Scene* scene) {
   return kFine;
 }
 
-// ---- What it leaves behind ----------------------------------------------------------------------
+// ---- Leaks --------------------------------------------------------------------------------------
 
 Judgement InfersWithoutGrowth(Scene* scene) {
   const auto pair = MakeReady(scene, How::kPlain);
@@ -510,7 +511,7 @@ Judgement RepeatsLifeCyclesWithoutGrowth(Scene* scene) {
 }
 
 Judgement ResizesWithoutGrowth(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are taken as they are");
+  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   const auto pair = MakeReady(scene, How::kPlain);
   Judgement judgement;
   int number = 0;
@@ -559,43 +560,44 @@ Judgement IsFast(Scene* scene) {
 const std::vector<LifecycleCase>& SubjectCases() {
   static const std::vector<LifecycleCase> kCases = {
       {"agrees", "Ten inferences agree with the CPU.", AgreesWithTheCpu},
-      {"repeats", "Equal inputs give equal results.", RepeatsItself},
+      {"repeats", "Equal inputs have equal results.", RepeatsItself},
       {"in-options", "It works as one of an interpreter's options.", IsInTheOptions},
       {"hot", "Under the policy Hot nothing falls back to the CPU.", RunsUnderHot},
-      {"profiled", "It works while nodes are measured.", IsListenedTo},
-      {"applied-late", "It is applied to a graph that has run already.", IsAppliedLate},
-      {"applied-twice", "Applied a second time, it is refused or right.", IsAppliedTwice},
+      {"profiled", "It works while a profiler is installed.", IsListenedTo},
+      {"applied-late", "It is applied to a graph that has already run.", IsAppliedLate},
+      {"applied-twice", "A second apply is refused, or the results are right.", IsAppliedTwice},
       {"allocated-again", "Tensors are allocated again between inferences.", IsAllocatedTwice},
-      {"resize", "Twelve shapes in turn, on one interpreter.", IsResized},
-      {"resize-first", "The input is resized before it is applied.", IsResizedBeforehand},
-      {"resize-unallocated", "The same, and nothing is allocated before: computed or refused.",
+      {"resize", "Twelve resizes of one interpreter.", IsResized},
+      {"resize-first", "The input is resized before the delegate is applied.", IsResizedBeforehand},
+      {"resize-unallocated",
+       "The input is resized before the first allocation: computed or refused.",
        IsResizedUnallocated},
-      {"no-elements", "A batch of 0 is computed or refused, and the next one is right.",
+      {"no-elements", "A batch of 0 is computed or refused, and the next batch is right.",
        HasNoElements},
       {"large", "An input of a megabyte.", IsLarge},
       {"model-deleted", "The model's handle is deleted before the first inference.",
        OutlivesTheModel},
       {"unused", "Interpreters are deleted unallocated, unapplied and unused.", IsDeletedUnused},
-      {"shared", "One delegate in two interpreters by turns.", ServesTwoInterpreters},
-      {"two-delegates", "Two delegates live at a time, and end in another order.",
+      {"shared", "Two interpreters share one delegate, alternating.", ServesTwoInterpreters},
+      {"two-delegates", "Two delegates exist at the same time, and are deleted in creation order.",
        OverlapsLifeCycles},
-      {"threads", "Four threads, each with delegate and interpreter.", WorksOnThreads},
-      {"shared-threads", "Four threads share a delegate and apply it again and again.",
+      {"threads", "Four threads, each with its own delegate and interpreter.", WorksOnThreads},
+      {"shared-threads", "Four threads share a delegate and apply it repeatedly.",
        SharesADelegateOnThreads},
-      {"other-thread", "Inferences change threads.", ChangesThreads},
+      {"other-thread", "Inferences run on different threads.", ChangesThreads},
       {"branches", "Both branches of an IF.", IsInBranches},
       {"loop", "The body of a WHILE.", IsInALoop},
-      {"client-memory", "Outputs in the client's memory, with nothing behind it.",
+      {"client-memory", "Outputs in the client's memory, before an inaccessible page.",
        UsesClientsMemory},
       {"buffer-handles", "Outputs stay on the device until they are read.",
        KeepsOutputsOnTheDevice},
-      {"growth-inferences", "200 inferences leave nothing behind.", InfersWithoutGrowth},
-      {"growth-interpreters", "80 delegates and interpreters leave nothing behind.",
+      {"growth-inferences", "200 inferences leak no resources.", InfersWithoutGrowth},
+      {"growth-interpreters", "80 delegates and interpreters leak no resources.",
        RepeatsLifeCyclesWithoutGrowth},
-      {"growth-resizes", "60 resizes leave nothing behind.", ResizesWithoutGrowth},
-      {"speed", "How long an inference takes, beside the CPU.", IsFast},
-      {"leaves-others", "It takes no operator that it cannot know.", LeavesUnknownOperators},
-      {"reasons", "It says why it leaves a node.", ReportsReasons},
+      {"growth-resizes", "60 resizes leak no resources.", ResizesWithoutGrowth},
+      {"speed", "The time of an inference, compared with the CPU's.", IsFast},
+      {"leaves-others", "It claims no unknown custom operator.", LeavesUnknownOperators},
+      {"reasons", "It reports a reason for each node it leaves to the CPU.", ReportsReasons},
   };
   return kCases;
 }

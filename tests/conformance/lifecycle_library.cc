@@ -32,15 +32,15 @@ Judgement Loads(Scene* scene) {
 Judgement Creates(Scene* scene) {
   const auto first = scene->CreateDelegate();
   const auto second = scene->CreateDelegate();
-  Demand(first.get() != second.get(), "it gives one delegate twice");
+  Demand(first.get() != second.get(), "it returns the same delegate twice");
   return kFine;
 }
 
 Judgement CreatesWithoutOptions(Scene* scene) {
   std::string error;
   if (scene->library().Create({}, &error) != nullptr) return kFine;
-  Demand(!error.empty(), "without options it gives no delegate, and no reason");
-  return {Kind::kRemark, "without options it gives no delegate: " + error};
+  Demand(!error.empty(), "without options it returns no delegate, and reports no reason");
+  return {Kind::kRemark, "without options it returns no delegate: " + error};
 }
 
 Judgement AcceptsItsDefaults(Scene* scene) {
@@ -65,18 +65,18 @@ Judgement AcceptsItsDefaults(Scene* scene) {
 Judgement AcceptsOrRefuses(Scene* scene, const std::string& key, const std::string& value,
                            const char* ignored) {
   if (scene->library().Describe().kind == kDeputyPluginStable) {
-    return {Kind::kSkipped, "a stable delegate takes no options"};
+    return {Kind::kSkipped, "a stable delegate has no options"};
   }
   PluginOptions options = scene->library().options();
   options.emplace_back(key, value);
   std::string error;
   if (scene->library().Create(options, &error) != nullptr) return {Kind::kRemark, ignored};
-  Demand(!error.empty(), "it gives no delegate, and no reason");
+  Demand(!error.empty(), "it returns no delegate, and reports no reason");
   return {Kind::kPasses, error};
 }
 
 Judgement RefusesUnknownOptions(Scene* scene) {
-  return AcceptsOrRefuses(scene, "no_such_option", "1", "it ignores options that it does not know");
+  return AcceptsOrRefuses(scene, "no_such_option", "1", "it ignores unknown options");
 }
 
 Judgement RefusesEmptyKeys(Scene* scene) {
@@ -85,7 +85,7 @@ Judgement RefusesEmptyKeys(Scene* scene) {
 
 Judgement RefusesLongValues(Scene* scene) {
   return AcceptsOrRefuses(scene, "no_such_option", std::string(100000, '%'),
-                          "it ignores options that it does not know");
+                          "it ignores unknown options");
 }
 
 Judgement RefusesWrongValues(Scene* scene) {
@@ -94,14 +94,14 @@ Judgement RefusesWrongValues(Scene* scene) {
   for (size_t i = 0; i < info.option_count; ++i) {
     if (info.options[i].type == kDeputyOptionString) continue;
     PluginOptions options = scene->library().options();
-    options.emplace_back(info.options[i].name, "certainly not a value");
+    options.emplace_back(info.options[i].name, "not a number");
     std::string error;
     scene->Note(std::string("option ") + info.options[i].name);
     Demand(scene->library().Create(options, &error) == nullptr,
-           std::string("it takes text for the number ") + info.options[i].name);
+           std::string("it accepts text for the number ") + info.options[i].name);
     ++tried;
   }
-  if (tried == 0) return {Kind::kSkipped, "it declares no option with numbers"};
+  if (tried == 0) return {Kind::kSkipped, "it declares no numeric option"};
   return {Kind::kPasses, std::to_string(tried) + " options"};
 }
 
@@ -155,7 +155,7 @@ Judgement LeavesTheProcessUnchanged(Scene* scene) {
   const ProcessState after = ReadProcessState();
   Demand(after.folder == before.folder, "it changes the working folder");
   Demand(after.locale == before.locale, "it changes the locale");
-  Demand(after.rounding == before.rounding, "it changes how floats are rounded");
+  Demand(after.rounding == before.rounding, "it changes the rounding mode of floats");
   if (after.handlers != before.handlers) return {Kind::kRemark, "it installs signal handlers"};
   return kFine;
 }
@@ -165,17 +165,17 @@ Judgement LeavesTheProcessUnchanged(Scene* scene) {
 const std::vector<LifecycleCase>& LibraryCases() {
   static const std::vector<LifecycleCase> kCases = {
       {"loads", "The file is a delegate's library and can be loaded.", Loads},
-      {"creates", "It makes two delegates.", Creates},
-      {"no-options", "It makes a delegate without any option.", CreatesWithoutOptions},
-      {"defaults", "It takes the defaults that it declares.", AcceptsItsDefaults},
+      {"creates", "It creates two delegates.", Creates},
+      {"no-options", "It creates a delegate without options.", CreatesWithoutOptions},
+      {"defaults", "It accepts the defaults that it declares.", AcceptsItsDefaults},
       {"unknown-option", "An option that does not exist is refused with a reason.",
        RefusesUnknownOptions},
       {"empty-option", "An option without a name is refused.", RefusesEmptyKeys},
       {"long-option", "A value of 100000 characters is refused.", RefusesLongValues},
-      {"wrong-values", "Text where it declares a number is refused.", RefusesWrongValues},
-      {"create-threads", "Four threads make delegates at a time.", CreatesOnThreads},
-      {"growth-delegates", "100 delegates leave nothing behind.", CreatesWithoutGrowth},
-      {"process", "Working folder, locale, rounding and signals stay the program's.",
+      {"wrong-values", "Text as the value of a numeric option is refused.", RefusesWrongValues},
+      {"create-threads", "Four threads create delegates at the same time.", CreatesOnThreads},
+      {"growth-delegates", "100 delegates leak no resources.", CreatesWithoutGrowth},
+      {"process", "Working folder, locale, rounding mode and signal handlers are unchanged.",
        LeavesTheProcessUnchanged},
   };
   return kCases;

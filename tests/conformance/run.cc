@@ -197,7 +197,7 @@ Outcome MakeReady(TfLiteInterpreter* interpreter, const Job& job, const Target& 
 Outcome Infer(TfLiteInterpreter* interpreter, const Job& job, Result* result) {
   for (int pass = 0; pass < job.passes; ++pass) {
     if (job.feed && job.feed(interpreter, pass) != kTfLiteOk) {
-      result->log += "an input has another size\n";
+      result->log += "an input has the wrong size\n";
       return Outcome::kRefusedInvoke;
     }
     if (TfLiteInterpreterInvoke(interpreter) != kTfLiteOk) return Outcome::kRefusedInvoke;
@@ -209,7 +209,7 @@ Outcome Infer(TfLiteInterpreter* interpreter, const Job& job, Result* result) {
 }  // namespace
 
 const char* Name(Outcome outcome) {
-  static const char* const kNames[] = {"answered",          "refused at create",
+  static const char* const kNames[] = {"invoked",           "refused at create",
                                        "refused at resize", "refused at allocate",
                                        "refused at invoke", "undefined"};
   return kNames[static_cast<int>(outcome)];

@@ -29,9 +29,9 @@ struct TargetRow {
   int min_cases, min_rows;
   // See Target::known_differences.
   std::map<std::string, std::string> known_differences;
-  // It compiles for a device, which may be absent, and takes minutes for the golden rows.
+  // The delegate compiles for a device, which may be absent, and takes minutes for the golden rows.
   bool on_device = false;
-  // It needs a third-party library and is not built if that is missing.
+  // The delegate needs a third-party library and is not built if that is missing.
   bool optional = false;
   // All rows take many minutes: a sample runs unless DEPUTY_ALL_ROWS is set.
   bool sampled = false;

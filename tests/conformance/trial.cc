@@ -125,7 +125,7 @@ std::string Findings::remarks() const {
 std::shared_ptr<TfLiteDelegate> Scene::CreateDelegate() {
   std::string error;
   auto delegate = library_->Create(&error);
-  Demand(delegate != nullptr, "it gives no delegate: " + error);
+  Demand(delegate != nullptr, "it returns no delegate: " + error);
   return delegate;
 }
 
@@ -141,10 +141,10 @@ Pair::Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteD
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   Demand(model_ != nullptr, "the model is refused: " + log_);
   cpu_ = Create(nullptr, How::kPlain, nullptr);
-  Demand(cpu_ != nullptr, "there is no interpreter: " + log_);
+  Demand(cpu_ != nullptr, "the interpreter cannot be created: " + log_);
   interpreter_ = Create(how == How::kInTheOptions ? delegate_.get() : nullptr, how,
                         how == How::kPlain ? nullptr : &scene->findings());
-  Demand(interpreter_ != nullptr, "there is no interpreter with the delegate: " + log_);
+  Demand(interpreter_ != nullptr, "the interpreter with the delegate cannot be created: " + log_);
 }
 
 Pair::InterpreterOwner Pair::Create(TfLiteDelegate* in_options, How how, Findings* findings) {
@@ -300,8 +300,8 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
   for (const auto& [field, allowed, unit] : kFields) {
     const size_t growth = MinGrowth(usage, field);
     if (growth <= allowed) continue;
-    return std::to_string(growth / rounds) + " " + unit + " behind, every time; it is " +
-           std::to_string(usage.back().*field) + " in all";
+    return std::to_string(growth / rounds) + " " + unit + " every time; now " +
+           std::to_string(usage.back().*field) + " in total";
   }
   return "";
 }
@@ -329,7 +329,7 @@ void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
     growth = FindGrowth(usage, static_cast<size_t>(rounds));
     if (growth.empty()) return;
   }
-  throw CaseFailed(what + " leaves " + growth + " after " + std::to_string(done));
+  throw CaseFailed(what + " leaks " + growth + " after " + std::to_string(done));
 }
 
 }  // namespace deputy::conformance

@@ -17,7 +17,9 @@ namespace {
 
 using namespace deputy::conformance;
 
-std::string AnyReason(const NodeLeft& node) { return node.told.empty() ? "unknown" : node.told; }
+std::string AnyReason(const NodeLeft& node) {
+  return node.delegate_reason.empty() ? "unknown" : node.delegate_reason;
+}
 
 PluginOptions ReadOptions(int argc, char** argv) {
   PluginOptions options;

@@ -3,7 +3,7 @@
 with the real TFLite's results of a hundred inferences, including a reset of the variables, for
 tests/streaming_test.cc; likewise the results for the models of keras_models.py.
 
-An .answers file holds four int32 (number of inferences, index of the first one after the reset, bytes
+A .results file holds four int32 (number of inferences, index of the first one after the reset, bytes
 of an input, bytes of all outputs) and then each inference's input and outputs. For the converter's
 models, whose inputs are larger, it holds the outputs only: `drawn` generates the inputs.
 """
@@ -78,7 +78,7 @@ def drawn(count, state):
     return values, state
 
 
-def answers(model, stored):
+def results(model, stored):
     random, state = np.random.default_rng(1), 1
     interpreter = Interpreter(model_content=model, num_threads=1,
                               experimental_op_resolver_type=RESOLVERS["reference"])
@@ -113,5 +113,5 @@ def make(_):
     for path in sorted(FOLDER.glob("*.tflite")):
         model = path.read_bytes()
         stored = not path.stem.startswith("keras_")
-        path.with_suffix(".answers").write_bytes(answers(model, stored))
+        path.with_suffix(".results").write_bytes(results(model, stored))
         print(path.stem, len(model))

@@ -52,7 +52,7 @@ std::string RunPasses(Graph* graph) {
   for (const auto& row : deputy::compiler::AllPasses()) {
     row.pass(graph);
     const std::string fault = deputy::compiler::FindFault(*graph);
-    if (!fault.empty()) return std::string("behind ") + row.name + ": " + fault;
+    if (!fault.empty()) return std::string("after ") + row.name + ": " + fault;
   }
   deputy::compiler::RunPasses(graph, nullptr);
   return deputy::compiler::FindFault(*graph);

@@ -397,7 +397,7 @@ static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
   return kTfLiteOk;
 }
 
-// Returns the number of nodes computed instead of bytes; tests read it there.
+// Returns the number of computed nodes in place of bytes, so that tests can read it.
 static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }

@@ -109,13 +109,13 @@ Row EndRow(const Settings& settings) {
 // ---- Operators ----------------------------------------------------------------------------------
 
 std::string AnyReason(const conformance::NodeLeft& node) {
-  return node.told.empty() ? "no reason given" : node.told;
+  return node.delegate_reason.empty() ? "no reason given" : node.delegate_reason;
 }
 
 conformance::Target OnLibrary(const Settings& settings, conformance::Findings* findings) {
   conformance::Target target =
       conformance::PluginTarget("it", settings.library, settings.options, AnyReason);
-  target.configure = [findings](TfLiteInterpreterOptions* options, conformance::Held*) {
+  target.configure = [findings](TfLiteInterpreterOptions* options, conformance::KeepAlive*) {
     findings->Observe(options);
     return std::string();
   };

@@ -233,7 +233,7 @@ std::string CheckFlow(const ANeuralNetworksModel& model) {
     }
   }
   const bool is_whole = std::all_of(is_known.begin(), is_known.end(), [](bool b) { return b; });
-  return is_whole ? "" : "an operand that nobody writes";
+  return is_whole ? "" : "an operand that is never written";
 }
 
 // A bias of weights with one scale per channel has no scales itself: they are computed here.
