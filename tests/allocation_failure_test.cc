@@ -382,7 +382,7 @@ void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heigh
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, last_node, &run) == kTfLiteOk) {
-      fused_life_cycles += run.step_head == 0;
+      fused_life_cycles += run.group_head == 0;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);
@@ -440,7 +440,7 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (ok && DeputyInterpreterGetNodeRun(interpreter, 0, 0, &run) == kTfLiteOk) {
-      fused_life_cycles += run.step_head == 2;
+      fused_life_cycles += run.group_head == 2;
     }
     TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);

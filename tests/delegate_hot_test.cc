@@ -314,7 +314,7 @@ TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
   EXPECT_EQ(t.Apply(&bad), kTfLiteDelegateError);
   EXPECT_EQ(DeputyInterpreterGetGraphDigest(t.get()), digest);
   EXPECT_EQ(bad->frees, bad->calls[kScriptedInit]);
-  EXPECT_EQ(t.Status().delegates_left_out, 1);
+  EXPECT_EQ(t.Status().delegates_skipped, 1);
   t.InferAndWatch({1, 2, 3, 4});
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
   EXPECT_EQ(good->nodes_computed, 2);
@@ -399,7 +399,7 @@ TEST(Hot, a_delegate_that_fails_after_a_resize_is_left_out) {
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
   EXPECT_EQ(good->nodes_computed, 1);
   EXPECT_EQ(bad->nodes_computed, 0);
-  EXPECT_EQ(t.Status().delegates_left_out, 1);
+  EXPECT_EQ(t.Status().delegates_skipped, 1);
 }
 
 // An operator whose output has a shape only after it has run.

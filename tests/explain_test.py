@@ -552,7 +552,7 @@ class ExplainTest(unittest.TestCase):
             self.assertNotEqual(report["delegates"][0]["failure"], "")
             self.assertEqual(report["subgraphs"][0]["nodes"][0]["support"][0]["reason_name"],
                              "GRAPH")
-            self.assertEqual(report["status"]["delegates_left_out"], 1 if policy == "hot" else 0)
+            self.assertEqual(report["status"]["delegates_skipped"], 1 if policy == "hot" else 0)
         report = self.report(DIGITS, *plugin("failing"), "--profile", "2")
         self.assertEqual(report["status"]["degraded"], True)
         self.assertEqual(report["status"]["recomputed_nodes"], 6)

@@ -395,7 +395,7 @@ TEST(NpuDelegate, hot_leaves_a_failing_one_out) {
     EXPECT_EQ(DeputyInterpreterGetGraphDigest(t.get()), digest);
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     ExpectRuns(&t, OnCpu(ConvModel()));
-    EXPECT_EQ(StatusOf(t).delegates_left_out, 1);
+    EXPECT_EQ(StatusOf(t).delegates_skipped, 1);
   }
 }
 

@@ -452,7 +452,7 @@ int FollowersOf(const TfLiteInterpreter* interpreter) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return followers;
-    if (run.step_head >= 0 && run.step_head != node) ++followers;
+    if (run.group_head >= 0 && run.group_head != node) ++followers;
   }
 }
 
@@ -503,7 +503,7 @@ Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1
   }
   found.followers = FollowersOf(t.get());
   found.changes += delegate->calls[kScriptedInvoke];
-  for (int node : moves) found.moves += RunOf(t.get(), node).step_head >= 0 ? 1 : 0;
+  for (int node : moves) found.moves += RunOf(t.get(), node).group_head >= 0 ? 1 : 0;
   return found;
 }
 
@@ -656,8 +656,8 @@ TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
   for (int node = 0; node < 6; ++node) {
     const DeputyNodeRun run = RunOf(t.get(), node);
     // V is computed by a node between them.
-    EXPECT_EQ(run.step_head, node == 4 ? -1 : 5) << node;
-    EXPECT_EQ(run.step_nodes, node == 4 ? 0 : 5) << node;
+    EXPECT_EQ(run.group_head, node == 4 ? -1 : 5) << node;
+    EXPECT_EQ(run.group_size, node == 4 ? 0 : 5) << node;
   }
   FillInputs(t.get(), 3);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -685,8 +685,8 @@ TEST_F(RowSteps, what_a_step_passes_on_lies_last) {
 TEST_F(RowSteps, an_output_in_the_middle_is_made) {
   TestInterpreter t(MakeAttention(true).model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(RunOf(t.get(), 3).step_head, 0);
-  EXPECT_EQ(RunOf(t.get(), 5).step_head, -1);
+  EXPECT_EQ(RunOf(t.get(), 3).group_head, 0);
+  EXPECT_EQ(RunOf(t.get(), 5).group_head, -1);
   FillInputs(t.get(), 4);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   const Expected expected = PlainAttention(t.get());
@@ -828,8 +828,8 @@ TEST_F(RowSteps, heads_are_not_moved) {
   TestInterpreter t(HeadsModel(false));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
-    EXPECT_EQ(RunOf(t.get(), node).step_head, 4) << node;
-    EXPECT_EQ(RunOf(t.get(), node).step_nodes, 6) << node;
+    EXPECT_EQ(RunOf(t.get(), node).group_head, 4) << node;
+    EXPECT_EQ(RunOf(t.get(), node).group_size, 6) << node;
   }
   for (const bool also_output : {false, true}) {
     const std::vector<uint8_t> model = HeadsModel(also_output);

@@ -408,7 +408,7 @@ void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
     run.struct_size = sizeof run;
     if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return;
     if (run.row_stride > 1) ++out->subsampled;
-    if (run.step_head < 0 || run.step_head == node) continue;
+    if (run.group_head < 0 || run.group_head == node) continue;
     DeputyNodeInfo info{};
     info.struct_size = sizeof info;
     EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
@@ -765,8 +765,8 @@ TEST_F(Steps, node_run_says_who_runs_with_whom) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, node, &run), kTfLiteOk);
-    EXPECT_EQ(run.step_head, 0);
-    EXPECT_EQ(run.step_nodes, 3);
+    EXPECT_EQ(run.group_head, 0);
+    EXPECT_EQ(run.group_size, 3);
     EXPECT_EQ(run.runner, node);
   }
 }
@@ -1034,8 +1034,8 @@ TEST_F(Steps, a_pad_runs_with_the_layer_behind_it) {
       DeputyNodeRun run{};
       run.struct_size = sizeof run;
       ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, node, &run), kTfLiteOk);
-      EXPECT_EQ(run.step_head, reads_twice ? -1 : 1);
-      EXPECT_EQ(run.step_nodes, reads_twice ? 0 : 2);
+      EXPECT_EQ(run.group_head, reads_twice ? -1 : 1);
+      EXPECT_EQ(run.group_size, reads_twice ? 0 : 2);
     }
     t.Set<float>(0, {1, 2, 3, 4, 5, 6});
     ASSERT_EQ(t.Invoke(), kTfLiteOk);

@@ -235,7 +235,7 @@ int JoinedLayers(const TfLiteInterpreter* interpreter) {
     DeputyNodeInfo info{};
     info.struct_size = sizeof info;
     EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
-    if (run.step_head >= 0 && run.step_head != node &&
+    if (run.group_head >= 0 && run.group_head != node &&
         std::string(info.operator_name).ends_with("CONV_2D")) {
       ++joined;
     }

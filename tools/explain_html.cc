@@ -198,8 +198,8 @@ std::string Details(const Json& report, const Json& subgraph, const Folding& fol
   if (const std::string time = TimeText(node); !time.empty()) {
     html += "<dt>time</dt><dd>" + time + "</dd>";
   }
-  if (FollowsInStep(node)) {
-    html += "<dt>time</dt><dd>fused into node " + JsonText(node["step"]) + "</dd>";
+  if (FollowsInGroup(node)) {
+    html += "<dt>time</dt><dd>fused into node " + JsonText(node["group_head"]) + "</dd>";
   }
   if (!node["support"].empty()) html += "<dt>delegates</dt>";
   for (const Json& support : node["support"]) html += "<dd>" + SupportHtml(support) + "</dd>";

@@ -78,7 +78,7 @@ std::string CaptionText(const Json& node) {
     text = "CPU, " + node["support"].back()["reason_name"].get<std::string>();
   }
   if (const std::string time = TimeText(node); !time.empty()) text += ", " + time;
-  if (FollowsInStep(node)) text += ", with " + JsonText(node["step"]);
+  if (FollowsInGroup(node)) text += ", with " + JsonText(node["group_head"]);
   return text;
 }
 

@@ -104,7 +104,7 @@ void Report::NumberDelegates() {
 Json Report::StatusJson() const {
   const DeputyDelegationStatus status = session_.delegation_status();
   return {{"degraded", status.degraded != 0},
-          {"delegates_left_out", status.delegates_left_out},
+          {"delegates_skipped", status.delegates_skipped},
           {"recomputed_nodes", status.recomputed_nodes},
           {"restarts", status.restarts},
           {"reserved_bytes", status.reserved_bytes},
@@ -147,7 +147,7 @@ DeputyNodeRun Report::RunOf(int subgraph, int node) const {
   DeputyNodeRun run = {};
   run.struct_size = sizeof(run);
   if (DeputyInterpreterGetNodeRun(interpreter_, subgraph, node, &run) != kTfLiteOk) {
-    run.runner = run.delegate_index = run.step_head = -1;
+    run.runner = run.delegate_index = run.group_head = -1;
     run.row_stride = run.column_stride = 1;
   }
   return run;
@@ -224,7 +224,7 @@ Json Report::NodeJson(int subgraph, int node) {
                {"owner", Own(run.delegate_index)},
                {"runner", run.runner},
                {"implementation", Text(run.implementation)},
-               {"step", run.step_head >= 0 ? Json(run.step_head) : Json(nullptr)},
+               {"group_head", run.group_head >= 0 ? Json(run.group_head) : Json(nullptr)},
                {"row_stride", run.row_stride},
                {"column_stride", run.column_stride},
                {"partition", nullptr},
@@ -407,8 +407,8 @@ Json ExplainSession(const Session& session, const std::string& model, size_t inf
   return Report(session, inferences).Build(model);
 }
 
-bool FollowsInStep(const Json& node) {
-  return node["step"].is_number() && node["step"] != node["index"];
+bool FollowsInGroup(const Json& node) {
+  return node["group_head"].is_number() && node["group_head"] != node["index"];
 }
 
 std::string TimeText(const Json& node) {

@@ -30,7 +30,7 @@ std::string NanosecondsText(double nanoseconds);
 // Returns name and version of a delegate, "elementwise 1.2.3".
 std::string DelegateText(const Json& delegate);
 // Returns true if the node is fused into another node, whose time includes its own.
-bool FollowsInStep(const Json& node);
+bool FollowsInGroup(const Json& node);
 // The time of a node, as measured or as its delegate reported it; "" without either.
 std::string TimeText(const Json& node);
 // Returns the nodes of a change as "node 7 CONV_2D" or "all 3 CONV_2D".

@@ -56,7 +56,7 @@ void PrintDelegates(const Json& report) {
 void PrintStatus(const Json& report) {
   const Json& status = report["status"];
   if (!status["degraded"].get<bool>() && status["recomputed_nodes"] == 0) return;
-  PrintWrapped("degraded   ", "yes: " + JsonText(status["delegates_left_out"]) + " left out, " +
+  PrintWrapped("degraded   ", "yes: " + JsonText(status["delegates_skipped"]) + " left out, " +
                                   JsonText(status["recomputed_nodes"]) +
                                   " nodes of delegates computed on the CPU, " +
                                   JsonText(status["restarts"]) + " inferences restarted");
@@ -213,7 +213,7 @@ class NodeTable {
     if (node.contains("missing")) owner = "none";
     const std::string time = TimeText(node);
     std::vector<std::string> why;
-    if (FollowsInStep(node)) why.push_back("fused into node " + JsonText(node["step"]));
+    if (FollowsInGroup(node)) why.push_back("fused into node " + JsonText(node["group_head"]));
     for (const Json& support : node["support"]) {
       if (!IsShown(node, support)) continue;
       const std::string number = numbered_ ? "[" + JsonText(support["delegate"]) + "] " : "";

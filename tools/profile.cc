@@ -86,7 +86,7 @@ Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
     row.owner = runner.owner;
   }
   if (IsBf16(run)) row.owner += " bf16";
-  if (run.step_head >= 0 && run.step_head != row.node) row.head = run.step_head;
+  if (run.group_head >= 0 && run.group_head != row.node) row.head = run.group_head;
   DeputyDelegateInfo delegate = {};
   delegate.struct_size = sizeof(delegate);
   if (run.delegate_index >= 0 &&

@@ -22,7 +22,7 @@ Recorder::Recorder(const Session& session) : interpreter_(session.interpreter())
       DeputyNodeRun run = {};
       run.struct_size = sizeof(run);
       if (DeputyInterpreterGetNodeRun(interpreter_, s, n, &run) != kTfLiteOk) continue;
-      if (run.step_head >= 0) steps_[{s, run.step_head}].push_back(n);
+      if (run.group_head >= 0) groups_[{s, run.group_head}].push_back(n);
     }
   }
   DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
@@ -39,9 +39,9 @@ void Recorder::OnEvent(void* recorder, const DeputyOpEvent* event) {
   }
   // The event of a fusion group's head covers all fused nodes: only the output of the last one is
   // in memory, intermediate tensors are not.
-  const auto step = self->steps_.find({event->subgraph_index, event->node_index});
+  const auto group = self->groups_.find({event->subgraph_index, event->node_index});
   self->Keep(event->subgraph_index,
-             step == self->steps_.end() ? event->node_index : step->second.back());
+             group == self->groups_.end() ? event->node_index : group->second.back());
 }
 
 void Recorder::Keep(int subgraph, int node_index) {

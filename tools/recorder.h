@@ -48,7 +48,7 @@ class Recorder {
   std::map<std::pair<int, int>, Node> nodes_;                  // subgraph, node
   std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
   // all nodes of a fusion group, by its head
-  std::map<std::pair<int, int>, std::vector<int>> steps_;
+  std::map<std::pair<int, int>, std::vector<int>> groups_;
   std::map<std::pair<int, int>, size_t> indices_;  // index in tensors_
   std::vector<RecordedTensor> tensors_;
 };

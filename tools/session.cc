@@ -261,8 +261,8 @@ void Session::WarnIfDegraded() const {
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
   std::string text;
-  if (status.delegates_left_out > 0) {
-    text = PluralText(static_cast<size_t>(status.delegates_left_out), "delegate", "delegates") +
+  if (status.delegates_skipped > 0) {
+    text = PluralText(static_cast<size_t>(status.delegates_skipped), "delegate", "delegates") +
            " could not be applied";
   }
   if (status.recomputed_nodes > 0) {

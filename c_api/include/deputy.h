@@ -253,7 +253,7 @@ typedef struct DeputyDelegationStatus {
   // failed, in any subgraph, or if a delegate could not be applied and is not in use.
   int32_t degraded;
   // Number of delegates that could not be applied and are not in use.
-  int64_t delegates_left_out;
+  int64_t delegates_skipped;
   // Number of times that a delegate's node was computed on the CPU.
   int64_t recomputed_nodes;
   // Number of times that an inference, or the run of one subgraph, was restarted because a delegate
@@ -515,8 +515,8 @@ typedef struct DeputyNodeRun {
   // Index of the head of the fusion group that the node is in, which can be the node itself, and
   // the number of nodes in the group; -1 and 0 if it is not fused. Tensors inside a group are not
   // stored. `runs` and `total_ns` of a group are those of its head.
-  int32_t step_head;
-  int32_t step_nodes;
+  int32_t group_head;
+  int32_t group_size;
   // Name of the operator's implementation that the CPU runs, e.g. "gemm_float" or "pointwise_bf16";
   // "" if the operator has only one, before AllocateTensors, and if a delegate runs the node. Names
   // that end in "_bf16" multiply in bfloat16 (DeputyPrecision). Static string.
@@ -801,7 +801,7 @@ typedef struct DeputyOpEvent {
   int64_t node_duration_ns;
   int32_t delegate_node;
   // 0; reserved.
-  int32_t reserved_too;
+  int32_t reserved2;
 } DeputyOpEvent;
 
 // Called after each operator or fusion group, on the thread that invokes; for a delegate's events,

@@ -198,8 +198,8 @@ TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* inter
     full.reserved_bytes += part.reserved_bytes;
     full.saving_ns += part.saving_ns;
   }
-  full.delegates_left_out = impl.skipped_delegates();
-  full.degraded |= full.delegates_left_out > 0;
+  full.delegates_skipped = impl.skipped_delegates();
+  full.degraded |= full.delegates_skipped > 0;
   return WriteStruct(full, status);
 }
 

@@ -240,7 +240,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.total_ns = cost.total_ns;
     full.reported_ns = cost.reported_ns;
     full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
-    full.step_head = subgraph->group_head(node_index, &full.step_nodes);
+    full.group_head = subgraph->group_head(node_index, &full.group_size);
     const deputy::PixelStride stride = subgraph->output_stride(node_index);
     full.row_stride = stride.y;
     full.column_stride = stride.x;

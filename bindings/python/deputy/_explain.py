@@ -77,7 +77,7 @@ def delegation_status(lib, interpreter):
                      interpreter)
     policy = {number: name for name, number in POLICIES.items()}[status.policy]
     return {'policy': policy, 'degraded': bool(status.degraded),
-            'delegates_left_out': status.delegates_left_out,
+            'delegates_skipped': status.delegates_skipped,
             'recomputed_nodes': status.recomputed_nodes, 'restarts': status.restarts}
 
 

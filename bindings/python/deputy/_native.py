@@ -92,13 +92,13 @@ class NodeSupport(Sized):
 class NodeRun(Sized):
     _fields_ = [('struct_size', SIZE), ('runner', INT), ('delegate_index', INT),
                 ('runs', ctypes.c_int64), ('total_ns', ctypes.c_int64),
-                ('recomputed', ctypes.c_int64), ('step_head', INT), ('step_nodes', INT),
+                ('recomputed', ctypes.c_int64), ('group_head', INT), ('group_size', INT),
                 ('implementation', TEXT), ('row_stride', INT), ('column_stride', INT)]
 
 
 class DelegationStatus(Sized):
     _fields_ = [('struct_size', SIZE), ('policy', INT), ('degraded', INT),
-                ('delegates_left_out', ctypes.c_int64), ('recomputed_nodes', ctypes.c_int64),
+                ('delegates_skipped', ctypes.c_int64), ('recomputed_nodes', ctypes.c_int64),
                 ('restarts', ctypes.c_int64), ('reserved_bytes', SIZE),
                 ('saving_ns', ctypes.c_int64)]
 
