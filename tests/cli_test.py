@@ -753,9 +753,9 @@ class CliTest(unittest.TestCase):
             return result.stderr
 
         self.assertEqual(said(DEPUTY_VALIDATE="1"),
-                         "ERROR: DEPUTY_VALIDATE: there is no such variable; is DEPUTY_VALIDATION meant?\n")
-        self.assertIn("is DEPUTY_PLUGIN_PATH meant?", said(DEPUTY_PLUGINS_PATH="/x"))
-        self.assertIn("is DEPUTY_CPU meant?", said(DEPUTY_CPUS="avx2"))
+                         "ERROR: unknown variable DEPUTY_VALIDATE; did you mean DEPUTY_VALIDATION?\n")
+        self.assertIn("did you mean DEPUTY_PLUGIN_PATH?", said(DEPUTY_PLUGINS_PATH="/x"))
+        self.assertIn("did you mean DEPUTY_CPU?", said(DEPUTY_CPUS="avx2"))
         # Variables with other prefixes, and known variables, are accepted.
         self.assertEqual(said(DEPUTY_MY_PLUGIN="1", DEPUTY_GPUS="0", DEPUTY_="", XDEPUTY_CPUS="1",
                               **{f"DEPUTY_{name}": "" for name in known}), "")

@@ -188,7 +188,7 @@ TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
       if (hot) DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
     });
     ASSERT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
-    const std::string closing = hot ? "the graph is as it was before"
+    const std::string closing = hot ? "the graph is unchanged"
                                     : "Restored original execution plan after delegate "
                                       "application failure.";
     DeputyDelegateInfo info{};
@@ -271,7 +271,7 @@ TEST(ExplainRemoval, the_cpu_takes_over) {
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(InfoOf(&t, 0).applied, 0);
-  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("the CPU took over"));
+  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("by the CPU fallback"));
   EXPECT_EQ(SupportOf(&t, 1).delegated, 0);
   EXPECT_STREQ(SupportOf(&t, 1).reason_name, "REMOVED");
 }
@@ -307,7 +307,7 @@ TEST(ExplainRemoval, hot_takes_a_delegate_back_from_every_subgraph) {
   EXPECT_EQ(SupportOf(&t, 0, 0).delegated, 1);
   EXPECT_EQ(InfoOf(&t, 1).applied, 0);
   EXPECT_EQ(SupportOf(&t, 2, 1).reason, kDeputyReasonRemoved);
-  EXPECT_THAT(SupportOf(&t, 2, 1).text, HasSubstr("taken back"));
+  EXPECT_THAT(SupportOf(&t, 2, 1).text, HasSubstr("rolled back"));
 }
 
 TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_fails) {

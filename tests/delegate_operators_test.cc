@@ -283,7 +283,8 @@ TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
   for (TfLiteDelegate* delegate : {opaque.get(), &plain.base}) {
     TestInterpreter t(Chain(3));
     EXPECT_EQ(Apply(&t, delegate), kTfLiteDelegateError);
-    EXPECT_THAT(t.log(), HasSubstr("expected an operator of its own, found that of a node"));
+    EXPECT_THAT(t.log(),
+                HasSubstr("expected an operator of its own, found the operator of a node"));
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     t.Set<float>(0, x);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();

@@ -123,19 +123,19 @@ TEST_F(ElfDamage, of_segments_is_refused) {
           Elf64_Phdr* dynamic = v->Segment(PT_DYNAMIC);
           for (auto* s = v->Segment(PT_LOAD); s < dynamic; ++s) s->p_flags &= ~unsigned{PF_W};
         },
-        "lies outside of what is loaded"},
+        "is outside of the loaded segments"},
        {"tables that cannot be read", [](Victim* v) { v->Segment(PT_LOAD)->p_flags = 0; },
-        "lies outside of what is loaded"},
+        "is outside of the loaded segments"},
        {"second dynamic segment", [](Victim* v) { v->Segment(PT_GNU_STACK)->p_type = PT_DYNAMIC; },
         "is the second of its type"},
        {"endless note",
         [](Victim* v) { v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00; },
-        "a note is cut off"}});
+        "a note is truncated"}});
   // Linked for large pages; the machine's may be smaller.
   ExpectRefused(ReadBytes(Library("large_pages")),
                 {{"data that would become read-only",
                   [](Victim* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
-                  "lies outside of what is loaded"}});
+                  "is outside of the loaded segments"}});
 }
 
 using Change = std::function<void(Victim*)>;
@@ -151,7 +151,7 @@ Change SetValue(int64_t tag, uint64_t value) {
 constexpr const char* kHalf = "has an address or a size, but not both";
 
 TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
-  const char* const kOutside = "lies outside of what is loaded";
+  const char* const kOutside = "is outside of the loaded segments";
   ExpectRefused(
       good_,
       {{"DT_RELA alone", Lose(DT_RELASZ), kHalf},
@@ -179,10 +179,10 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
        {"half a relocation", [](Victim* v) { v->Value(DT_RELASZ) -= 8; }, kOutside},
        {"relocations without end", SetValue(DT_RELASZ, uint64_t{24} << 40), kOutside},
        {"initialiser in the data",
-        [](Victim* v) { v->Value(DT_INIT) = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is no code"},
+        [](Victim* v) { v->Value(DT_INIT) = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is not code"},
        {"name of a needed library", SetValue(DT_NEEDED, 1 << 30), "outside of the string table"},
        {"table of functions elsewhere", [](Victim* v) { v->Value(DT_PLTGOT) += 1 << 20; },
-        "the table of functions lies outside of what is loaded"},
+        "the table of functions is outside of the loaded segments"},
        {"no end",
         [](Victim* v) {
           Elf64_Phdr* dynamic = v->Segment(PT_DYNAMIC);
@@ -199,7 +199,7 @@ TEST_F(ElfDamage, of_relative_relocations_is_refused) {
 }
 
 TEST_F(ElfDamage, of_hash_tables_is_refused) {
-  const char* const kHash = "its hash table has no end or lies outside of it";
+  const char* const kHash = "its hash table has no end or is outside of the loaded segments";
   const auto older = [](uint64_t word, uint32_t value) {
     return [=](Victim* v) { *v->Table<uint32_t>(DT_HASH, word) = value; };
   };
@@ -242,23 +242,23 @@ TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
   const auto last = [](Victim* v) {
     return v->Table<Elf64_Sym>(DT_SYMTAB, v->Table<uint32_t>(DT_HASH)[1] - 1);
   };
-  const char* const kVersions = "the symbols' versions lie outside of what is loaded";
+  const char* const kVersions = "the symbols' versions are outside of the loaded segments";
   ExpectRefused(
       good_,
       {{"name outside", [](Victim* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_name = 1u << 30; },
-        "has a name that lies outside of the string table"},
+        "has a name that is outside of the string table"},
        {"value of a symbol that is elsewhere", [=](Victim* v) { needed(v)->st_value = 4096; },
         "is not defined, but has a value"},
        {"visibility of a symbol that is elsewhere",
         [=](Victim* v) { needed(v)->st_other = STV_HIDDEN; },
         "is not defined, but has a value or belongs to the library"},
        {"function in the data",
-        [=](Victim* v) { last(v)->st_value = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is no code"},
+        [=](Victim* v) { last(v)->st_value = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is not code"},
        {"function nowhere", [=](Victim* v) { last(v)->st_value = uint64_t{1} << 40; },
-        "lies outside of what is loaded"},
+        "is outside of the loaded segments"},
        {"thread-local symbol in a library without such memory",
         [=](Victim* v) { last(v)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS); },
-        "lies outside of the thread-local memory"},
+        "is outside of the thread-local memory"},
        {"version that is nowhere", [](Victim* v) { *v->Table<uint16_t>(DT_VERSYM, 1) = 99; },
         "symbol 1 of "},
        {"versions elsewhere", [](Victim* v) { v->Value(DT_VERSYM) = uint64_t{1} << 40; },
@@ -273,18 +273,18 @@ TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
         [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_cnt = 0; }, kVersions},
        {"versions of a library that is not needed",
         [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_file += 1; },
-        "needs versions of a library that it does not need"},
+        "needs versions of a library that is not among its dependencies"},
        {"versions without a table of them",
         [](Victim* v) {
           v->Entry(DT_VERNEED)->d_tag = 0x6ffff123;
           v->Entry(DT_VERNEEDNUM)->d_tag = 0x6ffff124;
         },
-        "its symbols have versions that are nowhere"}});
+        "its symbols have versions, but no version is defined or needed"}});
 }
 
 #if defined(__x86_64__)
 TEST_F(ElfDamage, of_relocations_is_refused) {
-  const char* const kNowhere = "points nowhere";
+  const char* const kNowhere = "has an invalid target";
   const auto address = [](Victim* v) { return v->Relocation(DT_RELA, R_X86_64_GLOB_DAT); };
   const auto function = [](Victim* v) { return v->Relocation(DT_JMPREL, R_X86_64_JUMP_SLOT); };
   const auto relative = [](Victim* v) { return v->Table<uint64_t>(kRelr); };
@@ -294,7 +294,7 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
        {"into code", [=](Victim* v) { address(v)->r_offset = v->Value(DT_INIT); }, kNowhere},
        {"into another one's place",
         [=](Victim* v) { address(v)->r_offset = function(v)->r_offset + 4; },
-        "two relocations write to one place"},
+        "two relocations write to one address"},
        {"of a symbol that is not there",
         [=](Victim* v) { address(v)->r_info |= uint64_t{1} << 50; }, kNowhere},
        {"of no symbol", [=](Victim* v) { address(v)->r_info = ELF64_R_INFO(0, R_X86_64_GLOB_DAT); },
@@ -316,15 +316,15 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
        {"the loader's own place", [](Victim* v) { *v->Table<uint64_t>(DT_PLTGOT, 1) = 7; },
         "the table of functions is in use"},
        {"relative ones into nothing", [=](Victim* v) { relative(v)[0] = uint64_t{1} << 40; },
-        "a relative relocation points nowhere"},
+        "a relative relocation has an invalid target"},
        {"a mask before the first address", [=](Victim* v) { relative(v)[0] = 3; },
-        "a relative relocation points nowhere"},
+        "a relative relocation has an invalid target"},
        {"initialiser that is no code",
         [](Victim* v) { *v->Table<uint64_t>(DT_INIT_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
-        "initialiser 0 is no code"},
-       {"finaliser without a relocation",
+         "initialiser 0 is not code"},
+        {"finaliser without a relocation",
         [](Victim* v) { v->Value(DT_FINI_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
-        "finaliser 0 is no code"}});
+        "finaliser 0 is not code"}});
 }
 #endif
 
@@ -338,16 +338,16 @@ TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
         int64_t{DT_FINI_ARRAYSZ}}) {
     Victim victim(good_);
     victim.Value(tag) += 8;
-    EXPECT_THAT(victim.Damage(), HasSubstr("is not where its section is")) << tag;
+    EXPECT_THAT(victim.Damage(), HasSubstr("is at another address than its section")) << tag;
   }
   Victim counted(ReadBytes(Library("elementwise")));
   counted.Value(DT_RELACOUNT) += 1;
-  EXPECT_THAT(counted.Damage(), HasSubstr("it has fewer relative relocations than it says"));
+  EXPECT_THAT(counted.Damage(), HasSubstr("it has fewer relative relocations than it declares"));
 }
 
 // Versions that the library itself defines.
 TEST_F(ElfDamage, of_defined_versions_is_refused) {
-  const char* const kVersions = "the symbols' versions lie outside of what is loaded";
+  const char* const kVersions = "the symbols' versions are outside of the loaded segments";
   ExpectRefused(
       ReadBytes(LibraryPath()),
       {{"chain", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 1 << 30; },

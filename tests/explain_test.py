@@ -284,8 +284,8 @@ class ExplainTest(unittest.TestCase):
         self.assertIn("      partition 0 in [0]: 2 nodes, in 16 B, out 16 B\n"
                       "    0 | ADD       [0]\n"
                       "    1 | MUL       [0]\n"
-                      "    2   SIN       CPU     NOT_CLAIMED: no reason given; the delegate took no"
-                      " n..\n"
+                      "    2   SIN       CPU     NOT_CLAIMED: no reason given; the delegate"
+                      " claimed n..\n"
                       "      partition 1 in [0]: 2 nodes, in 16 B, out 16 B\n"
                       "    3 | ADD       [0]\n"
                       "    4 | NEG       [0]\n", text)

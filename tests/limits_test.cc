@@ -152,8 +152,7 @@ TEST(LimitedInterpreter, refuses_a_model_beyond_the_limits_of_its_options) {
       {&DeputyLimits::max_subgraphs, 4, "subgraphs: expected at most 3, found 4"},
       {&DeputyLimits::max_tensors, 8, "tensors: expected at most 7, found 8"},
       {&DeputyLimits::max_nodes, 3, "operators: expected at most 2, found 3"},
-      {&DeputyLimits::max_call_depth, 3,
-       "calls of subgraphs inside each other: expected at most 2, found 3"},
+      {&DeputyLimits::max_call_depth, 3, "nested subgraph calls: expected at most 2, found 3"},
   };
   const std::vector<uint8_t> bytes = Nested(3);
   for (const auto& row : rows) {

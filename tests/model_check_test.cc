@@ -454,7 +454,7 @@ const Case kInconsistencies[] = {
      [](ModelBuilder& m) {
        m.AddOp(kTfLiteBuiltinAdd, {0, 1}, {1});
      },
-     "node 0 ADD: expected outputs apart from the inputs, found tensor 1 in both"},
+     "node 0 ADD: expected outputs that are no inputs, found tensor 1 in both"},
     {"if_calls_nothing",
      Calling(kTfLiteBuiltinIf, [](auto& fbb) { return schema::CreateIfOptions(fbb, 1, 2); }),
      kNoSuchSubgraph},
@@ -510,12 +510,12 @@ const Case kInconsistencies[] = {
      [](ModelBuilder& m) {
        m.AddOp(kTfLiteBuiltinCallOnce, {}, {}, schema::CreateCallOnceOptions(m.fbb(), 0));
      },
-     "subgraph 0: expected calls of subgraphs at most 64 deep, found more or a circle"},
+     "subgraph 0: expected calls of subgraphs at most 64 deep, found more or a cycle"},
     {"options_of_another_operator_read_as_zero",
      [](ModelBuilder& m) {
        m.AddOp(kTfLiteBuiltinIf, {0}, {1}, schema::CreateWhileOptions(m.fbb(), 7, 7));
      },
-     "subgraph 0: expected calls of subgraphs at most 64 deep, found more or a circle"},
+     "subgraph 0: expected calls of subgraphs at most 64 deep, found more or a cycle"},
 };
 INSTANTIATE_TEST_SUITE_P(Nodes, Inconsistency, testing::ValuesIn(kInconsistencies), CaseName);
 
@@ -613,7 +613,7 @@ TEST(CallDepth, marks_a_circle_and_all_who_lead_to_it) {
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
   for (const SubgraphDesc& subgraph : result.model->desc().subgraphs) {
-    EXPECT_THAT(subgraph.inconsistency, HasSubstr("a circle"));
+    EXPECT_THAT(subgraph.inconsistency, HasSubstr("a cycle"));
   }
 }
 

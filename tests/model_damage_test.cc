@@ -133,7 +133,7 @@ TEST(Damage, shared_data_does_not_multiply) {
   const std::vector<uint8_t> bytes(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());
   const LoadResult result = LoadBytes(bytes);
   EXPECT_EQ(result.model, nullptr);
-  EXPECT_THAT(result.reports.at(0), HasSubstr("the same data is used again and again"));
+  EXPECT_THAT(result.reports.at(0), HasSubstr("the same data is referenced too often"));
 }
 
 TEST(Damage, more_tensors_than_the_limit_are_refused_before_they_cost_memory) {

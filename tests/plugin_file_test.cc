@@ -29,18 +29,19 @@ class PluginElf : public QuietTest {};
 
 TEST_F(PluginFiles, each_problem_has_its_own_message) {
   EXPECT_EQ(WhyNot("/none/at/all.so"), "cannot be read: No such file or directory)");
-  EXPECT_EQ(WhyNot(testing::TempDir()), "is a folder, expected a shared object)");
-  EXPECT_EQ(WhyNot("/dev/null"), "is no regular file, expected a shared object)");
-  EXPECT_EQ(WhyNot(""), "no path given, expected that of a shared object)");
+  EXPECT_EQ(WhyNot(testing::TempDir()), "is a directory, expected a shared object)");
+  EXPECT_EQ(WhyNot("/dev/null"), "is not a regular file, expected a shared object)");
+  EXPECT_EQ(WhyNot(""), "no path given, expected the path of a shared object)");
 
   const std::string file = ScratchFile("file.so");
   WriteBytes(file, {});
   EXPECT_EQ(WhyNot(file), "is empty, expected a shared object)");
   WriteBytes(file, {'#', '!', '/', 'b', 'i', 'n'});
   EXPECT_EQ(WhyNot(file),
-            "is no ELF file: expected it to begin with 7f 45 4c 46, found 23 21 2f 62)");
-  EXPECT_THAT(WhyNot(BuildPath("tests/plugin_test")),
-              AllOf(StartsWith("is no shared object: expected ELF type 3 (shared object), found")));
+            "is not an ELF file: expected it to begin with 7f 45 4c 46, found 23 21 2f 62)");
+  EXPECT_THAT(
+      WhyNot(BuildPath("tests/plugin_test")),
+      AllOf(StartsWith("is not a shared object: expected ELF type 3 (shared object), found")));
   const std::string loop = ScratchFile("loop.so");
   std::filesystem::remove(loop);
   std::filesystem::create_symlink(loop, loop);
@@ -48,7 +49,7 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
   const std::string pipe = ScratchFile("pipe.so");
   std::filesystem::remove(pipe);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(WhyNot(pipe), "is no regular file, expected a shared object)");
+  EXPECT_EQ(WhyNot(pipe), "is not a regular file, expected a shared object)");
 }
 
 TEST_F(PluginFiles, unreadable_files_say_so) {
@@ -78,7 +79,7 @@ TEST_F(PluginFiles, a_name_without_a_slash_is_searched_for) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(PluginFolder());
   EXPECT_THAT(WhyNot("libelementwise.so"),
-              EndsWith("; for the file in this folder say ./libelementwise.so)"));
+              EndsWith("; to load the file in this directory, use ./libelementwise.so)"));
   EXPECT_EQ(WhyNot("./libelementwise.so"), "");
   std::filesystem::current_path(before);
 }
@@ -145,9 +146,9 @@ TEST_F(PluginElf, another_machine_class_or_byte_order_is_named) {
   EXPECT_EQ(with(4, 0, 4, 0), "is damaged: expected ELF class 1 or 2, found 0");
   EXPECT_EQ(with(5, 9, 5, 9), "is damaged: expected ELF data encoding 1 or 2, found 9");
   EXPECT_EQ(with(16, 1, 16, 1),
-            "is no shared object: expected ELF type 3 (shared object), found object file");
+            "is not a shared object: expected ELF type 3 (shared object), found object file");
   EXPECT_EQ(with(16, 2, 16, 2),
-            "is no shared object: expected ELF type 3 (shared object), found executable");
+            "is not a shared object: expected ELF type 3 (shared object), found executable");
   EXPECT_EQ(with(20, 7, 20, 7), "is damaged: expected ELF version 1, found 7");
 #endif
 }

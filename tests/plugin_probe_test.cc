@@ -68,7 +68,7 @@ TEST_F(PluginProbe, exceptions_are_no_end) {
 
 TEST_F(PluginProbe, a_child_that_waits_for_ever_is_killed) {
   EXPECT_EQ(ProbeInChild([] { pause(); }, 50),
-            "did not come to an end of loading within 50 ms in a child process");
+            "did not finish loading within 50 ms in a child process");
 }
 
 TEST_F(PluginProbe, a_child_that_closes_every_file_is_not_waited_for) {

@@ -105,7 +105,7 @@ TEST_F(PluginReport, mistakes_are_reported) {
   TfLiteDelegate plain = TfLiteDelegateCreate();
   for (TfLiteDelegate* foreign : {&plain, static_cast<TfLiteDelegate*>(nullptr)}) {
     EXPECT_EQ(DeputyPluginReportDelegate(foreign, &report, nullptr, nullptr), kTfLiteError);
-    EXPECT_THAT(DeputyLastError(), HasSubstr("expected a delegate that was made by a plug-in"));
+    EXPECT_THAT(DeputyLastError(), HasSubstr("expected a delegate that was created by a plug-in"));
   }
 }
 

@@ -224,7 +224,7 @@ TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
 TEST_F(PluginWrapper, refuses_to_delete_what_it_did_not_make) {
   TfLiteDelegate stranger = TfLiteDelegateCreate();
   TfLiteExternalDelegateDelete(&stranger);
-  EXPECT_THAT(DeputyLastError(), HasSubstr("not made from a plug-in"));
+  EXPECT_THAT(DeputyLastError(), HasSubstr("not created from a plug-in"));
   TfLiteExternalDelegateDelete(nullptr);
 }
 
@@ -409,7 +409,7 @@ TEST_F(PluginDescription, who_cannot_say_is_told_apart) {
   EXPECT_THAT(DeputyLastError(), HasSubstr("expected a plug-in that can take times"));
   TfLiteDelegate plain = TfLiteDelegateCreate();
   EXPECT_EQ(DeputyPluginTakeEvents(&plain, event, nullptr), kTfLiteError);
-  EXPECT_THAT(DeputyLastError(), HasSubstr("a delegate of no plug-in: expected"));
+  EXPECT_THAT(DeputyLastError(), HasSubstr("a delegate without a plug-in: expected"));
   EXPECT_EQ(DeputyPluginTakeEvents(nullptr, event, nullptr), kTfLiteError);
 }
 
@@ -516,7 +516,7 @@ TEST_F(PluginRegistry, folders_and_files_and_the_environment_are_searched) {
     EXPECT_EQ(DeputyPluginListGetPath(list, 1), folder + "/libb.so.1");
     EXPECT_EQ(error(1), "");
     EXPECT_STREQ(Describe(DeputyPluginListGetPlugin(list, 1)).name, "elementwise");
-    EXPECT_THAT(error(2), HasSubstr("is no ELF file"));
+    EXPECT_THAT(error(2), HasSubstr("is not an ELF file"));
     EXPECT_EQ(error(3), "");
     EXPECT_THAT(error(4), HasSubstr("No such file"));
     EXPECT_EQ(DeputyPluginListGetPlugin(list, 5), nullptr);

@@ -128,8 +128,8 @@ TEST(Variable, that_a_later_node_would_make_dynamic_is_refused) {
   model.m.SetInputs({model.x, shape});
   TestInterpreter t(model.m.Finish());
   EXPECT_EQ(t.Allocate(), kTfLiteError);
-  EXPECT_THAT(t.log(), HasSubstr("for which earlier nodes were prepared, found another kind of "
-                                 "memory"));
+  EXPECT_THAT(t.log(), HasSubstr("for which earlier nodes were prepared, found another allocation "
+                                 "type"));
   EXPECT_EQ(t.Invoke(), kTfLiteError);
 }
 
@@ -253,7 +253,7 @@ TEST(InPlaceForClients, our_own_custom_operator_is_refused) {
   m.SetOutputs({x});
   TestInterpreter t(m.Finish());
   EXPECT_EQ(t.Allocate(), kTfLiteError);
-  EXPECT_THAT(t.log(), HasSubstr("expected outputs apart from the inputs, found tensor 2 in both"));
+  EXPECT_THAT(t.log(), HasSubstr("expected outputs that are no inputs, found tensor 2 in both"));
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ const Case kWrong[] = {
        Add(m, kX, kC, kB);
        Add(m, kX, kX, kB);
      },
-     "subgraph 0 node 1 ADD: output 0: expected a tensor that no other node makes, found what node "
-     "0 makes, tensor 4 'b'"},
+     "subgraph 0 node 1 ADD: output 0: expected a tensor without another producer, found the "
+     "output of node 0, tensor 4 'b'"},
     {"one_node_makes_one_tensor_twice",
      [](ModelBuilder& m) {
        Split(m, {kB, kB});
@@ -103,9 +103,8 @@ const Case kWrong[] = {
        Add(m, kX, kA, kB);
        Add(m, kX, kX, kA);
      },
-     "subgraph 0 node 0 ADD: input 1: expected a tensor that an earlier node makes, found what "
-     "node "
-     "1 makes, tensor 3 'a'"},
+     "subgraph 0 node 0 ADD: input 1: expected a tensor with an earlier producer, found the "
+     "output of node 1, tensor 3 'a'"},
     {"a_constant_is_the_graphs_input",
      [](ModelBuilder& m) {
        Add(m, kX, kC, kB);

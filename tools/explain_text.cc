@@ -163,7 +163,7 @@ bool IsShown(const Json& node, const Json& support) {
          (reason != kDeputyReasonClaimedByOther && reason != kDeputyReasonNotQueried);
 }
 
-// Returns "NOT_CLAIMED: no reason given; the delegate took no node of this operator".
+// Returns "NOT_CLAIMED: no reason given; the delegate claimed no node of this operator".
 std::string SupportText(const Json& support) {
   const std::string name = support["reason_name"], text = support["text"];
   // The library's texts repeat the name at their beginning.

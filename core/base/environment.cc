@@ -79,8 +79,7 @@ void ReportMisspeltVariables() {
     const std::string name(text.substr(0, text.find('=')));
     const std::string likely = LikelyVariable(name);
     if (likely.empty()) continue;
-    ErrorReporter().Report("%s: there is no such variable; is %s meant?", name.c_str(),
-                           likely.c_str());
+    ErrorReporter().Report("unknown variable %s; did you mean %s?", name.c_str(), likely.c_str());
   }
 }
 

@@ -12,7 +12,8 @@ namespace deputy {
 
 // Returns true for the placeholder of a custom operator without an implementation.
 bool IsUnresolvedCustomOp(const TfLiteRegistration& registration);
-// Returns that placeholder; its prepare and invoke always fail. `name` is borrowed.
+// Returns the placeholder of a missing operator; its prepare and invoke always fail. `name` is
+// borrowed.
 TfLiteRegistration UnresolvedCustomOp(const char* name, int version);
 
 // All functions make the call that `call` describes; `observer` may be null.

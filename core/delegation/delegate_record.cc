@@ -107,7 +107,7 @@ void InferReason(const Graph& graph, int node_index, const DelegatedOperators& d
   }
   const DelegatedOperators::Variants* variants = delegated.Find(registration);
   if (variants == nullptr) {
-    support->text = "not claimed, no reason given; the delegate took no node of this operator";
+    support->text = "not claimed, no reason given; the delegate claimed no node of this operator";
   } else if (!variants->types.contains(TypeKey(graph, node))) {
     support->reason = kDeputyReasonType;
     support->text =
@@ -134,14 +134,14 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
   if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
   if (node.delegate != nullptr) {
     support->reason = kDeputyReasonClaimedByOther;
-    support->text = std::string("it is a node of another delegate: ") +
+    support->text = std::string("claimed by another delegate: ") +
                     OperatorName(*graph.registration(node_index));
   } else if (support->previewed) {
     support->reason = kDeputyReasonPartitionTooSmall;
-    support->text = "the delegate looked at the partition it would be in, and let it be";
+    support->text = "the delegate previewed the node's partition, but did not claim it";
   } else if (!support->inspected) {
     support->reason = kDeputyReasonNotQueried;
-    support->text = "the delegate did not look at it";
+    support->text = "the delegate did not inspect it";
   } else {
     InferReason(graph, node_index, delegated, support);
   }

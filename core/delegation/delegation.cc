@@ -20,7 +20,7 @@ namespace {
 
 // Reasons in reports for delegates that were removed.
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
-constexpr char kRolledBack[] = "taken back: the delegate could not be applied everywhere";
+constexpr char kRolledBack[] = "rolled back: the delegate could not be applied to every subgraph";
 
 }  // namespace
 
@@ -95,7 +95,7 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
   for (int node : subgraph_->plan()) {
     if (subgraph_->node(node)->delegate != nullptr) continue;
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
-                "The delegate promised to take the whole graph; subgraph %d node %d %s: "
+                "The delegate promised to claim the whole graph; subgraph %d node %d %s: "
                 "expected a delegate, found the CPU",
                 subgraph_->index(), node, OperatorName(*subgraph_->graph().registration(node)));
   }
@@ -114,7 +114,7 @@ TfLiteStatus Delegation::ApplyOrRollback(const AppliedDelegate& delegate) {
   Rollback();
   if (!called) return status;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
-              "subgraph %d: the delegate could not be applied%s%s; the graph is as it was before",
+              "subgraph %d: the delegate could not be applied%s%s; the graph is unchanged",
               subgraph_->index(), prepare_problem_.empty() ? "" : ": ", prepare_problem_.c_str());
 }
 
@@ -275,7 +275,7 @@ TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   LeaveDelegateMode();
   if (succeeded) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-              "subgraph %d: the delegate could not say which nodes it would take",
+              "subgraph %d: the delegate could not report which nodes it supports",
               subgraph_->index());
 }
 

@@ -21,7 +21,7 @@ class Fp16Weights {
     int node, position;  // input `position` of `node`
     int widened;         // the tensor that the node reads in the model
     int fp16;            // the input of the DEQUANTIZE
-    int producer;        // that DEQUANTIZE
+    int producer;        // the DEQUANTIZE node
   };
 
   Fp16Weights() = default;

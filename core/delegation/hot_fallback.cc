@@ -86,8 +86,8 @@ bool HotFallback::OutputsHaveKnownShapes(int node_index) const {
   if (changed < 0) return true;
   const char* const name = subgraph_->tensor(changed)->name;
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
-       "subgraph %d node %d %s: tensor %d '%s': expected the shape that the replaced nodes give, "
-       "found another",
+       "subgraph %d node %d %s: tensor %d '%s': expected the shape inferred from the replaced "
+       "nodes, found another",
        subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)), changed,
        name == nullptr ? "" : name);
   return false;
@@ -474,7 +474,7 @@ bool HotFallback::RestartInference() {
   degraded_in_ = subgraph_->interpreter()->inference();
   ++statistics_.restarts;
   subgraph_->interpreter()->reporter()->Report(
-      "subgraph %d: a delegate lost its tensors; the inference starts over without it",
+      "subgraph %d: a delegate lost its tensors; the inference restarts without it",
       subgraph_->index());
   return true;
 }

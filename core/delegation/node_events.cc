@@ -40,7 +40,7 @@ std::string ProblemOf(const Collector& collector, const DeputyNodeEvent* event) 
   }
   const int64_t begin = event->begin_ns, duration = event->duration_ns;
   if (begin < 0 || duration < 0 || duration > INT64_MAX - begin) {
-    return "expected times from 0 on, found " + std::to_string(begin) + " and a duration of " +
+    return "expected non-negative times, found " + std::to_string(begin) + " and a duration of " +
            std::to_string(duration);
   }
   return collector.found.events.size() < kMaxEvents ? "" : "expected at most 65536 events";

@@ -106,8 +106,8 @@ bool Delegation::MayClaim(int node_index) {
   if (NodeSupport* support = delegates_.SupportOf(node_index)) {
     const bool excluded = placed.delegate == nullptr;
     support->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
-    support->text =
-        excluded ? "the caller keeps it on the CPU" : "the caller keeps it for another delegate";
+    support->text = excluded ? "excluded by the client: it runs on the CPU"
+                             : "pinned by the client to another delegate";
   }
   return false;
 }
@@ -132,7 +132,7 @@ bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::v
     if (support == nullptr || support->group < 0 || partition_of[support->group] != kSplit)
       return false;
     support->reason = kDeputyReasonGroup;
-    support->text = "group " + std::to_string(support->group) + " cannot stay in one partition";
+    support->text = "group " + std::to_string(support->group) + " does not fit into one partition";
     return true;
   };
   return std::erase_if(*nodes, broken) > 0;
@@ -184,8 +184,8 @@ bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
 
 TfLiteStatus Delegation::RefuseOperatorOfANode() {
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteDelegateError,
-              "subgraph %d: a delegate replaces nodes: expected an operator of its own, found that "
-              "of a node",
+              "subgraph %d: a delegate replaces nodes: expected an operator of its own, found the "
+              "operator of a node",
               subgraph_->index());
 }
 

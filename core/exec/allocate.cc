@@ -291,7 +291,7 @@ TfLiteStatus Subgraph::ReportNodeFailure(int node_index, TfLiteStatus status, co
     const char* hint = strncmp(name, "Flex", 4) == 0
                            ? "Select TensorFlow op(s), included in the given model, is(are) not "
                              "supported by this interpreter."
-                           : "Register it, or apply a delegate that takes it.";
+                           : "Register it, or apply a delegate that supports it.";
     return Fail(reporter, status, "Encountered unresolved custom op: %s.\n%s; subgraph %d node %d",
                 name, hint, index_, node_index);
   }

@@ -158,7 +158,7 @@ TfLiteStatus Interpreter::FallBackToCpu() {
     if (tensor == nullptr || tensor->allocation_type != kTfLiteArenaRw) continue;
     if (!tensor->data_is_stale) inputs.Save(index, *tensor);
   }
-  const TfLiteStatus removed = RemoveAllDelegates("removed when the CPU took over");
+  const TfLiteStatus removed = RemoveAllDelegates("removed by the CPU fallback");
   if (removed != kTfLiteOk) return removed;
   graph.Restore(inputs);
   const TfLiteStatus status = Invoke(false);

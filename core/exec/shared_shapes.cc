@@ -29,7 +29,7 @@ bool SharedShape::Holds(const TfLiteTensor& now) const {
 std::string SharedShape::Difference(const TfLiteTensor& now) const {
   return "expected " + Text(type, dims) + ", for which earlier nodes were prepared, found " +
          (now.allocation_type == allocation_type ? Text(now.type, Dims(now))
-                                                 : std::string("another kind of memory"));
+                                                 : std::string("another allocation type"));
 }
 
 void SharedShapes::BeginPlan(const Graph& graph, const std::vector<int>& plan) {

@@ -15,7 +15,7 @@ class Hash {
  public:
   template <typename Value>
   void Add(const Value& value) {
-    static_assert(std::is_scalar_v<Value>, "it has padding, or is no value");
+    static_assert(std::is_scalar_v<Value>, "expected a scalar: structs may have padding");
     if constexpr (std::is_pointer_v<Value>) {
       Add(reinterpret_cast<uintptr_t>(value));
     } else {

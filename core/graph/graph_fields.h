@@ -47,7 +47,7 @@ struct FieldsOf<TfLiteTensor> {
     visit("dims_signature", &TfLiteTensor::dims_signature, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteTensor) == 112, "a field that is new needs a row above");
+static_assert(sizeof(TfLiteTensor) == 112, "add a row above for each new field");
 
 template <>
 struct FieldsOf<TfLiteNode> {
@@ -65,7 +65,7 @@ struct FieldsOf<TfLiteNode> {
     visit("might_have_side_effect", &TfLiteNode::might_have_side_effect, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteNode) == 80, "a field that is new needs a row above");
+static_assert(sizeof(TfLiteNode) == 80, "add a row above for each new field");
 
 template <>
 struct FieldsOf<TfLiteRegistration> {
@@ -85,7 +85,7 @@ struct FieldsOf<TfLiteRegistration> {
     visit("inplace_operator", &TfLiteRegistration::inplace_operator, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteRegistration) == 88, "a field that is new needs a row above");
+static_assert(sizeof(TfLiteRegistration) == 88, "add a row above for each new field");
 
 // ---- One field ----------------------------------------------------------------------------------
 

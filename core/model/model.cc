@@ -148,7 +148,7 @@ TfLiteStatus Decoder::Spend(size_t bytes) {
   spent_ += bytes;  // At most 16 million additions of less than 2^33 each: no overflow.
   if (spent_ <= budget_) return kTfLiteOk;
   return Refuse(
-      "the same data is used again and again: expected at most %zu bytes of descriptions in a file "
+      "the same data is referenced too often: expected at most %zu bytes of descriptions in a file "
       "of %zu, found more",
       budget_, file_.size());
 }
@@ -464,7 +464,7 @@ TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
     return kTfLiteError;
   }
   const std::string damaged =
-      "its " + std::to_string(bytes.size()) + " bytes are damaged or cut short";
+      "its " + std::to_string(bytes.size()) + " bytes are damaged or truncated";
   reporter->ReportWithDetail(damaged.c_str(), "%s", kNotAFlatbuffer);
   return kTfLiteError;
 }

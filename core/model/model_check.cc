@@ -476,7 +476,7 @@ bool Validator::CheckOverlap(const OperatorDesc& op) {
   std::sort(scratch_.begin(), scratch_.end());
   for (const int32_t input : op.inputs) {
     if (input != kTfLiteOptionalTensor && Contains(scratch_, input)) {
-      return Note("expected outputs apart from the inputs, found tensor %d in both", input);
+      return Note("expected outputs that are no inputs, found tensor %d in both", input);
     }
   }
   return true;
@@ -522,7 +522,7 @@ void Validator::CheckCallDepth() {
       continue;
     }
     subgraph_ = &desc_->subgraphs[s];
-    Note("subgraph %zu: expected calls of subgraphs at most %d deep, found more or a circle", s,
+    Note("subgraph %zu: expected calls of subgraphs at most %d deep, found more or a cycle", s,
          maximum);
   }
 }

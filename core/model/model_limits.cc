@@ -15,7 +15,7 @@ std::string FindExceededLimit(const ModelCounts& counts, const Limits& limits) {
       {"metadata", counts.metadata, limits.max_nodes},
       {"tensors", counts.tensors, limits.max_tensors},
       {"operators", counts.operators, limits.max_nodes},
-      {"calls of subgraphs inside each other", counts.call_depth, limits.max_call_depth},
+      {"nested subgraph calls", counts.call_depth, limits.max_call_depth},
   };
   for (const auto& row : rows) {
     if (row.maximum >= 0 && row.found <= static_cast<size_t>(row.maximum)) continue;

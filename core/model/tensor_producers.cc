@@ -64,8 +64,8 @@ class ProducerCheck {
       if (is_input_[t]) return NoteOutput(n, i, "no subgraph input", "the input");
       if (producer_[t] != kNone) {
         char found[64];
-        std::snprintf(found, sizeof(found), "what node %d makes,", producer_[t]);
-        return NoteOutput(n, i, "a tensor that no other node makes", found);
+        std::snprintf(found, sizeof(found), "the output of node %d,", producer_[t]);
+        return NoteOutput(n, i, "a tensor without another producer", found);
       }
       producer_[t] = n;
     }
@@ -80,8 +80,8 @@ class ProducerCheck {
       const int32_t producer = producer_[static_cast<size_t>(tensor)];
       if (producer <= n) continue;
       return Note(
-          "node %d %.64s: input %zu: expected a tensor that an earlier node makes, found what node "
-          "%d makes, tensor %d '%.64s'",
+          "node %d %.64s: input %zu: expected a tensor with an earlier producer, found the output "
+          "of node %d, tensor %d '%.64s'",
           n, NodeName(n), i, producer, tensor, NameOf(tensor));
     }
     return true;

@@ -54,7 +54,7 @@ TfLiteStatus ReportPluginDelegate(TfLiteDelegate* delegate, DeputyDelegateReport
   *report = {sizeof *report, "", "", -1, -1, -1, -1};
   const PluginDelegate parts = Unwrap(delegate);
   if (parts.library == nullptr) {
-    return Fail(reporter, kTfLiteError, "expected a delegate that was made by a plug-in");
+    return Fail(reporter, kTfLiteError, "expected a delegate that was created by a plug-in");
   }
   const DeputyDelegatePlugin* plugin = parts.library->plugin();
   *uses = OptionUses(plugin, parts.options == nullptr ? GivenOptions() : *parts.options);

@@ -72,7 +72,7 @@ bool IsName(int64_t tag) {
 bool MayRepeat(int64_t tag) { return tag == DT_NEEDED || tag == DT_AUXILIARY || tag == DT_FILTER; }
 
 std::string Misplaced(const char* table) {
-  return ElfText("is damaged: the %s lies outside of what is loaded", table);
+  return ElfText("is damaged: the %s is outside of the loaded segments", table);
 }
 
 }  // namespace
@@ -134,8 +134,8 @@ std::string ElfDynamic::CheckPartners() const {
   if (!Has(DT_HASH) && !Has(DT_GNU_HASH)) return "is damaged: it has no hash table";
   if ((Value(DT_FLAGS_1) & DF_1_PIE) != 0) {
     return ElfText(
-        "is no shared object: expected ELF type %d (shared object), found a position-independent "
-        "executable",
+        "is not a shared object: expected ELF type %d (shared object), found a "
+        "position-independent executable",
         ET_DYN);
   }
   return "";
@@ -157,7 +157,7 @@ std::string ElfDynamic::CheckTables() const {
   }
   for (const int64_t tag : {DT_INIT, DT_FINI}) {
     if (Has(tag) && !image_.InMemory(Value(tag), 1, PF_X)) {
-      return "is damaged: its initialiser or finaliser is no code";
+      return "is damaged: its initialiser or finaliser is not code";
     }
   }
   return "";
@@ -177,19 +177,19 @@ std::string ElfDynamic::CheckSection(const Elf64_Shdr& section) const {
     if (section.sh_type != tags.type) continue;
     if (Value(tags.address) != section.sh_addr ||
         (tags.size != 0 && Value(tags.size) != section.sh_size)) {
-      return ElfText("is damaged: the %s is not where its section is", tags.name);
+      return ElfText("is damaged: the %s is at another address than its section", tags.name);
     }
   }
   if (section.sh_type == SHT_DYNSYM && section.sh_link < image_.sections().size()) {
     const Elf64_Shdr& strings = image_.sections()[section.sh_link];
     if (Value(DT_STRTAB) != strings.sh_addr || Value(DT_STRSZ) != strings.sh_size) {
-      return "is damaged: the string table is not where its section is";
+      return "is damaged: the string table is at another address than its section";
     }
   }
   if (section.sh_type == SHT_DYNAMIC) {
     const Elf64_Phdr* segment = image_.FindSegment(PT_DYNAMIC);
     if (segment->p_vaddr != section.sh_addr) {
-      return "is damaged: the dynamic segment is not where its section is";
+      return "is damaged: the dynamic segment is at another address than its section";
     }
   }
   return "";
@@ -201,7 +201,7 @@ std::string ElfDynamic::ReadStrings() {
   for (const auto& [tag, index] : names_) {
     std::string_view name;
     if (!Name(index, &name)) {
-      return "is damaged: the name of a library lies outside of the string table";
+      return "is damaged: the name of a library is outside of the string table";
     }
     if (tag == DT_NEEDED) needed_.push_back(name);
   }

@@ -126,7 +126,7 @@ std::string ElfImage::ReadHeader() {
     for (size_t i = 0; i < std::min<size_t>(4, file_.size()); ++i) {
       found += ElfText(" %02x", file_[i]);
     }
-    return "is no ELF file: expected it to begin with 7f 45 4c 46, found" + found;
+    return "is not an ELF file: expected it to begin with 7f 45 4c 46, found" + found;
   }
   std::string problem = ExpectHeld("the ELF header", 0, sizeof(header_));
   if (problem.empty()) problem = CheckPlatform();
@@ -136,7 +136,7 @@ std::string ElfImage::ReadHeader() {
     return ElfText("is damaged: expected ELF version 1, found %u", header_.e_version);
   }
   if (header_.e_type != ET_DYN) {
-    return ElfText("is no shared object: expected ELF type %d (shared object), found %s", ET_DYN,
+    return ElfText("is not a shared object: expected ELF type %d (shared object), found %s", ET_DYN,
                    TypeName(header_.e_type).c_str());
   }
   return "";
@@ -248,7 +248,7 @@ std::string ElfImage::CheckOther(size_t index) const {
     default:
       break;
   }
-  return sound ? "" : ElfText("is damaged: segment %zu lies outside of what is loaded", index);
+  return sound ? "" : ElfText("is damaged: segment %zu is outside of the loaded segments", index);
 }
 
 // Each note contains its size. Notes are aligned to eight bytes if the segment is, else to four.
@@ -260,7 +260,7 @@ std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
     if (left < sizeof(Elf64_Nhdr)) return "";  // padding
     const auto note = At<Elf64_Nhdr>(segment.p_offset + at);
     const uint64_t name_end = rounded(sizeof(note) + uint64_t{note.n_namesz});
-    if (name_end + note.n_descsz > left) return "is damaged: a note is cut off";
+    if (name_end + note.n_descsz > left) return "is damaged: a note is truncated";
     at += rounded(name_end + note.n_descsz);
   }
   return "";
@@ -330,7 +330,7 @@ std::string ElfImage::ReadSections() {
   for (unsigned i = 0; i < header_.e_shnum; ++i) {
     sections_.push_back(At<Elf64_Shdr>(header_.e_shoff + i * sizeof(Elf64_Shdr)));
     if ((sections_[i].sh_flags & SHF_ALLOC) != 0 && !IsLoaded(sections_[i])) {
-      return ElfText("is damaged: section %u lies outside of what is loaded", i);
+      return ElfText("is damaged: section %u is outside of the loaded segments", i);
     }
   }
   return "";

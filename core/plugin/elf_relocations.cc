@@ -147,7 +147,7 @@ std::string RelocationReader::ReadTable(int64_t address, int64_t size, Check che
     const auto relocation = image_.At<Elf64_Rela>(offset + i * sizeof(Elf64_Rela));
     const Kind kind = KindOf(ELF64_R_TYPE(relocation.r_info));
     if (!IsSound(relocation, kind) || !(this->*check)(relocation, kind)) {
-      return ElfText("is damaged: relocation %llu of %llu points nowhere",
+      return ElfText("is damaged: relocation %llu of %llu has an invalid target",
                      static_cast<unsigned long long>(i), static_cast<unsigned long long>(count));
     }
     if (kind != Kind::kNone) {
@@ -219,12 +219,12 @@ std::string RelocationReader::CheckRelativeCount() const {
   if (relative == 0) return "";
   if (relative > dynamic_.Value(DT_RELASZ) / sizeof(Elf64_Rela) ||
       !image_.Locate(dynamic_.Value(DT_RELA), dynamic_.Value(DT_RELASZ), &offset)) {
-    return "is damaged: it has fewer relocations than it says";
+    return "is damaged: it has fewer relocations than it declares";
   }
   for (uint64_t i = 0; i < relative; ++i) {
     const auto relocation = image_.At<Elf64_Rela>(offset + i * sizeof(Elf64_Rela));
     if (KindOf(ELF64_R_TYPE(relocation.r_info)) != Kind::kRelative) {
-      return "is damaged: it has fewer relative relocations than it says";
+      return "is damaged: it has fewer relative relocations than it declares";
     }
   }
   return "";
@@ -249,7 +249,7 @@ std::string RelocationReader::ReadRelative() {
     }
     next += 63 * 8;
   }
-  return sound ? "" : "is damaged: a relative relocation points nowhere";
+  return sound ? "" : "is damaged: a relative relocation has an invalid target";
 }
 
 // The addend is stored at the address to which the sum is written.
@@ -269,7 +269,7 @@ std::string RelocationReader::SortPlaces() {
     return b.address - a.address < a.bytes;
   };
   const bool sound = std::adjacent_find(places_.begin(), places_.end(), overlap) == places_.end();
-  return sound ? "" : "is damaged: two relocations write to one place";
+  return sound ? "" : "is damaged: two relocations write to one address";
 }
 
 // ---- Functions that the loader calls ------------------------------------------------------------
@@ -281,7 +281,7 @@ std::string RelocationReader::CheckFunctionTable() const {
   uint64_t offset = 0;
   if (!dynamic_.Has(DT_PLTGOT) || !image_.InMemory(table, 24, PF_R | PF_W) ||
       !image_.Locate(table, 24, &offset)) {
-    return "is damaged: the table of functions lies outside of what is loaded";
+    return "is damaged: the table of functions is outside of the loaded segments";
   }
   const bool is_free =
       image_.At<uint64_t>(offset + 8) == 0 && image_.At<uint64_t>(offset + 16) == 0;
@@ -295,7 +295,7 @@ std::string RelocationReader::CheckCalls(int64_t address, int64_t size) const {
         std::lower_bound(places_.begin(), places_.end(), wanted,
                          [](const Place& place, uint64_t a) { return place.address < a; });
     if (found == places_.end() || found->address != wanted || !found->is_code) {
-      return ElfText("is damaged: %s %llu is no code",
+      return ElfText("is damaged: %s %llu is not code",
                      address == DT_INIT_ARRAY ? "initialiser" : "finaliser",
                      static_cast<unsigned long long>(at / 8));
     }

@@ -13,7 +13,8 @@ namespace {
 // Upper bound that only malicious files exceed; limits the time of the checks.
 constexpr uint64_t kMaxSymbols = uint64_t{1} << 28;
 
-constexpr const char* kBadHash = "is damaged: its hash table has no end or lies outside of it";
+constexpr const char* kBadHash =
+    "is damaged: its hash table has no end or is outside of the loaded segments";
 
 }  // namespace
 
@@ -41,7 +42,7 @@ std::string ElfSymbols::Count() {
   if (count_ == 0 && !CountByGnuHash()) return kBadHash;
   if (count_ > kMaxSymbols ||
       !image_.Locate(dynamic_.Value(DT_SYMTAB), count_ * sizeof(Elf64_Sym), &symbols_)) {
-    return "is damaged: the symbol table lies outside of what is loaded";
+    return "is damaged: the symbol table is outside of the loaded segments";
   }
   return "";
 }
@@ -138,7 +139,7 @@ std::string ElfSymbols::CheckSymbols() const {
     const Elf64_Sym entry = symbol(i);
     std::string_view ignored;
     if (!dynamic_.Name(entry.st_name, &ignored)) {
-      return Problem(i, "has a name that lies outside of the string table");
+      return Problem(i, "has a name that is outside of the string table");
     }
     if (entry.st_shndx != SHN_UNDEF) {
       std::string problem = CheckDefined(i, entry);
@@ -157,11 +158,11 @@ std::string ElfSymbols::CheckDefined(uint64_t index, const Elf64_Sym& entry) con
   if (type == STT_TLS) {
     const Elf64_Phdr* threads = image_.FindSegment(PT_TLS);
     if (threads != nullptr && entry.st_value <= threads->p_memsz) return "";
-    return Problem(index, "lies outside of the thread-local memory");
+    return Problem(index, "is outside of the thread-local memory");
   }
-  if (!image_.IsNear(entry.st_value)) return Problem(index, "lies outside of what is loaded");
+  if (!image_.IsNear(entry.st_value)) return Problem(index, "is outside of the loaded segments");
   const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
-  if (is_code && !image_.InMemory(entry.st_value, 1, PF_X)) return Problem(index, "is no code");
+  if (is_code && !image_.InMemory(entry.st_value, 1, PF_X)) return Problem(index, "is not code");
   return "";
 }
 

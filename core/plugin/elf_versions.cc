@@ -12,7 +12,8 @@
 namespace deputy {
 namespace {
 
-constexpr const char* kOutside = "is damaged: the symbols' versions lie outside of what is loaded";
+constexpr const char* kOutside =
+    "is damaged: the symbols' versions are outside of the loaded segments";
 
 // The bits of a version number; the top bit of 16 marks a hidden symbol.
 constexpr unsigned kNumberMask = 0x7fff;
@@ -69,7 +70,7 @@ std::string VersionReader::ReadNeeded() {
     }
     // The loader aborts the process if it has not loaded this library.
     if (!dynamic_.Needs(name) && !IsInProcess(name)) {
-      return "is damaged: it needs versions of a library that it does not need";
+      return "is damaged: it needs versions of a library that is not among its dependencies";
     }
     std::string problem = ReadNeededOf(address, library);
     if (!problem.empty()) return problem;
@@ -115,13 +116,14 @@ std::string VersionReader::CheckSymbols(uint64_t count) const {
   if (!dynamic_.Has(DT_VERSYM)) return "";
   uint64_t offset = 0;
   if (!image_.Locate(dynamic_.Value(DT_VERSYM), count * 2, &offset)) return kOutside;
-  if (numbers_.empty()) return "is damaged: its symbols have versions that are nowhere";
+  if (numbers_.empty())
+    return "is damaged: its symbols have versions, but no version is defined or needed";
   for (uint64_t i = 0; i < count; ++i) {
     const unsigned number = image_.At<uint16_t>(offset + i * 2) & kNumberMask;
     if (number > VER_NDX_GLOBAL && numbers_.count(number) == 0) {
-      return ElfText("is damaged: symbol %llu of %llu has version %u, which is nowhere",
-                     static_cast<unsigned long long>(i), static_cast<unsigned long long>(count),
-                     number);
+      return ElfText(
+          "is damaged: symbol %llu of %llu has version %u, which is not defined or needed",
+          static_cast<unsigned long long>(i), static_cast<unsigned long long>(count), number);
     }
   }
   return "";

@@ -106,7 +106,7 @@ std::string PluginLibrary::name() const {
 }
 
 std::string PluginLibrary::Open(bool allow_stable) {
-  if (path_.empty()) return "no path given, expected that of a shared object";
+  if (path_.empty()) return "no path given, expected the path of a shared object";
   const PluginFile file = InspectPluginFile(path_);
   if (!file.problem.empty()) return file.problem;
   const bool as_stable = file.is_stable && allow_stable;
@@ -125,7 +125,7 @@ std::string PluginLibrary::OpenInProcess(int flags, bool allow_stable) {
   handle_ = OpenLibrary(path_, flags, &problem);
   if (handle_ == nullptr) {
     const bool is_here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
-    return is_here ? problem + "; for the file in this folder say ./" + path_ : problem;
+    return is_here ? problem + "; to load the file in this directory, use ./" + path_ : problem;
   }
   return FindFunctions(allow_stable);
 }

@@ -210,7 +210,7 @@ const DeputyDelegatePlugin* PluginOf(const PluginDelegate& delegate) {
 }
 
 std::string PathOf(const PluginDelegate& delegate) {
-  return delegate.library == nullptr ? "a delegate of no plug-in" : delegate.library->path();
+  return delegate.library == nullptr ? "a delegate without a plug-in" : delegate.library->path();
 }
 
 // Calls an optional function of a plug-in; reports the reason of a failure.
@@ -262,7 +262,8 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
   if (delegate == nullptr) return;
   const Wrapper* wrapper = WrapperOf(delegate);
   if (wrapper == nullptr) {
-    reporter->Report("Cannot delete a delegate that was not made from a plug-in by this library.");
+    reporter->Report(
+        "Cannot delete a delegate that was not created from a plug-in by this library.");
     return;
   }
   CallDestroy(observer, *wrapper);

@@ -33,8 +33,8 @@ class MappedFile {
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts = {};
     if (file_ < 0 || fstat(file_, &facts) != 0) return "cannot be read: " + SystemText();
-    if (S_ISDIR(facts.st_mode)) return "is a folder, expected a shared object";
-    if (!S_ISREG(facts.st_mode)) return "is no regular file, expected a shared object";
+    if (S_ISDIR(facts.st_mode)) return "is a directory, expected a shared object";
+    if (!S_ISREG(facts.st_mode)) return "is not a regular file, expected a shared object";
     size_ = static_cast<size_t>(facts.st_size);
     if (size_ == 0) return "is empty, expected a shared object";
     bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);

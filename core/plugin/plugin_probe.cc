@@ -103,8 +103,7 @@ std::string ProbeInChild(const std::function<void()>& load, int timeout_ms) {
   const int status = Reap(child, end != End::kDone);
   if (end == End::kDone) return "";
   if (end == End::kExited) return Describe(status);
-  return "did not come to an end of loading within " + std::to_string(timeout_ms) +
-         " ms in a child process";
+  return "did not finish loading within " + std::to_string(timeout_ms) + " ms in a child process";
 }
 
 }  // namespace deputy

@@ -225,7 +225,7 @@ void Validation::CheckInit(const Call& call, void* user_data) {
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
-           "returns (void*)-1; runtimes before TensorFlow 2.20 take it for user data");
+           "returns (void*)-1; runtimes before TensorFlow 2.20 treat it as user data");
     return;
   }
   for (const auto& [key, other] : kernels_) {

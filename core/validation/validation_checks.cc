@@ -176,7 +176,7 @@ void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   const bool was_unowned_or_own = before.delegate == nullptr || call->IsDelegate(before.delegate);
   const bool is_unowned_or_own = now.delegate == nullptr || call->IsDelegate(now.delegate);
   if (!was_unowned_or_own || (Is(change, "delegate") && !is_unowned_or_own)) {
-    Report(Rule::kForeignHandle, call, index, "changes %s, which is another delegate's",
+    Report(Rule::kForeignHandle, call, index, "changes %s, which belongs to another delegate",
            change.name);
     return;
   }
@@ -189,10 +189,10 @@ void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   }
   if (Is(change, "data_is_stale") && now.data_is_stale) {
     if (role == Role::kOther || role == Role::kInput) {
-      Report(Rule::kStaleForeignTensor, call, index, "is called stale, but is not its output");
+      Report(Rule::kStaleForeignTensor, call, index, "is marked stale, but is not its output");
     } else if (now.buffer_handle == kTfLiteNullBufferHandle) {
       Report(Rule::kStaleWithoutHandle, call, index,
-             "is called stale, but there is no buffer handle to read it from");
+             "is marked stale, but has no buffer handle to read it from");
     }
   }
   const bool has_handle = now.buffer_handle > kTfLiteNullBufferHandle;
@@ -239,7 +239,7 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
       const bool before = damage.kind == GuardedContents::Damage::Kind::kBefore;
       Report(Rule::kWritesOutsideOutput, call, damage.tensor,
              "writes %zu bytes %s the tensor, %zu bytes from its %s", damage.bytes,
-             before ? "before" : "behind", damage.offset, before ? "beginning" : "end");
+             before ? "before" : "after", damage.offset, before ? "beginning" : "end");
       return;
     }
     const bool input = call->before->roles[static_cast<size_t>(damage.tensor)] == Role::kInput;

@@ -37,7 +37,7 @@ bool Validation::EnterFunction(Subgraph* subgraph, const char* function) {
   if (call == nullptr) {
     Report(Rule::kContextAfterCall, nullptr, -1,
            "%s of subgraph %d is called while no callback runs; a context is valid only inside the "
-           "call that it is handed to",
+           "call that it is passed to",
            function, subgraph->index());
     return false;
   }
@@ -64,7 +64,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
   const int index = subgraph->IndexOf(tensor);
   if (index < 0) {
     Report(Rule::kIndexOutOfRange, call, -1,
-           "resizes a tensor that is none of the context's; the array moves when tensors are "
+           "resizes a tensor that does not belong to the context; the array moves when tensors are "
            "added");
     return;
   }
@@ -86,10 +86,10 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
   }
   if (call->subject.callback == Callback::kInvoke) {
     Report(Rule::kShapeInInvoke, call, index,
-           "gets another shape than was prepared, and is no dynamic tensor");
+           "gets another shape than was prepared, but is not dynamic");
   } else if (DelegationOf(subgraph).applying() && IsStatic(call->flags)) {
     Report(Rule::kShapeInPrepare, call, index,
-           "gets another shape than the nodes give it that the delegate replaced");
+           "gets another shape than the replaced nodes compute");
   }
 }
 
@@ -105,7 +105,8 @@ void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
   if (count < 0) Report(Rule::kIndexOutOfRange, call, -1, "adds %d tensors", count);
   if (call->before == nullptr) return;
   if (call->subject.callback == Callback::kInvoke) {
-    Report(Rule::kAddsTensorsInInvoke, call, -1, "adds %d tensors; that is for prepare", count);
+    Report(Rule::kAddsTensorsInInvoke, call, -1,
+           "adds %d tensors, which is allowed in prepare only", count);
   }
 }
 
@@ -159,7 +160,7 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
     if (seen[static_cast<size_t>(node)]) {
       Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is listed twice", function, node);
     } else if (subgraph->node(node)->delegate != nullptr) {
-      Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is a delegate's", function, node);
+      Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d belongs to a delegate", function, node);
     } else if (std::find(plan.begin(), plan.end(), node) == plan.end()) {
       Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is not in the execution plan", function,
              node);

@@ -18,7 +18,7 @@ inline TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
     const int output = node->outputs->data[i];
     for (int k = 0; k < node->inputs->size; ++k) {
       if (output < 0 || node->inputs->data[k] != output) continue;
-      return KernelError(context, "expected outputs apart from the inputs, found tensor %d in both",
+      return KernelError(context, "expected outputs that are no inputs, found tensor %d in both",
                          output);
     }
   }
