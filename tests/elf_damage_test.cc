@@ -321,8 +321,8 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
         "a relative relocation has an invalid target"},
        {"initialiser that is no code",
         [](Victim* v) { *v->Table<uint64_t>(DT_INIT_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
-         "initialiser 0 is not code"},
-        {"finaliser without a relocation",
+        "initialiser 0 is not code"},
+       {"finaliser without a relocation",
         [](Victim* v) { v->Value(DT_FINI_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
         "finaliser 0 is not code"}});
 }
