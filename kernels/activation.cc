@@ -105,7 +105,7 @@ class QuantizedRelu {
   int32_t operator()(int32_t x) const {
     return Shifted(Multiply(x - zero_in_, multiplier_), zero_out_, range_);
   }
-  FixedBend AsVectors() const {
+  FixedPiecewise AsVectors() const {
     return {zero_in_, zero_out_, multiplier_, multiplier_, 1, 1, {range_.low, range_.high}};
   }
 
@@ -133,7 +133,7 @@ class QuantizedLeakyRelu {
     if (value < 0 && negative_slope_) steps = -steps;
     return Shifted(steps, zero_out_, range_);
   }
-  FixedBend AsVectors() const {
+  FixedPiecewise AsVectors() const {
     const int32_t sign_out = negative_slope_ ? -1 : 1;
     return {zero_in_, zero_out_, identity_, slope_, 1, sign_out, {range_.low, range_.high}};
   }
@@ -241,7 +241,7 @@ TfLiteStatus EvalRelu(TfLiteContext* context, TfLiteNode* node) {
           [bounds](float x) { return std::min(std::max(x, bounds.low), bounds.high); });
     case kTfLiteInt16: {
       const QuantizedRelu relu(input, output, bounds);
-      return MapBend(context, input, output, relu.AsVectors(), relu);
+      return MapPiecewise(context, input, output, relu.AsVectors(), relu);
     }
     default:
       return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
@@ -278,7 +278,7 @@ TfLiteStatus EvalLeakyRelu(TfLiteContext* context, TfLiteNode* node) {
                         [=](float x) { return x > 0.0f ? x : x * alpha; });
     case kTfLiteInt16: {
       const QuantizedLeakyRelu relu(input, output, alpha);
-      return MapBend(context, input, output, relu.AsVectors(), relu);
+      return MapPiecewise(context, input, output, relu.AsVectors(), relu);
     }
     default:
       return MapBytes(context, DataOf<TableData>(node).bytes, input, output);
@@ -404,9 +404,9 @@ class QuantizedHardSwish {
   }
   static int16_t RoundingShiftRight16(int16_t value, int bits) {
     const auto mask = static_cast<int16_t>((int64_t{1} << bits) - 1);
-    const auto rest = static_cast<int16_t>(value & mask);
+    const auto remainder = static_cast<int16_t>(value & mask);
     const int threshold = (mask >> 1) + (value < 0 ? 1 : 0);
-    return static_cast<int16_t>((value >> bits) + (rest > threshold ? 1 : 0));
+    return static_cast<int16_t>((value >> bits) + (remainder > threshold ? 1 : 0));
   }
 
   int32_t zero_in_, zero_out_;

@@ -30,7 +30,7 @@
 namespace deputy {
 namespace {
 
-constexpr uint32_t kQuantisedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
+constexpr uint32_t kQuantizedTypes = kInt8Bit | kUInt8Bit | kInt16Bit;
 
 struct Product;
 // Only MUL supports complex numbers.
@@ -165,7 +165,7 @@ TfLiteStatus PrepareShift(TfLiteContext* context, const TfLiteTensor* const tens
   return kTfLiteOk;
 }
 
-TfLiteStatus PrepareQuantised(TfLiteContext* context, TfLiteFusedActivation activation,
+TfLiteStatus PrepareQuantized(TfLiteContext* context, TfLiteFusedActivation activation,
                               const TfLiteTensor* const tensors[3], bool int16_has_zero_points,
                               bool may_shift, ArithmeticData* data) {
   const bool is_int16 = tensors[0]->type == kTfLiteInt16;
@@ -187,7 +187,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   const TfLiteTensor* b = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantisedTypes | kComplexTypes<Operator>));
+  DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantizedTypes | kComplexTypes<Operator>));
   if (a->type == kTfLiteComplex64 && params.activation != kTfLiteActNone) {
     return TensorError(context, a, "expected real numbers for the fused activation");
   }
@@ -199,10 +199,10 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const bool has_scale =
       a->params.scale != 0.0f || b->params.scale != 0.0f || output->params.scale != 0.0f;
   const bool may_be_plain = (Operator::kTypes & TypeBit(a->type)) != 0;
-  if ((kQuantisedTypes & TypeBit(a->type)) != 0 && (has_scale || !may_be_plain)) {
+  if ((kQuantizedTypes & TypeBit(a->type)) != 0 && (has_scale || !may_be_plain)) {
     bool may_shift = false;
     if constexpr (requires { params.pot_scale_int16; }) may_shift = params.pot_scale_int16;
-    DEPUTY_TRY(PrepareQuantised(context, params.activation, tensors,
+    DEPUTY_TRY(PrepareQuantized(context, params.activation, tensors,
                                 std::is_same_v<Operator, Quotient>, may_shift, &data));
   }
   return data.plan.Prepare(context, a, b, output);
@@ -267,8 +267,8 @@ class FloatSum {
 
   // With larger factors sums would lose bits; these use ScaledSum.
   bool is_exact_enough() const {
-    constexpr float kMost = 4096;
-    return factor_a_ < kMost && std::fabs(factor_b_) < kMost;
+    constexpr float kMaxFactor = 4096;
+    return factor_a_ < kMaxFactor && std::fabs(factor_b_) < kMaxFactor;
   }
 
   QuantizedSum AsVectors() const {
@@ -444,7 +444,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
 template <template <typename> typename Function>
 TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
-  return DispatchType<kQuantisedTypes>(context, a, [&](auto tag) {
+  return DispatchType<kQuantizedTypes>(context, a, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return Run<T>(context, node,
                   Function<T>(a, Input(context, node, 1), Output(context, node, 0),
@@ -474,7 +474,7 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   const TfLiteTensor* b = Input(context, node, 1);
   const TfLiteTensor* output = Output(context, node, 0);
-  return DispatchType<kQuantisedTypes>(context, a, [&](auto tag) {
+  return DispatchType<kQuantizedTypes>(context, a, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (sizeof(T) == 1) {
       const FloatSum<T, sign> sum(a, b, output, data.int_range);
@@ -573,7 +573,7 @@ TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
 
 // Reports divisors of 0, which integer types do not support.
 TfLiteStatus CheckDivisors(TfLiteContext* context, const TfLiteTensor* divisor) {
-  return DispatchType<kQuantisedTypes | kInt32Bit>(context, divisor, [&](auto tag) {
+  return DispatchType<kQuantizedTypes | kInt32Bit>(context, divisor, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int32_t zero = divisor->type == kTfLiteInt32 ? 0 : divisor->params.zero_point;
     const T* values = Data<T>(divisor);
@@ -729,7 +729,7 @@ constexpr OpDef Row(const char* name, TfLiteBuiltinOperator code, int max_versio
           .code = code,
           .min_version = 1,
           .max_version = max_version,
-          .types = Operator::kTypes | kQuantisedTypes | kComplexTypes<Operator>,
+          .types = Operator::kTypes | kQuantizedTypes | kComplexTypes<Operator>,
           .options = {1, member},
           .params_size = sizeof(Params),
           .parse = &ParseOptions<member, Params, fill>,

@@ -77,7 +77,8 @@ TfLiteStatus EvalSpectrogram(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
   const int64_t length = TransformLength(data), channels = Dim(input, 1);
-  DEPUTY_TRY(CheckRoom(context, output, length, 2 * sizeof(Complex), "numbers of a transform"));
+  DEPUTY_TRY(
+      CheckContainerSize(context, output, length, 2 * sizeof(Complex), "numbers of a transform"));
   const Fourier fourier(length);
   const std::vector<double> window = HannWindow(data.window_size);
   std::vector<Complex> values(static_cast<size_t>(length));
@@ -161,7 +162,7 @@ TfLiteStatus CheckMfcc(TfLiteContext* context, const TfLiteNode* node) {
   }
   const int64_t numbers = int64_t{data.coefficients} * data.bands + 2 * int64_t{data.bands} +
                           2 * int64_t{Dim(input, 2)};
-  return CheckRoom(context, input, numbers, sizeof(double), "numbers of a filter bank");
+  return CheckContainerSize(context, input, numbers, sizeof(double), "numbers of a filter bank");
 }
 
 // Bands of equal width on the mel scale. Each is a triangle that overlaps half of each neighbour: a
@@ -180,14 +181,14 @@ class MelBands {
     if (!is_within_ || first >= frequencies) return;
     first_ = static_cast<int>(first);
     last_ = static_cast<int>(last);
-    const auto centre = [&](int band) { return low + width * (band + 1); };
+    const auto center = [&](int band) { return low + width * (band + 1); };
     int band = 0;
     for (int i = first_; i <= last_; ++i) {
       const double mel = MelOf(i * hertz);
-      while (band < data.bands && centre(band) < mel) ++band;
+      while (band < data.bands && center(band) < mel) ++band;
       // From the previous centre, or the lower limit, to this one.
-      const double before = band == 0 ? low : centre(band - 1);
-      parts_[static_cast<size_t>(i)] = {band - 1, (centre(band) - mel) / (centre(band) - before)};
+      const double before = band == 0 ? low : center(band - 1);
+      parts_[static_cast<size_t>(i)] = {band - 1, (center(band) - mel) / (center(band) - before)};
     }
   }
 

@@ -109,9 +109,9 @@ T FloorModulo(T a, T b) {
 
 template <typename T>
 T ShiftRight(T x, T bits) {
-  constexpr int kMost = static_cast<int>(8 * sizeof(T)) - 1;
+  constexpr int kMaxShift = static_cast<int>(8 * sizeof(T)) - 1;
   if (bits <= 0) return x;
-  return static_cast<T>(x >> (bits > kMost ? kMost : static_cast<int>(bits)));
+  return static_cast<T>(x >> (bits > kMaxShift ? kMaxShift : static_cast<int>(bits)));
 }
 
 // Both inputs are rescaled to a common scale with 7 more bits, so that the square still fits in 32
@@ -169,17 +169,17 @@ TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loo
 // Checks fine(element) for every element of the tensor.
 template <typename T, typename Predicate>
 TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
-                       const Predicate& fine) {
+                       const Predicate& is_valid) {
   const std::span values(Data<T>(tensor), static_cast<size_t>(ElementCount(tensor)));
   // Tests whole blocks without branches, so that the loop is vectorised.
   constexpr size_t kBlock = 64;
   size_t first = 0;
   int wrong = 0;
   for (; wrong == 0 && first + kBlock <= values.size(); first += kBlock) {
-    for (size_t i = 0; i < kBlock; ++i) wrong |= fine(values[first + i]) ? 0 : 1;
+    for (size_t i = 0; i < kBlock; ++i) wrong |= is_valid(values[first + i]) ? 0 : 1;
   }
-  if (wrong == 0 && std::ranges::all_of(values.subspan(first), fine)) return kTfLiteOk;
-  const auto bad = std::ranges::find_if_not(values, fine);
+  if (wrong == 0 && std::ranges::all_of(values.subspan(first), is_valid)) return kTfLiteOk;
+  const auto bad = std::ranges::find_if_not(values, is_valid);
   return TensorError(context, tensor, "expected %s, found %g in element %lld", expected,
                      static_cast<double>(*bad), static_cast<long long>(bad - values.begin()));
 }

@@ -59,10 +59,10 @@ void CastElements(const void* values, int64_t count, void* out) {
 
 // Nonzero values are true; NaN is, too.
 template <typename From>
-void CastToTruth(const void* values, int64_t count, void* out) {
+void CastToBool(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   uint8_t* to = static_cast<uint8_t*>(out);
-  if (const auto loop = Cpu().vector.truth.of<From>()) return loop(from, count, to);
+  if (const auto loop = Cpu().vector.to_bool.of<From>()) return loop(from, count, to);
   for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
 }
 
@@ -111,7 +111,7 @@ class Casting {
   TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
     in_bytes_ = BytesOf(input);
     out_bytes_ = BytesOf(output);
-    if (output->type == kTfLiteBool) return PlanTruth(context, input);
+    if (output->type == kTfLiteBool) return PlanBool(context, input);
     if (input->type == kTfLiteComplex64) {
       Add(&TakeRealParts);
       return AddFromHub<float, kRealTypes>(context, output);
@@ -184,14 +184,14 @@ class Casting {
     return AddFromHub<Hub, types>(context, output);
   }
 
-  TfLiteStatus PlanTruth(TfLiteContext* context, const TfLiteTensor* input) {
+  TfLiteStatus PlanBool(TfLiteContext* context, const TfLiteTensor* input) {
     if (input->type == kTfLiteComplex64) {
       Add(&TakeRealParts);
-      Add(&CastToTruth<float>);
+      Add(&CastToBool<float>);
       return kTfLiteOk;
     }
     return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      Add(&CastToTruth<Signed<typename decltype(tag)::type>>);  // independent of the sign
+      Add(&CastToBool<Signed<typename decltype(tag)::type>>);  // independent of the sign
       return kTfLiteOk;
     });
   }

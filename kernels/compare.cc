@@ -37,7 +37,7 @@ constexpr uint32_t kSelectTypes = kMovedNumberBits;
 
 struct CompareData {
   BroadcastPlan plan;
-  bool quantised = false;  // compares real numbers instead of quantised values
+  bool is_quantized = false;  // compares real numbers instead of quantised values
 };
 
 bool HasScale(const TfLiteTensor* tensor) { return tensor->params.scale != 0.0f; }
@@ -52,10 +52,10 @@ TfLiteStatus PrepareComparison(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, a, types));
   DEPUTY_TRY(CheckSameType(context, b, a));
   output->type = kTfLiteBool;
-  const bool can_be_quantised = a->type == kTfLiteInt8 || a->type == kTfLiteUInt8 ||
+  const bool can_be_quantized = a->type == kTfLiteInt8 || a->type == kTfLiteUInt8 ||
                                 (int16_by_value && a->type == kTfLiteInt16);
-  data.quantised = can_be_quantised && (HasScale(a) || HasScale(b));
-  if (data.quantised) {
+  data.is_quantized = can_be_quantized && (HasScale(a) || HasScale(b));
+  if (data.is_quantized) {
     DEPUTY_TRY(CheckQuantized(context, a));
     DEPUTY_TRY(CheckQuantized(context, b));
   }
@@ -124,7 +124,7 @@ struct Comparison {
 };
 
 template <typename Base>
-constexpr Comparison MadeOf(CompareLoops VectorKernels::*loops, bool swapped, bool negated) {
+constexpr Comparison ComparisonOf(CompareLoops VectorKernels::*loops, bool swapped, bool negated) {
   return {loops,
           {{&CompareReference<Base, float>},
            {&CompareReference<Base, int32_t>},
@@ -132,14 +132,14 @@ constexpr Comparison MadeOf(CompareLoops VectorKernels::*loops, bool swapped, bo
           swapped,
           negated};
 }
-constexpr Comparison kEqual = MadeOf<std::equal_to<>>(&VectorKernels::equal, false, false);
-constexpr Comparison kNotEqual = MadeOf<std::equal_to<>>(&VectorKernels::equal, false, true);
-constexpr Comparison kLess = MadeOf<std::less<>>(&VectorKernels::less, false, false);
-constexpr Comparison kGreater = MadeOf<std::less<>>(&VectorKernels::less, true, false);
+constexpr Comparison kEqual = ComparisonOf<std::equal_to<>>(&VectorKernels::equal, false, false);
+constexpr Comparison kNotEqual = ComparisonOf<std::equal_to<>>(&VectorKernels::equal, false, true);
+constexpr Comparison kLess = ComparisonOf<std::less<>>(&VectorKernels::less, false, false);
+constexpr Comparison kGreater = ComparisonOf<std::less<>>(&VectorKernels::less, true, false);
 constexpr Comparison kLessEqual =
-    MadeOf<std::less_equal<>>(&VectorKernels::less_or_equal, false, false);
+    ComparisonOf<std::less_equal<>>(&VectorKernels::less_or_equal, false, false);
 constexpr Comparison kGreaterEqual =
-    MadeOf<std::less_equal<>>(&VectorKernels::less_or_equal, true, false);
+    ComparisonOf<std::less_equal<>>(&VectorKernels::less_or_equal, true, false);
 
 // Compares elements of T after conversion to a type that has a loop.
 template <typename T, typename Wide>
@@ -153,7 +153,7 @@ TfLiteStatus CompareWidened(TfLiteContext* context, TfLiteNode* node, const Comp
 }
 
 template <typename T>
-TfLiteStatus CompareQuantised(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
+TfLiteStatus CompareQuantized(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
   FixedLoop<T> loop = Cpu().vector.fixed.of<T>();
   if (loop == nullptr) loop = &FixedReference<T>;
   const auto widen_by = [loop](const FixedScale& scale) {
@@ -170,28 +170,28 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
   if constexpr (kIsShortFloat<T>) {
     return CompareWidened<T, float>(context, node, compare);
   } else if constexpr (sizeof(T) <= 2) {
-    return data.quantised ? CompareQuantised<T>(context, node, compare)
-                          : CompareWidened<T, int32_t>(context, node, compare);
+    return data.is_quantized ? CompareQuantized<T>(context, node, compare)
+                             : CompareWidened<T, int32_t>(context, node, compare);
   } else {
     return RunVectors<T, uint8_t>(context, node, data.plan, compare);
   }
 }
 
 // Converts nonzero bytes to 1; an input that does not move is repeated `count` times.
-void AsTruths(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
+void ToBools(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   if (!moves) {
     std::memset(out, *in != 0 ? 1 : 0, static_cast<size_t>(count));
-  } else if (const auto truth = Cpu().vector.truth.of<int8_t>()) {
-    truth(reinterpret_cast<const int8_t*>(in), count, out);
+  } else if (const auto to_bool = Cpu().vector.to_bool.of<int8_t>()) {
+    to_bool(reinterpret_cast<const int8_t*>(in), count, out);
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? 1 : 0;
   }
 }
 
 // Compares sixteen bools at a time: bools that differ have different bits.
-TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negated) {
-  typedef uint64_t Truths __attribute__((vector_size(16)));
-  constexpr size_t kTogether = sizeof(Truths);
+TfLiteStatus CompareBools(TfLiteContext* context, TfLiteNode* node, bool negated) {
+  typedef uint64_t Bools __attribute__((vector_size(16)));
+  constexpr size_t kTogether = sizeof(Bools);
   static_assert(kWidenedCount % kTogether == 0);
   const uint64_t flip = negated ? 0 : 0x0101010101010101;
   return RunVectors<uint8_t>(
@@ -199,10 +199,10 @@ TfLiteStatus CompareTruths(TfLiteContext* context, TfLiteNode* node, bool negate
         uint8_t a[kWidenedCount], b[kWidenedCount];
         for (int64_t first = 0; first < run.count; first += kWidenedCount) {
           const int64_t count = std::min(run.count - first, kWidenedCount);
-          AsTruths(run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
-          AsTruths(run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
+          ToBools(run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
+          ToBools(run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
           for (size_t i = 0; i < static_cast<size_t>(count); i += kTogether) {
-            Truths left, right;
+            Bools left, right;
             std::memcpy(&left, a + i, kTogether);
             std::memcpy(&right, b + i, kTogether);
             left ^= right ^ flip;
@@ -236,7 +236,7 @@ template <const Comparison& compare>
 TfLiteStatus EvalEquality(TfLiteContext* context, TfLiteNode* node) {
   switch (Input(context, node, 0)->type) {
     case kTfLiteBool:
-      return CompareTruths(context, node, compare.negated);
+      return CompareBools(context, node, compare.negated);
     case kTfLiteString:
       return CompareStrings(context, node, compare.negated);
     default:
@@ -315,23 +315,23 @@ TfLiteStatus PlanSelect(TfLiteContext* context, const TfLiteTensor* const inputs
   int dims[kMaxRank];
   int64_t pitch[3] = {1, 1, 1};
   for (int axis = data->rank - 1; axis >= 0; --axis) {
-    SelectData::Axis& place = data->axes[static_cast<size_t>(axis)];
-    place = {};
+    SelectData::Axis& output_axis = data->axes[static_cast<size_t>(axis)];
+    output_axis = {};
     for (int i = 0; i < 3; ++i) {
       const int at = axis - (data->rank - Rank(inputs[i]));
       const int extent = at < 0 ? 1 : Dim(inputs[i], at);
       if (extent == 1) continue;
-      if (place.extent != 1 && place.extent != extent) {
+      if (output_axis.extent != 1 && output_axis.extent != extent) {
         return TensorError(context, inputs[i],
                            "expected a shape that broadcasts with the other inputs, found %d "
                            "against %lld in dimension %d from the end",
-                           extent, static_cast<long long>(place.extent), data->rank - axis);
+                           extent, static_cast<long long>(output_axis.extent), data->rank - axis);
       }
-      place.extent = extent;
-      place.step[i] = pitch[i];
+      output_axis.extent = extent;
+      output_axis.step[i] = pitch[i];
       pitch[i] *= extent;
     }
-    dims[axis] = static_cast<int>(place.extent);
+    dims[axis] = static_cast<int>(output_axis.extent);
   }
   const auto rank = static_cast<size_t>(data->rank);
   MergeAxes(data);

@@ -102,8 +102,8 @@ TfLiteStatus JoinInputs(TfLiteContext* context, TfLiteNode* node, int64_t outer,
 }
 
 // Splits `input` into the node's outputs along `axis`.
-TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTensor* input,
-                       int axis) {
+TfLiteStatus SplitInput(TfLiteContext* context, TfLiteNode* node, const TfLiteTensor* input,
+                        int axis) {
   const AxisSplit split = SplitAt(Dims(input), axis);
   return WithElements(context, input, [&](auto& access) -> TfLiteStatus {
     using T = typename std::remove_reference_t<decltype(access)>::Element;
@@ -132,19 +132,19 @@ TfLiteStatus TakeApart(TfLiteContext* context, TfLiteNode* node, const TfLiteTen
 }
 
 // Returns true if parts are contiguous, i.e. `axis` is the first with more than one element.
-bool FollowEachOther(const TfLiteTensor* whole, int axis) {
+bool AreContiguous(const TfLiteTensor* whole, int axis) {
   return HasBytes(whole) && SplitAt(Dims(whole), axis).outer == 1;
 }
 
 // For prepare: offers to make the inputs views of the output.
 void OfferToJoin(TfLiteContext* context, const TfLiteNode* node, int axis) {
-  if (!FollowEachOther(Output(context, node, 0), axis)) return;
+  if (!AreContiguous(Output(context, node, 0), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kInputsInOutput});
 }
 
 // For prepare: offers to make the outputs views of the input.
-void OfferToTakeApart(TfLiteContext* context, const TfLiteNode* node, int input, int axis) {
-  if (!FollowEachOther(Input(context, node, input), axis)) return;
+void OfferToSplit(TfLiteContext* context, const TfLiteNode* node, int input, int axis) {
+  if (!AreContiguous(Input(context, node, input), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput, .whole = input});
 }
 
@@ -338,14 +338,14 @@ TfLiteStatus PrepareUnpack(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(CheckExactQuantization(context, output, input));
     DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(Rank(input) - 1)}));
   }
-  OfferToTakeApart(context, node, 0, axis);
+  OfferToSplit(context, node, 0, axis);
   return kTfLiteOk;
 }
 
 TfLiteStatus EvalUnpack(TfLiteContext* context, TfLiteNode* node) {
   int axis = 0;
   DEPUTY_TRY(UnpackAxis(context, node, &axis));
-  return TakeApart(context, node, Input(context, node, 0), axis);
+  return SplitInput(context, node, Input(context, node, 0), axis);
 }
 
 // ---- SPLIT and SPLIT_V ------------------------------------------------------------------------
@@ -383,12 +383,12 @@ TfLiteStatus PartSizes(TfLiteContext* context, const TfLiteNode* node, const Spl
   }
   const TfLiteTensor* sizes = Input(context, node, at.sizes);
   int64_t sum = 0;
-  int rest = -1;
+  int inferred = -1;
   parts->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const int64_t size = IntegerAt(sizes, i);
-    if (size == -1 && rest < 0) {
-      rest = i;
+    if (size == -1 && inferred < 0) {
+      inferred = i;
     } else if (size < 0 || size > extent - sum) {
       return TensorError(context, sizes,
                          "expected parts of %d elements with at most one -1, found "
@@ -399,8 +399,8 @@ TfLiteStatus PartSizes(TfLiteContext* context, const TfLiteNode* node, const Spl
       (*parts)[static_cast<size_t>(i)] = static_cast<int>(size);
     }
   }
-  if (rest >= 0) {
-    (*parts)[static_cast<size_t>(rest)] = static_cast<int>(extent - sum);
+  if (inferred >= 0) {
+    (*parts)[static_cast<size_t>(inferred)] = static_cast<int>(extent - sum);
   } else if (sum != extent) {
     return TensorError(context, sizes, "expected parts of %d elements, found %lld", extent,
                        static_cast<long long>(sum));
@@ -456,7 +456,7 @@ TfLiteStatus PrepareSplit(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(ResizeParts(context, node, at));
   int number = 0;
   DEPUTY_TRY(SplitAxis(context, node, at, &number));
-  OfferToTakeApart(context, node, at.input, number);
+  OfferToSplit(context, node, at.input, number);
   return kTfLiteOk;
 }
 
@@ -465,7 +465,7 @@ TfLiteStatus EvalSplit(TfLiteContext* context, TfLiteNode* node) {
   if (!AreSizesKnown(context, node, at)) DEPUTY_TRY(ResizeParts(context, node, at));
   int axis = 0;
   DEPUTY_TRY(SplitAxis(context, node, at, &axis));
-  return TakeApart(context, node, Input(context, node, at.input), axis);
+  return SplitInput(context, node, Input(context, node, at.input), axis);
 }
 
 // ---- Table ------------------------------------------------------------------------------------

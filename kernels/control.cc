@@ -104,7 +104,7 @@ std::vector<CallInput> Arguments(TfLiteContext* context, const TfLiteNode* node,
 
 // Copies a value returned by a call to the node's n-th output, and sets its shape if that is
 // dynamic.
-TfLiteStatus TakeOutput(TfLiteContext* context, const TfLiteNode* node, int n,
+TfLiteStatus CopyOutput(TfLiteContext* context, const TfLiteNode* node, int n,
                         const CallInput& value) {
   TfLiteTensor* output = Output(context, node, n);
   if (output == nullptr) return kTfLiteOk;
@@ -176,7 +176,7 @@ TfLiteStatus EvalBranch(TfLiteContext* context, TfLiteNode* node, int first,
                         CallableSubgraph* branch) {
   DEPUTY_TRY(branch->Call(Arguments(context, node, first)));
   for (int n = 0; n < node->outputs->size; ++n) {
-    DEPUTY_TRY(TakeOutput(context, node, n, ViewOf(branch->output(static_cast<size_t>(n)))));
+    DEPUTY_TRY(CopyOutput(context, node, n, ViewOf(branch->output(static_cast<size_t>(n)))));
   }
   return kTfLiteOk;
 }
@@ -332,7 +332,7 @@ class LoopValues {
 
   const std::vector<CallInput>& values() const { return values_; }
 
-  TfLiteStatus TakeFrom(TfLiteContext* context, CallableSubgraph* body) {
+  TfLiteStatus CopyFrom(TfLiteContext* context, CallableSubgraph* body) {
     kept_.resize(values_.size());
     for (size_t n = 0; n < values_.size(); ++n) {
       const CallInput made = ViewOf(body->output(n));
@@ -358,13 +358,13 @@ class LoopValues {
 };
 
 TfLiteStatus EvalCondition(TfLiteContext* context, const LoopValues& loop,
-                           CallableSubgraph* condition, bool* out_go_on) {
+                           CallableSubgraph* condition, bool* out_continues) {
   DEPUTY_TRY(condition->Call(loop.values()));
   const TfLiteTensor* result = condition->output(0);
   DEPUTY_TRY(CheckType(context, result, TypeBit(kTfLiteBool)));
   DEPUTY_TRY(CheckElementCount(context, result, 1));
   if (result->data.b == nullptr) return TensorError(context, result, "no data");
-  *out_go_on = *Data<uint8_t>(result) != 0;
+  *out_continues = *Data<uint8_t>(result) != 0;
   return kTfLiteOk;
 }
 
@@ -377,14 +377,14 @@ TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
       KernelError(context, "Client requested cancel during Invoke()");
       return kTfLiteCancelled;
     }
-    bool go_on = false;
-    DEPUTY_TRY(EvalCondition(context, loop, parts.condition, &go_on));
-    if (!go_on) break;
+    bool continues = false;
+    DEPUTY_TRY(EvalCondition(context, loop, parts.condition, &continues));
+    if (!continues) break;
     DEPUTY_TRY(parts.body->Call(loop.values()));
-    DEPUTY_TRY(loop.TakeFrom(context, parts.body));
+    DEPUTY_TRY(loop.CopyFrom(context, parts.body));
   }
   for (int n = 0; n < node->outputs->size; ++n) {
-    DEPUTY_TRY(TakeOutput(context, node, n, loop.values()[static_cast<size_t>(n)]));
+    DEPUTY_TRY(CopyOutput(context, node, n, loop.values()[static_cast<size_t>(n)]));
   }
   return kTfLiteOk;
 }

@@ -18,7 +18,7 @@ namespace deputy {
 namespace {
 
 // Inputs of both operators.
-constexpr int kBoxes = 0, kScores = 1, kMost = 2, kOverlap = 3, kLeastScore = 4, kSigma = 5;
+constexpr int kBoxes = 0, kScores = 1, kMaxBoxes = 2, kOverlap = 3, kMinScore = 4, kSigma = 5;
 
 bool IsSoft(const TfLiteNode* node) { return node->inputs->size == 6; }
 
@@ -29,9 +29,10 @@ float ScalarAt(TfLiteContext* context, const TfLiteNode* node, int index) {
 // ---- Prepare ----------------------------------------------------------------------------------
 
 TfLiteStatus ResizeSelected(TfLiteContext* context, TfLiteNode* node) {
-  const TfLiteTensor* most = Input(context, node, kMost);
-  const int32_t count = *Data<int32_t>(most);
-  if (count < 0) return TensorError(context, most, "expected 0 boxes or more, found %d", count);
+  const TfLiteTensor* max_boxes = Input(context, node, kMaxBoxes);
+  const int32_t count = *Data<int32_t>(max_boxes);
+  if (count < 0)
+    return TensorError(context, max_boxes, "expected 0 boxes or more, found %d", count);
   for (int i = 0; i + 1 < node->outputs->size; ++i) {
     DEPUTY_TRY(ResizeTo(context, Output(context, node, i), {&count, 1}));
   }
@@ -45,7 +46,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   for (int i = 0; i < node->inputs->size; ++i) {
     const TfLiteTensor* input = Input(context, node, i);
     if (input == nullptr) return KernelError(context, "input %d: expected a tensor, found none", i);
-    DEPUTY_TRY(CheckType(context, input, i == kMost ? kInt32Bit : kFloat32Bit));
+    DEPUTY_TRY(CheckType(context, input, i == kMaxBoxes ? kInt32Bit : kFloat32Bit));
     DEPUTY_TRY(CheckRank(context, input, i == kBoxes ? 2 : i == kScores ? 1 : 0));
   }
   DEPUTY_TRY(CheckDim(context, boxes, 1, 4));
@@ -54,7 +55,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
     Output(context, node, i)->type = outputs == 3 && i == 1 ? kTfLiteFloat32 : kTfLiteInt32;
   }
   DEPUTY_TRY(ResizeTo(context, Output(context, node, outputs - 1), {}));
-  if (IsKnown(Input(context, node, kMost))) return ResizeSelected(context, node);
+  if (IsKnown(Input(context, node, kMaxBoxes))) return ResizeSelected(context, node);
   for (int i = 0; i + 1 < outputs; ++i) MakeDynamic(Output(context, node, i));
   return kTfLiteOk;
 }
@@ -86,35 +87,35 @@ float Overlap(const Box& a, const Box& b) {
 struct Candidate {
   int box;
   float score;
-  int seen;  // number of selected boxes that it has been compared with
+  int compared;  // number of selected boxes that it has been compared with
 };
 
 // Selection of one invoke.
 class Suppression {
  public:
-  Suppression(const float* boxes, float overlap, float least_score, float sigma)
+  Suppression(const float* boxes, float overlap, float min_score, float sigma)
       : boxes_(boxes),
         overlap_(overlap),
-        least_score_(least_score),
+        min_score_(min_score),
         scale_(sigma > 0.0f ? -0.5f / sigma : 0.0f),
         is_soft_(sigma > 0.0f) {}
 
-  // Writes at most `most` boxes and, unless `out_scores` is null, their scores. Returns the number
-  // of selected boxes.
-  int Select(const float* scores, int count, int most, int32_t* out_boxes, float* out_scores) {
+  // Writes at most `max_boxes` boxes and, unless `out_scores` is null, their scores. Returns the
+  // number of selected boxes.
+  int Select(const float* scores, int count, int max_boxes, int32_t* out_boxes, float* out_scores) {
     const auto is_worse = [](const Candidate& a, const Candidate& b) { return a.score < b.score; };
     std::priority_queue<Candidate, std::deque<Candidate>, decltype(is_worse)> queue(is_worse);
     for (int i = 0; i < count; ++i) {
-      if (scores[i] > least_score_) queue.push({i, scores[i], 0});
+      if (scores[i] > min_score_) queue.push({i, scores[i], 0});
     }
-    most = std::min(most, static_cast<int>(queue.size()));
+    max_boxes = std::min(max_boxes, static_cast<int>(queue.size()));
     int selected = 0;
-    while (selected < most && !queue.empty()) {
+    while (selected < max_boxes && !queue.empty()) {
       Candidate candidate = queue.top();
       const float before = candidate.score;
       queue.pop();
       const bool suppressed = IsSuppressed(out_boxes, selected, &candidate);
-      candidate.seen = selected;
+      candidate.compared = selected;
       if (suppressed) continue;
       if (candidate.score == before) {
         out_boxes[selected] = candidate.box;
@@ -123,7 +124,7 @@ class Suppression {
       }
       // A selected box is pushed again, too, as in upstream; unless its area is empty, it is then
       // suppressed by itself.
-      if (candidate.score > least_score_) queue.push(candidate);
+      if (candidate.score > min_score_) queue.push(candidate);
     }
     return selected;
   }
@@ -132,17 +133,17 @@ class Suppression {
   // Compares a candidate with the boxes selected since its last comparison, the newest first.
   bool IsSuppressed(const int32_t* selected, int count, Candidate* candidate) const {
     const Box box(boxes_ + int64_t{4} * candidate->box);
-    for (int i = count - 1; i >= candidate->seen; --i) {
+    for (int i = count - 1; i >= candidate->compared; --i) {
       const float overlap = Overlap(box, Box(boxes_ + int64_t{4} * selected[i]));
       if (overlap >= overlap_) return true;
       if (is_soft_) candidate->score *= std::exp(scale_ * overlap * overlap);
-      if (candidate->score <= least_score_) break;
+      if (candidate->score <= min_score_) break;
     }
     return false;
   }
 
   const float* boxes_;
-  float overlap_, least_score_, scale_;
+  float overlap_, min_score_, scale_;
   bool is_soft_;
 };
 
@@ -155,17 +156,17 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
                        static_cast<double>(sigma));
   }
   if (IsDynamic(Output(context, node, 0))) DEPUTY_TRY(ResizeSelected(context, node));
-  DEPUTY_TRY(CheckRoom(context, scores, Dim(scores, 0), sizeof(Candidate), "candidates"));
-  const int most = Dim(Output(context, node, 0), 0);
+  DEPUTY_TRY(CheckContainerSize(context, scores, Dim(scores, 0), sizeof(Candidate), "candidates"));
+  const int max_boxes = Dim(Output(context, node, 0), 0);
   int32_t* boxes = Data<int32_t>(Output(context, node, 0));
   float* selected_scores = soft ? Data<float>(Output(context, node, 1)) : nullptr;
   Suppression suppression(Data<float>(Input(context, node, kBoxes)),
-                          ScalarAt(context, node, kOverlap), ScalarAt(context, node, kLeastScore),
+                          ScalarAt(context, node, kOverlap), ScalarAt(context, node, kMinScore),
                           sigma);
   const int count =
-      suppression.Select(Data<float>(scores), Dim(scores, 0), most, boxes, selected_scores);
-  std::fill_n(boxes + count, most - count, 0);
-  if (soft) std::fill_n(selected_scores + count, most - count, 0.0f);
+      suppression.Select(Data<float>(scores), Dim(scores, 0), max_boxes, boxes, selected_scores);
+  std::fill_n(boxes + count, max_boxes - count, 0);
+  if (soft) std::fill_n(selected_scores + count, max_boxes - count, 0.0f);
   *Data<int32_t>(Output(context, node, node->outputs->size - 1)) = count;
   return kTfLiteOk;
 }

@@ -41,10 +41,10 @@ TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
 // The range is shifted so that 0 is representable.
 TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
-  const auto most = static_cast<float>((1 << params.num_bits) - 1);
-  const float scale = (params.max - params.min) / most;
-  const float zero_point = std::round(std::clamp(-params.min / scale, 0.0f, most));
-  const Range<float> range = {-zero_point * scale, (most - zero_point) * scale};
+  const auto max_quantized = static_cast<float>((1 << params.num_bits) - 1);
+  const float scale = (params.max - params.min) / max_quantized;
+  const float zero_point = std::round(std::clamp(-params.min / scale, 0.0f, max_quantized));
+  const Range<float> range = {-zero_point * scale, (max_quantized - zero_point) * scale};
   const float inverse = 1.0f / scale;
   return MapRuns<float, float>(
       context, Input(context, node, 0), Output(context, node, 0),

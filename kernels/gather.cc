@@ -41,24 +41,23 @@ TfLiteStatus IndexError(TfLiteContext* context, const TfLiteTensor* indices, int
 
 // ---- GATHER -----------------------------------------------------------------------------------
 
-struct GatherPlace {
+struct GatherAxes {
   int axis = 0, batch_dims = 0;
 };
 
-TfLiteStatus FindPlace(TfLiteContext* context, const TfLiteNode* node, GatherPlace* place) {
+TfLiteStatus FindAxes(TfLiteContext* context, const TfLiteNode* node, GatherAxes* axes) {
   const auto& params = ParamsOf<TfLiteGatherParams>(node);
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
-  DEPUTY_TRY(ResolveAxis(context, input, params.axis, Rank(input), &place->axis));
-  place->batch_dims = params.batch_dims < 0 ? params.batch_dims + Rank(indices) : params.batch_dims;
-  if (place->batch_dims < 0 || place->batch_dims > place->axis ||
-      place->batch_dims > Rank(indices)) {
+  DEPUTY_TRY(ResolveAxis(context, input, params.axis, Rank(input), &axes->axis));
+  axes->batch_dims = params.batch_dims < 0 ? params.batch_dims + Rank(indices) : params.batch_dims;
+  if (axes->batch_dims < 0 || axes->batch_dims > axes->axis || axes->batch_dims > Rank(indices)) {
     return KernelError(context,
                        "expected batch_dims from 0 to the axis %d and the indices' %d "
                        "dimensions, found %d",
-                       place->axis, Rank(indices), params.batch_dims);
+                       axes->axis, Rank(indices), params.batch_dims);
   }
-  for (int d = 0; d < place->batch_dims; ++d) {
+  for (int d = 0; d < axes->batch_dims; ++d) {
     DEPUTY_TRY(CheckDim(context, indices, d, Dim(input, d)));
   }
   return kTfLiteOk;
@@ -73,17 +72,17 @@ TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, indices, kIndexTypes));
   if (input->type == kTfLiteString) DEPUTY_TRY(CheckRank(context, input, 1));
   output->type = input->type;
-  GatherPlace place;
-  DEPUTY_TRY(FindPlace(context, node, &place));
-  const int rank = Rank(input) + Rank(indices) - 1 - place.batch_dims;
+  GatherAxes axes;
+  DEPUTY_TRY(FindAxes(context, node, &axes));
+  const int rank = Rank(input) + Rank(indices) - 1 - axes.batch_dims;
   if (rank > kMaxRank) {
     return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank, rank);
   }
   int dims[kMaxRank];
   size_t at = 0;
-  for (int d = 0; d < place.axis; ++d) dims[at++] = Dim(input, d);
-  for (int d = place.batch_dims; d < Rank(indices); ++d) dims[at++] = Dim(indices, d);
-  for (int d = place.axis + 1; d < Rank(input); ++d) dims[at++] = Dim(input, d);
+  for (int d = 0; d < axes.axis; ++d) dims[at++] = Dim(input, d);
+  for (int d = axes.batch_dims; d < Rank(indices); ++d) dims[at++] = Dim(indices, d);
+  for (int d = axes.axis + 1; d < Rank(input); ++d) dims[at++] = Dim(input, d);
   if (input->type == kTfLiteString) MakeDynamic(output);
   return ResizeTo(context, output, {dims, at});
 }
@@ -113,11 +112,11 @@ void Gather(const T* in, const Index* indices, int64_t batches, int64_t outer, i
 TfLiteStatus EvalGather(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* indices = Input(context, node, 1);
-  GatherPlace place;
-  DEPUTY_TRY(FindPlace(context, node, &place));
-  const AxisSplit split = SplitAt(Dims(input), place.axis);
+  GatherAxes axes;
+  DEPUTY_TRY(FindAxes(context, node, &axes));
+  const AxisSplit split = SplitAt(Dims(input), axes.axis);
   DEPUTY_TRY(CheckIndices(context, indices, split.extent));
-  const auto batch_dims = static_cast<size_t>(place.batch_dims);
+  const auto batch_dims = static_cast<size_t>(axes.batch_dims);
   const int64_t batches = ElementCount(Dims(input).first(batch_dims));
   const int64_t count = ElementCount(Dims(indices).subspan(batch_dims));
   return MoveElements(context, input, Output(context, node, 0), [&](const auto* in, auto* out) {
@@ -171,7 +170,7 @@ TfLiteStatus SliceOffsets(TfLiteContext* context, const TfLiteTensor* input,
   const auto steps = DenseSteps(Dims(input));
   const int depth = LastDim(indices);
   const int64_t count = ElementCount(Dims(indices).first(static_cast<size_t>(Rank(indices) - 1)));
-  DEPUTY_TRY(CheckRoom(context, indices, count, sizeof(int64_t), "offsets"));
+  DEPUTY_TRY(CheckContainerSize(context, indices, count, sizeof(int64_t), "offsets"));
   offsets->assign(static_cast<size_t>(count), 0);
   for (int64_t i = 0; i < count; ++i) {
     for (int d = 0; d < depth; ++d) {

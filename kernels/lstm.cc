@@ -58,7 +58,7 @@ bool FillBidirectional(const OpOptions& options, TfLiteBidirectionalSequenceLSTM
 // ---- A cell over a sequence ---------------------------------------------------------------------
 
 struct LstmData {
-  const LstmPlaces* places = &kLstmPlaces;
+  const LstmInputs* inputs = &kLstmInputs;
   bool time_major = false;
   int steps = 0;
   LstmSizes sizes;
@@ -85,7 +85,7 @@ TfLiteStatus PrepareCell(TfLiteContext* context, TfLiteNode* node, Diagonals dia
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckSameType(context, output, input));
-  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  const LstmCell cell = ReadLstmCell(context, node, *data.inputs);
   const SequenceShape shape = ShapeOfSequence(input, data.time_major);
   data.steps = shape.steps;
   data.sizes = {shape.batches, shape.depth, 0, 0, 0};
@@ -109,13 +109,13 @@ TfLiteStatus PrepareCell(TfLiteContext* context, TfLiteNode* node, Diagonals dia
 
 TfLiteStatus PackCell(TfLiteContext* context, TfLiteNode* node) {
   LstmData& data = DataOf<LstmData>(node);
-  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  const LstmCell cell = ReadLstmCell(context, node, *data.inputs);
   return data.is_integer ? data.integer.Pack(context, cell) : data.layer.Pack(context, cell);
 }
 
 template <typename T, typename Sequence>
-void PlaceSequence(TfLiteContext* context, TfLiteNode* node, const LstmData& data,
-                   Sequence* sequence) {
+void FillSequence(TfLiteContext* context, TfLiteNode* node, const LstmData& data,
+                  Sequence* sequence) {
   const SequenceShape shape = {data.sizes.batches, data.steps, data.sizes.inputs};
   sequence->steps = data.steps;
   sequence->input =
@@ -126,14 +126,14 @@ void PlaceSequence(TfLiteContext* context, TfLiteNode* node, const LstmData& dat
 
 TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
   LstmData& data = DataOf<LstmData>(node);
-  const LstmCell cell = ReadLstmCell(context, node, *data.places);
+  const LstmCell cell = ReadLstmCell(context, node, *data.inputs);
   if (data.is_integer) {
     IntegerLstmSequence sequence;
-    PlaceSequence<int8_t>(context, node, data, &sequence);
+    FillSequence<int8_t>(context, node, data, &sequence);
     return data.integer.Run(context, cell, sequence);
   }
   LstmSequence sequence;
-  PlaceSequence<float>(context, node, data, &sequence);
+  FillSequence<float>(context, node, data, &sequence);
   return data.layer.Run(context, cell, sequence);
 }
 
@@ -146,7 +146,7 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, input, kCellTypes));
   DEPUTY_TRY(CheckRank(context, input, 3));
   DataOf<LstmData>(node).time_major = params.time_major;
-  DataOf<LstmData>(node).places = &kUnidirectionalPlaces;
+  DataOf<LstmData>(node).inputs = &kUnidirectionalInputs;
   RequestPacking(context, node, &Guarded<&PackCell>);
   return PrepareCell(
       context, node, Diagonals::kAllowed,
@@ -228,8 +228,8 @@ struct BothCells {
 
 BothCells ReadBothCells(TfLiteContext* context, const TfLiteNode* node) {
   BothCells cells;
-  cells.forward = ReadLstmCell(context, node, kForwardPlaces);
-  cells.backward = ReadLstmCell(context, node, kBackwardPlaces);
+  cells.forward = ReadLstmCell(context, node, kForwardInputs);
+  cells.backward = ReadLstmCell(context, node, kBackwardInputs);
   cells.input = cells.backward_input = Input(context, node, 0);
   cells.auxiliary = Input(context, node, kAuxiliaryInput);
   if (cells.auxiliary == nullptr || cells.forward.has_auxiliary()) return cells;

@@ -72,8 +72,8 @@ TfLiteStatus PreparePooling(TfLiteContext* context, TfLiteNode* node) {
   const TfLitePoolParams& params = data.params;
   data.y = {Dim(input, 1), params.filter_height, params.stride_height};
   data.x = {Dim(input, 2), params.filter_width, params.stride_width};
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kRefuse, &data.y));
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kRefuse, &data.x));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "height", TooSmall::kRefuse, &data.y));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "width", TooSmall::kRefuse, &data.x));
   const int dims[] = {Dim(input, 0), data.y.output, data.x.output, Dim(input, 3)};
   for (int i = 0; i < 2; ++i) {
     DEPUTY_TRY(CheckType(context, Output(context, node, i), kFloat32Bit));
@@ -84,16 +84,17 @@ TfLiteStatus PreparePooling(TfLiteContext* context, TfLiteNode* node) {
 
 // Maximum of one window and channel, and its index in the window. As in MediaPipe, 0.1 is added to
 // the index, so that truncation to an integer is safe. The first of several equal maxima is used.
-struct Greatest {
+struct WindowMaximum {
   float value = std::numeric_limits<float>::lowest();
   int64_t tap = 0;
 };
-Greatest GreatestOf(const PoolingData& data, const float* image, int64_t channels, int oy, int ox) {
-  Greatest found;
+WindowMaximum MaximumOfWindow(const PoolingData& data, const float* image, int64_t channels, int oy,
+                              int ox) {
+  WindowMaximum found;
   for (int ky = data.y.FirstTap(oy); ky < data.y.LastTap(oy); ++ky) {
     for (int kx = data.x.FirstTap(ox); kx < data.x.LastTap(ox); ++kx) {
-      const int64_t place = (data.y.Start(oy) + ky) * data.x.input + data.x.Start(ox) + kx;
-      const float value = image[place * channels];
+      const int64_t pixel = (data.y.Start(oy) + ky) * data.x.input + data.x.Start(ox) + kx;
+      const float value = image[pixel * channels];
       if (value > found.value) found = {value, int64_t{ky} * data.x.filter + kx};
     }
   }
@@ -113,7 +114,8 @@ TfLiteStatus EvalPooling(TfLiteContext* context, TfLiteNode* node) {
     for (int oy = 0; oy < data.y.output; ++oy) {
       for (int ox = 0; ox < data.x.output; ++ox) {
         for (int64_t channel = 0; channel < channels; ++channel) {
-          const Greatest found = GreatestOf(data, in + batch * image + channel, channels, oy, ox);
+          const WindowMaximum found =
+              MaximumOfWindow(data, in + batch * image + channel, channels, oy, ox);
           *out++ = Clamp(found.value, range);
           *indices++ = static_cast<float>(found.tap) + 0.1f;
         }
@@ -261,10 +263,10 @@ TfLiteStatus PrepareTransformTensor(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Access to an image's pixels, with interpolation between them.
-class Picture {
+class Image {
  public:
   // Begins with the first image of the batch.
-  explicit Picture(const TfLiteTensor* tensor)
+  explicit Image(const TfLiteTensor* tensor)
       : pixels_(Data<float>(tensor)),
         height_(Dim(tensor, 1)),
         width_(Dim(tensor, 2)),
@@ -273,7 +275,7 @@ class Picture {
   void MoveToNext() { pixels_ += int64_t{height_} * width_ * channels_; }
 
   // Returns false for NaN.
-  bool Has(float y, float x) const {
+  bool Contains(float y, float x) const {
     return x >= 0.0f && x <= static_cast<float>(width_ - 1) && y >= 0.0f &&
            y <= static_cast<float>(height_ - 1);
   }
@@ -305,7 +307,7 @@ class Picture {
 };
 
 TfLiteStatus EvalTransformTensor(TfLiteContext* context, TfLiteNode* node) {
-  const Picture picture(Input(context, node, 0));
+  const Image image(Input(context, node, 0));
   const float* matrix = Data<float>(Input(context, node, 1));
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
@@ -323,9 +325,9 @@ TfLiteStatus EvalTransformTensor(TfLiteContext* context, TfLiteNode* node) {
     for (int ox = 0; ox < Dim(output, 2); ++ox) {
       const float x = Transform(rows[0], static_cast<float>(ox), static_cast<float>(oy));
       const float y = Transform(rows[1], static_cast<float>(ox), static_cast<float>(oy));
-      const bool inside = picture.Has(y, x);
+      const bool inside = image.Contains(y, x);
       for (int channel = 0; channel < Dim(output, 3); ++channel) {
-        *out++ = inside ? picture.Between(y, x, channel) : 0.0f;
+        *out++ = inside ? image.Between(y, x, channel) : 0.0f;
       }
     }
   }
@@ -412,7 +414,7 @@ struct Point {
 };
 
 // Rotates a point about the origin.
-Point Turn(Point point, float radians) {
+Point Rotate(Point point, float radians) {
   const float cosine = std::cos(radians), sine = std::sin(radians);
   return {cosine * point.x + -sine * point.y, sine * point.x + cosine * point.y};
 }
@@ -426,12 +428,12 @@ Box BoxAround(const float* landmarks, const std::vector<int32_t>& subset, float 
   Point low = {}, high = {};
   for (size_t i = 0; i < subset.size(); ++i) {
     const float* landmark = landmarks + int64_t{3} * subset[i];
-    const Point point = Turn({landmark[0], landmark[1]}, radians);
+    const Point point = Rotate({landmark[0], landmark[1]}, radians);
     if (i == 0) low = high = point;
     low = {std::min(low.x, point.x), std::min(low.y, point.y)};
     high = {std::max(high.x, point.x), std::max(high.y, point.y)};
   }
-  return {Turn({(low.x + high.x) / 2, (low.y + high.y) / 2}, -radians), high.x - low.x,
+  return {Rotate({(low.x + high.x) / 2, (low.y + high.y) / 2}, -radians), high.x - low.x,
           high.y - low.y};
 }
 
@@ -481,9 +483,9 @@ TfLiteStatus EvalResampler(TfLiteContext* context, TfLiteNode* node) {
   const int height = Dim(source, 1), width = Dim(source, 2), channels = Dim(source, 3);
   const float* warp = Data<float>(Input(context, node, 1));
   float* out = Data<float>(Output(context, node, 0));
-  Picture picture(source);
-  for (int batch = 0; batch < Dim(source, 0); ++batch, picture.MoveToNext()) {
-    for (int64_t place = 0; place < int64_t{height} * width; ++place, warp += 2) {
+  Image image(source);
+  for (int batch = 0; batch < Dim(source, 0); ++batch, image.MoveToNext()) {
+    for (int64_t pixel = 0; pixel < int64_t{height} * width; ++pixel, warp += 2) {
       const float x = warp[0], y = warp[1];
       const bool inside =
           x > -1.0f && y > -1.0f && x < static_cast<float>(width) && y < static_cast<float>(height);
@@ -492,10 +494,10 @@ TfLiteStatus EvalResampler(TfLiteContext* context, TfLiteNode* node) {
       const float dx = static_cast<float>(left + 1) - x, dy = static_cast<float>(top + 1) - y;
       for (int channel = 0; channel < channels; ++channel) {
         *out++ = !inside ? 0.0f
-                         : dx * dy * picture.At(top, left, channel) +
-                               (1.0f - dx) * (1.0f - dy) * picture.At(top + 1, left + 1, channel) +
-                               dx * (1.0f - dy) * picture.At(top + 1, left, channel) +
-                               (1.0f - dx) * dy * picture.At(top, left + 1, channel);
+                         : dx * dy * image.At(top, left, channel) +
+                               (1.0f - dx) * (1.0f - dy) * image.At(top + 1, left + 1, channel) +
+                               dx * (1.0f - dy) * image.At(top + 1, left, channel) +
+                               (1.0f - dx) * dy * image.At(top, left + 1, channel);
       }
     }
   }

@@ -46,13 +46,14 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
   TfLiteTensor* output = Output(context, node, 0);
   int dims[kMaxRank];
   for (int axis = 0; axis < Rank(input); ++axis) {
-    const int64_t most = limit(Dim(input, axis));
+    const int64_t max_margin = limit(Dim(input, axis));
     for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
-      if (margin < 0 || margin > most) {
+      if (margin < 0 || margin > max_margin) {
         // Upstream's text, which clients may compare.
         return TensorError(context, margins, "%sexpected 0 to %lld in dimension %d, found %lld",
                            margin < 0 ? "Pad value has to be greater than equal to 0.; " : "",
-                           static_cast<long long>(most), axis, static_cast<long long>(margin));
+                           static_cast<long long>(max_margin), axis,
+                           static_cast<long long>(margin));
       }
     }
     DEPUTY_TRY(SetExtent(context, output, axis,
@@ -159,15 +160,15 @@ class PadWriter {
     const int64_t to = std::clamp(level.before + level.extent_in, first, last);
     FillLong(out + first * level.step_out, (from - first) * level.step_out);
     const T* source = in + (from - level.before) * level.step_in;
-    T* place = out + from * level.step_out;
+    T* to_slice = out + from * level.step_out;
     if (number + 1 == padded_levels_) {
-      CopyRun(source, (to - from) * level.step_in, place);
+      CopyRun(source, (to - from) * level.step_in, to_slice);
     } else if (number + 2 == padded_levels_) {
-      Runs(levels_[number + 1], to - from, source, place);
+      Runs(levels_[number + 1], to - from, source, to_slice);
     } else {
       const int64_t inner = levels_[number + 1].extent_out;
-      for (int64_t i = from; i < to; ++i, source += level.step_in, place += level.step_out) {
-        Slices(number + 1, 0, inner, source, place);
+      for (int64_t i = from; i < to; ++i, source += level.step_in, to_slice += level.step_out) {
+        Slices(number + 1, 0, inner, source, to_slice);
       }
     }
     FillLong(out + to * level.step_out, (last - to) * level.step_out);

@@ -53,8 +53,8 @@ TfLiteStatus PrepareTypes(TfLiteContext* context, TfLiteNode* node, uint32_t typ
   data.channels = Dim(input, 3);
   data.y = {Dim(input, 1), params.filter_height, params.stride_height};
   data.x = {Dim(input, 2), params.filter_width, params.stride_width};
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
   // If the window is wider than the input by a stride or more, upstream does not compute the height
   // either.
   if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {

@@ -25,7 +25,7 @@ struct Corners {
 struct PostProcessData {
   bool has_options = false, regular = false;
   int detections = 0, classes_per_detection = 0, detections_per_class = 0, classes = 0;
-  float least_score = 0, overlap = 0;
+  float min_score = 0, overlap = 0;
   double scale[4] = {};  // for y, x, height and width
 };
 
@@ -123,18 +123,18 @@ float Overlap(const Corners& a, const Corners& b) {
   return both / (area_a + area_b - both);
 }
 
-// Returns the boxes with the best scores that do not overlap a previous one, at most `most`.
+// Returns the boxes with the best scores that do not overlap a previous one, at most `max_boxes`.
 std::vector<int> Suppress(const PostProcessData& data, const std::vector<Corners>& boxes,
-                          const std::vector<float>& scores, int most) {
+                          const std::vector<float>& scores, int max_boxes) {
   const auto at = [](int i) { return static_cast<size_t>(i); };
   std::vector<int> order, selected;
   for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] >= data.least_score) order.push_back(static_cast<int>(i));
+    if (scores[i] >= data.min_score) order.push_back(static_cast<int>(i));
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return scores[at(a)] > scores[at(b)]; });
   for (const int box : order) {
-    if (static_cast<int>(selected.size()) >= most) break;
+    if (static_cast<int>(selected.size()) >= max_boxes) break;
     const bool covered = std::any_of(selected.begin(), selected.end(), [&](int other) {
       return Overlap(boxes[at(other)], boxes[at(box)]) > data.overlap;
     });
@@ -197,7 +197,7 @@ std::vector<Detection> DetectFast(const PostProcessData& data, const std::vector
 // Returns the best detections of all classes.
 std::vector<Detection> DetectRegular(const PostProcessData& data, const std::vector<Corners>& boxes,
                                      const ClassScores& scores) {
-  const int most = std::min(data.detections_per_class, data.detections);
+  const int max_boxes = std::min(data.detections_per_class, data.detections);
   std::vector<Detection> found;
   std::vector<float> of_class(boxes.size());
   for (int type = 0; type < data.classes; ++type) {
@@ -205,7 +205,7 @@ std::vector<Detection> DetectRegular(const PostProcessData& data, const std::vec
       of_class[i] = scores.At(static_cast<int64_t>(i), type);
     }
     const auto before = static_cast<ptrdiff_t>(found.size());
-    for (const int box : Suppress(data, boxes, of_class, most)) {
+    for (const int box : Suppress(data, boxes, of_class, max_boxes)) {
       found.push_back({box, type, of_class[static_cast<size_t>(box)]});
     }
     std::inplace_merge(found.begin(), found.begin() + before, found.end(),
@@ -231,7 +231,7 @@ void* InitPostProcess(TfLiteContext*, const char* options, size_t length) {
   data->classes_per_detection = map.Int("max_classes_per_detection");
   data->detections_per_class = map.Int("detections_per_class", 100);
   data->classes = map.Int("num_classes");
-  data->least_score = map.Float("nms_score_threshold");
+  data->min_score = map.Float("nms_score_threshold");
   data->overlap = map.Float("nms_iou_threshold");
   const char* const names[] = {"y_scale", "x_scale", "h_scale", "w_scale"};
   for (int i = 0; i < 4; ++i) data->scale[i] = static_cast<double>(map.Float(names[i]));
@@ -261,7 +261,7 @@ TfLiteStatus PreparePostProcess(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   const PostProcessData& data = DataOf<PostProcessData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
-  DEPUTY_TRY(CheckRoom(context, input, Dim(input, 1), 2 * sizeof(Corners), "boxes"));
+  DEPUTY_TRY(CheckContainerSize(context, input, Dim(input, 1), 2 * sizeof(Corners), "boxes"));
   std::vector<Corners> boxes;
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);

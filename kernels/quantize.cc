@@ -318,7 +318,7 @@ T ToStep(float value, float scale, int32_t zero_point, T low, T high, Arithmetic
 }
 
 // Minimum number of elements for which a call of a vector loop pays off.
-constexpr int64_t kWorthCalling = 16;
+constexpr int64_t kMinLoopElements = 16;
 
 template <typename T>
 void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* values, T* out) {
@@ -328,7 +328,7 @@ void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* v
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
-    if (loop != nullptr && count >= kWorthCalling) {
+    if (loop != nullptr && count >= kMinLoopElements) {
       return loop(values + first, count, {scale, zero_point}, out + first);
     }
     for (int64_t i = first; i < first + count; ++i) {
@@ -473,13 +473,13 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
 template <typename T>
 void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* values, float* out) {
   // The loops subtract in 32 bits, and these zero points are not checked.
-  constexpr int32_t kMostZeroPoint = 1 << 16;
+  constexpr int32_t kMaxZeroPoint = 1 << 16;
   const DequantizeLoop<T> loop = Cpu().vector.dequantize.of<T>();
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
-    if (loop != nullptr && count >= kWorthCalling && zero_point >= -kMostZeroPoint &&
-        zero_point <= kMostZeroPoint) {
+    if (loop != nullptr && count >= kMinLoopElements && zero_point >= -kMaxZeroPoint &&
+        zero_point <= kMaxZeroPoint) {
       return loop(values + first, count, {scale, zero_point}, out + first);
     }
     for (int64_t i = first; i < first + count; ++i) {

@@ -107,7 +107,7 @@ struct RandomData {
 };
 
 // Bits from the clock and an address, mixed as in splitmix64.
-uint64_t UnforeseenBits(uint64_t from) {
+uint64_t UnpredictableBits(uint64_t from) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   uint64_t z = from + static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -121,8 +121,8 @@ void Seed(TfLiteNode* node) {
   auto seed = static_cast<uint64_t>(int64_t{params.seed});
   auto seed2 = static_cast<uint64_t>(int64_t{params.seed2});
   if (seed == 0 && seed2 == 0) {
-    seed = UnforeseenBits(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&data)));
-    seed2 = UnforeseenBits(seed);
+    seed = UnpredictableBits(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(&data)));
+    seed2 = UnpredictableBits(seed);
   }
   data.generator = Philox(seed, seed2);
 }
@@ -225,15 +225,15 @@ TfLiteStatus PrepareMultinomial(TfLiteContext* context, TfLiteNode* node) {
 
 // Cumulative sums of the classes' odds. Logits that are not finite are ignored.
 void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
-  float most = std::numeric_limits<float>::lowest();
+  float max_logit = std::numeric_limits<float>::lowest();
   for (const float logit : logits) {
-    if (std::isfinite(logit)) most = std::max(most, logit);
+    if (std::isfinite(logit)) max_logit = std::max(max_logit, logit);
   }
   double sum = 0.0;
   sums->clear();
   for (const float logit : logits) {
     if (std::isfinite(logit)) {
-      sum += std::exp(static_cast<double>(logit) - static_cast<double>(most));
+      sum += std::exp(static_cast<double>(logit) - static_cast<double>(max_logit));
     }
     sums->push_back(sum);
   }
@@ -277,7 +277,7 @@ TfLiteStatus EvalMultinomial(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* logits = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (IsDynamic(output)) DEPUTY_TRY(ResizeSamples(context, node));
-  DEPUTY_TRY(CheckRoom(context, logits, Dim(logits, 1), sizeof(double), "sums"));
+  DEPUTY_TRY(CheckContainerSize(context, logits, Dim(logits, 1), sizeof(double), "sums"));
   Philox& generator = DataOf<RandomData>(node).generator;
   DoubleSource source(generator);
   const uint64_t samples = (static_cast<uint64_t>(Dim(output, 1)) + 3) / 4 * 4;

@@ -121,26 +121,26 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
 
 // Row function of a row-wise fusion group: gathers rows from a strided view.
 void GatherRows(TfLiteContext* context, TfLiteNode*, const GroupRows& rows) {
-  const StridedShape& lies = rows.op->strided[0].shape;
+  const StridedShape& view = rows.op->strided[0].shape;
   const float* const in = Data<float>(&context->tensors[rows.op->strided[0].tensor]);
-  const int outer = lies.AxesBeforeRows(rows.columns);
-  const DenseSteps within({lies.dims + outer, static_cast<size_t>(lies.rank - outer)});
+  const int outer = view.AxesBeforeRows(rows.columns);
+  const DenseSteps within({view.dims + outer, static_cast<size_t>(view.rank - outer)});
   // Rows that are equidistant: those along the last outer axis and along the axes before it that
   // continue with the same stride.
-  const StridedShape firsts = lies.FirstAxes(outer);
-  const int64_t row_step = outer == 0 ? 0 : lies.strides[outer - 1];
+  const StridedShape firsts = view.FirstAxes(outer);
+  const int64_t row_step = outer == 0 ? 0 : view.strides[outer - 1];
   int64_t extent = 1;
   for (int axis = outer - 1; axis >= 0; --axis) {
-    if (lies.dims[axis] > 1 && lies.strides[axis] != extent * row_step) break;
-    extent *= lies.dims[axis];
+    if (view.dims[axis] > 1 && view.strides[axis] != extent * row_step) break;
+    extent *= view.dims[axis];
   }
   for (int64_t done = 0, count; done < rows.count; done += count) {
     const int64_t row = rows.first + done;
     count = std::min(rows.count - done, extent - row % extent);
     StridedCopy copy;
     copy.Add(count, row_step, rows.columns);
-    for (int axis = outer; axis < lies.rank; ++axis) {
-      copy.Add(lies.dims[axis], lies.strides[axis], within[axis - outer]);
+    for (int axis = outer; axis < view.rank; ++axis) {
+      copy.Add(view.dims[axis], view.strides[axis], within[axis - outer]);
     }
     copy.Finish();
     copy.Run(reinterpret_cast<const uint32_t*>(in + firsts.OffsetOf(row)),
@@ -154,7 +154,7 @@ TfLiteStatus EvalGatherStep(TfLiteContext* context, TfLiteNode*, const GroupRun&
   return RunRowStep(context, group, {group.rows.rows, 1});
 }
 
-TfLiteStatus OfferToMove(TfLiteContext* context, const TfLiteNode* node) {
+TfLiteStatus OfferTranspose(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
   int order[kMaxRank] = {};
@@ -176,7 +176,7 @@ TfLiteStatus PrepareTranspose(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   DEPUTY_TRY(CheckElementCount(context, Input(context, node, 1), Rank(input)));
   DEPUTY_TRY(PrepareShaped<&ResizeTransposed>(context, node, kTransposeTypes, kInt32Bit));
-  return IsDynamic(Output(context, node, 0)) ? kTfLiteOk : OfferToMove(context, node);
+  return IsDynamic(Output(context, node, 0)) ? kTfLiteOk : OfferTranspose(context, node);
 }
 
 // ---- TILE -------------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ class Folding {
   // A fold costs less than the work per element that kElementsPerTask assumes.
   static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
   // maximum number of partial accumulators of one output
-  static constexpr int64_t kMostPieces = 16;
+  static constexpr int64_t kMaxPieces = 16;
   // elements; minimum width of a row that is partitioned itself
   static constexpr int64_t kWideRow = 1024;
 
@@ -223,7 +223,7 @@ class Folding {
       ShareColumns(context, level, in, out);
       return true;
     }
-    if (is_last || axis.extent >= kMostPieces) {
+    if (is_last || axis.extent >= kMaxPieces) {
       ParallelRanges(context, axis.extent, Grain(axis.step_in), [&](int64_t first, int64_t last) {
         Level(level, last - first, ElementAt(in, axis, first), SumAt(out, axis, first));
       });
@@ -251,7 +251,7 @@ class Folding {
     const Axis& axis = plan_.axes[level];
     if (loops_.any_order()) {
       const int64_t wanted = axis.extent * axis.step_in / kFoldsPerTask;
-      const int pieces = static_cast<int>(std::min({wanted, axis.extent, kMostPieces}));
+      const int pieces = static_cast<int>(std::min({wanted, axis.extent, kMaxPieces}));
       if (pieces > 1) return FoldPieces(context, level, pieces, in, out);
     }
     Level(level, axis.extent, in, out);
@@ -383,12 +383,12 @@ struct FoldMin {
 // bool: every nonzero byte is true, because clients may write any value.
 struct FoldAny {
   static constexpr bool kAnyOrder = true;
-  static const TruthFolds& vector_loops(const VectorKernels& vector) { return vector.any; }
+  static const LogicalFolds& vector_loops(const VectorKernels& vector) { return vector.any; }
   uint8_t operator()(uint8_t any, uint8_t x) const { return any | (x != 0 ? 1 : 0); }
 };
 struct FoldEvery {
   static constexpr bool kAnyOrder = true;
-  static const TruthFolds& vector_loops(const VectorKernels& vector) { return vector.every; }
+  static const LogicalFolds& vector_loops(const VectorKernels& vector) { return vector.every; }
   uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
 };
 
@@ -636,9 +636,9 @@ TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePl
 template <typename T>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
-  constexpr int64_t kMostInInt32 = INT32_MAX / (int64_t{1} << (8 * sizeof(T)));
-  return plan.per_output <= kMostInInt32 ? SumExactly<T, int32_t>(context, node, plan, divisor)
-                                         : SumExactly<T, int64_t>(context, node, plan, divisor);
+  constexpr int64_t kMaxInInt32 = INT32_MAX / (int64_t{1} << (8 * sizeof(T)));
+  return plan.per_output <= kMaxInInt32 ? SumExactly<T, int32_t>(context, node, plan, divisor)
+                                        : SumExactly<T, int64_t>(context, node, plan, divisor);
 }
 
 template <typename T>
@@ -783,14 +783,14 @@ TfLiteStatus ProductOfSteps(TfLiteContext* context, TfLiteNode* node, const Redu
       Accumulators<FoldScaledProduct::Value>(context, node, plan, &scratch);
   if (products == nullptr) return kTfLiteError;
   DEPUTY_TRY(FoldAll<T>(context, node, plan, FoldScaledProduct::Value{0, false}, products, fold));
-  constexpr float kMoreThanAnyStep = 1 << 17;
+  constexpr float kAboveAnyValue = 1 << 17;
   T* out = Data<T>(output);
   for (int64_t i = 0; i < plan.outputs; ++i) {
     // The product of no elements is 1.
     const int64_t product =
         products[i].started
             ? static_cast<int32_t>(MultiplyWide(products[i].product, fold.multiplier))
-            : static_cast<int64_t>(std::min(1.0f / output->params.scale, kMoreThanAnyStep));
+            : static_cast<int64_t>(std::min(1.0f / output->params.scale, kAboveAnyValue));
     out[i] = static_cast<T>(std::clamp<int64_t>(product + output->params.zero_point,
                                                 std::numeric_limits<T>::min(),
                                                 std::numeric_limits<T>::max()));

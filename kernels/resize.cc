@@ -46,22 +46,22 @@ constexpr uint32_t kNearestTypes = kFloat32Bit | kFloat16Bit | kBFloat16Bit | kI
 
 // Sets the output's shape. Bilinear interpolation does not allow an extent of 0, nearest neighbour
 // does.
-template <int least>
+template <int min_extent>
 TfLiteStatus ResizeImage(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* size = Input(context, node, 1);
   const int32_t* wanted = Data<int32_t>(size);
-  if (wanted[0] < least || wanted[1] < least) {
+  if (wanted[0] < min_extent || wanted[1] < min_extent) {
     return TensorError(context, size,
                        "expected a height and width of %d or more, found %d and "
                        "%d",
-                       least, wanted[0], wanted[1]);
+                       min_extent, wanted[0], wanted[1]);
   }
   const int dims[] = {Dim(input, 0), wanted[0], wanted[1], Dim(input, 3)};
   return ResizeTo(context, Output(context, node, 0), dims);
 }
 
-template <uint32_t types, int least>
+template <uint32_t types, int min_extent>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -73,7 +73,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckRank(context, size, 1));
   DEPUTY_TRY(CheckDim(context, size, 0, 2));
   output->type = input->type;
-  if (IsKnown(size)) return ResizeImage<least>(context, node);
+  if (IsKnown(size)) return ResizeImage<min_extent>(context, node);
   MakeDynamic(output);
   return kTfLiteOk;
 }
@@ -90,9 +90,9 @@ TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // First part of invoke. An image without pixels has no result.
-template <int least>
+template <int min_extent>
 TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
-  if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<least>(context, node));
+  if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<min_extent>(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
   if (ElementCount(Output(context, node, 0)) > 0 && ElementCount(input) == 0) {
     return TensorError(context, input, "expected elements, found none");
@@ -101,10 +101,10 @@ TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Checks the memory for one Place per row and column.
-template <typename Place>
-TfLiteStatus CheckPlaces(TfLiteContext* context, const TfLiteTensor* output) {
-  DEPUTY_TRY(CheckRoom(context, output, Dim(output, 1), sizeof(Place), "rows"));
-  return CheckRoom(context, output, Dim(output, 2), sizeof(Place), "columns");
+template <typename Position>
+TfLiteStatus CheckPositions(TfLiteContext* context, const TfLiteTensor* output) {
+  DEPUTY_TRY(CheckContainerSize(context, output, Dim(output, 1), sizeof(Position), "rows"));
+  return CheckContainerSize(context, output, Dim(output, 2), sizeof(Position), "columns");
 }
 
 // Calls run(row) for every output row of all images, on all threads.
@@ -124,14 +124,14 @@ using BilinearParams = TfLiteResizeBilinearParams;
 // Positions of the output's rows or columns between those of the input, which are `step` elements
 // apart.
 template <typename Weight>
-using Places = std::vector<Between<Weight>>;
+using Positions = std::vector<Interpolation<Weight>>;
 
-Places<float> FloatPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+Positions<float> FloatPositions(const BilinearParams& params, int from, int to, int64_t step) {
   const float scale = params.align_corners && to > 1
                           ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
                           : static_cast<float>(from) / static_cast<float>(to);
   const bool centers = params.half_pixel_centers && !params.align_corners;
-  Places<float> places(static_cast<size_t>(to));
+  Positions<float> positions(static_cast<size_t>(to));
   for (int i = 0; i < to; ++i) {
     const float at =
         centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
@@ -140,62 +140,63 @@ Places<float> FloatPlaces(const BilinearParams& params, int from, int to, int64_
     const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
     const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
     const float weight = at - static_cast<float>(low);
-    places[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
-                                      weight};
+    positions[static_cast<size_t>(i)] = {std::min(low, last) * step, high * step, 1.0f - weight,
+                                         weight};
   }
-  return places;
+  return positions;
 }
 
 // Positions are integer fractions, so that weights are correctly rounded floats.
-Places<float> ExactPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+Positions<float> ExactPositions(const BilinearParams& params, int from, int to, int64_t step) {
   const bool aligned = params.align_corners && to > 1;
   const bool centers = params.half_pixel_centers && !params.align_corners;
   const int64_t extent = aligned ? from - 1 : from, spans = aligned ? to - 1 : to;
   const int64_t last = from - 1, denominator = 2 * spans;
-  Places<float> places(static_cast<size_t>(to));
+  Positions<float> positions(static_cast<size_t>(to));
   for (int64_t i = 0; i < to; ++i) {
     const int64_t numerator = centers ? (2 * i + 1) * extent - spans : 2 * i * extent;
     // Positions before the first pixel are clamped to it.
     const int64_t low = numerator < 0 ? 0 : numerator / denominator;
     const int64_t beyond = std::max<int64_t>(numerator - low * denominator, 0);
     const double weight = static_cast<double>(beyond) / static_cast<double>(denominator);
-    places[static_cast<size_t>(i)] = {std::min(low, last) * step, std::min(low + 1, last) * step,
-                                      static_cast<float>(1.0 - weight), static_cast<float>(weight)};
+    positions[static_cast<size_t>(i)] = {std::min(low, last) * step, std::min(low + 1, last) * step,
+                                         static_cast<float>(1.0 - weight),
+                                         static_cast<float>(weight)};
   }
-  return places;
+  return positions;
 }
 
-Places<int32_t> FixedPlaces(const BilinearParams& params, int from, int to, int64_t step) {
+Positions<int32_t> FixedPositions(const BilinearParams& params, int from, int to, int64_t step) {
   constexpr int64_t kOne = 1 << 10;
   const bool aligned = params.align_corners && to > 1;
   const int64_t spans = aligned ? to - 1 : to;
   const int64_t scale = (kOne * (aligned ? from - 1 : from) + spans / 2) / spans;
-  Places<int32_t> places(static_cast<size_t>(to));
+  Positions<int32_t> positions(static_cast<size_t>(to));
   for (int i = 0; i < to; ++i) {
     const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
     const int64_t low = std::max<int64_t>(at / kOne, 0);
     const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
     const auto weight = static_cast<int32_t>(at - low * kOne);  // -512 to 1023
-    places[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
-                                      static_cast<int32_t>(kOne) - weight, weight};
+    positions[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
+                                         static_cast<int32_t>(kOne) - weight, weight};
   }
-  return places;
+  return positions;
 }
 
 // Positions of all rows and columns of the output.
 template <typename Weight>
 struct Grid {
-  Places<Weight> rows, columns;
+  Positions<Weight> rows, columns;
 };
 
 template <typename Weight>
-[[gnu::noinline]] Grid<Weight> GridOf(Places<Weight> (*places)(const BilinearParams&, int, int,
-                                                               int64_t),
+[[gnu::noinline]] Grid<Weight> GridOf(Positions<Weight> (*positions)(const BilinearParams&, int,
+                                                                     int, int64_t),
                                       const BilinearParams& params, const TfLiteTensor* input,
                                       const TfLiteTensor* output) {
   const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2);
-  return {places(params, Dim(input, 1), Dim(output, 1), row),
-          places(params, Dim(input, 2), Dim(output, 2), depth)};
+  return {positions(params, Dim(input, 1), Dim(output, 1), row),
+          positions(params, Dim(input, 2), Dim(output, 2), depth)};
 }
 
 // Interpolates a row of pixels if the CPU table has no loop, or if it is rescaled before rounding.
@@ -205,7 +206,7 @@ void BlendPlainly(const BlendedRow<T, Weight>& row, const Rescaler* rescaler) {
   const T* const high = row.in + row.y.high;
   T* out = row.out;
   for (int64_t i = 0; i < row.count; ++i) {
-    const Between<Weight> x = row.x[i];
+    const Interpolation<Weight> x = row.x[i];
     for (int64_t c = 0; c < row.depth; ++c, ++out) {
       const Corners<T> in = {low[x.low + c], high[x.low + c], low[x.high + c], high[x.high + c]};
       const auto sum = Blend(in, row.y, x);
@@ -239,7 +240,7 @@ void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteT
 // Reference arithmetic of signed integers.
 void InterpolateFixed(TfLiteContext* context, const BilinearParams& params,
                       const TfLiteTensor* input, TfLiteTensor* output) {
-  const Grid<int32_t> grid = GridOf(&FixedPlaces, params, input, output);
+  const Grid<int32_t> grid = GridOf(&FixedPositions, params, input, output);
   if (input->type == kTfLiteInt8) {
     Interpolate<int8_t>(context, grid, input, nullptr, output);
   } else {
@@ -253,7 +254,7 @@ TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
-  DEPUTY_TRY(CheckPlaces<Between<float>>(context, output));
+  DEPUTY_TRY(CheckPositions<Interpolation<float>>(context, output));
   const bool exact = ArithmeticOf(context) == Arithmetic::kDefault;
   const bool is_signed = input->type == kTfLiteInt8 || input->type == kTfLiteInt16;
   if (is_signed && !exact) {
@@ -261,8 +262,8 @@ TfLiteStatus EvalBilinear(TfLiteContext* context, TfLiteNode* node) {
     return kTfLiteOk;
   }
   const bool is_float = input->type == kTfLiteFloat32;
-  const auto places = exact && !is_float ? &ExactPlaces : &FloatPlaces;
-  const Grid<float> grid = GridOf(places, params, input, output);
+  const auto positions = exact && !is_float ? &ExactPositions : &FloatPositions;
+  const Grid<float> grid = GridOf(positions, params, input, output);
   const Rescaler between(input, output);
   const Rescaler* rescaler = NeedsRescaling(context, input, output) ? &between : nullptr;
   switch (input->type) {
@@ -291,14 +292,14 @@ std::vector<int64_t> NearestAlong(const TfLiteResizeNearestNeighborParams& param
                           ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
                           : static_cast<float>(from) / static_cast<float>(to);
   const float shift = params.half_pixel_centers ? 0.5f : 0.0f;
-  std::vector<int64_t> places(static_cast<size_t>(to));
+  std::vector<int64_t> positions(static_cast<size_t>(to));
   for (int i = 0; i < to; ++i) {
     const float at = (static_cast<float>(i) + shift) * scale;
     const float whole = params.align_corners ? std::round(at) : std::floor(at);
-    places[static_cast<size_t>(i)] =
+    positions[static_cast<size_t>(i)] =
         std::clamp<int64_t>(static_cast<int64_t>(whole), 0, from - 1) * step;
   }
-  return places;
+  return positions;
 }
 
 TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
@@ -307,7 +308,7 @@ TfLiteStatus EvalNearest(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
-  DEPUTY_TRY(CheckPlaces<int64_t>(context, output));
+  DEPUTY_TRY(CheckPositions<int64_t>(context, output));
   const int64_t depth = Dim(input, 3), row = depth * Dim(input, 2), image = row * Dim(input, 1);
   const auto rows = NearestAlong(params, Dim(input, 1), Dim(output, 1), row);
   const auto columns = NearestAlong(params, Dim(input, 2), Dim(output, 2), depth);

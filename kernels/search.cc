@@ -76,16 +76,16 @@ TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
 
 // Order of a search, and its loops over elements. NaN neither beats another value nor is beaten.
 struct Greater {
-  static constexpr auto kPlace = &VectorKernels::place_of_largest;
-  static constexpr auto kKeep = &VectorKernels::keep_largest;
+  static constexpr auto kIndexLoop = &VectorKernels::index_of_max;
+  static constexpr auto kKeep = &VectorKernels::keep_max;
   template <typename T>
   bool operator()(T a, T b) const {
     return a > b;
   }
 };
 struct Less {
-  static constexpr auto kPlace = &VectorKernels::place_of_smallest;
-  static constexpr auto kKeep = &VectorKernels::keep_smallest;
+  static constexpr auto kIndexLoop = &VectorKernels::index_of_min;
+  static constexpr auto kKeep = &VectorKernels::keep_min;
   template <typename T>
   bool operator()(T a, T b) const {
     return a < b;
@@ -93,79 +93,81 @@ struct Less {
 };
 
 // Output of indices, which are computed as int32.
-struct PlacesOut {
+struct IndicesOut {
   void* data;
   bool wide;  // int64
 
-  void Put(int64_t first, const int32_t* places, int64_t count) const {
+  void Put(int64_t first, const int32_t* best_indices, int64_t count) const {
     if (wide) {
-      std::copy_n(places, count, static_cast<int64_t*>(data) + first);
+      std::copy_n(best_indices, count, static_cast<int64_t*>(data) + first);
     } else {
-      std::copy_n(places, count, static_cast<int32_t*>(data) + first);
+      std::copy_n(best_indices, count, static_cast<int32_t*>(data) + first);
     }
   }
 };
 
 // Returns the index of the best value of each row.
 template <typename Better, typename T>
-void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* places) {
-  if (const auto find = (Cpu().vector.*Better::kPlace).template of<T>()) {
-    return find(in, rows, count, places);
+void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* best_indices) {
+  if (const auto find = (Cpu().vector.*Better::kIndexLoop).template of<T>()) {
+    return find(in, rows, count, best_indices);
   }
   for (int64_t r = 0; r < rows; ++r, in += count) {
     int64_t best = 0;
     for (int64_t i = 1; i < count; ++i) best = Better()(in[i], in[best]) ? i : best;
-    places[r] = static_cast<int32_t>(best);
+    best_indices[r] = static_cast<int32_t>(best);
   }
 }
 
 // Sets best[c] = row[c] and places[c] = index if row[c] is better.
 template <typename Better, typename T>
-void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* places) {
+void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* best_indices) {
   if (const auto keep = (Cpu().vector.*Better::kKeep).template of<T>()) {
-    return keep(row, count, index, best, places);
+    return keep(row, count, index, best, best_indices);
   }
   for (int64_t c = 0; c < count; ++c) {
     if (!Better()(row[c], best[c])) continue;
     best[c] = row[c];
-    places[c] = index;
+    best_indices[c] = index;
   }
 }
 
 // Finds the best of each of `count` columns, row by row, so that memory is read in order.
 template <typename Better, typename T>
-void SearchColumns(const T* in, const AxisSplit& split, int64_t count, T* best, int32_t* places) {
+void SearchColumns(const T* in, const AxisSplit& split, int64_t count, T* best,
+                   int32_t* best_indices) {
   std::copy_n(in, count, best);
-  std::fill_n(places, count, 0);
+  std::fill_n(best_indices, count, 0);
   for (int64_t i = 1; i < split.extent; ++i) {
-    KeepBetter<Better>(in + i * split.inner, count, static_cast<int32_t>(i), best, places);
+    KeepBetter<Better>(in + i * split.inner, count, static_cast<int32_t>(i), best, best_indices);
   }
 }
 
 template <typename Better, typename T>
-void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split, const PlacesOut& out) {
+void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split,
+                const IndicesOut& out) {
   const int64_t slice = split.extent * split.inner;
-  ParallelRanges(context, split.outer, kElementsPerTask / slice + 1,
-                 [&](int64_t begin, int64_t end) {
-                   constexpr int64_t kRows = 64, kColumns = 256;
-                   int32_t places[kColumns];
-                   if (split.inner == 1) {
-                     for (int64_t row = begin; row < end; row += kRows) {
-                       const int64_t rows = std::min(kRows, end - row);
-                       SearchRows<Better>(in + row * slice, rows, split.extent, places);
-                       out.Put(row, places, rows);
-                     }
-                     return;
-                   }
-                   T best[kColumns];
-                   for (int64_t o = begin; o < end; ++o) {
-                     for (int64_t first = 0; first < split.inner; first += kColumns) {
-                       const int64_t columns = std::min(kColumns, split.inner - first);
-                       SearchColumns<Better>(in + o * slice + first, split, columns, best, places);
-                       out.Put(o * split.inner + first, places, columns);
-                     }
-                   }
-                 });
+  ParallelRanges(
+      context, split.outer, kElementsPerTask / slice + 1, [&](int64_t begin, int64_t end) {
+        constexpr int64_t kRows = 64, kColumns = 256;
+        int32_t best_indices[kColumns];
+        if (split.inner == 1) {
+          for (int64_t row = begin; row < end; row += kRows) {
+            const int64_t rows = std::min(kRows, end - row);
+            SearchRows<Better>(in + row * slice, rows, split.extent, best_indices);
+            out.Put(row, best_indices, rows);
+          }
+          return;
+        }
+        T best[kColumns];
+        for (int64_t o = begin; o < end; ++o) {
+          for (int64_t first = 0; first < split.inner; first += kColumns) {
+            const int64_t columns = std::min(kColumns, split.inner - first);
+            SearchColumns<Better>(in + o * slice + first, split, columns, best, best_indices);
+            out.Put(o * split.inner + first, best_indices, columns);
+          }
+        }
+      });
 }
 
 template <typename Better>
@@ -272,21 +274,22 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   const bool is_short = indices->type == kTfLiteInt16;
   std::vector<int32_t> wide;
   if (is_short) {
-    DEPUTY_TRY(CheckRoom(context, indices, count, sizeof(int32_t), "indices"));
+    DEPUTY_TRY(CheckContainerSize(context, indices, count, sizeof(int32_t), "indices"));
     wide.resize(static_cast<size_t>(count));
   }
-  int32_t* const places = is_short ? wide.data() : Data<int32_t>(indices);
+  int32_t* const best_indices = is_short ? wide.data() : Data<int32_t>(indices);
   DEPUTY_TRY(DispatchType<kTopBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    ParallelRanges(
-        context, count / k, kElementsPerTask / size + 1, [&](int64_t first, int64_t last) {
-          for (int64_t r = first; r < last; ++r) {
-            TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k, places + r * k);
-          }
-        });
+    ParallelRanges(context, count / k, kElementsPerTask / size + 1,
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t r = first; r < last; ++r) {
+                       TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
+                                best_indices + r * k);
+                     }
+                   });
     return kTfLiteOk;
   }));
-  if (is_short) std::copy_n(places, count, Data<int16_t>(indices));
+  if (is_short) std::copy_n(best_indices, count, Data<int16_t>(indices));
   return kTfLiteOk;
 }
 
@@ -333,23 +336,23 @@ void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, 
   const int64_t enough = rank <= kFew ? kFew : std::numeric_limits<int64_t>::max();
   const int row = dims[rank - 1];
   const int64_t rows = row == 0 ? 0 : ElementCount(dims) / row;
-  int64_t place[kMaxRank] = {};
+  int64_t position[kMaxRank] = {};
   for (int64_t r = 0; r < rows; ++r, values += row) {
     for (int i = 0; i < row; ++i) {
       const auto hit = static_cast<int64_t>(values[i] != T{0});
       if (hits >= enough) {
-        std::memcpy(out, place, kFew * sizeof(int64_t));
+        std::memcpy(out, position, kFew * sizeof(int64_t));
         out[rank - 1] = i;
         out += -hit & static_cast<int64_t>(rank);
       } else if (hit != 0) {
-        out = std::copy_n(place, rank - 1, out);
+        out = std::copy_n(position, rank - 1, out);
         *out++ = i;
       }
       hits -= hit;
     }
     for (size_t axis = rank - 1; axis-- > 0;) {
-      if (++place[axis] < dims[axis]) break;
-      place[axis] = 0;
+      if (++position[axis] < dims[axis]) break;
+      position[axis] = 0;
     }
   }
 }
@@ -408,7 +411,7 @@ TfLiteStatus EvalUnique(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor *values = Output(context, node, 0), *positions = Output(context, node, 1);
   const int64_t count = ElementCount(input);
-  DEPUTY_TRY(CheckRoom(context, input, count, 8 * sizeof(int64_t), "positions"));
+  DEPUTY_TRY(CheckContainerSize(context, input, count, 8 * sizeof(int64_t), "positions"));
   std::vector<int64_t> keys(static_cast<size_t>(count));
   DEPUTY_TRY(DispatchType<kUniqueBits>(context, input, [&](auto tag) {
     const auto* in = Data<typename decltype(tag)::type>(input);

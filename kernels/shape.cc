@@ -223,8 +223,8 @@ TfLiteStatus EvalExpandDims(TfLiteContext* context, TfLiteNode* node) {
 // ---- SHAPE and RANK ---------------------------------------------------------------------------
 
 // Sets the output's type, shape and contents until the next prepare.
-TfLiteStatus SetAnswer(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
-                       std::span<const int> dims, std::span<const int> values) {
+TfLiteStatus SetConstantOutput(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
+                               std::span<const int> dims, std::span<const int> values) {
   DEPUTY_TRY(MakePersistent(context, output));
   output->type = type;
   DEPUTY_TRY(ResizeTo(context, output, dims));
@@ -248,13 +248,13 @@ TfLiteStatus PrepareShape(TfLiteContext* context, TfLiteNode* node) {
                        TfLiteTypeGetName(type));
   }
   const int rank = Rank(input);
-  return SetAnswer(context, output, type, {&rank, 1}, Dims(input));
+  return SetConstantOutput(context, output, type, {&rank, 1}, Dims(input));
 }
 
 TfLiteStatus PrepareRank(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const int rank = Rank(Input(context, node, 0));
-  return SetAnswer(context, Output(context, node, 0), kTfLiteInt32, {}, {&rank, 1});
+  return SetConstantOutput(context, Output(context, node, 0), kTfLiteInt32, {}, {&rank, 1});
 }
 
 TfLiteStatus EvalNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }

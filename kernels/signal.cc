@@ -151,8 +151,8 @@ TfLiteStatus EvalRfft(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(output) == 0) return kTfLiteOk;
   const int64_t height = IntegerAt(lengths, 0), width = IntegerAt(lengths, 1);
   const int64_t half = width / 2 + 1;
-  DEPUTY_TRY(CheckRoom(context, output, height * half + 2 * (height + width), sizeof(Complex),
-                       "numbers to work with"));
+  DEPUTY_TRY(CheckContainerSize(context, output, height * half + 2 * (height + width),
+                                sizeof(Complex), "numbers to work with"));
   RealTransform transform(height, width);
   const auto outer = static_cast<size_t>(Rank(input) - 2);
   const int64_t in_height = Dim(input, Rank(input) - 2), in_width = LastDim(input);

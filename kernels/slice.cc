@@ -76,7 +76,7 @@ TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Offers to make a slice that is one run of the input a view of it.
-void OfferToBeRead(TfLiteContext* context, const TfLiteNode* node) {
+void OfferAsView(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
   if (!HasBytes(input) || ElementCount(output) == 0) return;
@@ -176,7 +176,7 @@ TfLiteStatus PrepareSlice(TfLiteContext* context, TfLiteNode* node) {
   if (!known || input->type == kTfLiteString) MakeDynamic(output);
   if (!known) return kTfLiteOk;
   DEPUTY_TRY(ResizeSlice(context, node));
-  OfferToBeRead(context, node);
+  OfferAsView(context, node);
   OfferPartsOfRows(context, node);
   return kTfLiteOk;
 }
@@ -203,10 +203,10 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const int64_t stride = IntegerAt(strides, i);
   if (stride == 0) return TensorError(context, strides, "expected strides other than 0");
   const int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? extent : extent - 1;
-  const auto place = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, low, high); };
+  const auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, low, high); };
   const int64_t raw_begin = IntegerAt(Input(context, node, 1), i);
   const bool begin_masked = (params.begin_mask >> i & 1) != 0;
-  const int64_t begin = begin_masked ? (stride > 0 ? low : high) : place(raw_begin);
+  const int64_t begin = begin_masked ? (stride > 0 ? low : high) : clamped(raw_begin);
   if (shrink) {
     // Indices before the first element are treated as the first one, as in upstream.
     if (extent == 0 || (!begin_masked && raw_begin >= extent)) {
@@ -221,7 +221,7 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const int64_t raw_end = IntegerAt(Input(context, node, 2), i);
   const bool end_masked = (params.end_mask >> i & 1) != 0;
   const int64_t end =
-      end_masked ? (stride > 0 ? high : low) : place(params.offset ? begin + raw_end : raw_end);
+      end_masked ? (stride > 0 ? high : low) : clamped(params.offset ? begin + raw_end : raw_end);
   const int64_t length = stride > 0 ? end - begin : begin - end;
   const int64_t step = std::abs(stride);
   const int64_t count = length <= 0 ? 0 : (length + step - 1) / step;

@@ -135,13 +135,13 @@ void ForEachRow(const Extents& space, const Extents& batch, const Blocks& blocks
                 const Visit& visit) {
   const int64_t size_y = blocks.size[0], size_x = blocks.size[1];
   // Number of a row's columns before a position of the spatial form.
-  const auto columns_before = [&](int64_t place) {
-    return std::clamp<int64_t>((place + size_x - 1) / size_x, 0, batch.x);
+  const auto columns_before = [&](int64_t position) {
+    return std::clamp<int64_t>((position + size_x - 1) / size_x, 0, batch.x);
   };
   for (int64_t b = 0; b < batch.batch; ++b) {
-    const int64_t place = b / space.batch;
-    const int64_t shift_y = place / size_x - blocks.before[0];
-    const int64_t shift_x = place % size_x - blocks.before[1];
+    const int64_t position = b / space.batch;
+    const int64_t shift_y = position / size_x - blocks.before[0];
+    const int64_t shift_x = position % size_x - blocks.before[1];
     const int64_t first = columns_before(-shift_x);
     const int64_t last = std::max(first, columns_before(space.x - shift_x));
     for (int64_t y = 0; y < batch.y; ++y) {

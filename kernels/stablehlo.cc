@@ -104,7 +104,7 @@ T Combine(T a, T b) {
 
 // For bools, sum and maximum are "or", the others "and". Clients may write any byte.
 template <Combination combination>
-uint8_t CombineTruths(uint8_t a, uint8_t b) {
+uint8_t CombineBools(uint8_t a, uint8_t b) {
   return Combine<combination, bool>(a != 0, b != 0) ? 1 : 0;
 }
 
@@ -173,7 +173,7 @@ TfLiteStatus MapPairs(TfLiteContext* context, TfLiteNode* node, const Function& 
 template <Combination combination>
 TfLiteStatus EvalElements(TfLiteContext* context, TfLiteNode* node) {
   if (Output(context, node, 0)->type == kTfLiteBool) {
-    MapTyped<uint8_t>(context, node, &CombineTruths<combination>);
+    MapTyped<uint8_t>(context, node, &CombineBools<combination>);
     return kTfLiteOk;
   }
   return MapPairs<kNumbers, IgnoresSign(combination)>(
@@ -335,10 +335,10 @@ void ReadIndex(const TfLiteTensor* indices, const Windows& windows, int64_t at,
 }
 
 // Advances to the next position in row-major order; returns false after the last.
-bool Advance(std::span<const int> dims, int64_t (&place)[kMaxRank]) {
+bool Advance(std::span<const int> dims, int64_t (&position)[kMaxRank]) {
   for (size_t axis = dims.size(); axis-- > 0;) {
-    if (++place[axis] < dims[axis]) return true;
-    place[axis] = 0;
+    if (++position[axis] < dims[axis]) return true;
+    position[axis] = 0;
   }
   return false;
 }
@@ -444,16 +444,16 @@ TfLiteStatus EvalGather(TfLiteContext* context, TfLiteNode* node) {
   const std::span<const int> dims(index_dims, static_cast<size_t>(Rank(output)));
   const int64_t* sizes = ParamsOf<TfLiteStablehloGatherParams>(node).slice_sizes;
   return MoveElements(context, operand, output, [&](const auto* in, auto* out) {
-    int64_t place[kMaxRank] = {}, start[kMaxRank];
+    int64_t position[kMaxRank] = {}, start[kMaxRank];
     do {
       int64_t index_at = 0, to = 0;
       for (int i = 0; i < Rank(output); ++i) {
-        index_at += place[i] * windows.index_step[i];
-        to += place[i] * steps_out[i];
+        index_at += position[i] * windows.index_step[i];
+        to += position[i] * steps_out[i];
       }
       ReadIndex(indices, windows, index_at, start);
       copy.Run(in + SliceStart(operand, sizes, start), out + to);
-    } while (Advance(dims, place));
+    } while (Advance(dims, position));
   });
 }
 
@@ -549,12 +549,12 @@ class ScatterTargets {
   // instead of in the loop for every type.
   [[gnu::noinline]] int64_t Target() const {
     int64_t index_at = 0, to = 0, target[kMaxRank];
-    for (int i = 0; i < Rank(updates_); ++i) index_at += place_[i] * windows_.index_step[i];
+    for (int i = 0; i < Rank(updates_); ++i) index_at += position_[i] * windows_.index_step[i];
     ReadIndex(indices_, windows_, index_at, target);
     for (int i = 0; i < Rank(updates_); ++i) {
       const int axis = windows_.operand_axis[i];
       if (axis < 0) continue;
-      if (__builtin_add_overflow(target[axis], place_[i], &target[axis])) return -1;
+      if (__builtin_add_overflow(target[axis], position_[i], &target[axis])) return -1;
     }
     for (int i = 0; i < Rank(output_); ++i) {
       if (target[i] < 0 || target[i] >= Dim(output_, i)) return -1;
@@ -563,14 +563,14 @@ class ScatterTargets {
     return to;
   }
   // Returns false after the last update.
-  [[gnu::noinline]] bool Next() { return Advance(Dims(updates_), place_); }
+  [[gnu::noinline]] bool Next() { return Advance(Dims(updates_), position_); }
 
  private:
   const TfLiteTensor *indices_, *updates_;
   const Windows& windows_;
   const TfLiteTensor* output_;
   DenseSteps steps_;
-  int64_t place_[kMaxRank] = {};
+  int64_t position_[kMaxRank] = {};
 };
 
 template <typename T, typename Function>
@@ -591,7 +591,7 @@ TfLiteStatus ScatterAll(TfLiteContext* context, TfLiteNode* node, const Windows&
   const ScatterTargets targets = {Input(context, node, 1), updates, windows, output};
   if (output->type == kTfLiteBool) {
     Scatter(targets, Data<const uint8_t>(updates), Data<uint8_t>(output),
-            &CombineTruths<combination>);
+            &CombineBools<combination>);
     return kTfLiteOk;
   }
   return DispatchType<kNumbers>(context, output, [&](auto tag) {

@@ -54,8 +54,8 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
 class SkipGrams {
  public:
   SkipGrams(const TfLiteSkipGramParams& params, std::vector<std::string_view> words,
-            size_t most_bytes)
-      : params_(params), words_(std::move(words)), most_bytes_(most_bytes) {}
+            size_t max_bytes)
+      : params_(params), words_(std::move(words)), max_bytes_(max_bytes) {}
 
   // Returns false if they would exceed the memory limits.
   bool Collect(std::vector<std::string>* out) {
@@ -78,8 +78,8 @@ class SkipGrams {
     if (word >= count) return false;
     // Without this check there may be 2^count partial n-grams that too few words remain to
     // complete.
-    const int64_t most = static_cast<int64_t>(chosen_.size()) + count - word;
-    if (most < params_.ngram_size && !params_.include_all_ngrams) return false;
+    const int64_t max_length = static_cast<int64_t>(chosen_.size()) + count - word;
+    if (max_length < params_.ngram_size && !params_.include_all_ngrams) return false;
     return chosen_.empty() || word - chosen_.back() - 1 <= params_.max_skip_size;
   }
   // Appends the nearest word that may follow.
@@ -100,14 +100,14 @@ class SkipGrams {
       gram += words_[static_cast<size_t>(word)];
     }
     bytes_ += gram.size() + sizeof(std::string);
-    if (bytes_ > most_bytes_) return false;
+    if (bytes_ > max_bytes_) return false;
     out->push_back(std::move(gram));
     return true;
   }
 
   const TfLiteSkipGramParams& params_;
   std::vector<std::string_view> words_;
-  size_t most_bytes_, bytes_ = 0;
+  size_t max_bytes_, bytes_ = 0;
   std::vector<int64_t> chosen_;
 };
 
@@ -118,9 +118,9 @@ TfLiteStatus EvalSkipGram(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(ReadStrings(context, input, &texts));
   if (texts.empty()) return TensorError(context, input, "expected a text, found none");
   std::vector<std::string> grams;
-  SkipGrams ways(ParamsOf<TfLiteSkipGramParams>(node), SplitWords(texts[0]),
-                 LimitsOf(context).max_block_bytes);
-  if (!ways.Collect(&grams) || grams.size() > INT32_MAX) {
+  SkipGrams skip_grams(ParamsOf<TfLiteSkipGramParams>(node), SplitWords(texts[0]),
+                       LimitsOf(context).max_block_bytes);
+  if (!skip_grams.Collect(&grams) || grams.size() > INT32_MAX) {
     return TensorError(context, output, "no memory for so many n-grams");
   }
   const int count = static_cast<int>(grams.size());
@@ -202,7 +202,7 @@ TfLiteStatus EvalProjection(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* weight = Input(context, node, 2);
   const bool dense = ParamsOf<TfLiteLSHProjectionParams>(node).type == kTfLiteLshProjectionDense;
   const int bits = Dim(hash, 1);
-  DEPUTY_TRY(CheckRoom(context, input, static_cast<int64_t>(input->bytes), 1, "bytes"));
+  DEPUTY_TRY(CheckContainerSize(context, input, static_cast<int64_t>(input->bytes), 1, "bytes"));
   std::vector<uint8_t> key;
   int32_t* out = Data<int32_t>(Output(context, node, 0));
   for (int i = 0; i < Dim(hash, 0); ++i) {

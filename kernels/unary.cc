@@ -148,7 +148,7 @@ class QuantizedAbs {
     return static_cast<int32_t>(
         std::min<int64_t>(std::max<int64_t>(steps, range_.low), range_.high));
   }
-  FixedBend AsVectors() const {
+  FixedPiecewise AsVectors() const {
     constexpr FixedMultiplier kOne = {1 << 30, 1};
     const FixedMultiplier by = rescale_ ? multiplier_ : kOne;
     return {zero_in_, zero_out_, by, by, -1, 1, {range_.low, range_.high}};
@@ -205,7 +205,7 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
                                  [](int16_t x) { return x < 0 ? Negative(x) : x; });
       }
       const QuantizedAbs abs(input, output);
-      return MapBend(context, input, output, abs.AsVectors(), abs);
+      return MapPiecewise(context, input, output, abs.AsVectors(), abs);
     }
     default:
       return RunTables(context, node);

@@ -142,8 +142,8 @@ TfLiteStatus FindOffsets(TfLiteContext* context, std::span<const int> input, con
     element_steps[i] = window.extent < 2 ? 0 : window.dilation * steps[axis];
     elements *= window.extent;
   }
-  DEPUTY_TRY(CheckRoom(context, output, elements, sizeof(int64_t), "offsets"));
-  DEPUTY_TRY(CheckRoom(context, output, ElementCount(output), sizeof(int64_t), "offsets"));
+  DEPUTY_TRY(CheckContainerSize(context, output, elements, sizeof(int64_t), "offsets"));
+  DEPUTY_TRY(CheckContainerSize(context, output, ElementCount(output), sizeof(int64_t), "offsets"));
   AddOffsets({counts, input.size()}, {window_steps, input.size()}, 0, &out->windows);
   AddOffsets({element_counts, input.size()}, {element_steps, input.size()}, 0, &out->elements);
   return kTfLiteOk;
@@ -310,7 +310,7 @@ TfLiteStatus CountPadded(TfLiteContext* context, const TfLiteTensor* input,
   for (const int extent : dims) {
     if (__builtin_mul_overflow(*out_count, int64_t{extent}, out_count)) *out_count = INT64_MAX;
   }
-  return CheckRoom(context, input, *out_count, sizeof(int64_t), "padded elements");
+  return CheckContainerSize(context, input, *out_count, sizeof(int64_t), "padded elements");
 }
 
 TfLiteStatus PrepareStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node) {

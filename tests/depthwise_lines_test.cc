@@ -23,7 +23,7 @@ struct Line {
   int lines, columns, channels, rows, taps, stride, before, after;
   float low = -kInfinity, high = kInfinity;
   bool adds = false;
-  EpilogueF32::Curve curve = EpilogueF32::Curve::kNone;
+  EpilogueF32::Activation activation = EpilogueF32::Activation::kNone;
 
   // `after` is the number of columns by which the last window extends beyond the input.
   int width() const { return (columns - 1) * stride + taps - before - after; }
@@ -61,8 +61,8 @@ float Clamped(float x, float low, float high) {
 float Followed(const Line& l, const Numbers& n, size_t i, size_t c, float x) {
   x = Clamped(x, l.low, l.high);
   if (l.adds) x = Clamped(x + n.addend[i], -0.5f, 2.0f);
-  if (l.curve == EpilogueF32::Curve::kPrelu) return x >= 0 ? x : x * n.slopes[c];
-  if (l.curve == EpilogueF32::Curve::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
+  if (l.activation == EpilogueF32::Activation::kPrelu) return x >= 0 ? x : x * n.slopes[c];
+  if (l.activation == EpilogueF32::Activation::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
   return x;
 }
 
@@ -112,9 +112,9 @@ std::vector<float> ByTable(const CpuKernels& cpu, const Line& l, const Numbers& 
     epilogue.low = -0.5f;
     epilogue.high = 2.0f;
   }
-  epilogue.curve = l.curve;
+  epilogue.activation = l.activation;
   epilogue.slopes = n.slopes.data();
-  const bool follows = l.adds || l.curve != EpilogueF32::Curve::kNone;
+  const bool follows = l.adds || l.activation != EpilogueF32::Activation::kNone;
   const bool done = cpu.depthwise_f32.lines({.lines = l.lines,
                                              .columns = l.columns,
                                              .channels = l.channels,
@@ -183,9 +183,11 @@ TEST(DepthwiseLines, sums_of_all_widths_strides_and_sides) {
   }
 }
 
-EpilogueF32::Curve CurveOf(int number) {
-  using Curve = EpilogueF32::Curve;
-  return number % 3 == 0 ? Curve::kNone : number % 3 == 1 ? Curve::kPrelu : Curve::kHardSwish;
+EpilogueF32::Activation ActivationOf(int number) {
+  using Activation = EpilogueF32::Activation;
+  return number % 3 == 0   ? Activation::kNone
+         : number % 3 == 1 ? Activation::kPrelu
+                           : Activation::kHardSwish;
 }
 
 // The output has as many columns as the input: the centre of each window is in the input, and
@@ -199,7 +201,7 @@ TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
         Line line = {1 + columns % 5, columns, channels, taps, taps, 1, side, side};
         Check(line);
         line.adds = columns % 5 != 0;
-        line.curve = CurveOf(columns);
+        line.activation = ActivationOf(columns);
         line.low = 0;
         line.high = 6;
         Check(line);
@@ -218,7 +220,7 @@ TEST(DepthwiseLines, half_as_many_columns_as_the_input_has) {
         Line line = {1 + columns % 5, columns, channels, taps, taps, 2, before, taps - 2 - before};
         Check(line);
         line.adds = columns % 5 != 0;
-        line.curve = CurveOf(columns);
+        line.activation = ActivationOf(columns);
         line.low = 0;
         line.high = 6;
         Check(line);
@@ -246,12 +248,13 @@ TEST(DepthwiseLines, channels_that_fill_no_vector) {
 
 TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
-  using Curve = EpilogueF32::Curve;
+  using Activation = EpilogueF32::Activation;
   for (const bool adds : {false, true}) {
-    for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
+    for (const Activation activation :
+         {Activation::kNone, Activation::kPrelu, Activation::kHardSwish}) {
       Line line = {4, 21, 20, 3, 3, 2, 1, 0};
       line.adds = adds;
-      line.curve = curve;
+      line.activation = activation;
       Check(line);
       line.channels = 72;
       line.stride = 1;

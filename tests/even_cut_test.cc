@@ -15,7 +15,7 @@ void ExpectCoversOnce(const EvenCut& cut, int64_t count) {
   for (int64_t part = 0; part < cut.parts(); ++part) {
     ASSERT_EQ(cut.Begin(part), end);
     end = cut.End(part);
-    ASSERT_LE(end - cut.Begin(part), cut.Most());
+    ASSERT_LE(end - cut.Begin(part), cut.MaxPart());
     ASSERT_TRUE(end > cut.Begin(part) || count == 0);
   }
   ASSERT_EQ(end, count);

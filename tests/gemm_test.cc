@@ -286,9 +286,9 @@ struct RequantizedRows {
     const int made = Made(r, c);
     if (addend == nullptr) return made;
     // Each product and each sum is rounded to float32.
-    const volatile float of_made = static_cast<float>(made) * addend->factor_made;
+    const volatile float of_made = static_cast<float>(made) * addend->result_factor;
     const volatile float of_value =
-        static_cast<float>(addend->values[r * columns + c]) * addend->factor_value;
+        static_cast<float>(addend->values[r * columns + c]) * addend->addend_factor;
     const volatile float sum = of_made + of_value;
     const float steps = std::clamp(sum + addend->offset, addend->low, addend->high);
     return static_cast<int>(std::nearbyint(steps)) + addend->zero_point;
@@ -723,14 +723,14 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   constexpr int kDepth = 8, kSteps = kDepth / 2, kRuns = kSteps + 2;
   const std::vector<uint16_t> zeros(64 * kDepth);
   const std::vector<float> bias(64);
-  const std::vector<float> values = RandomSteps<float>(size_t{kRuns} * kRoundedAtOnce, 11);
+  const std::vector<float> values = RandomSteps<float>(size_t{kRuns} * kConvertedAtOnce, 11);
   for (const CpuKernels* cpu : Tables()) {
     if (cpu->gemm_bf16.name == nullptr || cpu->gemm_bf16.name != std::string_view("avx512_bf16"))
       continue;
     std::vector<uint16_t> expected(values.size()), found(values.size());
     cpu->gemm_bf16.from_float(
         {1, values.size(), values.data(), values.size(), expected.data(), values.size()});
-    RoundingAhead ahead = {values.data(), found.data(), kRuns};
+    PendingBf16Conversion ahead = {values.data(), found.data(), kRuns};
     std::vector<float> out(16);
     const uint16_t* const left = zeros.data();
     const GemmTileBf16 tile = {.rows = 1,
@@ -748,7 +748,7 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
                                .ahead = &ahead};
     cpu->gemm_bf16.tile(tile);
     EXPECT_EQ(ahead.runs, kRuns - kSteps);
-    EXPECT_EQ(ahead.values, values.data() + kSteps * kRoundedAtOnce);
+    EXPECT_EQ(ahead.values, values.data() + kSteps * kConvertedAtOnce);
     cpu->gemm_bf16.tile(tile);
     EXPECT_EQ(ahead.runs, 0u);
     EXPECT_EQ(found, expected);
@@ -776,7 +776,8 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
     for (const int columns : {4, 8, 9, 16, 24, 30, 64}) {
       for (const int rows : {1, 2, 3, 11, 16, 17, kMaxRows}) {
         for (const int apart : {0, 5}) {
-          for (const auto curve : {EpilogueF32::Curve::kNone, EpilogueF32::Curve::kPrelu}) {
+          for (const auto activation :
+               {EpilogueF32::Activation::kNone, EpilogueF32::Activation::kPrelu}) {
             const auto stride = static_cast<size_t>(columns + apart);
             std::vector<float> sums(static_cast<size_t>(rows) * stride), out = terms;
             const uint16_t* const left = a.data();
@@ -798,7 +799,7 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
                                           .addend_columns = columns,
                                           .low = -250,
                                           .high = 350,
-                                          .curve = curve,
+                                          .activation = activation,
                                           .slopes = slopes.data()};
             tile.out = out.data();
             tile.epilogue = &epilogue;
@@ -808,7 +809,7 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
               const size_t column = i % stride;
               if (column < static_cast<size_t>(columns)) {
                 expected = std::clamp(sums[i] + terms[i], epilogue.low, epilogue.high);
-                if (curve == EpilogueF32::Curve::kPrelu && !(expected >= 0)) {
+                if (activation == EpilogueF32::Activation::kPrelu && !(expected >= 0)) {
                   expected *= slopes[column];
                 }
               }

@@ -19,7 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kUntouched = 12345.5f;
 
 using Floats = std::vector<float>;
-using Curve = EpilogueF32::Curve;
+using Activation = EpilogueF32::Activation;
 // Columns with an addend; the other columns' addends are zero.
 enum class Added { kNone, kAll, kSome };
 
@@ -27,7 +27,7 @@ struct Tile {
   int rows, columns, parts, depth;
   float low = -kInfinity, high = kInfinity;
   Added added = Added::kNone;
-  Curve curve = Curve::kNone;
+  Activation activation = Activation::kNone;
   int gap = 3;  // columns of the output outside the tile
 
   size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
@@ -79,8 +79,8 @@ float Expected(const Tile& t, const Numbers& n, int row, int column) {
         column < t.addend_columns() ? n.addend[t.Count(row, t.out_columns()) + c] : 0.0f;
     x = Clamped(x + term, kSumLow, kSumHigh);
   }
-  if (t.curve == Curve::kPrelu) return x >= 0 ? x : x * n.slopes[c];
-  if (t.curve == Curve::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
+  if (t.activation == Activation::kPrelu) return x >= 0 ? x : x * n.slopes[c];
+  if (t.activation == Activation::kHardSwish) return x * Clamped(x + 3, 0, 6) / 6;
   return x;
 }
 
@@ -102,9 +102,9 @@ Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n, bool fetc
     epilogue.low = kSumLow;
     epilogue.high = kSumHigh;
   }
-  epilogue.curve = t.curve;
+  epilogue.activation = t.activation;
   epilogue.slopes = n.slopes.data();
-  const bool follows = t.adds() || t.curve != Curve::kNone;
+  const bool follows = t.adds() || t.activation != Activation::kNone;
   cpu.gemm_f32.tile({t.rows, t.columns, t.parts, t.depth, parts.data(),
                      static_cast<size_t>(t.row_step()), packed.Panel(0, 0), n.bias.data(), t.low,
                      t.high, out.data(), static_cast<size_t>(t.out_columns()),
@@ -134,7 +134,7 @@ void ExpectSame(const Tile& t) {
     if (cpu == nullptr) continue;
     EXPECT_EQ(Differences(*cpu, t), 0)
         << name << ": " << t.rows << "x" << t.columns << ", " << t.parts << " parts of " << t.depth
-        << ", added " << static_cast<int>(t.added) << ", curve " << static_cast<int>(t.curve);
+        << ", added " << static_cast<int>(t.added) << ", curve " << static_cast<int>(t.activation);
   }
 }
 
@@ -151,8 +151,9 @@ TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
   for (int columns : {1, 3, 7, 8, 13, 16, 17, 19, 20, 21, 22, 23, 24, 25, 28, 31, 40, 52, 56, 64}) {
     for (int rows : {1, 3, 4, 6, 7, 12, 15}) {
       for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
-        for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
-          ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, added, curve});
+        for (const Activation activation :
+             {Activation::kNone, Activation::kPrelu, Activation::kHardSwish}) {
+          ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, added, activation});
         }
       }
     }
@@ -164,9 +165,10 @@ TEST(GemmTiles, have_no_gaps_between_rows_or_some) {
   for (int columns : {4, 7, 8, 9, 16, 24}) {
     for (int rows : {2, 15, 16, 17, 33, 48}) {
       for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
-        for (const Curve curve : {Curve::kNone, Curve::kPrelu, Curve::kHardSwish}) {
+        for (const Activation activation :
+             {Activation::kNone, Activation::kPrelu, Activation::kHardSwish}) {
           for (const int depth : {3, 4, 8, 11}) {
-            Tile tile = {rows, columns, 2, depth, -700.0f, 600.0f, added, curve};
+            Tile tile = {rows, columns, 2, depth, -700.0f, 600.0f, added, activation};
             ExpectSame(tile);
             tile.gap = 0;
             ExpectSame(tile);
@@ -181,7 +183,7 @@ TEST(GemmTiles, of_no_depth_are_their_bias) {
   for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
 }
 
-// A product in calls of the width given by ColumnsOfCall computes every column once.
+// A product in calls of the width given by ColumnsPerCall computes every column once.
 TEST(GemmTiles, calls_take_all_columns_once) {
   for (const int panel : {8, 16, 32}) {
     const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
@@ -191,7 +193,7 @@ TEST(GemmTiles, calls_take_all_columns_once) {
         int done = 0;
         for (int taken; done < columns; done += taken) {
           EXPECT_EQ(done % panel, 0);
-          taken = ColumnsOfCall(kernels, rows, columns - done);
+          taken = ColumnsPerCall(kernels, rows, columns - done);
           ASSERT_GE(taken, 1);
           EXPECT_LE(taken, most);
         }

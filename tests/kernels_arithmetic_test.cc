@@ -227,7 +227,8 @@ TEST(Windows, first_and_last_tap_bound_those_inside_the_input) {
           for (TfLitePadding padding : {kTfLitePaddingSame, kTfLitePaddingValid}) {
             WindowAxis axis = {input, filter, stride, dilation};
             TfLiteContext context = {};
-            ASSERT_EQ(PlaceWindows(&context, padding, "axis", TooSmall::kEmpty, &axis), kTfLiteOk);
+            ASSERT_EQ(ComputeWindows(&context, padding, "axis", TooSmall::kEmpty, &axis),
+                      kTfLiteOk);
             if (padding == kTfLitePaddingSame) {
               ASSERT_EQ(axis.output, (input + stride - 1) / stride);
             }

@@ -57,8 +57,8 @@ int64_t IndexIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
 template <typename T>
 void CheckPlaces(const CpuKernels* cpu, int count) {
   using Limits = std::numeric_limits<T>;
-  const auto largest = cpu->vector.place_of_largest.of<T>();
-  const auto smallest = cpu->vector.place_of_smallest.of<T>();
+  const auto largest = cpu->vector.index_of_max.of<T>();
+  const auto smallest = cpu->vector.index_of_min.of<T>();
   std::vector<T> rows;
   for (int place = 0; place < count; ++place) {
     for (const T best : {Limits::max(), Limits::lowest()}) {
@@ -97,15 +97,15 @@ TEST(VectorRows, nan_is_neither_found_nor_beaten) {
   for (const CpuKernels* cpu : VectorTables()) {
     std::vector<float> in(200, nan);
     EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
-    EXPECT_EQ(IndexIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.index_of_max.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, 1.0f);
     in[0] = nan;
-    EXPECT_EQ(IndexIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.index_of_min.of<float>(), in, 200), 0) << cpu->name;
     in.assign(200, nan);
     in[0] = 1.0f;
     in[130] = in[150] = -2.0f;
-    EXPECT_EQ(IndexIn(cpu->vector.place_of_largest.of<float>(), in, 200), 0) << cpu->name;
-    EXPECT_EQ(IndexIn(cpu->vector.place_of_smallest.of<float>(), in, 200), 130) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.index_of_max.of<float>(), in, 200), 0) << cpu->name;
+    EXPECT_EQ(IndexIn(cpu->vector.index_of_min.of<float>(), in, 200), 130) << cpu->name;
   }
 }
 
@@ -115,7 +115,7 @@ void CheckKeep(const CpuKernels* cpu, int count) {
   for (const bool largest : {true, false}) {
     std::vector<T> best(in.size(), T{9});
     std::vector<int32_t> at(in.size(), 3);
-    const auto loop = (largest ? cpu->vector.keep_largest : cpu->vector.keep_smallest).of<T>();
+    const auto loop = (largest ? cpu->vector.keep_max : cpu->vector.keep_min).of<T>();
     loop(in.data(), count, 5, best.data(), at.data());
     for (size_t i = 0; i < in.size(); ++i) {
       const bool better = largest ? in[i] > 9 : in[i] < 9;
@@ -184,22 +184,22 @@ TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
 template <typename T>
 void CheckBlend(const CpuKernels* cpu, int depth) {
   const std::vector<T> in = Mixed<T>(4 * depth);
-  const Between<float> x[] = {
+  const Interpolation<float> x[] = {
       {0, depth, 1.0f, 0.0f}, {0, depth, 0.25f, 0.75f}, {depth, depth, 0.5f, 0.5f}};
-  const Between<float> y = {0, 2 * depth, 0.75f, 0.25f};
+  const Interpolation<float> y = {0, 2 * depth, 0.75f, 0.25f};
   std::vector<T> out(static_cast<size_t>(3 * depth));
   cpu->vector.blend.of<FromTo<T, float>>()({in.data(), y, x, 3, depth, out.data()});
   for (int i = 0; i < 3 * depth; ++i) {
-    const Between<float>& at = x[i / depth];
+    const Interpolation<float>& at = x[i / depth];
     const auto value = [&](int64_t row, int64_t column) {
       return static_cast<double>(in[static_cast<size_t>(row + column + i % depth)]);
     };
     const auto between = [&](int64_t row) {
-      return value(row, at.low) * static_cast<double>(at.keep) +
-             value(row, at.high) * static_cast<double>(at.weight);
+      return value(row, at.low) * static_cast<double>(at.low_weight) +
+             value(row, at.high) * static_cast<double>(at.high_weight);
     };
-    const double exact = between(y.low) * static_cast<double>(y.keep) +
-                         between(y.high) * static_cast<double>(y.weight);
+    const double exact = between(y.low) * static_cast<double>(y.low_weight) +
+                         between(y.high) * static_cast<double>(y.high_weight);
     const double rounded = std::is_same_v<T, float> ? exact : std::round(exact);
     ASSERT_EQ(static_cast<double>(out[static_cast<size_t>(i)]), rounded) << cpu->name << " " << i;
   }

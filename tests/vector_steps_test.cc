@@ -62,7 +62,7 @@ TEST(VectorSteps, steps_become_fixed_point) {
   }
 }
 
-int64_t BentAt(int64_t x, const FixedBend& bend) {
+int64_t BentAt(int64_t x, const FixedPiecewise& bend) {
   const int64_t value = x - bend.zero_in;
   const int64_t steps = value >= 0 ? Rescaled(value, bend.above)
                                    : bend.sign_out * Rescaled(bend.sign_in * value, bend.below);
@@ -70,17 +70,17 @@ int64_t BentAt(int64_t x, const FixedBend& bend) {
 }
 
 TEST(VectorSteps, int16_lines_bend_at_the_zero_point) {
-  const FixedBend bends[] = {
+  const FixedPiecewise bends[] = {
       {0, 0, kMultipliers[1], kMultipliers[1], 1, 1, {0, 20000}},
       {0, 0, kMultipliers[0], kMultipliers[4], 1, -1, {-32768, 32767}},
       {-300, 25, {1 << 30, 1}, {1 << 30, 1}, -1, 1, {-32768, 32767}},
       {7, -9, kMultipliers[2], kMultipliers[3], -1, -1, {-500, 32767}},
   };
   for (const CpuKernels* cpu : VectorTables()) {
-    for (const FixedBend& bend : bends) {
+    for (const FixedPiecewise& bend : bends) {
       const std::vector<int16_t> in = Everything<int16_t>();
       std::vector<int16_t> out = in;
-      cpu->vector.bend_s16(out.data(), static_cast<int64_t>(out.size()), bend, out.data());
+      cpu->vector.piecewise_s16(out.data(), static_cast<int64_t>(out.size()), bend, out.data());
       for (size_t i = 0; i < in.size(); ++i) {
         ASSERT_EQ(out[i], BentAt(in[i], bend)) << cpu->name << " of " << in[i];
       }

@@ -225,7 +225,7 @@ TEST(VectorTypes, halves_survive_the_way_to_float_and_back) {
 
 template <typename T>
 void CheckTruth(const CpuKernels* cpu) {
-  CheckMap<T, uint8_t>(cpu, cpu->vector.truth.of<T>(),
+  CheckMap<T, uint8_t>(cpu, cpu->vector.to_bool.of<T>(),
                        [](T x) { return static_cast<uint8_t>(x == 0 ? 0 : 1); });
 }
 

@@ -12,17 +12,17 @@ namespace deputy {
 
 // Position of an output row or column between two input rows or columns.
 template <typename Weight>
-struct Between {
-  int64_t low, high;    // offsets in elements
-  Weight keep, weight;  // weights of `low` and `high`
+struct Interpolation {
+  int64_t low, high;               // offsets in elements
+  Weight low_weight, high_weight;  // weights of `low` and `high`
 };
 
 // A row of `count` output pixels with `depth` channels, interpolated between two input rows.
 template <typename T, typename Weight>
 struct BlendedRow {
-  const T* in;               // base of the offsets
-  Between<Weight> y;         // input rows
-  const Between<Weight>* x;  // input columns, one element per pixel
+  const T* in;                     // base of the offsets
+  Interpolation<Weight> y;         // input rows
+  const Interpolation<Weight>* x;  // input columns, one element per pixel
   int64_t count, depth;
   T* out;
 };
@@ -36,33 +36,33 @@ struct Corners {
 // Interpolates floats, and integers in float. The order of the products is upstream's, because it
 // affects the last bits.
 template <typename T>
-[[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
-                                          const Between<float>& x) {
-  return static_cast<float>(in.low_left) * y.keep * x.keep +
-         static_cast<float>(in.high_left) * y.weight * x.keep +
-         static_cast<float>(in.low_right) * y.keep * x.weight +
-         static_cast<float>(in.high_right) * y.weight * x.weight;
+[[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Interpolation<float>& y,
+                                          const Interpolation<float>& x) {
+  return static_cast<float>(in.low_left) * y.low_weight * x.low_weight +
+         static_cast<float>(in.high_left) * y.high_weight * x.low_weight +
+         static_cast<float>(in.low_right) * y.low_weight * x.high_weight +
+         static_cast<float>(in.high_right) * y.high_weight * x.high_weight;
 }
 // Interpolates signed integers in float. No upstream kernel prescribes the order of the products;
 // this one computes a pixel's weights once for all channels.
 template <typename T>
 requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
-    [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Between<float>& y,
-                                              const Between<float>& x) {
-  return static_cast<float>(in.low_left) * (y.keep * x.keep) +
-         static_cast<float>(in.high_left) * (y.weight * x.keep) +
-         static_cast<float>(in.low_right) * (y.keep * x.weight) +
-         static_cast<float>(in.high_right) * (y.weight * x.weight);
+    [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Interpolation<float>& y,
+                                              const Interpolation<float>& x) {
+  return static_cast<float>(in.low_left) * (y.low_weight * x.low_weight) +
+         static_cast<float>(in.high_left) * (y.high_weight * x.low_weight) +
+         static_cast<float>(in.low_right) * (y.low_weight * x.high_weight) +
+         static_cast<float>(in.high_right) * (y.high_weight * x.high_weight);
 }
 // Interpolates in integers, exact in any order. int8 times two weights fits in 32 bits, int16 does
 // not.
 template <typename T>
-[[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Between<int32_t>& y,
-                                         const Between<int32_t>& x) {
+[[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Interpolation<int32_t>& y,
+                                         const Interpolation<int32_t>& x) {
   using Wide = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
-  const int32_t left = in.low_left * y.keep + in.high_left * y.weight;
-  const int32_t right = in.low_right * y.keep + in.high_right * y.weight;
-  return Wide{left} * x.keep + Wide{right} * x.weight;
+  const int32_t left = in.low_left * y.low_weight + in.high_left * y.high_weight;
+  const int32_t right = in.low_right * y.low_weight + in.high_right * y.high_weight;
+  return Wide{left} * x.low_weight + Wide{right} * x.high_weight;
 }
 
 [[gnu::always_inline]] inline void RoundBlend(float sum, float* out) { *out = sum; }
@@ -85,8 +85,9 @@ requires(std::is_integral_v<Sum>) [[gnu::always_inline]] inline void RoundBlend(
 // Interpolates kChannels channels of a pixel, vectorised.
 template <int kChannels, typename T, typename Weight>
 [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
-                                                 const Between<Weight>& y, const Between<Weight>& x,
-                                                 int64_t first, T* out) {
+                                                 const Interpolation<Weight>& y,
+                                                 const Interpolation<Weight>& x, int64_t first,
+                                                 T* out) {
   T values[4][kChannels], blended[kChannels];
   for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
 #if defined(__AVX2__)  // elsewhere g++ at -O2 does not vectorise it
@@ -103,8 +104,8 @@ template <int kChannels, typename T, typename Weight>
 template <int kChannels, typename T, typename Weight>
 requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
-                                                     const Between<Weight>& y,
-                                                     const Between<Weight>& x, int64_t first,
+                                                     const Interpolation<Weight>& y,
+                                                     const Interpolation<Weight>& x, int64_t first,
                                                      T* out) {
   T values[4][kChannels], blended[kChannels];
   for (int i = 0; i < 4; ++i) __builtin_memcpy(values[i], corners[i] + first, sizeof values[i]);
@@ -121,8 +122,8 @@ requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
 template <int kChannels>
 requires(kChannels % 8 == 0)
     [[gnu::always_inline]] inline void BlendChannels(const float* const corners[4],
-                                                     const Between<float>& y,
-                                                     const Between<float>& x, int64_t first,
+                                                     const Interpolation<float>& y,
+                                                     const Interpolation<float>& x, int64_t first,
                                                      float* out) {
   using Vector = float __attribute__((vector_size(32)));
   Vector low_left, high_left, low_right, high_right;
@@ -132,8 +133,9 @@ requires(kChannels % 8 == 0)
     __builtin_memcpy(&high_left, corners[1] + c, sizeof high_left);
     __builtin_memcpy(&low_right, corners[2] + c, sizeof low_right);
     __builtin_memcpy(&high_right, corners[3] + c, sizeof high_right);
-    const Vector blended = low_left * y.keep * x.keep + high_left * y.weight * x.keep +
-                           low_right * y.keep * x.weight + high_right * y.weight * x.weight;
+    const Vector blended =
+        low_left * y.low_weight * x.low_weight + high_left * y.high_weight * x.low_weight +
+        low_right * y.low_weight * x.high_weight + high_right * y.high_weight * x.high_weight;
     __builtin_memcpy(out + c, &blended, sizeof blended);
   }
 }
@@ -143,10 +145,10 @@ template <typename T, typename Weight>
 [[gnu::always_inline]] inline void BlendRow(const BlendedRow<T, Weight>& row) {
   const T* const low = row.in + row.y.low;
   const T* const high = row.in + row.y.high;
-  const Between<Weight> y = row.y;
+  const Interpolation<Weight> y = row.y;
   T* out = row.out;
   for (int64_t i = 0; i < row.count; ++i, out += row.depth) {
-    const Between<Weight> x = row.x[i];
+    const Interpolation<Weight> x = row.x[i];
     const T* const corners[4] = {low + x.low, high + x.low, low + x.high, high + x.high};
     int64_t c = 0;
     for (; c + 16 <= row.depth; c += 16) BlendChannels<16>(corners, y, x, c, out);

@@ -15,7 +15,7 @@ int FromBack(const TfLiteTensor* tensor, int axis) {
 
 // Limits for repeating values of b that depend on the channel only, to get longer runs: the maximum
 // number of channels, and the size of the buffer of repeated values.
-constexpr int64_t kMostRepeated = 128;
+constexpr int64_t kMaxRepeated = 128;
 constexpr int64_t kRepeatedBytes = 4096;
 
 // Writes `channels` elements `times` times.
@@ -107,7 +107,7 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   // Channels are repeated if they are few and their blocks are large enough to pay for it.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
-      inner.extent <= kMostRepeated && again.extent >= kSmallestBlock / inner.extent) {
+      inner.extent <= kMaxRepeated && again.extent >= kSmallestBlock / inner.extent) {
     channels_ = inner.extent;
   }
   constexpr int64_t kShortRun = 16;
@@ -124,7 +124,7 @@ void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
 // combined into longer ones.
 void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) const {
   const bool gathers = gathers_ && IsGathered(runs.bytes_a) && IsGathered(runs.bytes_b);
-  if (!gathers && (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMostRepeated))) {
+  if (!gathers && (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMaxRepeated))) {
     return RunOneByOne(first, last, runs);
   }
   // The two innermost axes form a block: repeated channels of b, or short runs.
@@ -134,13 +134,13 @@ void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) cons
     const int64_t number = first / block, end = std::min(last, (number + 1) * block);
     Runs of_block = runs;
     of_block.out += number * block * runs.bytes_out;
-    int64_t rest = number;
+    int64_t remainder = number;
     for (int level = rank_ - 3; level >= 0; --level) {
       const Axis& axis = axes_[static_cast<size_t>(level)];
-      const int64_t place = rest % axis.extent;
-      of_block.a += place * axis.step_a * runs.bytes_a;
-      of_block.b += place * axis.step_b * runs.bytes_b;
-      rest /= axis.extent;
+      const int64_t index = remainder % axis.extent;
+      of_block.a += index * axis.step_a * runs.bytes_a;
+      of_block.b += index * axis.step_b * runs.bytes_b;
+      remainder /= axis.extent;
     }
     const auto run = gathers ? &BroadcastPlan::RunGathered : &BroadcastPlan::RunBlock;
     (this->*run)(first - number * block, end - number * block, of_block);
@@ -161,9 +161,9 @@ void BroadcastPlan::RunBlock(int64_t first, int64_t last, const Runs& runs) cons
   if (first == last) return;
   alignas(std::max_align_t) char repeated[kRepeatedBytes];
   // Repeat no more values than the range is worth.
-  const int64_t most =
-      std::clamp((last - first) / 8, 2 * kMostRepeated, kRepeatedBytes / runs.bytes_b);
-  const int64_t times = std::min(most / channels_, (last - first - 1) / channels_ + 1);
+  const int64_t max_count =
+      std::clamp((last - first) / 8, 2 * kMaxRepeated, kRepeatedBytes / runs.bytes_b);
+  const int64_t times = std::min(max_count / channels_, (last - first - 1) / channels_ + 1);
   Repeat(runs.b, runs.bytes_b, channels_, times, repeated);
   while (first < last) run(repeated, std::min(times * channels_, last - first));
 }
@@ -194,9 +194,10 @@ void BroadcastPlan::RunGathered(int64_t first, int64_t last, const Runs& runs) c
   if (const int64_t within = first % inner.extent; within != 0) {
     part_of_row(std::min(last - first, inner.extent - within));
   }
-  const int64_t most = kRepeatedBytes / std::max(runs.bytes_a, runs.bytes_b) / inner.extent;
+  const int64_t max_count = kRepeatedBytes / std::max(runs.bytes_a, runs.bytes_b) / inner.extent;
   while (last - first >= inner.extent) {
-    const int64_t row = first / inner.extent, count = std::min(most, (last - first) / inner.extent);
+    const int64_t row = first / inner.extent,
+                  count = std::min(max_count, (last - first) / inner.extent);
     const char* const a = gather(runs.a, runs.bytes_a, row, count, rows.step_a, inner.step_a, left);
     const char* const b =
         gather(runs.b, runs.bytes_b, row, count, rows.step_b, inner.step_b, right);
@@ -211,11 +212,11 @@ void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) c
   const int innermost = rank_ - 1;
   int64_t index[kMaxRank];
   int64_t a = 0, b = 0;  // positions in the inputs, in elements
-  int64_t rest = first;
+  int64_t remainder = first;
   for (int level = innermost; level >= 0; --level) {
     const Axis& axis = axes_[static_cast<size_t>(level)];
-    index[level] = rest % axis.extent;
-    rest /= axis.extent;
+    index[level] = remainder % axis.extent;
+    remainder /= axis.extent;
     a += index[level] * axis.step_a;
     b += index[level] * axis.step_b;
   }

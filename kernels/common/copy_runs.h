@@ -84,24 +84,24 @@ extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16
 extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint64_t*, int64_t, uint64_t*, int64_t);
 
-// Concatenates the runs of `length` elements, 1 or more, that begin at `places` in `in`, which has
+// Concatenates the runs of `length` elements, 1 or more, that begin at `offsets` in `in`, which has
 // `count` elements.
 template <typename T>
-[[gnu::noinline]] void PickRuns(const T* in, int64_t count, std::span<const int64_t> places,
+[[gnu::noinline]] void PickRuns(const T* in, int64_t count, std::span<const int64_t> offsets,
                                 int64_t length, T* out) {
-  constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMostChunks = 4;
-  auto place = places.begin();
-  if (length <= kMostChunks * kChunk) {
+  constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMaxChunks = 4;
+  auto offset = offsets.begin();
+  if (length <= kMaxChunks * kChunk) {
     // Copies whole chunks: bytes stored after the end of a run are overwritten by the following
     // runs.
     const int64_t stored = (length + kChunk - 1) / kChunk * kChunk;
-    const auto runs = static_cast<int64_t>(places.size());
-    const auto last = place + std::max<int64_t>(0, runs - (stored - 1) / length);
-    for (; place != last && *place + stored <= count; ++place, out += length) {
-      for (int64_t i = 0; i < stored; i += kChunk) std::memcpy(out + i, in + *place + i, 16);
+    const auto runs = static_cast<int64_t>(offsets.size());
+    const auto last = offset + std::max<int64_t>(0, runs - (stored - 1) / length);
+    for (; offset != last && *offset + stored <= count; ++offset, out += length) {
+      for (int64_t i = 0; i < stored; i += kChunk) std::memcpy(out + i, in + *offset + i, 16);
     }
   }
-  for (; place != places.end(); ++place) out = std::copy_n(in + *place, length, out);
+  for (; offset != offsets.end(); ++offset) out = std::copy_n(in + *offset, length, out);
 }
 
 }  // namespace deputy

@@ -12,7 +12,7 @@
 namespace deputy {
 
 // Checks, as the loader does for builtin operators, that no output is an input.
-inline TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
+inline TfLiteStatus CheckNotInPlace(TfLiteContext* context, const TfLiteNode* node) {
   if (node->inputs == nullptr || node->outputs == nullptr) return kTfLiteOk;
   for (int i = 0; i < node->outputs->size; ++i) {
     const int output = node->outputs->data[i];
@@ -26,8 +26,8 @@ inline TfLiteStatus CheckApart(TfLiteContext* context, const TfLiteNode* node) {
 }
 
 template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*)>
-TfLiteStatus PrepareApart(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckApart(context, node));
+TfLiteStatus PrepareNotInPlace(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(CheckNotInPlace(context, node));
   return prepare(context, node);
 }
 
@@ -43,7 +43,7 @@ constexpr OpDef CustomRow(const char* name, uint32_t types,
                           void* (*init)(TfLiteContext*, const char*, size_t) = nullptr,
                           void (*free)(TfLiteContext*, void*) = nullptr, int version = 1) {
   OpDef op = KernelRow<void>(name, kTfLiteBuiltinCustom, version, types,
-                             &Guarded<&PrepareApart<prepare>>, &Guarded<invoke>);
+                             &Guarded<&PrepareNotInPlace<prepare>>, &Guarded<invoke>);
   op.min_version = version;
   op.init = init;
   op.free = free;

@@ -12,24 +12,24 @@ class NumberTable {
  public:
   static constexpr int32_t kNone = -1;
 
-  NumberTable() { places_.assign(size_t{1} << bits_, kNone); }
+  NumberTable() { slots_.assign(size_t{1} << bits_, kNone); }
 
   // Returns the slot of the key's number, or the slot in which to insert it.
   int32_t* Find(int64_t key) {
     constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
     size_t at = (static_cast<uint64_t>(key) * kGolden) >> (64 - bits_);
-    while (places_[at] != kNone && keys_[static_cast<size_t>(places_[at])] != key) {
-      at = (at + 1) & (places_.size() - 1);
+    while (slots_[at] != kNone && keys_[static_cast<size_t>(slots_[at])] != key) {
+      at = (at + 1) & (slots_.size() - 1);
       ++steps_;
     }
-    return &places_[at];
+    return &slots_[at];
   }
   // Inserts the key with the next number. Returns false if there were too many probes in total.
-  bool Add(int64_t key, int32_t* place) {
-    *place = static_cast<int32_t>(keys_.size());
+  bool Add(int64_t key, int32_t* slot) {
+    *slot = static_cast<int32_t>(keys_.size());
     keys_.push_back(key);
-    if (keys_.size() * 2 <= places_.size()) return !IsSlow(keys_.size());
-    places_.assign(size_t{1} << ++bits_, kNone);
+    if (keys_.size() * 2 <= slots_.size()) return !IsSlow(keys_.size());
+    slots_.assign(size_t{1} << ++bits_, kNone);
     for (size_t i = 0; i < keys_.size() && !IsSlow(keys_.size()); ++i) {
       *Find(keys_[i]) = static_cast<int32_t>(i);
     }
@@ -40,7 +40,7 @@ class NumberTable {
 
  private:
   int bits_ = 8;
-  std::vector<int32_t> places_;
+  std::vector<int32_t> slots_;
   std::vector<int64_t> keys_;
   size_t steps_ = 0;
 };
@@ -52,15 +52,15 @@ bool NumberByHash(std::span<const int64_t> keys, int32_t* numbers,
   NumberTable table;
   out_firsts->clear();
   for (size_t i = 0; i < keys.size(); ++i) {
-    int32_t* const place = table.Find(keys[i]);
-    if (*place != NumberTable::kNone) {
-      numbers[i] = *place;
+    int32_t* const slot = table.Find(keys[i]);
+    if (*slot != NumberTable::kNone) {
+      numbers[i] = *slot;
       if (table.IsSlow(i)) return false;
       continue;
     }
     numbers[i] = static_cast<int32_t>(out_firsts->size());
     out_firsts->push_back(static_cast<int32_t>(i));
-    if (!table.Add(keys[i], place)) return false;
+    if (!table.Add(keys[i], slot)) return false;
   }
   return true;
 }

@@ -18,7 +18,7 @@ int32_t NumberAt(const char* bytes, size_t index) {
 
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out) {
-  DEPUTY_TRY(CheckRoom(context, tensor, count, sizeof(std::string_view), "strings"));
+  DEPUTY_TRY(CheckContainerSize(context, tensor, count, sizeof(std::string_view), "strings"));
   if (count >= INT32_MAX / 4) {
     return TensorError(context, tensor, "no memory for %lld strings",
                        static_cast<long long>(count));
@@ -87,7 +87,7 @@ TfLiteStatus ElementArrays::Read(const TfLiteTensor* tensor, const void** out) {
     *out = strings.data();
   } else if (PackedBits(tensor->type) != 0) {
     const int64_t count = ElementCount(tensor);
-    DEPUTY_TRY(CheckRoom(context_, tensor, count, sizeof(int8_t), "unpacked elements"));
+    DEPUTY_TRY(CheckContainerSize(context_, tensor, count, sizeof(int8_t), "unpacked elements"));
     std::vector<int8_t>& values = held_.emplace_back().unpacked;
     values.resize(static_cast<size_t>(count));
     Unpack(tensor->type, Data<uint8_t>(tensor), count, values.data());

@@ -28,23 +28,23 @@ class EvenCut {
         units_(UnitsOf(count)) {}
 
   // Each block is half as large as the remainder of the share, in the first share from its begin
-  // on, in other shares from their end on. The smallest block has at least `least` elements, if the
-  // share has; no share has more than four blocks.
-  static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t least) {
+  // on, in other shares from their end on. The smallest block has at least `min_size` elements, if
+  // the share has; no share has more than four blocks.
+  static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t min_size) {
     EvenCut cut(count, unit, shares, 1);
-    const int64_t smallest = cut.UnitsOf(std::max<int64_t>(least, 1));
+    const int64_t smallest = cut.UnitsOf(std::max<int64_t>(min_size, 1));
     int64_t units = cut.count_ / cut.shares_ / unit;
     for (; cut.blocks_ < 4 && units >= 2 * smallest; units /= 2) ++cut.blocks_;
     cut.halves_ = true;
     return cut;
   }
 
-  // For `threads` threads: shares of at least `least_share`, in blocks that halve down to
-  // `least_block`. One thread gets a single part.
-  static EvenCut ForThreads(int64_t count, int64_t unit, int64_t least_share, int64_t least_block,
+  // For `threads` threads: shares of at least `min_share`, in blocks that halve down to
+  // `min_block`. One thread gets a single part.
+  static EvenCut ForThreads(int64_t count, int64_t unit, int64_t min_share, int64_t min_block,
                             int threads) {
     if (threads <= 1) return {count, unit, 1, 1};
-    return Halving(count, unit, std::clamp<int64_t>(count / least_share, 1, threads), least_block);
+    return Halving(count, unit, std::clamp<int64_t>(count / min_share, 1, threads), min_block);
   }
 
   int64_t parts() const { return shares_ * blocks_; }
@@ -63,7 +63,7 @@ class EvenCut {
   }
   int64_t End(int64_t part) const { return Begin(part + 1); }
   // Upper bound on the size of a part.
-  int64_t Most() const {
+  int64_t MaxPart() const {
     const int64_t share = (count_ + shares_ - 1) / shares_, units = UnitsOf(share);
     const int64_t parts = halves_ ? std::min<int64_t>(blocks_, 2) : blocks_;
     return std::min((units + parts - 1) / parts * unit_, share);

@@ -106,10 +106,10 @@ uint64_t Long(Bytes bytes) {
   constexpr uint64_t kSeed = 81;
   const uint64_t y = kSeed * kSecond + 113;
   State state = {kSeed * kThird + Word(bytes.data()), y, Fold(y * kThird + 113) * kThird, {}, {}};
-  const size_t rest = (bytes.size() - 1) % 64;
+  const size_t remainder = (bytes.size() - 1) % 64;
   for (size_t at = 0; at + 64 < bytes.size(); at += 64) state.Add(bytes.data() + at, 1, kSecond);
   const uint64_t factor = kSecond + ((state.z & 0xff) << 1);
-  state.w.first += rest;
+  state.w.first += remainder;
   state.v.first += state.w.first;
   state.w.first += state.v.first;
   state.Add(bytes.data() + bytes.size() - 64, 9, factor);

@@ -46,10 +46,10 @@ int32_t ExpOfNegativeQ5(int32_t x) {
                                           39332535,   720401,     242};
   if (x == 0) return std::numeric_limits<int32_t>::max();
   const int32_t below_quarter = (x & (kQuarter - 1)) - kQuarter;
-  const uint32_t rest = static_cast<uint32_t>(below_quarter) - static_cast<uint32_t>(x);
+  const uint32_t remainder = static_cast<uint32_t>(below_quarter) - static_cast<uint32_t>(x);
   int32_t result = ExpNearZeroQ0(SaturatingShiftLeft(below_quarter, 5));
   for (int i = 0; i < 7; ++i) {
-    if ((rest & (uint32_t{1} << (kFractionBits - 2 + i))) != 0) {
+    if ((remainder & (uint32_t{1} << (kFractionBits - 2 + i))) != 0) {
       result = DoublingHighMultiply(result, kExpOfMinusPower[i]);
     }
   }
@@ -59,8 +59,8 @@ int32_t ExpOfNegativeQ5(int32_t x) {
 int32_t Reciprocal(int32_t x, int integer_bits, int* out_excess_bits) {
   const int headroom = std::countl_zero(static_cast<uint32_t>(x));
   *out_excess_bits = integer_bits - headroom;
-  const uint32_t normalised = static_cast<uint32_t>(x) << headroom;
-  return ReciprocalOfOnePlusQ0(static_cast<int32_t>(normalised - (uint32_t{1} << 31)));
+  const uint32_t normalized = static_cast<uint32_t>(x) << headroom;
+  return ReciprocalOfOnePlusQ0(static_cast<int32_t>(normalized - (uint32_t{1} << 31)));
 }
 
 // Uses five Newton steps from 1.

@@ -38,10 +38,10 @@ class FlexMap {
 
   bool Read(uint64_t at, uint64_t width, uint64_t* out) const;
   // Resolves the offset at `at`, which points backwards.
-  bool Follow(uint64_t at, uint64_t width, uint64_t* out) const;
+  bool ApplyEpilogue(uint64_t at, uint64_t width, uint64_t* out) const;
   bool IsKey(uint64_t at, std::string_view name) const;
   // Finds the position and type of the value with that name; returns false if it is missing.
-  bool FindPlace(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const;
+  bool FindValue(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const;
   Number Find(std::string_view name) const;
   Number NumberAt(uint64_t at, uint64_t width, uint8_t packed_type) const;
 

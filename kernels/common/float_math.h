@@ -15,7 +15,7 @@ namespace deputy {
 // Decomposition of x into a multiple of log(2), for the exponent, and a remainder in [-log(2)/2,
 // log(2)/2], for a polynomial.
 struct PartsOfExponent {
-  float whole, rest;
+  float whole, remainder;
 };
 [[gnu::always_inline]] inline PartsOfExponent SplitExponent(float x) {
   constexpr float kLog2E = 1.44269504f;
@@ -27,20 +27,20 @@ struct PartsOfExponent {
 
 // e^rest - 1. T is float or a vector type (see below).
 template <typename T>
-[[gnu::always_inline]] inline T ExpSeries(T rest) {
-  T series = rest * 1.9875691500e-4f + 1.3981999507e-3f;
-  series = series * rest + 8.3334519073e-3f;
-  series = series * rest + 4.1665795894e-2f;
-  series = series * rest + 1.6666665459e-1f;
-  series = series * rest + 5.0000001201e-1f;
-  return series * rest * rest + rest;
+[[gnu::always_inline]] inline T ExpSeries(T remainder) {
+  T series = remainder * 1.9875691500e-4f + 1.3981999507e-3f;
+  series = series * remainder + 8.3334519073e-3f;
+  series = series * remainder + 4.1665795894e-2f;
+  series = series * remainder + 1.6666665459e-1f;
+  series = series * remainder + 5.0000001201e-1f;
+  return series * remainder * remainder + remainder;
 }
 
 // e^x.
 [[gnu::always_inline]] inline float FastExp(float x) {
   const float below = 89.0f < x ? 89.0f : x;
   const PartsOfExponent parts = SplitExponent(-104.0f < below ? below : -104.0f);
-  const float series = ExpSeries(parts.rest) + 1.0f;
+  const float series = ExpSeries(parts.remainder) + 1.0f;
   // The exponent is applied in two halves, because results may be denormal or infinite.
   const auto exponent = static_cast<int32_t>(parts.whole);
   const int32_t half = exponent >> 1;
@@ -54,7 +54,7 @@ template <typename T>
   const float below = x < 0.0f ? x : 0.0f;
   const PartsOfExponent parts = SplitExponent(-87.0f < below ? below : -87.0f);
   const float power = std::bit_cast<float>((static_cast<int32_t>(parts.whole) + 127) << 23);
-  const float value = power * ExpSeries(parts.rest) + (power - 1.0f);
+  const float value = power * ExpSeries(parts.remainder) + (power - 1.0f);
   return x < 0.0f ? value : x;
 }
 
@@ -116,11 +116,11 @@ template <typename T>
 [[gnu::always_inline]] inline T FastPowerOfNegative(T x) {
   const T bounded = RaisedTo(x, -127.0f);
   const T rounded = bounded + kRoundForPower;
-  const T rest = bounded - (rounded - kRoundForPower);
-  const T square = rest * rest;
-  const T low = rest * 5.5507339537e-2f + 2.4022242427e-1f;
-  const T high = rest * 1.3264700538e-3f + 9.6715344116e-3f;
-  const T series = (low + square * high) * square + rest * 6.9314700365e-1f;
+  const T remainder = bounded - (rounded - kRoundForPower);
+  const T square = remainder * remainder;
+  const T low = remainder * 5.5507339537e-2f + 2.4022242427e-1f;
+  const T high = remainder * 1.3264700538e-3f + 9.6715344116e-3f;
+  const T series = (low + square * high) * square + remainder * 6.9314700365e-1f;
   return (series + 1.0f) * PowerOf(rounded);
 }
 
@@ -132,11 +132,11 @@ template <typename T>
   const T bounded = LoweredTo(RaisedTo(x, -87.0f), 89.0f);
   const T rounded = bounded * kLog2E + kRoundForPower;
   const T whole = rounded - kRoundForPower;
-  const T rest = (bounded - whole * kLog2High) - whole * kLog2Low;
-  const T square = rest * rest;
-  const T low = rest * 1.6667114198e-1f + 4.9999231100e-1f;
-  const T high = rest * 8.3125205711e-3f + 4.1890159249e-2f;
-  const T series = (low + square * high) * square + rest;
+  const T remainder = (bounded - whole * kLog2High) - whole * kLog2Low;
+  const T square = remainder * remainder;
+  const T low = remainder * 1.6667114198e-1f + 4.9999231100e-1f;
+  const T high = remainder * 8.3125205711e-3f + 4.1890159249e-2f;
+  const T series = (low + square * high) * square + remainder;
   return (series + 1.0f) * PowerOf(rounded);
 }
 
@@ -154,8 +154,8 @@ template <typename T>
   const T bounded = LoweredTo(RaisedTo(x * 2.0f, -87.0f), 89.0f);
   const T rounded = bounded * 1.44269504f + kRound;
   const T whole = rounded - kRound;
-  const T rest = (bounded - whole * 0.693359375f) - whole * -2.12194440e-4f;
-  const T power = (ExpSeries(rest) + 1.0f) * PowerOf(rounded + 127.0f);
+  const T remainder = (bounded - whole * 0.693359375f) - whole * -2.12194440e-4f;
+  const T power = (ExpSeries(remainder) + 1.0f) * PowerOf(rounded + 127.0f);
   const T square = x * x;
   const T series = (square * -0.0539682540f + 0.133333333f) * square + -0.333333333f;
   return ChooseBelow(square, 0.015625f, x * square * series + x, 1.0f - 2.0f / (power + 1.0f));

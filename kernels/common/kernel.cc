@@ -37,12 +37,12 @@ int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
 // Returns true if the product of every subset of the extents fits: kernels multiply parts of
 // shapes, so zero extents must not hide an overflow of the others.
 bool IsAddressable(std::span<const int> dims) {
-  constexpr size_t kMost =
+  constexpr size_t kMaxElements =
       static_cast<size_t>(std::numeric_limits<int64_t>::max()) / sizeof(double);
   size_t product = 1;
   for (const int extent : dims) {
     if (extent == 0) continue;
-    if (!MultiplySizes(product, static_cast<size_t>(extent), &product) || product > kMost) {
+    if (!MultiplySizes(product, static_cast<size_t>(extent), &product) || product > kMaxElements) {
       return false;
     }
   }
@@ -205,8 +205,8 @@ TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* t
                      static_cast<double>(tensor->params.scale), tensor->params.zero_point);
 }
 
-TfLiteStatus CheckRoom(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
-                       size_t bytes, const char* what) {
+TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                                size_t bytes, const char* what) {
   size_t total;
   if (MultiplySizes(static_cast<size_t>(count), bytes, &total) &&
       total <= LimitsOf(context).max_block_bytes) {

@@ -166,8 +166,8 @@ TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* t
 
 // Checks the size of a container of `count` objects of `bytes` each against the limits. For memory
 // that is not a Block.
-TfLiteStatus CheckRoom(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
-                       size_t bytes, const char* what);
+TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
+                                size_t bytes, const char* what);
 
 // Returns the minimum and maximum of a quantised type; false for any other type.
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);

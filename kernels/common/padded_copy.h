@@ -21,7 +21,7 @@ struct PaddedAxis {
 
 // Returns false if an extent overflows. The resulting extent may be negative or 0.
 inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
-  int64_t steps = 0, sum = 0, room = 0;
+  int64_t steps = 0, sum = 0, available = 0;
   if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
       __builtin_mul_overflow(extent - int64_t{1}, axis->step, &steps) ||
       __builtin_add_overflow(steps, low, &sum) || __builtin_add_overflow(sum, high, &sum) ||
@@ -31,8 +31,9 @@ inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, Padd
   axis->margin = low;
   if (extent <= 1) axis->step = 1;
   // Maximum distance of the last copied element from element 0.
-  if (__builtin_sub_overflow(axis->extent - 1, low, &room)) room = INT64_MAX;
-  if (room >= 0 && extent > 0) axis->last = std::min(extent - int64_t{1}, room / axis->step) + 1;
+  if (__builtin_sub_overflow(axis->extent - 1, low, &available)) available = INT64_MAX;
+  if (available >= 0 && extent > 0)
+    axis->last = std::min(extent - int64_t{1}, available / axis->step) + 1;
   axis->first = low >= 0 ? 0 : std::min(-(low + 1) / axis->step, axis->last - 1) + 1;
   return true;
 }

@@ -28,8 +28,8 @@ struct WindowAxis {
     return start >= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(-start)));
   }
   int LastTap(int i) const {
-    const int64_t room = input - Start(i);
-    return room <= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(room)));
+    const int64_t available = input - Start(i);
+    return available <= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(available)));
   }
   // Number of taps at a distance below `distance` from the first. The division is avoided if
   // possible, because this is called for each window.
@@ -45,8 +45,8 @@ enum class TooSmall { kRefuse, kEmpty };
 
 // Computes `output` and `before`. Fails for strides, filters and dilations below 1 and for unknown
 // paddings. `what` names the axis in the error message.
-inline TfLiteStatus PlaceWindows(TfLiteContext* context, TfLitePadding padding, const char* what,
-                                 TooSmall too_small, WindowAxis* axis) {
+inline TfLiteStatus ComputeWindows(TfLiteContext* context, TfLitePadding padding, const char* what,
+                                   TooSmall too_small, WindowAxis* axis) {
   if (axis->stride < 1 || axis->filter < 1 || axis->dilation < 1) {
     return KernelError(context,
                        "%s: expected filter, stride and dilation of 1 or more, found %d, %d and %d",

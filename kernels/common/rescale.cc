@@ -61,22 +61,22 @@ class RescaledInputs {
     for (int i = 0; i < node->inputs->size; ++i) {
       TfLiteTensor* input = Input(context, node, i);
       if (input == nullptr || !IsRescaledInput(scales, i)) continue;
-      if (NeedsRescaling(context, input, output)) bytes += Room(input);
+      if (NeedsRescaling(context, input, output)) bytes += CopyBytes(input);
     }
     if (!scratch_.Acquire(context, bytes)) {
       return TensorError(context, output, "out of memory for rescaled inputs");
     }
-    char* room = scratch_.data();
+    char* copy = scratch_.data();
     for (int i = 0; i < node->inputs->size; ++i) {
       TfLiteTensor* input = Input(context, node, i);
       if (input == nullptr || !IsRescaledInput(scales, i)) continue;
       // An input that is used twice already has the output's scale.
       if (!NeedsRescaling(context, input, output)) continue;
-      RescaleSteps(context, input, output, input->data.data, ElementCount(input), room);
+      RescaleSteps(context, input, output, input->data.data, ElementCount(input), copy);
       saved_.push_back({input, input->data.data, input->params});
-      input->data.data = room;
+      input->data.data = copy;
       input->params = output->params;
-      room += Room(input);
+      copy += CopyBytes(input);
     }
     return kTfLiteOk;
   }
@@ -89,7 +89,7 @@ class RescaledInputs {
   };
 
   // Size of a copy, aligned like a tensor.
-  static size_t Room(const TfLiteTensor* tensor) {
+  static size_t CopyBytes(const TfLiteTensor* tensor) {
     const size_t bytes = static_cast<size_t>(ElementCount(tensor)) *
                          (tensor->type == kTfLiteInt16 ? sizeof(int16_t) : 1);
     return (bytes + 63) / 64 * 64;

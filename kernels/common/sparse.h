@@ -55,11 +55,11 @@ class SparseExpansion {
     if (level == sparsity_.dim_metadata_size) {
       out_[offset] = values_[node];
     } else {
-      Walk(level, node, offset);
+      VisitChildren(level, node, offset);
     }
   }
 
-  [[gnu::noinline]] void Walk(int level, int64_t node, int64_t offset) const {
+  [[gnu::noinline]] void VisitChildren(int level, int64_t node, int64_t offset) const {
     const TfLiteDimensionMetadata& dimension = sparsity_.dim_metadata[level];
     const int64_t pitch = pitch_[static_cast<size_t>(level)];
     if (dimension.format == kTfLiteDimDense) {

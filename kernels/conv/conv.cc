@@ -103,8 +103,8 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   shape.batches = Dim(input, 0);
   shape.y = {Dim(input, 1), Dim(filter, 1), params.stride_height, params.dilation_height_factor};
   shape.x = {Dim(input, 2), Dim(filter, 2), params.stride_width, params.dilation_width_factor};
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "height", TooSmall::kRefuse, &shape.y));
-  DEPUTY_TRY(PlaceWindows(context, params.padding, "width", TooSmall::kRefuse, &shape.x));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "height", TooSmall::kRefuse, &shape.y));
+  DEPUTY_TRY(ComputeWindows(context, params.padding, "width", TooSmall::kRefuse, &shape.x));
   data.float_range = ActivationRange(params.activation);
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.allows_winograd = ArithmeticOf(context) == Arithmetic::kDefault;
@@ -234,7 +234,7 @@ TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
 }
 
 void Announce(TfLiteContext* context, const GroupRun& group) {
-  group.layers.empty() ? AnnounceFactors(context, group) : AnnounceStrips(context, group);
+  group.layers.empty() ? DeclareFactorScratch(context, group) : DeclareStripScratch(context, group);
 }
 
 void Choose(TfLiteContext* context, TfLiteNode* node,
@@ -253,7 +253,7 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
                .run = &GuardedGroup<&EvalStep>,
                .role = FusionRole::kHead,
                .absorbs_padding = has_window && is_float,
-               .absorbs_factors = TakesFactors(data),
+               .absorbs_factors = SupportsFactors(data),
                .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
                .pointwise = !has_window && y.before == 0 && x.before == 0,
                .stride = {y.stride, x.stride},

@@ -59,16 +59,16 @@ struct AddendS8 {
   QuantizedSum sum;
 
   // Computes out[i] = the sum of steps[i] and values[place + i].
-  void AddTo(const CpuKernels& cpu, const int8_t* steps, int64_t place, int64_t count,
+  void AddTo(const CpuKernels& cpu, const int8_t* steps, int64_t offset, int64_t count,
              int8_t* out) const {
-    AddSteps(cpu, {steps, values + place, out, count, true, true}, sum);
+    AddSteps(cpu, {steps, values + offset, out, count, true, true}, sum);
   }
-  // Returns the addend in the form used by kernels that add it themselves; `place` is the index of
+  // Returns the addend in the form used by kernels that add it themselves; `offset` is the index of
   // the first value of the rows.
-  RowsAddendS8 RowsFrom(int64_t place) const {
-    return {.values = values + place,
-            .factor_made = sum.factor_a,
-            .factor_value = sum.factor_b,
+  RowsAddendS8 RowsFrom(int64_t offset) const {
+    return {.values = values + offset,
+            .result_factor = sum.factor_a,
+            .addend_factor = sum.factor_b,
             .offset = sum.offset,
             .low = sum.bounds.low,
             .high = sum.bounds.high,
@@ -186,8 +186,8 @@ void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t to
   const int64_t rows = int64_t{shape.batches} * shape.y.output;
   const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                             shape.depth * shape.y.filter * shape.x.filter;
-  const auto rows_for = [&](double least) {
-    return 1 + static_cast<int64_t>(least / std::max(operations, 1.0));
+  const auto rows_for = [&](double min_operations) {
+    return 1 + static_cast<int64_t>(min_operations / std::max(operations, 1.0));
   };
   const EvenCut cut =
       EvenCut::ForThreads(rows, together, rows_for(30e3), rows_for(100e3), ThreadCount(context));
@@ -221,17 +221,17 @@ extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // conv_gemm.cc: matrix products of im2col patches and packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
-// TakesFactors: returns true if the convolution can multiply its input by ConvTensors::factors in a
-// fusion group. AnnounceFactors declares the scratch memory for that, in prepare.
-bool TakesFactors(const ConvData& data);
-void AnnounceFactors(TfLiteContext* context, const GroupRun& group);
+// SupportsFactors: returns true if the convolution can multiply its input by ConvTensors::factors
+// in a fusion group. DeclareFactorScratch declares the scratch memory for that, in prepare.
+bool SupportsFactors(const ConvData& data);
+void DeclareFactorScratch(TfLiteContext* context, const GroupRun& group);
 // strip.cc: layers that are computed strip by strip (core/exec/strips.h). StripOfferOf returns the
 // offer of a node that has selected its implementation; RunStrips runs the layers of a group from
 // its head.
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group);
 // Declares the scratch memory of RunStrips, in prepare.
-void AnnounceStrips(TfLiteContext* context, const GroupRun& group);
+void DeclareStripScratch(TfLiteContext* context, const GroupRun& group);
 
 // repeat.cc: a copy of the input in which each channel is repeated `repeats` times.
 class RepeatedChannels {

@@ -36,8 +36,8 @@ struct Conv3dData {
 };
 
 // `wide` has the extents over which windows move: the input's or, if transposed, the output's.
-TfLiteStatus PlaceAxes(TfLiteContext* context, const TfLiteConv3DParams& params, const int* wide,
-                       const TfLiteTensor* filter, WindowAxis* axes) {
+TfLiteStatus ComputeAxes(TfLiteContext* context, const TfLiteConv3DParams& params, const int* wide,
+                         const TfLiteTensor* filter, WindowAxis* axes) {
   const char* const names[] = {"depth", "height", "width"};
   const int strides[] = {params.stride_depth, params.stride_height, params.stride_width};
   const int dilations[] = {params.dilation_depth_factor, params.dilation_height_factor,
@@ -45,7 +45,7 @@ TfLiteStatus PlaceAxes(TfLiteContext* context, const TfLiteConv3DParams& params,
   for (int d = 0; d < 3; ++d) {
     axes[d] = {
         .input = wide[d], .filter = Dim(filter, d), .stride = strides[d], .dilation = dilations[d]};
-    DEPUTY_TRY(PlaceWindows(context, params.padding, names[d], TooSmall::kRefuse, &axes[d]));
+    DEPUTY_TRY(ComputeWindows(context, params.padding, names[d], TooSmall::kRefuse, &axes[d]));
   }
   return kTfLiteOk;
 }
@@ -104,8 +104,8 @@ TfLiteStatus PrepareConv3d(TfLiteContext* context, TfLiteNode* node) {
     }
   }
   WindowAxis* axes = DataOf<Conv3dData>(node).axes;
-  DEPUTY_TRY(
-      PlaceAxes(context, ParamsOf<TfLiteConv3DParams>(node), input->dims->data + 1, filter, axes));
+  DEPUTY_TRY(ComputeAxes(context, ParamsOf<TfLiteConv3DParams>(node), input->dims->data + 1, filter,
+                         axes));
   const int dims[] = {Dim(input, 0), axes[0].output, axes[1].output, axes[2].output,
                       Dim(filter, 4)};
   return ResizeTo(context, output, dims);
@@ -189,7 +189,7 @@ TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   }
   WindowAxis* axes = DataOf<Conv3dData>(node).axes;
   DEPUTY_TRY(
-      PlaceAxes(context, ParamsOf<TfLiteConv3DTransposeParams>(node), dims + 1, filter, axes));
+      ComputeAxes(context, ParamsOf<TfLiteConv3DTransposeParams>(node), dims + 1, filter, axes));
   for (int d = 0; d < 3; ++d) DEPUTY_TRY(CheckDim(context, input, d + 1, axes[d].output));
   return ResizeTo(context, Output(context, node, 0), dims);
 }

@@ -28,7 +28,7 @@ struct RowLayout {
   // Pixels [first, last) are inside the input.
   int64_t first, last;
 
-  explicit RowLayout(const ConvShape& shape) : pixel_values(WholePairs(shape.depth)) {
+  explicit RowLayout(const ConvShape& shape) : pixel_values(RoundUpToEven(shape.depth)) {
     const WindowAxis& x = shape.x;
     pixels = int64_t{std::max(x.output, 1) - 1} * x.stride + int64_t{x.filter - 1} * x.dilation + 1;
     first = std::min<int64_t>(x.before, pixels);
@@ -59,9 +59,10 @@ struct Bf16Plan {
     const double wanted =
         threads <= 1 ? 1 : std::clamp(operations / kMinTaskOperations, 1.0, 4.0 * threads);
     const double row_operations = std::max(operations / rows / batches, 1.0);
-    const double fewest = std::min(kMinTaskOperations / row_operations, static_cast<double>(rows));
+    const double min_rows =
+        std::min(kMinTaskOperations / row_operations, static_cast<double>(rows));
     block_rows = std::clamp(kWantedPixels / std::max(shape.x.output, 1),
-                            std::max(static_cast<int>(fewest), 1), rows);
+                            std::max(static_cast<int>(min_rows), 1), rows);
     row_blocks = (rows + block_rows - 1) / block_rows;
     const double row_tasks = static_cast<double>(row_blocks) * batches;
     const int parts =
@@ -82,7 +83,7 @@ struct Bf16Plan {
 
 // Offsets in the scratch memory, in bytes: the bias padded to whole panels, a row of zeros, then
 // for each worker one pointer per part and the rounded rows of a task.
-struct Places {
+struct ScratchLayout {
   size_t zeros = 0, workers = 0, rows = 0, worker_bytes = 0, total = 0;
 
   // Computes the offsets; returns false if a size overflows.
@@ -143,7 +144,7 @@ class Task {
 
  private:
   // Returns true if a window of output rows [first, last) has a tap in input row iy.
-  bool IsSeen(int64_t iy, int first, int last) const {
+  bool IsRead(int64_t iy, int first, int last) const {
     const WindowAxis& y = shape_.y;
     for (int ky = 0; ky < y.filter; ++ky) {
       const int64_t from_first = iy - int64_t{ky} * y.dilation - y.Start(first);
@@ -160,7 +161,7 @@ class Task {
     const int64_t end =
         std::min<int64_t>(y.Start(last - 1) + int64_t{y.filter - 1} * y.dilation + 1, y.input);
     for (int64_t iy = first_input_row_; iy < end; ++iy) {
-      if (IsSeen(iy, first, last)) RoundRow(group, iy);
+      if (IsRead(iy, first, last)) RoundRow(group, iy);
     }
   }
 
@@ -263,9 +264,9 @@ TfLiteStatus RunPointwise(TfLiteContext* context, ConvData* data, const ConvTens
 
 size_t RowsScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
                         int workers) {
-  Places places;
+  ScratchLayout offsets;
   const Bf16Plan plan(data.shape, cpu.gemm_bf16.columns, workers);
-  return places.Make(data.shape, cpu, plan, workers) ? places.total : 0;
+  return offsets.Make(data.shape, cpu, plan, workers) ? offsets.total : 0;
 }
 
 TfLiteStatus EnsureWeights(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -289,9 +290,9 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
   DEPUTY_TRY(EnsureWeights(context, data, tensors, cpu));
   const int threads = ThreadCount(context);
   const Bf16Plan plan(shape, cpu.gemm_bf16.columns, threads);
-  Places places;
+  ScratchLayout offsets;
   Scratch scratch;
-  if (!places.Make(shape, cpu, plan, threads) || !scratch.Acquire(context, places.total)) {
+  if (!offsets.Make(shape, cpu, plan, threads) || !scratch.Acquire(context, offsets.total)) {
     return TensorError(context, tensors.filter, "out of memory for the rows it meets");
   }
   const int columns = shape.output_channels / shape.groups;
@@ -303,11 +304,11 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
                    scratch.as<float>(),
                    data->float_range,
                    Data<float>(tensors.input),
-                   reinterpret_cast<uint16_t*>(scratch.data() + places.zeros),
+                   reinterpret_cast<uint16_t*>(scratch.data() + offsets.zeros),
                    Data<float>(tensors.output),
                    tensors.epilogue};
   PadBf16Bias(tensors.bias, shape.groups, columns, job.padded_columns, scratch.as<float>());
-  std::fill_n(scratch.data() + places.zeros, places.workers - places.zeros, char{0});
+  std::fill_n(scratch.data() + offsets.zeros, offsets.workers - offsets.zeros, char{0});
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const int column_block = task % plan.column_blocks, block = task / plan.column_blocks;
     const int first_row = block % plan.row_blocks * plan.block_rows;
@@ -316,8 +317,8 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
     const int last_column = std::min(first_column + plan.block_columns, columns);
     const int batch = block / plan.row_blocks;
     char* const own =
-        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
-    Task(job, batch, own, places.rows).Run(first_row, last_row, first_column, last_column);
+        scratch.data() + offsets.workers + static_cast<size_t>(worker) * offsets.worker_bytes;
+    Task(job, batch, own, offsets.rows).Run(first_row, last_row, first_column, last_column);
   });
   return kTfLiteOk;
 }

@@ -28,8 +28,8 @@ void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* 
 template <typename T>
 MatrixLayer::FillRow<uint8_t> LeftPatchFunction(const ConvShape& shape, const CpuKernels& cpu) {
   if (shape.IsPointwise()) return &FillLeftPixel<T>;
-  return cpu.gemm_s8.left == LeftForm::kInt16 ? &FillLeftPatch<T, int16_t>
-                                              : &FillLeftPatch<T, uint8_t>;
+  return cpu.gemm_s8.left == LhsEncoding::kInt16 ? &FillLeftPatch<T, int16_t>
+                                                 : &FillLeftPatch<T, uint8_t>;
 }
 
 MatrixShape MatrixOf(const ConvShape& shape) {
@@ -87,13 +87,13 @@ class ScaledPixels {
   static size_t Bytes(int depth) { return AlignedBytes(Values(depth) * sizeof(float)); }
 
   ScaledPixels(const CpuKernels& cpu, const float* pixels, const float* factors, int depth,
-               float* room)
+               float* buffer)
       : multiply_(cpu.vector.plain_product.of<float>()),
         pixels_(pixels),
-        factors_(room),
+        factors_(buffer),
         depth_(depth) {
     for (size_t i = 0; i < Values(depth); i += static_cast<size_t>(depth)) {
-      std::copy_n(factors, depth, room + i);
+      std::copy_n(factors, depth, buffer + i);
     }
   }
 
@@ -113,9 +113,9 @@ class ScaledPixels {
  private:
   // Number of factors after repetition: a vector call with fewer values costs more than its work.
   static size_t Values(int depth) {
-    constexpr size_t kFewest = 512;
+    constexpr size_t kMinValues = 512;
     const auto each = static_cast<size_t>(depth);
-    return (kFewest + each - 1) / each * each;
+    return (kMinValues + each - 1) / each * each;
   }
 
   const BoundedLoop<float> multiply_;
@@ -127,12 +127,12 @@ class ScaledPixels {
 TfLiteStatus RunScaled(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                        const CpuKernels& cpu) {
   const int depth = data->shape.depth;
-  Scratch room;
-  if (!room.Acquire(context, ScaledPixels::Bytes(depth))) {
+  Scratch buffer;
+  if (!buffer.Acquire(context, ScaledPixels::Bytes(depth))) {
     return TensorError(context, tensors.input, "out of memory for its factors");
   }
   const ScaledPixels pixels(cpu, Data<float>(tensors.input), tensors.factors, depth,
-                            room.as<float>());
+                            buffer.as<float>());
   MatrixLayer::Rows<float> rows;
   rows.fill_rows = &ScaledPixels::Fill;
   rows.source = &pixels;
@@ -205,12 +205,12 @@ TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors
 
 }  // namespace
 
-bool TakesFactors(const ConvData& data) {
+bool SupportsFactors(const ConvData& data) {
   return data.choice.Is(kGemmFloatConv) && data.shape.IsPointwise() && data.shape.groups == 1 &&
          data.choice.cpu().vector.plain_product.of<float>() != nullptr;
 }
 
-void AnnounceFactors(TfLiteContext* context, const GroupRun& group) {
+void DeclareFactorScratch(TfLiteContext* context, const GroupRun& group) {
   const TfLiteTensor &input = context->tensors[group.input],
                      &output = context->tensors[group.output];
   const int depth = LastDim(&input);

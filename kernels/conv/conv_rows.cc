@@ -29,7 +29,7 @@ struct RowsPlan {
   RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads)
       : panel_columns(kernels.columns), columns(shape.output_channels) {
     // Wanted number of pixels that are multiplied by a panel of weights while it is in the cache.
-    constexpr int kFewestPixels = 64;
+    constexpr int kMinPixels = 64;
     // Smaller tasks cost more in dispatch than parallelism saves.
     constexpr double kMinTaskOperations = 100e3;
     const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
@@ -39,10 +39,10 @@ struct RowsPlan {
         threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);
     const int height = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
     const double row_operations = operations / height / batches;
-    const double fewest =
+    const double min_rows =
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(height));
-    panel_rows = std::clamp(kFewestPixels / std::max(shape.x.output, 1),
-                            std::max(static_cast<int>(fewest), 1), height);
+    panel_rows = std::clamp(kMinPixels / std::max(shape.x.output, 1),
+                            std::max(static_cast<int>(min_rows), 1), height);
     // Border windows are bound by latency unless those of many rows are computed together.
     const double more = static_cast<double>(height) / panel_rows * batches / std::max(wanted, 1.0);
     const int block_rows =
@@ -65,11 +65,11 @@ struct RowsPlan {
 };
 
 // Maximum number of windows of a row that are multiplied in one call.
-constexpr int kMostWindows = 96;
+constexpr int kMaxWindows = 96;
 
 // Number of values of an input row that the windows of one call read.
 int64_t ZeroValues(const ConvShape& shape) {
-  const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMostWindows);
+  const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMaxWindows);
   const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
   return pixels * shape.input_channels;
 }
@@ -120,21 +120,21 @@ class RowsTask {
   void ForEachPanel(int windows, const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
       const int left = last_column_ - column_;
-      columns_ = rows_.packed == nullptr ? left : ColumnsOfCall(rows_.cpu.gemm_f32, windows, left);
+      columns_ = rows_.packed == nullptr ? left : ColumnsPerCall(rows_.cpu.gemm_f32, windows, left);
       function();
     }
   }
 
   void InteriorRow(int oy) {
     const WindowAxis &y = shape_.y, &x = shape_.x;
-    for (int ox = rows_.interior.first; ox < rows_.interior.last; ox += kMostWindows) {
+    for (int ox = rows_.interior.first; ox < rows_.interior.last; ox += kMaxWindows) {
       for (int ky = 0; ky < y.filter; ++ky) {
         const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
         parts_[ky] = iy < 0 || iy >= y.input
                          ? rows_.zeros
                          : input_.Row(iy) + int64_t{x.Start(ox)} * shape_.input_channels;
       }
-      Multiply(std::min(kMostWindows, rows_.interior.last - ox), y.filter, x.filter * shape_.depth,
+      Multiply(std::min(kMaxWindows, rows_.interior.last - ox), y.filter, x.filter * shape_.depth,
                static_cast<size_t>(x.stride) * static_cast<size_t>(shape_.input_channels), oy, ox,
                1);
     }
@@ -143,9 +143,9 @@ class RowsTask {
   // Computes rows [first, last) of border column ox.
   void Edge(int ox, int first, int last) {
     const int depth = MatrixOf(shape_).depth;
-    const int most = EdgeRows(shape_, rows_.cpu.gemm_f32.rows);
+    const int max_rows = EdgeRows(shape_, rows_.cpu.gemm_f32.rows);
     for (int oy = first, count; oy < last; oy += count) {
-      count = static_cast<int>(std::min<int64_t>(std::min(most, last - oy), out_.RunFrom(oy)));
+      count = static_cast<int>(std::min<int64_t>(std::min(max_rows, last - oy), out_.RunFrom(oy)));
       for (int i = 0; i < count; ++i) FillPatch(oy + i, ox, patches_ + int64_t{i} * depth);
       parts_[0] = patches_;
       ForEachPanel(count, [&] {
@@ -273,20 +273,20 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
 }  // namespace
 
 ConvRows::ConvRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& kernels,
-                   const PackedWeights<float>* packed_weights, char* room)
+                   const PackedWeights<float>* packed_weights, char* buffer)
     : shape(data.shape),
       cpu(kernels),
       packed(packed_weights),
       weights(Data<float>(tensors.filter)),
       range(data.float_range),
       interior(shape.x),
-      bias(reinterpret_cast<float*>(room)),
-      zeros(reinterpret_cast<float*>(room + BiasBytes(shape))),
+      bias(reinterpret_cast<float*>(buffer)),
+      zeros(reinterpret_cast<float*>(buffer + BiasBytes(shape))),
       epilogue(tensors.epilogue) {
-  float* const padded = reinterpret_cast<float*>(room);
+  float* const padded = reinterpret_cast<float*>(buffer);
   std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, padded),
               kMaxTileColumns, 0.0f);
-  std::fill_n(reinterpret_cast<float*>(room + BiasBytes(shape)), ZeroValues(shape), 0.0f);
+  std::fill_n(reinterpret_cast<float*>(buffer + BiasBytes(shape)), ZeroValues(shape), 0.0f);
 }
 
 size_t ConvRows::SharedBytes(const ConvShape& shape) {

@@ -23,7 +23,7 @@ struct ConvRows {
 
   // The buffer has SharedBytes() bytes.
   ConvRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& kernels,
-           const PackedWeights<float>* packed_weights, char* room);
+           const PackedWeights<float>* packed_weights, char* buffer);
 
   static size_t SharedBytes(const ConvShape& shape);
   // Scratch memory of a worker.

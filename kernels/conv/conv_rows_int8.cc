@@ -3,7 +3,7 @@
 // int8 CONV_2D that reads its input in place and requantises in registers. For one filter row a
 // patch is a run of the input: a product whose depth has one part per filter row. If windows extend
 // beyond the input, or a run is not a multiple of the kernel's run, they read from a copy with zero
-// points around the image. If the kernel requires its LeftForm, all windows read from a copy in
+// points around the image. If the kernel requires its LhsEncoding, all windows read from a copy in
 // that form: of the image or, if the filter is 1x1, of a block of pixels.
 #include <cstring>
 
@@ -16,7 +16,7 @@ constexpr int kTileColumns = 64;
 // Approximate multiple of the row counts of all kernels' tiles.
 constexpr int kTileRows = 12;
 // Number of patches whose addresses are computed at once.
-constexpr int kMostPatches = 192;
+constexpr int kMaxPatches = 192;
 // Columns to which an addend is added at once, while the result is in the first-level cache.
 constexpr int kSumColumns = 128;
 
@@ -137,14 +137,14 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
   // Bytes that each additional patch adds to the input of a block.
   const int64_t row_bytes = int64_t{shape.y.filter} * shape.x.stride * shape.input_channels *
                             static_cast<int64_t>(kernels.requantized_bytes());
-  const int64_t most = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMostPatches);
+  const int64_t max_rows = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMaxPatches);
   return CutForThreads(
       {.rows = matrix.rows,
        .columns = matrix.columns,
        .depth = matrix.depth,
        .tile_rows = kTileRows,
        .panel_columns = kTileColumns,
-       .block_rows = most,
+       .block_rows = max_rows,
        .weights_are_large = int64_t{matrix.depth} * matrix.columns > kSharedWeights},
       threads);
 }
@@ -160,8 +160,8 @@ void FindAddresses(const char* from, int64_t step, int64_t count, const void** o
     memcpy(out, &pair, sizeof(pair));
     memcpy(out + 2, &next, sizeof(next));
   }
-  for (uintptr_t place = pair[0]; count > 0; --count, ++out, place += apart) {
-    memcpy(out, &place, sizeof(place));
+  for (uintptr_t offset = pair[0]; count > 0; --count, ++out, offset += apart) {
+    memcpy(out, &offset, sizeof(offset));
   }
 }
 
@@ -207,12 +207,13 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
     return false;
   }
   // Limits that keep all products of sizes within 32 bits, and copies proportionate.
-  constexpr int kMost = 1 << 20;
+  constexpr int kMaxExtent = 1 << 20;
   const auto small = [](const WindowAxis& axis) {
-    return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 && axis.output <= kMost;
+    return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 &&
+           axis.output <= kMaxExtent;
   };
-  if (!small(shape.y) || !small(shape.x) || MatrixOf(shape).depth > kMost ||
-      shape.output_channels > kMost || shape.input_channels > kMost) {
+  if (!small(shape.y) || !small(shape.x) || MatrixOf(shape).depth > kMaxExtent ||
+      shape.output_channels > kMaxExtent || shape.input_channels > kMaxExtent) {
     return false;
   }
   const double copy = (static_cast<double>(shape.y.output) * shape.y.stride + shape.y.filter) *
@@ -241,7 +242,7 @@ struct RowsScratch {
               int threads)
       : image(BiasBytes(shape)), workers(image + AlignedBytes(window.bytes)) {
     const int64_t rows =
-        std::min<int64_t>(CutOf(shape, kernels, threads).block_rows(), kMostPatches);
+        std::min<int64_t>(CutOf(shape, kernels, threads).block_rows(), kMaxPatches);
     made = window.BlockBytes(kernels, rows);
     worker_bytes = made + AlignedBytes(static_cast<size_t>(rows) * kSumColumns);
     total = workers + worker_bytes * static_cast<size_t>(threads);
@@ -278,17 +279,17 @@ class RowsJob {
   // pixels and for results before the addend.
   void RunBlock(int64_t first, int64_t last, int first_column, int columns, char* pixels,
                 char* made) const {
-    const void* patches[kMostPatches];
+    const void* patches[kMaxPatches];
     const int64_t channels = shape.output_channels;
-    for (int64_t row = first; row < last; row += kMostPatches) {
-      const int count = static_cast<int>(std::min<int64_t>(kMostPatches, last - row));
+    for (int64_t row = first; row < last; row += kMaxPatches) {
+      const int count = static_cast<int>(std::min<int64_t>(kMaxPatches, last - row));
       FindPatches(shape, image, input, row, count, patches);
       if (image.by_pixels) CopyPixels(shape, image, {cpu.gemm_s8}, count, patches, pixels);
       if (addend == nullptr || cpu.gemm_s8.adds) {
-        const int64_t place = row * channels + first_column;
+        const int64_t offset = row * channels + first_column;
         RowsAddendS8 added = {};
-        if (addend != nullptr) added = addend->RowsFrom(place);
-        Multiply(patches, count, first_column, columns, out + place, static_cast<size_t>(channels),
+        if (addend != nullptr) added = addend->RowsFrom(offset);
+        Multiply(patches, count, first_column, columns, out + offset, static_cast<size_t>(channels),
                  addend == nullptr ? nullptr : &added);
         continue;
       }
@@ -323,13 +324,13 @@ class RowsJob {
                              .addend = added});
   }
 
-  // Adds the addend to contiguous rows of `steps` and stores them in the output from `place` on.
-  void AddUp(const int8_t* steps, int rows, int columns, int64_t place) const {
+  // Adds the addend to contiguous rows of `steps` and stores them in the output from `offset` on.
+  void AddUp(const int8_t* steps, int rows, int columns, int64_t offset) const {
     const int64_t channels = shape.output_channels;
     const bool together = columns == channels;
     const int64_t count = together ? int64_t{rows} * columns : columns;
-    for (int r = 0; r < (together ? 1 : rows); ++r, steps += columns, place += channels) {
-      addend->AddTo(cpu, steps, place, count, out + place);
+    for (int r = 0; r < (together ? 1 : rows); ++r, steps += columns, offset += channels) {
+      addend->AddTo(cpu, steps, offset, count, out + offset);
     }
   }
 };
@@ -347,9 +348,9 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   const WindowImage image(shape, cpu.gemm_s8);
   const RowForm form = {cpu.gemm_s8};
   const int threads = ThreadCount(context);
-  const RowsScratch places(shape, image, cpu.gemm_s8, threads);
+  const RowsScratch offsets(shape, image, cpu.gemm_s8, threads);
   Scratch scratch;
-  if (!scratch.Acquire(context, places.total)) {
+  if (!scratch.Acquire(context, offsets.total)) {
     return TensorError(context, tensors.input, "out of memory for a copy");
   }
   auto* const bias = scratch.as<int32_t>();
@@ -363,16 +364,16 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                        bias,
                        data->scaling,
                        PaddedImage(context, shape, image, form, Data<int8_t>(tensors.input),
-                                   static_cast<int8_t>(zero_point), scratch.data() + places.image),
+                                   static_cast<int8_t>(zero_point), scratch.data() + offsets.image),
                        tensors.addend,
                        Data<int8_t>(tensors.output)};
   const GemmPlan plan = CutOf(shape, cpu.gemm_s8, threads);
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
     const GemmPlan::Cut cut = plan.TaskCut(task);
     char* const own =
-        scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+        scratch.data() + offsets.workers + static_cast<size_t>(worker) * offsets.worker_bytes;
     job.RunBlock(cut.first_row, cut.last_row, cut.first_column, cut.last_column - cut.first_column,
-                 own, own + places.made);
+                 own, own + offsets.made);
   });
   return kTfLiteOk;
 }

@@ -45,8 +45,8 @@ TfLiteStatus CheckExtents(TfLiteContext* context, const TfLiteTensor* tensor, in
 
 // Sets the padding of the convolution that this one transposes, which maps the output to the input.
 // Its output size must be the input's size.
-TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char* what,
-                       TransposeShape::Axis* axis) {
+TfLiteStatus ComputeAxis(TfLiteContext* context, TfLitePadding padding, const char* what,
+                         TransposeShape::Axis* axis) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
     return KernelError(context, "padding: expected SAME or VALID, found %d",
                        static_cast<int>(padding));
@@ -68,12 +68,12 @@ TfLiteStatus PlaceAxis(TfLiteContext* context, TfLitePadding padding, const char
 
 namespace {
 
-// Returns the number of multiples of `stride` from 0 to `place`, at most `most`. `place` fits in 32
-// bits.
-int PositionsUpTo(int64_t place, int stride, int most) {
-  if (place < 0) return 0;
-  const uint32_t before = static_cast<uint32_t>(place) / static_cast<uint32_t>(stride);
-  return static_cast<int>(std::min<int64_t>(int64_t{before} + 1, most));
+// Returns the number of multiples of `stride` from 0 to `position`, at most `max_count`. `position`
+// fits in 32 bits.
+int PositionsUpTo(int64_t position, int stride, int max_count) {
+  if (position < 0) return 0;
+  const uint32_t before = static_cast<uint32_t>(position) / static_cast<uint32_t>(stride);
+  return static_cast<int>(std::min<int64_t>(int64_t{before} + 1, max_count));
 }
 
 }  // namespace
@@ -148,11 +148,12 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
   }
   shape_.y.output = dims[1];
   shape_.x.output = dims[2];
-  DEPUTY_TRY(PlaceAxis(context, params.padding, "height", &shape_.y));
-  DEPUTY_TRY(PlaceAxis(context, params.padding, "width", &shape_.x));
+  DEPUTY_TRY(ComputeAxis(context, params.padding, "height", &shape_.y));
+  DEPUTY_TRY(ComputeAxis(context, params.padding, "width", &shape_.x));
   DEPUTY_TRY(ResizeTo(context, tensors.output, dims));
-  static constexpr const Way* kWays[] = {&kSeparateFloat, &kGemmFloat, &kGemmInt8, &kReference};
-  choice_.Make(context, kWays, *this, tensors);
+  static constexpr const TransposeImplementation* kImplementations[] = {
+      &kSeparateFloat, &kGemmFloat, &kGemmInt8, &kReference};
+  choice_.Make(context, kImplementations, *this, tensors);
   return kTfLiteOk;
 }
 
@@ -176,7 +177,7 @@ void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* z
   const int channels = shape_.output_channels;
   ParallelFor(context, batches * y.output, [&](int row, int) {
     const int oy = row % y.output, b = row / y.output;
-    const In* picture = input + int64_t{b} * y.input * x.input * depth;
+    const In* image = input + int64_t{b} * y.input * x.input * depth;
     int64_t out = int64_t{row} * x.output * channels;
     const int first_y = y.First(oy), last_y = y.Last(oy);
     for (int ox = 0; ox < x.output; ++ox) {
@@ -187,7 +188,7 @@ void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* z
           for (int ix = first_x; ix < last_x; ++ix) {
             const int64_t tap = (int64_t{o} * y.filter + y.Tap(oy, iy)) * x.filter + x.Tap(ox, ix);
             Accumulate(&sum,
-                       Dot(picture + (int64_t{iy} * x.input + ix) * depth, weights + tap * depth,
+                       Dot(image + (int64_t{iy} * x.input + ix) * depth, weights + tap * depth,
                            depth, zeros[b * zero_stride], weights_zero));
           }
         }
@@ -281,8 +282,8 @@ MatrixLayer::IntWeights TransposeConv::WeightsOf(const Tensors& tensors) const {
 // Calls finish(sums of a range of channels, first channel, number of channels, output position of
 // the first) for the outputs of one batch element.
 template <typename Sum, typename Finish>
-void TransposeConv::GatherPicture(TfLiteContext* context, int batch, const Sum* products,
-                                  const Finish& finish) const {
+void TransposeConv::GatherBatch(TfLiteContext* context, int batch, const Sum* products,
+                                const Finish& finish) const {
   const auto& y = shape_.y;
   const auto& x = shape_.x;
   const int channels = shape_.output_channels;
@@ -414,7 +415,7 @@ TfLiteStatus TransposeConv::FastFloat(TfLiteContext* context, const CpuKernels& 
     rows.stride = static_cast<size_t>(matrix.depth);
     DEPUTY_TRY(matrix_.RunFloat(context, cpu, matrix, rows, tensors.weights, nullptr,
                                 {-kInfinity, kInfinity}, products.as<float>()));
-    GatherPicture(
+    GatherBatch(
         context, b, products.as<float>(), [&](const float* sums, int first, int count, int64_t at) {
           for (int o = 0; o < count; ++o) {
             out[at + o] = Clamp(bias == nullptr ? sums[o] : sums[o] + bias[first + o], range_);
@@ -479,40 +480,40 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
                                                    column);
                                  }
                                }));
-    GatherPicture(context, b, products.as<int32_t>(),
-                  [&](int32_t* sums, int first, int count, int64_t at) {
-                    if (hybrid) {
-                      for (int o = 0; o < count; ++o) {
-                        const int channel = first + o;
-                        const float bias =
-                            tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
-                        const float scale = weight_scales_[channel] * rows_of_input.scales()[b];
-                        Data<float>(tensors.output)[at + o] =
-                            Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
-                      }
-                      return;
+    GatherBatch(context, b, products.as<int32_t>(),
+                [&](int32_t* sums, int first, int count, int64_t at) {
+                  if (hybrid) {
+                    for (int o = 0; o < count; ++o) {
+                      const int channel = first + o;
+                      const float bias =
+                          tensors.bias == nullptr ? 0.0f : Data<float>(tensors.bias)[channel];
+                      const float scale = weight_scales_[channel] * rows_of_input.scales()[b];
+                      Data<float>(tensors.output)[at + o] =
+                          Clamp(static_cast<float>(sums[o]) * scale + bias, range_);
                     }
-                    if (tensors.bias != nullptr) {
-                      const int32_t* const bias = Data<int32_t>(tensors.bias) + first;
-                      for (int o = 0; o < count; ++o) Accumulate(&sums[o], bias[o]);
-                    }
-                    RequantizeTile tile = scaling_.Tile(first);
-                    tile.rows = 1;
-                    tile.columns = count;
-                    tile.sums = sums;
-                    tile.sums_stride = 0;
-                    tile.out = Data<int8_t>(tensors.output) + at;
-                    tile.out_stride = 0;
-                    requantize(tile);
-                    if (is_unsigned) FlipSigns(tile);
-                  });
+                    return;
+                  }
+                  if (tensors.bias != nullptr) {
+                    const int32_t* const bias = Data<int32_t>(tensors.bias) + first;
+                    for (int o = 0; o < count; ++o) Accumulate(&sums[o], bias[o]);
+                  }
+                  RequantizeTile tile = scaling_.Tile(first);
+                  tile.rows = 1;
+                  tile.columns = count;
+                  tile.sums = sums;
+                  tile.sums_stride = 0;
+                  tile.out = Data<int8_t>(tensors.output) + at;
+                  tile.out_stride = 0;
+                  requantize(tile);
+                  if (is_unsigned) FlipSigns(tile);
+                });
   }
   return kTfLiteOk;
 }
 
 // ---- Implementations --------------------------------------------------------------------------
 
-constexpr TransposeConv::Way TransposeConv::kSeparateFloat = {
+constexpr TransposeConv::TransposeImplementation TransposeConv::kSeparateFloat = {
     .name = "separate_float",
     .accepts =
         [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
@@ -522,18 +523,19 @@ constexpr TransposeConv::Way TransposeConv::kSeparateFloat = {
     .pack =
         [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
            const CpuKernels& cpu) {
-          const bool fine = HasFewColumns({.columns = conv->shape_.output_channels}) ||
-                            !IsReadableConstant(tensors.weights) ||
-                            conv->PackTaps(context, cpu, tensors);
-          return fine ? kTfLiteOk
-                      : TensorError(context, tensors.weights, "out of memory for its packed copy");
+          const bool packed = HasFewColumns({.columns = conv->shape_.output_channels}) ||
+                              !IsReadableConstant(tensors.weights) ||
+                              conv->PackTaps(context, cpu, tensors);
+          return packed
+                     ? kTfLiteOk
+                     : TensorError(context, tensors.weights, "out of memory for its packed copy");
         },
     .scratch = [](const TransposeConv& conv, const Tensors&, const CpuKernels&,
                   int) { return PaddedBiasBytes(conv.shape_.output_channels); },
     .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
               const CpuKernels& cpu) { return conv->SeparateFloat(context, cpu, tensors); }};
 
-constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
+constexpr TransposeConv::TransposeImplementation TransposeConv::kGemmFloat = {
     .name = "gemm_float",
     .accepts =
         [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
@@ -552,7 +554,7 @@ constexpr TransposeConv::Way TransposeConv::kGemmFloat = {
     .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
               const CpuKernels& cpu) { return conv->FastFloat(context, cpu, tensors); }};
 
-constexpr TransposeConv::Way TransposeConv::kGemmInt8 = {
+constexpr TransposeConv::TransposeImplementation TransposeConv::kGemmInt8 = {
     .name = "gemm_int8",
     .accepts =
         [](const TransposeConv& conv, const Tensors&, const CpuKernels& cpu) {
@@ -573,7 +575,7 @@ constexpr TransposeConv::Way TransposeConv::kGemmInt8 = {
     .run = [](TfLiteContext* context, TransposeConv* conv, const Tensors& tensors,
               const CpuKernels& cpu) { return conv->FastSums(context, cpu, tensors); }};
 
-constexpr TransposeConv::Way TransposeConv::kReference = {
+constexpr TransposeConv::TransposeImplementation TransposeConv::kReference = {
     .name = "reference",
     .accepts = &AcceptsAll<TransposeConv, Tensors>,
     .pack = nullptr,

@@ -56,8 +56,8 @@ class TransposeConv {
   TfLiteStatus Run(TfLiteContext* context, const Tensors& tensors);
 
  private:
-  using Way = Implementation<TransposeConv, Tensors>;
-  static const Way kSeparateFloat, kGemmFloat, kGemmInt8, kReference;
+  using TransposeImplementation = Implementation<TransposeConv, Tensors>;
+  static const TransposeImplementation kSeparateFloat, kGemmFloat, kGemmInt8, kReference;
 
   template <typename In, typename Weight, typename Zero, typename Finish>
   void Plain(TfLiteContext* context, const In* input, const Zero* zeros, int zero_stride,
@@ -67,8 +67,8 @@ class TransposeConv {
   template <typename T>
   void PlainQuantized(TfLiteContext* context, const Tensors& tensors) const;
   template <typename Sum, typename Finish>
-  void GatherPicture(TfLiteContext* context, int batch, const Sum* products,
-                     const Finish& finish) const;
+  void GatherBatch(TfLiteContext* context, int batch, const Sum* products,
+                   const Finish& finish) const;
   // Matrix product of one batch element: every pixel times all weights.
   MatrixShape ProductShape() const;
   size_t ProductBytes() const;

@@ -18,11 +18,12 @@ namespace {
 // AVX2.
 int TileSizeFor(const ConvShape& shape) {
   // With more input channels, larger tiles lose too much precision.
-  constexpr int kMostChannelsOfFour = 128;
+  constexpr int kMaxChannelsOfFour = 128;
   constexpr WinogradCost kTwo = {120, 160, 60, 3}, kFour = {320, 650, 120, 3};
-  const double two = WinogradShare(shape, 2, kTwo);
-  const double four = shape.depth > kMostChannelsOfFour ? 1.0 : WinogradShare(shape, 4, kFour);
-  if (std::min(two, four) > kMostWinogradShare) return 0;
+  const double two = RelativeWinogradCost(shape, 2, kTwo);
+  const double four =
+      shape.depth > kMaxChannelsOfFour ? 1.0 : RelativeWinogradCost(shape, 4, kFour);
+  if (std::min(two, four) > kMaxWinogradCost) return 0;
   return two < four ? 2 : 4;
 }
 
@@ -41,11 +42,11 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
 // planes of a group's inputs, then for each worker a panel's planes, the planes of its products, a
 // tile of outputs, and a window's patch. Plane strides are a power of two plus a cache line, to
 // avoid conflicts in the cache.
-struct Places {
+struct ScratchLayout {
   size_t input_stride, panel_stride, product_stride;  // of planes, in values
   size_t zeros, inputs, workers, products, values, patch, worker_bytes, total;
 
-  Places(const ConvShape& shape, const WinogradPlan& plan, int threads) {
+  ScratchLayout(const ConvShape& shape, const WinogradPlan& plan, int threads) {
     constexpr size_t kApart = kTensorAlignment / sizeof(float);
     const auto depth = static_cast<size_t>(shape.depth);
     const auto columns = static_cast<size_t>(plan.panel_columns);
@@ -81,7 +82,7 @@ struct Job {
   const CpuKernels& cpu;
   const WinogradTransforms& transforms;
   const WinogradPlan& plan;
-  const Places& places;
+  const ScratchLayout& layout;
   const PackedWeights<float>& packed;
   FloatRange range;
   const EpilogueF32* epilogue;
@@ -92,11 +93,12 @@ struct Job {
   float* inputs;  // planes
 
   void TransformInputs(int64_t group, int first, int last) const {
-    const float* pixels[kMostWinogradPixels];
+    const float* pixels[kMaxWinogradPixels];
     for (int tile = first; tile < last; ++tile) {
-      plan.tiles.FindPixels(shape, plan.tiles.PlaceOf(shape, group + tile), input, zeros, pixels);
+      plan.tiles.FindPixels(shape, plan.tiles.PositionOf(shape, group + tile), input, zeros,
+                            pixels);
       transforms.input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
-                       places.input_stride);
+                       layout.input_stride);
     }
   }
 };
@@ -110,20 +112,20 @@ class Task {
         panel_(panel),
         columns_(job.plan.panel_columns),
         weights_(reinterpret_cast<float*>(scratch)),
-        products_(reinterpret_cast<float*>(scratch + job.places.products)),
-        values_(reinterpret_cast<float*>(scratch + job.places.values)),
-        patch_(reinterpret_cast<float*>(scratch + job.places.patch)) {}
+        products_(reinterpret_cast<float*>(scratch + job.layout.products)),
+        values_(reinterpret_cast<float*>(scratch + job.layout.values)),
+        patch_(reinterpret_cast<float*>(scratch + job.layout.patch)) {}
 
   // Computes tiles [first, last) of the group that begins at tile `group`.
   void Run(int64_t group, int first, int last) const {
     MultiplyPlanes(first, last - first);
     for (int tile = first; tile < last; ++tile) {
-      const auto place = job_.plan.tiles.PlaceOf(shape_, group + tile);
+      const auto tile_position = job_.plan.tiles.PositionOf(shape_, group + tile);
       const float* const products = products_ + int64_t{tile - first} * columns_;
-      if (!job_.transforms.output(products, job_.places.product_stride, columns_, values_)) {
-        SumWindows(place);
+      if (!job_.transforms.output(products, job_.layout.product_stride, columns_, values_)) {
+        SumWindows(tile_position);
       }
-      Finish(place);
+      Finish(tile_position);
     }
   }
 
@@ -133,19 +135,19 @@ class Task {
   void MultiplyPlanes(int first, int tiles) const {
     const size_t tap_values = static_cast<size_t>(shape_.depth) * static_cast<size_t>(columns_);
     job_.transforms.filter(Panel(), tap_values, static_cast<int>(tap_values), weights_,
-                           job_.places.panel_stride);
+                           job_.layout.panel_stride);
     const size_t panel_values = kWinogradTaps * tap_values;
-    FetchAhead next_panel(Panel() + panel_values,
+    Prefetcher next_panel(Panel() + panel_values,
                           panel_ + 1 < job_.plan.panels ? panel_values * sizeof(float) : 0);
     for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
       const auto number = static_cast<size_t>(plane);
       const float* rows =
-          job_.inputs + number * job_.places.input_stride + int64_t{first} * shape_.depth;
-      float* out = products_ + number * job_.places.product_stride;
+          job_.inputs + number * job_.layout.input_stride + int64_t{first} * shape_.depth;
+      float* out = products_ + number * job_.layout.product_stride;
       for (int left = tiles; left > 0;) {
         const int count = WinogradRowsAtOnce(left, job_.cpu.gemm_f32.rows, shape_.depth);
-        next_panel.Some();
-        Multiply(count, shape_.depth, rows, weights_ + number * job_.places.panel_stride, out);
+        next_panel.Next();
+        Multiply(count, shape_.depth, rows, weights_ + number * job_.layout.panel_stride, out);
         rows += int64_t{count} * shape_.depth;
         out += int64_t{count} * columns_;
         left -= count;
@@ -160,25 +162,25 @@ class Task {
 
   // Computes the tile's outputs as sums over their windows: transformed infinities become NaN and
   // spread over the tile.
-  void SumWindows(const WinogradTiles::Place& place) const {
+  void SumWindows(const WinogradTiles::TilePosition& tile_position) const {
     const int32_t zero = 0;
     const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
-    for (int y = 0; y < place.rows; ++y) {
-      for (int x = 0; x < place.columns; ++x) {
-        FillPatch<float>(&source, place.Position(shape_, y, x), 0, patch_);
+    for (int y = 0; y < tile_position.rows; ++y) {
+      for (int x = 0; x < tile_position.columns; ++x) {
+        FillPatch<float>(&source, tile_position.Position(shape_, y, x), 0, patch_);
         Multiply(1, kWinogradTaps * shape_.depth, patch_, Panel(),
                  values_ + int64_t{y * job_.plan.tiles.size + x} * columns_);
       }
     }
   }
 
-  void Finish(const WinogradTiles::Place& place) const {
+  void Finish(const WinogradTiles::TilePosition& tile_position) const {
     const int column = panel_ * columns_;
-    const int64_t position = place.Position(shape_);
+    const int64_t position = tile_position.Position(shape_);
     const auto epilogue = PartOf(job_.epilogue, position, column);
     const auto stride = static_cast<size_t>(columns_);
-    job_.cpu.winograd_f32.finish({.lines = place.rows,
-                                  .rows = place.columns,
+    job_.cpu.winograd_f32.finish({.lines = tile_position.rows,
+                                  .rows = tile_position.columns,
                                   .columns = std::min(columns_, shape_.output_channels - column),
                                   .values = values_,
                                   .value_line = static_cast<size_t>(job_.plan.tiles.size) * stride,
@@ -204,7 +206,7 @@ class Task {
 // ---- The implementation -----------------------------------------------------------------------
 
 size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return Places(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+  return ScratchLayout(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -222,21 +224,21 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   if (packed == nullptr) return kTfLiteError;
   const int threads = ThreadCount(context);
   const WinogradPlan plan = PlanOf(shape, cpu, threads);
-  const Places places(shape, plan, threads);
+  const ScratchLayout layout(shape, plan, threads);
   Scratch scratch;
-  if (!scratch.Acquire(context, places.total)) {
+  if (!scratch.Acquire(context, layout.total)) {
     return TensorError(context, tensors.filter, "out of memory for its planes");
   }
   float* const bias = scratch.as<float>();
   std::fill_n(std::copy_n(Data<float>(tensors.bias), shape.output_channels, bias), kMaxTileColumns,
               0.0f);
-  float* const zeros = reinterpret_cast<float*>(scratch.data() + places.zeros);
-  std::fill_n(zeros, Places::ZeroValues(shape), 0.0f);
+  float* const zeros = reinterpret_cast<float*>(scratch.data() + layout.zeros);
+  std::fill_n(zeros, ScratchLayout::ZeroValues(shape), 0.0f);
   const Job job = {shape,
                    cpu,
                    plan.tiles.size == 4 ? cpu.winograd_f32.four : cpu.winograd_f32.two,
                    plan,
-                   places,
+                   layout,
                    *packed,
                    data->float_range,
                    tensors.epilogue,
@@ -244,13 +246,13 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                    Data<float>(tensors.output),
                    bias,
                    zeros,
-                   reinterpret_cast<float*>(scratch.data() + places.inputs)};
+                   reinterpret_cast<float*>(scratch.data() + layout.inputs)};
   RunWinograd(
       context, plan,
       [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
       [&](int64_t group, int first, int last, int panel, int worker) {
         char* const own =
-            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+            scratch.data() + layout.workers + static_cast<size_t>(worker) * layout.worker_bytes;
         Task(job, panel, own).Run(group, first, last);
       });
   return kTfLiteOk;

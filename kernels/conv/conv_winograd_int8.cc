@@ -25,18 +25,18 @@ bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu)
   return data.form == WeightsForm::kInt8 && data.allows_winograd &&
          cpu.gemm_s8.winograd != nullptr && HasWinogradWindows(shape) &&
          shape.depth % KernelsOf(cpu).channels == 0 &&
-         WinogradShare(shape, kSize, kCost) <= kMostWinogradShare;
+         RelativeWinogradCost(shape, kSize, kCost) <= kMaxWinogradCost;
 }
 
 // Offsets in the scratch memory, in bytes: the bias padded to whole panels, a pixel of zero points,
 // the planes of a group's inputs, then for each worker a panel's planes, the planes of its
 // products, two lines of sums, and a requantised line before its addend. Plane strides are a power
 // of two plus a cache line, to avoid conflicts in the cache.
-struct Places {
+struct ScratchLayout {
   size_t input_stride, panel_stride, product_stride;  // of planes, in values
   size_t zeros, inputs, workers, products, sums, made, worker_bytes, total;
 
-  Places(const ConvShape& shape, const WinogradPlan& plan, int threads) {
+  ScratchLayout(const ConvShape& shape, const WinogradPlan& plan, int threads) {
     constexpr size_t kApart = kTensorAlignment;
     const auto depth = static_cast<size_t>(shape.depth);
     const auto columns = static_cast<size_t>(plan.panel_columns);
@@ -62,7 +62,7 @@ struct Job {
   const ConvShape& shape;
   const CpuKernels& cpu;
   const WinogradPlan& plan;
-  const Places& places;
+  const ScratchLayout& layout;
   const PackedWeights<int8_t>& packed;
   const ChannelScaling& scaling;
   const AddendS8* addend;  // null: none
@@ -73,11 +73,12 @@ struct Job {
   int16_t* inputs;  // planes
 
   void TransformInputs(int64_t group, int first, int last) const {
-    const int8_t* pixels[kMostWinogradPixels];
+    const int8_t* pixels[kMaxWinogradPixels];
     for (int tile = first; tile < last; ++tile) {
-      plan.tiles.FindPixels(shape, plan.tiles.PlaceOf(shape, group + tile), input, zeros, pixels);
+      plan.tiles.FindPixels(shape, plan.tiles.PositionOf(shape, group + tile), input, zeros,
+                            pixels);
       KernelsOf(cpu).input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
-                           places.input_stride);
+                           layout.input_stride);
     }
   }
 };
@@ -92,9 +93,9 @@ class Task {
         panel_(panel),
         columns_(job.plan.panel_columns),
         weights_(reinterpret_cast<int16_t*>(scratch)),
-        products_(reinterpret_cast<int32_t*>(scratch + job.places.products)),
-        sums_(reinterpret_cast<int32_t*>(scratch + job.places.sums)),
-        made_(reinterpret_cast<int8_t*>(scratch + job.places.made)) {}
+        products_(reinterpret_cast<int32_t*>(scratch + job.layout.products)),
+        sums_(reinterpret_cast<int32_t*>(scratch + job.layout.sums)),
+        made_(reinterpret_cast<int8_t*>(scratch + job.layout.made)) {}
 
   // Computes tiles [first, last) of the group that begins at tile `group`, one run of horizontally
   // adjacent tiles at a time.
@@ -102,9 +103,9 @@ class Task {
     MultiplyPlanes(first, last - first);
     const int across = job_.plan.tiles.columns;
     for (int tile = first; tile < last;) {
-      const int behind = across - static_cast<int>((group + tile) % across);
-      const int count = std::min(behind, last - tile);
-      FinishRun(job_.plan.tiles.PlaceOf(shape_, group + tile), tile - first, count);
+      const int in_row = across - static_cast<int>((group + tile) % across);
+      const int count = std::min(in_row, last - tile);
+      FinishRun(job_.plan.tiles.PositionOf(shape_, group + tile), tile - first, count);
       tile += count;
     }
   }
@@ -114,22 +115,22 @@ class Task {
     const int8_t* const panel = job_.packed.Panel(0, panel_);
     const size_t tap_values = static_cast<size_t>(shape_.depth) * static_cast<size_t>(columns_);
     kernels_.filter(panel, tap_values, static_cast<int>(tap_values), weights_,
-                    job_.places.panel_stride);
+                    job_.layout.panel_stride);
     const size_t panel_bytes = kWinogradTaps * tap_values;
-    FetchAhead next_panel(panel + panel_bytes, panel_ + 1 < job_.plan.panels ? panel_bytes : 0);
+    Prefetcher next_panel(panel + panel_bytes, panel_ + 1 < job_.plan.panels ? panel_bytes : 0);
     for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
       const auto number = static_cast<size_t>(plane);
       const int16_t* rows =
-          job_.inputs + number * job_.places.input_stride + int64_t{first} * shape_.depth;
-      int32_t* out = products_ + number * job_.places.product_stride;
+          job_.inputs + number * job_.layout.input_stride + int64_t{first} * shape_.depth;
+      int32_t* out = products_ + number * job_.layout.product_stride;
       for (int left = tiles; left > 0;) {
         const int count = WinogradRowsAtOnce(left, kernels_.rows, shape_.depth);
-        next_panel.Some();
+        next_panel.Next();
         kernels_.multiply({.rows = count,
                            .depth = shape_.depth,
                            .a = rows,
                            .a_stride = static_cast<size_t>(shape_.depth),
-                           .b = weights_ + number * job_.places.panel_stride,
+                           .b = weights_ + number * job_.layout.panel_stride,
                            .sums = out,
                            .sums_stride = static_cast<size_t>(columns_)});
         rows += int64_t{count} * shape_.depth;
@@ -139,35 +140,35 @@ class Task {
     }
   }
 
-  // Finishes `count` horizontally adjacent tiles that begin at `place`.
-  void FinishRun(const WinogradTiles::Place& place, int first, int count) const {
+  // Finishes `count` horizontally adjacent tiles that begin at `position`.
+  void FinishRun(const WinogradTiles::TilePosition& position, int first, int count) const {
     const int column = panel_ * columns_;
     const size_t line = kSize * static_cast<size_t>(count) * static_cast<size_t>(columns_);
     for (int tile = 0; tile < count; ++tile) {
-      kernels_.output(products_ + int64_t{first + tile} * columns_, job_.places.product_stride,
+      kernels_.output(products_ + int64_t{first + tile} * columns_, job_.layout.product_stride,
                       job_.bias + column, sums_ + int64_t{kSize} * tile * columns_, line);
     }
-    for (int y = 0; y < place.rows; ++y) {
+    for (int y = 0; y < position.rows; ++y) {
       RequantizeTile tile = job_.scaling.Tile(column);
-      tile.rows = std::min(kSize * count, shape_.x.output - place.x);
+      tile.rows = std::min(kSize * count, shape_.x.output - position.x);
       tile.columns = std::min(columns_, shape_.output_channels - column);
       tile.sums = sums_ + static_cast<size_t>(y) * line;
       tile.sums_stride = static_cast<size_t>(columns_);
-      Store(tile, place.Position(shape_, y) * shape_.output_channels + column);
+      Store(tile, position.Position(shape_, y) * shape_.output_channels + column);
     }
   }
 
-  // Requantises a line of pixels and stores it in the output from `place` on.
-  void Store(RequantizeTile tile, int64_t place) const {
+  // Requantises a line of pixels and stores it in the output from `position` on.
+  void Store(RequantizeTile tile, int64_t position) const {
     const int64_t channels = shape_.output_channels;
     const bool adds = job_.addend != nullptr;
-    tile.out = adds ? made_ : job_.out + place;
+    tile.out = adds ? made_ : job_.out + position;
     tile.out_stride = static_cast<size_t>(adds ? tile.columns : channels);
     job_.cpu.requantize.in_float(tile);
     if (!adds) return;
     const int8_t* steps = made_;
-    for (int x = 0; x < tile.rows; ++x, steps += tile.columns, place += channels) {
-      job_.addend->AddTo(job_.cpu, steps, place, tile.columns, job_.out + place);
+    for (int x = 0; x < tile.rows; ++x, steps += tile.columns, position += channels) {
+      job_.addend->AddTo(job_.cpu, steps, position, tile.columns, job_.out + position);
     }
   }
 
@@ -184,7 +185,7 @@ class Task {
 // ---- The implementation -----------------------------------------------------------------------
 
 size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return Places(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+  return ScratchLayout(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
 }
 
 // Channel counts that are whole vectors are whole runs of the packed weights, so parts are
@@ -212,20 +213,20 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   if (packed == nullptr) return kTfLiteError;
   const int threads = ThreadCount(context);
   const WinogradPlan plan = PlanOf(shape, cpu, threads);
-  const Places places(shape, plan, threads);
+  const ScratchLayout layout(shape, plan, threads);
   Scratch scratch;
-  if (!scratch.Acquire(context, places.total)) {
+  if (!scratch.Acquire(context, layout.total)) {
     return TensorError(context, tensors.filter, "out of memory for its planes");
   }
   const int32_t zero_point = data->scaling.input_zero_point();
   auto* const bias = scratch.as<int32_t>();
   FoldBias(*packed, Data<int32_t>(tensors.bias), shape.output_channels, zero_point, bias);
-  auto* const zeros = reinterpret_cast<int8_t*>(scratch.data() + places.zeros);
+  auto* const zeros = reinterpret_cast<int8_t*>(scratch.data() + layout.zeros);
   std::fill_n(zeros, shape.depth, static_cast<int8_t>(zero_point));
   const Job job = {shape,
                    cpu,
                    plan,
-                   places,
+                   layout,
                    *packed,
                    data->scaling,
                    tensors.addend,
@@ -233,13 +234,13 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                    Data<int8_t>(tensors.output),
                    bias,
                    zeros,
-                   reinterpret_cast<int16_t*>(scratch.data() + places.inputs)};
+                   reinterpret_cast<int16_t*>(scratch.data() + layout.inputs)};
   RunWinograd(
       context, plan,
       [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
       [&](int64_t group, int first, int last, int panel, int worker) {
         char* const own =
-            scratch.data() + places.workers + static_cast<size_t>(worker) * places.worker_bytes;
+            scratch.data() + layout.workers + static_cast<size_t>(worker) * layout.worker_bytes;
         Task(job, panel, own).Run(group, first, last);
       });
   return kTfLiteOk;

@@ -11,14 +11,14 @@ namespace {
 
 // Images of width 1 have the same layout as images of height 1, whose adjacent columns are computed
 // together. With few batches this would leave too few rows for the threads.
-ConvShape LaidDown(const ConvShape& shape) {
-  constexpr int kEnoughBatches = 8;
-  ConvShape laid = shape;
+ConvShape SwapAxesOfThinImages(const ConvShape& shape) {
+  constexpr int kMinBatches = 8;
+  ConvShape swapped = shape;
   const WindowAxis& x = shape.x;
-  if (x.input == 1 && x.filter == 1 && x.output == 1 && shape.batches >= kEnoughBatches) {
-    std::swap(laid.x, laid.y);
+  if (x.input == 1 && x.filter == 1 && x.output == 1 && shape.batches >= kMinBatches) {
+    std::swap(swapped.x, swapped.y);
   }
-  return laid;
+  return swapped;
 }
 
 // Computes consecutive output rows of a batch, from `y_row` on, with the kernel for several lines.
@@ -34,8 +34,8 @@ class FloatLines {
         count_(rows.shape.y.LastTap(y_row) - first_),
         pointers_(reinterpret_cast<const float**>(scratch)) {}
 
-  // Returns the number of rows computed, at most `most`, which are contiguous at `out`.
-  int Run(int64_t most, float* out) const {
+  // Returns the number of rows computed, at most `max_rows`, which are contiguous at `out`.
+  int Run(int64_t max_rows, float* out) const {
     const ConvShape& shape = rows_.shape;
     const WindowAxis& x = shape.x;
     const auto lines_of = rows_.cpu.depthwise_f32.lines;
@@ -44,8 +44,9 @@ class FloatLines {
     // Consecutive rows whose windows cover the same filter rows.
     int lines = 0;
     const float** inputs = pointers_;
-    for (; lines < most && Sees(y_ + lines); ++lines, inputs += count) PointAt(y_ + lines, inputs);
-    const float** const weights = pointers_ + DepthwiseRows::kMostLines * count;
+    for (; lines < max_rows && CoversSameRows(y_ + lines); ++lines, inputs += count)
+      PointAt(y_ + lines, inputs);
+    const float** const weights = pointers_ + DepthwiseRows::kMaxLines * count;
     for (size_t i = 0; i < count; ++i) {
       weights[i] = rows_.weights +
                    (first_ + static_cast<int64_t>(i)) * x.filter * int64_t{shape.output_channels};
@@ -70,7 +71,7 @@ class FloatLines {
   }
 
  private:
-  bool Sees(int row) const {
+  bool CoversSameRows(int row) const {
     const WindowAxis& y = rows_.shape.y;
     return y.FirstTap(row) == first_ && y.LastTap(row) == first_ + count_;
   }
@@ -109,7 +110,7 @@ class FloatRow {
     const WindowAxis& x = rows_.shape.x;
     const Interior& interior = rows_.interior;
     for (int i = 0; i < interior.first; ++i) Columns(i, 1, x.FirstTap(i), x.LastTap(i));
-    if (rows_.flat.period > 0 && FollowsFlat()) {
+    if (rows_.flat.period > 0 && HasFlatEpilogue()) {
       FlatColumns(interior);
     } else if (interior.columns() > 0) {
       Columns(interior.first, interior.columns(), 0, x.filter);
@@ -119,7 +120,7 @@ class FloatRow {
 
  private:
   // Returns true if the epilogue of a value does not depend on where its pixel begins.
-  bool FollowsFlat() const {
+  bool HasFlatEpilogue() const {
     const EpilogueF32* const epilogue = rows_.epilogue;
     return epilogue == nullptr || (epilogue->slopes == nullptr &&
                                    (epilogue->addend == nullptr ||
@@ -167,7 +168,7 @@ class FloatRow {
     const FlatWeights& flat = rows_.flat;
     const int64_t values = int64_t{interior.columns()} * rows_.shape.output_channels;
     const auto periods = static_cast<int>(values / flat.period);
-    const auto rest = static_cast<int>(values % flat.period);
+    const auto remainder = static_cast<int>(values % flat.period);
     const auto period = static_cast<size_t>(flat.period);
     auto epilogue = EpilogueFrom(interior.first);
     if (epilogue) {
@@ -190,12 +191,12 @@ class FloatRow {
                                .out = out_ + interior.first * Step(1),
                                .epilogue = epilogue ? &*epilogue : nullptr};
     rows_.cpu.depthwise_f32.columns(run);
-    if (rest == 0) return;
+    if (remainder == 0) return;
     const size_t done = static_cast<size_t>(periods) * period;
     if (epilogue && epilogue->addend != nullptr) epilogue->addend += done;
     for (int i = 0; i < count_; ++i) inputs_[i] += done;
     run.columns = 1;
-    run.channels = rest;
+    run.channels = remainder;
     run.out += done;
     rows_.cpu.depthwise_f32.columns(run);
   }
@@ -229,14 +230,14 @@ void FetchWeights(const float* weights, size_t count) {
 }
 
 size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
-  const ConvShape shape = LaidDown(data.shape);
+  const ConvShape shape = SwapAxesOfThinImages(data.shape);
   return WorkerScratch(DepthwiseRows::ScratchBytes(shape), workers) +
          AlignedBytes(FlatWeights::Values(shape) * sizeof(float));
 }
 
 TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
-  const ConvShape shape = LaidDown(data->shape);
+  const ConvShape shape = SwapAxesOfThinImages(data->shape);
   Scratch flat, scratch;
   if (!flat.Acquire(context, FlatWeights::Values(shape) * sizeof(float))) {
     return TensorError(context, tensors.filter, "out of memory for a copy");
@@ -257,9 +258,9 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   const int64_t height = shape.y.output;
   FetchWeights(weights, DepthwiseTaps(shape) * static_cast<size_t>(shape.output_channels));
-  // Portions may be smaller than kMostLines, so that threads finish at about the same time.
+  // Portions may be smaller than kMaxLines, so that threads finish at about the same time.
   ForEachOutputRun(
-      context, shape, DepthwiseRows::kMostLines / 2, [&](int64_t row, int64_t end, int worker) {
+      context, shape, DepthwiseRows::kMaxLines / 2, [&](int64_t row, int64_t end, int worker) {
         for (int64_t last; row < end; row = last) {
           const int64_t batch = row / height;
           last = std::min(end, (batch + 1) * height);
@@ -279,8 +280,8 @@ void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int64_
                         int64_t last, char* scratch, const RowRing<float>& out) const {
   for (int64_t row = first; row < last;) {
     const int y = static_cast<int>(row);
-    const int64_t most = std::min({last - row, out.RunFrom(row), int64_t{kMostLines}});
-    const int done = FloatLines(*this, input, batch, y, scratch).Run(most, out.Row(row));
+    const int64_t max_rows = std::min({last - row, out.RunFrom(row), int64_t{kMaxLines}});
+    const int done = FloatLines(*this, input, batch, y, scratch).Run(max_rows, out.Row(row));
     if (done == 0) FloatRow(*this, input, batch, y, scratch, out.Row(row)).Run();
     row += std::max(done, 1);
   }

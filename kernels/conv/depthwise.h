@@ -72,15 +72,15 @@ struct FlatWeights {
   const float* bias;     // [period]
 
   // The buffer has space for Values() values.
-  FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* room)
-      : period(Period(shape)), weights(room), bias(room) {
+  FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* buffer)
+      : period(Period(shape)), weights(buffer), bias(buffer) {
     if (period == 0) return;
     const size_t taps = DepthwiseTaps(shape), channels = static_cast<size_t>(shape.output_channels);
-    for (size_t tap = 0; tap < taps; ++tap, room += period) {
-      Repeat(from + tap * channels, channels, room);
+    for (size_t tap = 0; tap < taps; ++tap, buffer += period) {
+      Repeat(from + tap * channels, channels, buffer);
     }
-    Repeat(from_bias, channels, room);
-    bias = room;
+    Repeat(from_bias, channels, buffer);
+    bias = buffer;
   }
 
  private:
@@ -102,12 +102,12 @@ struct DepthwiseRows {
 
   // Number of output rows computed together, so that shared input is read from the first-level
   // cache.
-  static constexpr int kMostLines = 4;
+  static constexpr int kMaxLines = 4;
 
   // Scratch memory of a worker: for each of these rows and each filter row a pointer to inputs, and
   // a pointer to weights for each filter row.
   static size_t ScratchBytes(const ConvShape& shape) {
-    return AlignedBytes((kMostLines + 1) *
+    return AlignedBytes((kMaxLines + 1) *
                         static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
                         sizeof(void*));
   }

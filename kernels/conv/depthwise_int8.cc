@@ -193,12 +193,12 @@ void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTenso
   // The factors' bits are reordered as integers.
   const auto* const factors = reinterpret_cast<const int32_t*>(data.scaling.Tile(0).factors);
   auto* next = reinterpret_cast<int32_t*>(out);
-  const auto order = [&](int count, size_t room) {
+  const auto order = [&](int count, size_t buffer) {
     if (count > 0) {
       cpu.depthwise_s8.order(bias, shape.output_channels, count, next);
-      cpu.depthwise_s8.order(factors, shape.output_channels, count, next + room);
+      cpu.depthwise_s8.order(factors, shape.output_channels, count, next + buffer);
     }
-    next += 2 * room;
+    next += 2 * buffer;
   };
   order(shape.output_channels, layout.channels);
   order(FlatPeriod(shape, cpu), layout.period);

@@ -77,7 +77,7 @@ void RunRows(const ConvData& data, const CpuKernels& cpu, const ConvTensors& ten
              int64_t last) {
   const ConvShape& shape = data.shape;
   const WindowAxis &y = shape.y, &x = shape.x;
-  const int8_t* inputs[DepthwiseLinesS8::kMostLines * DepthwiseLinesS8::kMostSize];
+  const int8_t* inputs[DepthwiseLinesS8::kMaxLines * DepthwiseLinesS8::kMaxSize];
   const int8_t** next = inputs;
   for (int64_t row = first; row < last; ++row) {
     const int64_t start = y.Start(static_cast<int>(row % y.output));
@@ -119,11 +119,11 @@ TfLiteStatus RunLines(TfLiteContext* context, ConvData* data, const ConvTensors&
   const bool exact = ArithmeticOf(context) != Arithmetic::kDefault;
   if (!exact) DEPUTY_TRY(EnsureLines(context, data, tensors, cpu));
   if (exact || !Fits(*data, cpu)) return kDepthwiseInt8.run(context, data, tensors, cpu);
-  constexpr int64_t kMost = DepthwiseLinesS8::kMostLines;
+  constexpr int64_t kLines = DepthwiseLinesS8::kMaxLines;
   const int64_t height = data->shape.y.output;
-  ForEachOutputRun(context, data->shape, kMost, [&](int64_t row, int64_t end, int) {
+  ForEachOutputRun(context, data->shape, kLines, [&](int64_t row, int64_t end, int) {
     while (row < end) {
-      const int64_t last = std::min({end, row + kMost, (row / height + 1) * height});
+      const int64_t last = std::min({end, row + kLines, (row / height + 1) * height});
       RunRows(*data, cpu, tensors, row, last);
       row = last;
     }

@@ -20,10 +20,10 @@ EpilogueF32 EpilogueOf(const TfLiteContext* context, const GroupRun& group) {
     epilogue.high = group.sum_high;
   }
   if (group.activation == FusionRole::kPrelu) {
-    epilogue.curve = EpilogueF32::Curve::kPrelu;
+    epilogue.activation = EpilogueF32::Activation::kPrelu;
     epilogue.slopes = Data<float>(&context->tensors[group.slopes]);
   } else if (group.activation == FusionRole::kHardSwish) {
-    epilogue.curve = EpilogueF32::Curve::kHardSwish;
+    epilogue.activation = EpilogueF32::Activation::kHardSwish;
   }
   return epilogue;
 }
@@ -59,8 +59,8 @@ const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T
   return first;
 }
 
-void TakeOff(int before, int behind, WindowAxis* axis) {
-  axis->input -= before + behind;
+void RemoveMargins(int before, int after, WindowAxis* axis) {
+  axis->input -= before + after;
   axis->before += before;
 }
 
@@ -80,8 +80,8 @@ InStep::InStep(const TfLiteContext* context, const GroupRun& group, ConvData* da
     : data_(data), y_(data->shape.y), x_(data->shape.x), range_(data->float_range) {
   if (group.input >= 0) {
     tensors->input = &context->tensors[group.input];
-    TakeOff(group.margins.top, group.margins.bottom, &data->shape.y);
-    TakeOff(group.margins.left, group.margins.right, &data->shape.x);
+    RemoveMargins(group.margins.top, group.margins.bottom, &data->shape.y);
+    RemoveMargins(group.margins.left, group.margins.right, &data->shape.x);
   }
   if (group.factors >= 0) tensors->factors = Data<float>(&context->tensors[group.factors]);
   const FloatRange also = {group.low, group.high};
@@ -90,7 +90,8 @@ InStep::InStep(const TfLiteContext* context, const GroupRun& group, ConvData* da
   if (data->form == WeightsForm::kFloat) {
     epilogue_ = EpilogueOf(context, group);
     Gather(group, tensors->output, &epilogue_.addend);
-    const bool any = epilogue_.addend != nullptr || epilogue_.curve != EpilogueF32::Curve::kNone;
+    const bool any =
+        epilogue_.addend != nullptr || epilogue_.activation != EpilogueF32::Activation::kNone;
     tensors->epilogue = any ? &epilogue_ : nullptr;
   } else {
     addend_ = AddendOf(context, group);

@@ -69,8 +69,8 @@ class Layer {
   }
 
   // Prepares the layer before rows are computed; the buffer has SharedBytes() bytes.
-  TfLiteStatus Begin(TfLiteContext* context, char* room) {
-    float* const values = reinterpret_cast<float*>(room);
+  TfLiteStatus Begin(TfLiteContext* context, char* buffer) {
+    float* const values = reinterpret_cast<float*>(buffer);
     const float* const bias = Data<float>(tensors_.bias);
     if (kind_ == Kind::kDepthwise) {
       const float* const weights = Data<float>(tensors_.filter);
@@ -82,7 +82,7 @@ class Layer {
     packed_ = PackedForRows(context, &data_, tensors_, cpu_);
     if (packed_ == nullptr) return kTfLiteError;
     if (kind_ == Kind::kRows) {
-      by_rows_.emplace(data_, tensors_, cpu_, packed_, room);
+      by_rows_.emplace(data_, tensors_, cpu_, packed_, buffer);
     } else {
       std::fill_n(std::copy_n(bias, shape_.output_channels, values), kMaxTileColumns, 0.0f);
       bias_ = values;
@@ -179,16 +179,16 @@ class Strips {
         !own.AcquireForWorkers(context, worker_bytes_, threads)) {
       return TensorError(context, Last().tensors().output, "out of memory for strips");
     }
-    char* room = shared.data();
+    char* buffer = shared.data();
     for (int n = 0; n < count_; ++n) {
-      DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, room));
-      room += At(n).SharedBytes();
+      DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, buffer));
+      buffer += At(n).SharedBytes();
     }
     // With fewer ranges of rows, fewer rows at their borders are computed twice.
-    constexpr int64_t kFewestRows = 8;
+    constexpr int64_t kMinRows = 8;
     const int64_t batches = Last().batches(), shares = (threads - 1) / batches + 1;
-    const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kFewestRows),
-                      threads > 1 && Last().rows() >= 2 * kFewestRows * shares ? 2 : 1);
+    const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kMinRows),
+                      threads > 1 && Last().rows() >= 2 * kMinRows * shares ? 2 : 1);
     ParallelFor(context, static_cast<int>(batches * cut.parts()), [&](int task, int worker) {
       const int64_t part = task % cut.parts();
       MakeRows(static_cast<int>(task / cut.parts()), cut.Begin(part), cut.End(part),
@@ -266,7 +266,7 @@ StripOffer StripOfferOf(const ConvData& data) {
           .stride = shape.y.stride};
 }
 
-void AnnounceStrips(TfLiteContext* context, const GroupRun& group) {
+void DeclareStripScratch(TfLiteContext* context, const GroupRun& group) {
   // Constructing such a layer copies its addend into the output, which must not happen in prepare.
   const auto gathers = [](const StripLayer& layer) {
     return layer.run.output_stride.any() && layer.run.addend >= 0;

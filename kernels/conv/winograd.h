@@ -12,7 +12,7 @@
 namespace deputy {
 
 constexpr int kWinogradTaps = 9;
-constexpr int kMostWinogradPixels = 36;  // pixels of an input tile
+constexpr int kMaxWinogradPixels = 36;  // pixels of an input tile
 
 constexpr int TilesOf(int pixels, int size) { return (pixels + size - 1) / size; }
 
@@ -44,14 +44,14 @@ struct WinogradTiles {
   int planes() const { return points() * points(); }
 
   // Position of a tile's first output pixel, and the number of output pixels that exist.
-  struct Place {
+  struct TilePosition {
     int batch, y, x, rows, columns;
 
     int64_t Position(const ConvShape& shape, int row = 0, int column = 0) const {
       return (int64_t{batch} * shape.y.output + y + row) * shape.x.output + x + column;
     }
   };
-  Place PlaceOf(const ConvShape& shape, int64_t tile) const {
+  TilePosition PositionOf(const ConvShape& shape, int64_t tile) const {
     const int64_t row = tile / columns;
     const int y = static_cast<int>(row % rows) * size;
     const int x = static_cast<int>(tile % columns) * size;
@@ -61,15 +61,15 @@ struct WinogradTiles {
   // Writes the addresses of the input pixels that a tile depends on, in row-major order; `outside`
   // for pixels in the padding.
   template <typename T>
-  void FindPixels(const ConvShape& shape, const Place& place, const T* input, const T* outside,
-                  const T** out) const {
+  void FindPixels(const ConvShape& shape, const TilePosition& position, const T* input,
+                  const T* outside, const T** out) const {
     for (int y = 0; y < points(); ++y) {
-      const int64_t iy = shape.y.Start(place.y) + y;
+      const int64_t iy = shape.y.Start(position.y) + y;
       const bool is_row = iy >= 0 && iy < shape.y.input;
       for (int x = 0; x < points(); ++x) {
-        const int64_t ix = shape.x.Start(place.x) + x;
+        const int64_t ix = shape.x.Start(position.x) + x;
         const bool is_inside = is_row && ix >= 0 && ix < shape.x.input;
-        *out++ = is_inside ? shape.Pixel(input, place.batch, iy, ix) : outside;
+        *out++ = is_inside ? shape.Pixel(input, position.batch, iy, ix) : outside;
       }
     }
   }
@@ -89,20 +89,20 @@ struct WinogradPlan {
       : tiles(shape, tile_size),
         panel_columns(columns),
         panels(TilesOf(shape.output_channels, columns)) {
-    const int64_t most = MostTiles(shape, tiles);
-    const int64_t groups = std::max<int64_t>((tiles.count + most - 1) / most, 1);
+    const int64_t max_tiles = MaxTiles(shape, tiles);
+    const int64_t groups = std::max<int64_t>((tiles.count + max_tiles - 1) / max_tiles, 1);
     group_tiles = static_cast<int>((tiles.count + groups - 1) / groups);
     // Four tasks per thread, for load balancing; a small block would transform weights for few
     // products.
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
-    const int fewest = std::min(group_tiles, 4 * tile_rows);
-    block_tiles = std::max({TilesOf(group_tiles, wanted), fewest, 1});
+    const int min_tiles = std::min(group_tiles, 4 * tile_rows);
+    block_tiles = std::max({TilesOf(group_tiles, wanted), min_tiles, 1});
     input_tiles = threads <= 1 ? group_tiles : TilesOf(group_tiles, 4 * threads);
     input_tiles = std::max(input_tiles, 1);
   }
 
   // A group's planes should stay in the cache while they are multiplied by all panels.
-  static int64_t MostTiles(const ConvShape& shape, const WinogradTiles& tiles) {
+  static int64_t MaxTiles(const ConvShape& shape, const WinogradTiles& tiles) {
     constexpr int64_t kValues = 256 * 1024;
     return std::max<int64_t>(kValues / (int64_t{tiles.planes()} * shape.depth), 24);
   }
@@ -117,12 +117,13 @@ struct WinogradCost {
 };
 
 // Estimated time as a fraction of the time of sums over windows.
-inline double WinogradShare(const ConvShape& shape, int tile_size, const WinogradCost& cost) {
+inline double RelativeWinogradCost(const ConvShape& shape, int tile_size,
+                                   const WinogradCost& cost) {
   const WinogradTiles tiles(shape, tile_size);
   const double in = shape.depth, out = shape.output_channels;
   const auto count = static_cast<double>(tiles.count);
   const double groups =
-      std::ceil(count / static_cast<double>(WinogradPlan::MostTiles(shape, tiles)));
+      std::ceil(count / static_cast<double>(WinogradPlan::MaxTiles(shape, tiles)));
   const double products = (count + groups * cost.extra_tiles) * tiles.planes() * in * out;
   const double others =
       count * (cost.input * in + cost.output * out) + groups * cost.weight * in * out;
@@ -131,7 +132,7 @@ inline double WinogradShare(const ConvShape& shape, int tile_size, const Winogra
 }
 
 // Maximum fraction at which Winograd's algorithm is used.
-constexpr double kMostWinogradShare = 0.88;
+constexpr double kMaxWinogradCost = 0.88;
 
 // ---- Execution --------------------------------------------------------------------------------
 
@@ -168,11 +169,11 @@ inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
 }
 
 // Prefetches memory, some cache lines at a time, between products.
-class FetchAhead {
+class Prefetcher {
  public:
-  FetchAhead(const void* first, size_t bytes)
+  Prefetcher(const void* first, size_t bytes)
       : next_(static_cast<const char*>(first)), end_(next_ + bytes) {}
-  void Some() {
+  void Next() {
     constexpr int kLines = 24;  // maximum number of outstanding cache misses
     constexpr int kLineBytes = 64;
     for (int i = 0; i < kLines && next_ < end_; ++i, next_ += kLineBytes) __builtin_prefetch(next_);

@@ -110,7 +110,7 @@ constexpr int kLevelCount = static_cast<int>(std::size(kLevels));
 // Requests permission to use AMX tile data from Linux (arch_prctl). Only done when AMX will be
 // used, because from then on signal stacks must be large enough for the tiles; the kernel refuses
 // if one is too small.
-bool AskForTiles() {
+bool RequestTilePermission() {
 #if DEPUTY_HAS_AMX && defined(__linux__)
   constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
   static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -121,7 +121,9 @@ bool AskForTiles() {
 }
 
 // Returns true if the machine can run a level. For AMX this requests the tile data permission.
-bool CanRun(int level) { return kLevels[level].is_supported() && (level != kAmx || AskForTiles()); }
+bool CanRun(int level) {
+  return kLevels[level].is_supported() && (level != kAmx || RequestTilePermission());
+}
 
 // ---- Groups, the best candidate first ---------------------------------------------------------
 

@@ -22,7 +22,7 @@ inline constexpr int kMaxTileRows = 8;
 // Operations applied to values [r][c] after their clamp and before the store, in this order. They
 // round as the separate operators do, so that fused and unfused results are bit-identical.
 struct EpilogueF32 {
-  enum class Curve { kNone, kPrelu, kHardSwish };
+  enum class Activation { kNone, kPrelu, kHardSwish };
 
   // Null: no addition. Otherwise the result is clamp(value + addend[r * addend_stride + c]), with
   // zero as the addend of columns >= `addend_columns`. The output may alias the addend.
@@ -30,7 +30,7 @@ struct EpilogueF32 {
   size_t addend_stride = 0;
   int addend_columns = 0;
   float low = 0, high = 0;
-  Curve curve = Curve::kNone;
+  Activation activation = Activation::kNone;
   const float* slopes = nullptr;  // [c], for kPrelu
 };
 
@@ -51,7 +51,7 @@ struct GemmTileF32 {
   size_t out_stride;
   const EpilogueF32* epilogue = nullptr;  // null: none
   // The next call's panel if it is not in the L2 cache; null otherwise. The kernel may prefetch it.
-  const float* ahead = nullptr;
+  const float* prefetch = nullptr;
 };
 
 // Like GemmTileF32 without an epilogue, for few columns and unpacked weights b[c * b_stride + p *
@@ -71,10 +71,10 @@ struct DotTileF32 {
 };
 
 // Conversion to bfloat16 for a later product, interleaved with the current product's work: `runs`
-// runs of kRoundedAtOnce contiguous values. The kernel converts as many runs as fit and advances
+// runs of kConvertedAtOnce contiguous values. The kernel converts as many runs as fit and advances
 // the pointers past them.
-inline constexpr int kRoundedAtOnce = 32;
-struct RoundingAhead {
+inline constexpr int kConvertedAtOnce = 32;
+struct PendingBf16Conversion {
   const float* values;
   uint16_t* out;
   size_t runs;
@@ -93,8 +93,8 @@ struct GemmTileBf16 {
   float low, high;
   float* out;
   size_t out_stride;
-  RoundingAhead* ahead = nullptr;         // null: nothing to convert
-  const EpilogueF32* epilogue = nullptr;  // null: none
+  PendingBf16Conversion* conversion = nullptr;  // null: nothing to convert
+  const EpilogueF32* epilogue = nullptr;        // null: none
 };
 
 // Converts rows from float32 to bfloat16, to nearest and ties to even: out[r * out_stride + i] =
@@ -120,16 +120,16 @@ struct GemmTileS16 {
 };
 
 // Encoding of the int8 left operand that a group expects.
-enum class LeftForm {
+enum class LhsEncoding {
   kInt16,        // sign-extended to 16 bits
   kInt8,         // unchanged
   kBiasedUInt8,  // plus 128; the caller subtracts 128 times the sum of the weights from the bias
 };
-constexpr int32_t OffsetOf(LeftForm form) { return form == LeftForm::kBiasedUInt8 ? 128 : 0; }
+constexpr int32_t OffsetOf(LhsEncoding form) { return form == LhsEncoding::kBiasedUInt8 ? 128 : 0; }
 
 // Product of int8 matrices: sums[r][c] = bias[c] + sum over d of a[r][d] * b[d][c], wrapping in 32
-// bits. `a` is in the group's LeftForm, `b` is int8. Depth is stored in runs: panels are [depth /
-// run][columns][run] with the group's constants. Both sides are padded to a multiple of the run,
+// bits. `a` is in the group's LhsEncoding, `b` is int8. Depth is stored in runs: panels are [depth
+// / run][columns][run] with the group's constants. Both sides are padded to a multiple of the run,
 // `b` with zeros.
 struct GemmTileS8 {
   int rows, columns, depth;
@@ -145,7 +145,7 @@ struct GemmTileS8 {
 // result and its `b` is `values`, which has the layout of the output and may alias it.
 struct RowsAddendS8 {
   const int8_t* values;
-  float factor_made, factor_value, offset;
+  float result_factor, addend_factor, offset;
   float low, high;
   int32_t zero_point;
 };
@@ -154,7 +154,7 @@ struct RowsAddendS8 {
 //   out[r][c] = requantised as in RequantizeKernels::in_float:
 //     bias[c] + sum over parts p and d < depth of
 //               (a[r][p][d] + left_offset()) * b[p * depth + d][c]
-// The rows are int8, or in the group's LeftForm (GemmS8Kernels::requantizes_left). `b` points to
+// The rows are int8, or in the group's LhsEncoding (GemmS8Kernels::requantizes_left). `b` points to
 // the first byte of a panel. The depth of a part is a multiple of the run, and all of it is read.
 struct GemmRowsS8 {
   int rows, columns;
@@ -232,7 +232,7 @@ struct DepthwiseLinesF32 {
 // Epilogue of an image tile, in whole vectors. For each line y and row r of it:
 //   out[(y * line_rows + r) * out_stride + c] =
 //       clamp(values[y * value_line + r * stride + c] + bias[c]), followed by `epilogue`
-struct FinishedTileF32 {
+struct EpilogueTileF32 {
   int lines, rows, columns;
   const float* values;
   size_t value_line, stride;
@@ -268,7 +268,7 @@ struct DepthwiseColumnsS8 {
 // DepthwiseLinesF32 for int8 and filters of size x size taps. Weights are packed by
 // DepthwiseLinesS8Kernels::pack. Requantised as in RequantizeKernels::in_float.
 struct DepthwiseLinesS8 {
-  static constexpr int kMostLines = 8, kMostSize = 5;
+  static constexpr int kMaxLines = 8, kMaxSize = 5;
 
   int lines, columns, channels;
   int size, stride, before;
@@ -320,20 +320,20 @@ struct WinogradS8Kernels {
 struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
-  LeftForm left = LeftForm::kInt16;
-  // Converts int8, or uint8 less 128, to the LeftForm.
+  LhsEncoding left = LhsEncoding::kInt16;
+  // Converts int8, or uint8 less 128, to the LhsEncoding.
   void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
   void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
   void (*tile)(const GemmTileS8& tile) = nullptr;
   // Null: use `tile` and requantise the sums. Accepts any number of rows and columns.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
-  bool requantizes_left = false;  // `requantized` expects rows in the LeftForm instead of int8
+  bool requantizes_left = false;  // `requantized` expects rows in the LhsEncoding instead of int8
   bool adds = false;              // `requantized` supports an addend
   // Null if there are none or they are not faster.
   const WinogradS8Kernels* winograd = nullptr;
 
   // Bytes per value of the left operand, and the offset added to values by its encoding.
-  size_t left_bytes() const { return left == LeftForm::kInt16 ? 2 : 1; }
+  size_t left_bytes() const { return left == LhsEncoding::kInt16 ? 2 : 1; }
   size_t requantized_bytes() const { return requantizes_left ? left_bytes() : 1; }
   int32_t left_offset() const { return OffsetOf(left); }
 };
@@ -387,7 +387,7 @@ struct WinogradF32Kernels {
   const char* name = nullptr;
   int channels = 0;              // per vector
   WinogradTransforms two, four;  // by tile size
-  void (*finish)(const FinishedTileF32& tile) = nullptr;
+  void (*finish)(const EpilogueTileF32& tile) = nullptr;
 };
 
 struct DepthwiseF32Kernels {
@@ -411,7 +411,7 @@ struct DepthwiseLinesS8Kernels {
 
 struct DepthwiseS8Kernels {
   const char* name = nullptr;
-  LeftForm left = LeftForm::kInt16;  // kBiasedUInt8: inputs are offset by 128
+  LhsEncoding left = LhsEncoding::kInt16;  // kBiasedUInt8: inputs are offset by 128
   void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
   // Packs [taps][channels] weights in the order that `pixel` reads and returns the size in bytes;
   // null `out` only computes the size. The channels are repeated up to `period` channels. Null:

@@ -49,7 +49,7 @@ void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
 // Returns the address at which the whole matrix would begin whose elements from `first` on are at
 // `part`. Earlier elements are never accessed.
 template <typename T>
-T* WholeOf(T* part, int64_t first) {
+T* MatrixBegin(T* part, int64_t first) {
   return part - first;
 }
 
@@ -60,12 +60,12 @@ void RunVectorRows(TfLiteContext* context, const TfLiteNode* node, const Broadca
   const float* inputs[kMaxComputedInputs];
   for (int i = 0; i < kMaxComputedInputs; ++i) {
     inputs[i] = rows.computed[i] != nullptr
-                    ? WholeOf(rows.computed[i], rows.first * rows.computed_columns[i])
+                    ? MatrixBegin(rows.computed[i], rows.first * rows.computed_columns[i])
                     : Data<float>(Input(context, node, i));
   }
   const int64_t first = rows.first * rows.columns;
   plan.RunPart(first, first + int64_t{rows.count} * rows.columns, inputs[0], inputs[1],
-               WholeOf(rows.out, first),
+               MatrixBegin(rows.out, first),
                [&run](const float* a, const float* b, float* out, int64_t count, bool a_moves,
                       bool b_moves) {
                  run(BinaryRun<float>{a, b, out, count, a_moves, b_moves});

@@ -66,16 +66,17 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
 
 // Maps int16 by a piecewise linear function of two segments; `reference` maps a single value.
 template <typename Function>
-TfLiteStatus MapBend(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
-                     const FixedBend& bend, const Function& reference) {
-  const auto loop = Cpu().vector.bend_s16;
+TfLiteStatus MapPiecewise(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
+                          const FixedPiecewise& function, const Function& reference) {
+  const auto loop = Cpu().vector.piecewise_s16;
   if (loop == nullptr) {
     return MapElements<int16_t>(context, input, output,
                                 [&](int16_t x) { return static_cast<int16_t>(reference(x)); });
   }
-  return MapRuns<int16_t, int16_t>(
-      context, input, output,
-      [&](const int16_t* values, int64_t count, int16_t* out) { loop(values, count, bend, out); });
+  return MapRuns<int16_t, int16_t>(context, input, output,
+                                   [&](const int16_t* values, int64_t count, int16_t* out) {
+                                     loop(values, count, function, out);
+                                   });
 }
 
 // Maps bytes by a look-up table.

@@ -93,9 +93,9 @@ constexpr int kLastOfSix[] = {1, 2, 3, 4, 5, 6, 4, 4, 5, 6, 6, 6, 5};
 constexpr int kLastOfFour[] = {1, 2, 3, 4, 3, 3};
 constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
 
-// Multiplies all rows by kVectors vectors that begin at a panel: kMost rows at a time while more
+// Multiplies all rows by kVectors vectors that begin at a panel: kMax rows at a time while more
 // than the table covers remain.
-template <int kMost, int kVectors, const auto& kLast>
+template <int kMax, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);
   constexpr void (*kBlocks[])(const GemmTileF32&, int, int, int) = {
@@ -103,12 +103,12 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
       &GemmF32Block<2, kVectors>,
       &GemmF32Block<3, kVectors>,
       &GemmF32Block<4, kVectors>,
-      &GemmF32Block<Smaller(5, kMost), kVectors>,
-      &GemmF32Block<Smaller(6, kMost), kVectors>};
+      &GemmF32Block<Min(5, kMax), kVectors>,
+      &GemmF32Block<Min(6, kMax), kVectors>};
   const int columns = tile.columns - first;
   int row = 0;
-  for (; tile.rows - row > kLasts; row += kMost) {
-    GemmF32Block<kMost, kVectors>(tile, row, first, columns);
+  for (; tile.rows - row > kLasts; row += kMax) {
+    GemmF32Block<kMax, kVectors>(tile, row, first, columns);
   }
   while (row < tile.rows) {
     const int rows = kLast[tile.rows - row - 1];
@@ -158,7 +158,7 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
   for (int r = 0; r < 4; ++r) sums[r] = _mm256_setzero_ps();
   const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
   const int whole = tile.depth / 8 * 8;
-  const __m256i rest = FirstLanes(tile.depth - whole);
+  const __m256i remainder = FirstLanes(tile.depth - whole);
   for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
     const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
     for (int d = 0; d < whole; d += 8) {
@@ -170,11 +170,11 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
       }
     }
     if (whole == tile.depth) continue;
-    const __m256 weights = _mm256_maskload_ps(b + whole, rest);
+    const __m256 weights = _mm256_maskload_ps(b + whole, remainder);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
       const float* values = a + static_cast<size_t>(r) * tile.a_stride + whole;
-      sums[r] = _mm256_fmadd_ps(_mm256_maskload_ps(values, rest), weights, sums[r]);
+      sums[r] = _mm256_fmadd_ps(_mm256_maskload_ps(values, remainder), weights, sums[r]);
     }
   }
   const __m128 bias = _mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]);
@@ -212,15 +212,15 @@ inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count
   }
 }
 
-// Requantises eight columns at a time. `Finish` is constructed with the factors of eight columns
-// and converts eight sums to clamped quantised values.
-template <typename Finish>
+// Requantises eight columns at a time. `Requantize` is constructed with the factors of eight
+// columns and converts eight sums to clamped quantised values.
+template <typename Requantize>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m256i zero_point = _mm256_set1_epi32(tile.zero_point);
   for (int c = 0; c < tile.columns; c += 8) {
-    const int count = Smaller(8, tile.columns - c);
+    const int count = Min(8, tile.columns - c);
     const __m256i lanes = FirstLanes(count);
-    const Finish finish(tile, c, lanes);
+    const Requantize finish(tile, c, lanes);
     const int32_t* sums = tile.sums + c;
     int8_t* out = tile.out + c;
     for (int r = 0; r < tile.rows; ++r, sums += tile.sums_stride, out += tile.out_stride) {
@@ -325,11 +325,11 @@ void SumOfSteps(const StepSumS8& sum) {
   for (; i + kBlock <= sum.count; i += kBlock) block(sum.a + i, sum.b + i, sum.out + i);
   if (i == sum.count) return;
   int8_t a[kBlock] = {}, b[kBlock] = {}, out[kBlock];
-  const auto rest = static_cast<size_t>(sum.count - i);
-  std::memcpy(a, sum.a + i, rest);
-  std::memcpy(b, sum.b + i, rest);
+  const auto remainder = static_cast<size_t>(sum.count - i);
+  std::memcpy(a, sum.a + i, remainder);
+  std::memcpy(b, sum.b + i, remainder);
   block(a, b, out);
-  std::memcpy(sum.out + i, out, rest);
+  std::memcpy(sum.out + i, out, remainder);
 }
 
 // ---- Half precision ---------------------------------------------------------------------------

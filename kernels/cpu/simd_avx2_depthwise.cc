@@ -62,29 +62,29 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
 }
 
 void DepthwiseF32(const DepthwiseColumnsF32& in) {
-  constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
+  constexpr void (*kRemainder[])(const DepthwiseColumnsF32&, int) = {
       &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
       &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
       &DepthwiseF32Columns<7>};
   int column = 0;
   for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
-  if (column < in.columns) kRest[in.columns - column - 1](in, column);
+  if (column < in.columns) kRemainder[in.columns - column - 1](in, column);
 }
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
 
-// FollowAndStore on sums in memory, shared by all tiles of a size: inlined, it would be most of
+// StoreWithEpilogue on sums in memory, shared by all tiles of a size: inlined, it would be most of
 // their code.
 template <int kColumns, int kVectors>
-[[gnu::noinline]] void FollowTile(const EpilogueF32& epilogue, int pixel, int first,
-                                  const float* sums, float* out, size_t step) {
+[[gnu::noinline]] void StoreTileWithEpilogue(const EpilogueF32& epilogue, int pixel, int first,
+                                             const float* sums, float* out, size_t step) {
   __m256 values[kColumns][kVectors];
 #pragma GCC unroll 12
   for (int i = 0; i < kColumns; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v, sums += 8) values[i][v] = _mm256_loadu_ps(sums);
   }
-  FollowAndStore(out, step, &epilogue, pixel, first, 8 * kVectors, values);
+  StoreWithEpilogue(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
 
 // Adjacent columns of a line. The windows of the first and last columns lack `left` and `right`
@@ -101,7 +101,7 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
                                 int first) {
   // Input columns of all windows together, and how many of them may lie outside the input on either
   // side.
-  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
+  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kMaxOutside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
   const int left = piece.left, end = kEnd - piece.right;
@@ -125,18 +125,20 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
         if (tap % 3 == 2) weight_at += 3 * step;
       }
 #pragma GCC unroll 32
-      for (int seen = 0; seen < kEnd; ++seen) {
-        const float* from = value_at + static_cast<size_t>(seen % 3) * step;
-        const bool is_there = seen < kBeside ? seen >= left : seen < kEnd - kBeside || seen < end;
-        if (is_there) {
+      for (int input_column = 0; input_column < kEnd; ++input_column) {
+        const float* from = value_at + static_cast<size_t>(input_column % 3) * step;
+        const bool exists = input_column < kMaxOutside
+                                ? input_column >= left
+                                : input_column < kEnd - kMaxOutside || input_column < end;
+        if (exists) {
           const __m256 value = _mm256_loadu_ps(from);
 #pragma GCC unroll 12
           for (int i = 0; i < kColumns; ++i) {
-            const int tap = seen - i * kStride;
+            const int tap = input_column - i * kStride;
             if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
           }
         }
-        if (seen % 3 == 2) value_at += 3 * step;
+        if (input_column % 3 == 2) value_at += 3 * step;
       }
     }
   }
@@ -152,7 +154,7 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
         _mm256_storeu_ps(values + 8 * (i * kVectors + v), sums[i][v]);
       }
     }
-    return FollowTile<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
+    return StoreTileWithEpilogue<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kColumns; ++i, out += step) {
@@ -185,11 +187,11 @@ constexpr Tiles TilesOf() {
 void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
   const int width = 8 * tiles.vectors;
   for (int together = 0; together < in.channels; together += kTogether) {
-    const int last = Smaller(together + kTogether, in.channels);
+    const int last = Min(together + kTogether, in.channels);
     for (int line = 0; line < in.lines; ++line) {
       int first = together;
       for (; first + width <= last; first += width) tiles.several(in, line, piece, first);
-      for (; first < last; first += 8) tiles.one(in, line, piece, Smaller(first, last - 8));
+      for (; first < last; first += 8) tiles.one(in, line, piece, Min(first, last - 8));
     }
   }
 }
@@ -204,7 +206,7 @@ template <int kLines, int kVectors>
 [[gnu::always_inline]] inline void SingleTile(const DepthwiseLinesF32& in, const Single& at,
                                               int first) {
   const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
-  const int place = at.column * in.stride - in.before + at.first_tap;
+  const int input_start = at.column * in.stride - in.before + at.first_tap;
   const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
   const int left = in.channels - first, count = left - 8 * (kVectors - 1);
   const bool all = count >= 8;
@@ -217,7 +219,7 @@ template <int kLines, int kVectors>
     for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
   }
   for (size_t row = 0; row < rows; ++row) {
-    size_t value = static_cast<size_t>(place) * step + static_cast<size_t>(first);
+    size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
     const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
     for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
 #pragma GCC unroll 4
@@ -260,7 +262,7 @@ void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
 void Singles(const DepthwiseLinesF32& in, int first, int last) {
   for (int column = first; column < last; ++column) {
     const int begin = column * in.stride - in.before;
-    Single at = {0, column, begin < 0 ? -begin : 0, Smaller(in.taps, in.width - begin)};
+    Single at = {0, column, begin < 0 ? -begin : 0, Min(in.taps, in.width - begin)};
     for (; at.line + 4 <= in.lines; at.line += 4) SingleColumn<4>(in, at);
     for (; at.line + 2 <= in.lines; at.line += 2) SingleColumn<2>(in, at);
     if (at.line < in.lines) SingleColumn<1>(in, at);
@@ -273,15 +275,15 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
 template <int kTaps, int kSingleCycles>
 struct Cut {
   // limited by registers for the sums and a row's weights
-  static constexpr int kMost = kTaps == 3 ? 12 : 10;
+  static constexpr int kMax = kTaps == 3 ? 12 : 10;
   static constexpr int kPieces = 8;
-  static constexpr int kWidths[kPieces] = {kMost, 8, 7, 6, 5, 4, 3, 2};
-  int first[2 * kMost] = {};  // index of the first piece's width, by remaining columns
+  static constexpr int kWidths[kPieces] = {kMax, 8, 7, 6, 5, 4, 3, 2};
+  int first[2 * kMax] = {};  // index of the first piece's width, by remaining columns
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMost] = {0, kSingleCycles};
-    for (int left = 2; left < 2 * kMost; ++left) {
+    int cycles[2 * kMax] = {0, kSingleCycles};
+    for (int left = 2; left < 2 * kMax; ++left) {
       cycles[left] = 1 << 20;
       for (int i = 0; i < kPieces; ++i) {
         if (kWidths[i] > left) continue;
@@ -295,7 +297,7 @@ struct Cut {
       }
     }
   }
-  constexpr int PieceOf(int left) const { return left < 2 * kMost ? first[left] : 0; }
+  constexpr int PieceOf(int left) const { return left < 2 * kMax ? first[left] : 0; }
 };
 
 // Kernels for windows that are `kStride` apart.
@@ -303,7 +305,7 @@ template <int kTaps, int kStride>
 struct Lines {
   static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
   static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
-  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, kWithSingles.kMost>(),
+  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, kWithSingles.kMax>(),
                                      TilesOf<kTaps, kStride, 8>(),
                                      TilesOf<kTaps, kStride, 7>(),
                                      TilesOf<kTaps, kStride, 6>(),
@@ -314,21 +316,21 @@ struct Lines {
 
   // Includes the border columns in the pieces. No piece may end one column before the line does.
   static void Run(const DepthwiseLinesF32& in) {
-    const int behind = (in.columns - 1) * kStride - in.before + kTaps - in.width;
-    constexpr int kBeside = kTaps / 2;
-    if (in.columns == 1 || in.before > kBeside || behind > kBeside) return RunInside(in);
+    const int after = (in.columns - 1) * kStride - in.before + kTaps - in.width;
+    constexpr int kMaxOutside = kTaps / 2;
+    if (in.columns == 1 || in.before > kMaxOutside || after > kMaxOutside) return RunInside(in);
     for (int column = 0, width; column < in.columns; column += width) {
       const int left = in.columns - column;
       const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
       width = tiles.columns;
       RunPiece(in, tiles,
-               {column, column == 0 ? in.before : 0, width == left && behind > 0 ? behind : 0});
+               {column, column == 0 ? in.before : 0, width == left && after > 0 ? after : 0});
     }
   }
 
   // Computes the columns that lack taps one by one; any number of taps may be missing.
   static void RunInside(const DepthwiseLinesF32& in) {
-    const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
+    const int begin = Min((in.before + kStride - 1) / kStride, in.columns);
     int end = in.columns;
     while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
     Singles(in, 0, begin);
@@ -344,8 +346,8 @@ struct Lines {
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Positions are computed in int.
-  constexpr int kMost = 1 << 24;
-  if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
+  constexpr int kMax = 1 << 24;
+  if (in.columns > kMax || in.width > kMax || in.before > kMax) return false;
   const bool whole = in.channels % 8 == 0;
   // Channels that are computed twice need an unchanged addend.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;

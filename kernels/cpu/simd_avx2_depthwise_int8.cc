@@ -88,15 +88,15 @@ struct ChunkLoad {
   __m128i order;
 
   ChunkLoad(int channels, int first_channel)
-      : count(Smaller(kChunk, channels - first_channel)), few(first_channel == 0 && count < 8) {
+      : count(Min(kChunk, channels - first_channel)), few(first_channel == 0 && count < 8) {
     first = count < 8 ? count - 8 : 0;
     second = count - 8;
-    alignas(16) int8_t places[kChunk];
+    alignas(16) int8_t positions[kChunk];
     for (int i = 0; i < kChunk; ++i) {
-      const int place = count < 8 ? 8 - count + i : i < 8 ? i : 16 - count + i;
-      places[i] = i < count ? static_cast<int8_t>(place) : int8_t{-1};
+      const int position = count < 8 ? 8 - count + i : i < 8 ? i : 16 - count + i;
+      positions[i] = i < count ? static_cast<int8_t>(position) : int8_t{-1};
     }
-    std::memcpy(&order, places, sizeof order);
+    std::memcpy(&order, positions, sizeof order);
   }
 };
 
@@ -162,8 +162,8 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
 // Requantises a chunk in adjacent columns, one or two at a time, and stores `count` of its
 // channels. kPlain: all of them, and saturation while packing is the only clamp needed.
 template <bool kPlain>
-inline void StoreChunks(const DepthwiseColumnsS8& in, const Finish& finish, int column, int columns,
-                        int first, int count, const ChunkSums* sums) {
+inline void StoreChunks(const DepthwiseColumnsS8& in, const Requantization& requantization,
+                        int column, int columns, int first, int count, const ChunkSums* sums) {
   const __m256 low = _mm256_loadu_ps(in.factors + first);
   const __m256 high = _mm256_loadu_ps(in.factors + first + 8);
   const auto stride = static_cast<size_t>(in.channels);
@@ -171,11 +171,11 @@ inline void StoreChunks(const DepthwiseColumnsS8& in, const Finish& finish, int 
   int8_t* out = in.out + static_cast<size_t>(column) * stride + static_cast<size_t>(first);
   for (int i = 0; i < columns; i += 2, out += 2 * stride) {
     const ChunkSums &a = sums[i], &b = sums[i + 1 < columns ? i + 1 : i];
-    const __m256i front =
-        finish.Words(finish.Steps<kPlain>(a.low, low), finish.Steps<kPlain>(a.high, high));
-    const __m256i back =
-        finish.Words(finish.Steps<kPlain>(b.low, low), finish.Steps<kPlain>(b.high, high));
-    const __m256i bytes = _mm256_permute4x64_epi64(finish.Bytes<kPlain>(front, back), 0xd8);
+    const __m256i front = requantization.Words(requantization.Steps<kPlain>(a.low, low),
+                                               requantization.Steps<kPlain>(a.high, high));
+    const __m256i back = requantization.Words(requantization.Steps<kPlain>(b.low, low),
+                                              requantization.Steps<kPlain>(b.high, high));
+    const __m256i bytes = _mm256_permute4x64_epi64(requantization.Bytes<kPlain>(front, back), 0xd8);
     StoreBytes(_mm256_castsi256_si128(bytes), out, wide);
     if (i + 1 < columns) StoreBytes(_mm256_extracti128_si256(bytes, 1), out + stride, wide);
   }
@@ -188,14 +188,14 @@ inline void StartChunk(const DepthwiseColumnsS8& in, int first, ChunkSums (&sums
 }
 
 template <bool kAll>
-void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Finish& finish, int column, int first,
-                       const int8_t* weights) {
+void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Requantization& requantization,
+                       int column, int first, const int8_t* weights) {
   const ChunkLoad load(in.channels, first);
   ChunkSums sums[1];
   StartChunk(in, first, sums);
   const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
   AddTaps<kAll>(in.inputs, in.taps, offset, load, weights, &sums[0]);
-  StoreChunks<false>(in, finish, column, 1, first, load.count, sums);
+  StoreChunks<false>(in, requantization, column, 1, first, load.count, sums);
 }
 
 // ---- Filters whose columns share taps ----
@@ -223,7 +223,7 @@ inline size_t SharedStep(const DepthwiseColumnsS8& in) {
 template <int kSize, int kStride, int kColumns, bool kAll>
 void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, int first,
                        const ChunkLoad& load, const int8_t* weights, ChunkSums* out) {
-  constexpr int kSeen = (kColumns - 1) * kStride + kSize, kLast = kSize - 1;
+  constexpr int kInputColumns = (kColumns - 1) * kStride + kSize, kLast = kSize - 1;
   ChunkSums sums[kColumns];
   StartChunk(in, first, sums);
   const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(first);
@@ -231,12 +231,13 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
     const int8_t* upper = in.inputs[2 * pair * kSize] + offset;
     const int8_t* lower = in.inputs[(2 * pair + 1) * kSize] + offset;
 #pragma GCC unroll 16
-    for (int seen = 0; seen < kSeen; ++seen, upper += step, lower += step) {
+    for (int input_column = 0; input_column < kInputColumns;
+         ++input_column, upper += step, lower += step) {
       const __m256i a = LoadWidened<kAll>(upper, load), b = LoadWidened<kAll>(lower, load);
       const __m256i low = _mm256_unpacklo_epi16(a, b), high = _mm256_unpackhi_epi16(a, b);
 #pragma GCC unroll 8
       for (int i = 0; i < kColumns; ++i) {
-        const int tap = seen - i * kStride;
+        const int tap = input_column - i * kStride;
         if (tap < 0 || tap >= kSize) continue;
         AddProductsAt(&sums[i].low, low, weights + tap * 4 * kChunk);
         AddProductsAt(&sums[i].high, high, weights + tap * 4 * kChunk + 32);
@@ -246,16 +247,16 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
   const int8_t* from = in.inputs[kLast * kSize] + offset;
   __m256i next = LoadWidened<kAll>(from, load);
 #pragma GCC unroll 16
-  for (int seen = 0; seen < kSeen; ++seen) {
+  for (int input_column = 0; input_column < kInputColumns; ++input_column) {
     const __m256i here = next;
     from += step;
-    if (seen + 1 < kSeen) next = LoadWidened<kAll>(from, load);
-    if (kStride == 2 && seen % 2 == 1) continue;
+    if (input_column + 1 < kInputColumns) next = LoadWidened<kAll>(from, load);
+    if (kStride == 2 && input_column % 2 == 1) continue;
     const __m256i low = _mm256_unpacklo_epi16(here, next);
     const __m256i high = _mm256_unpackhi_epi16(here, next);
 #pragma GCC unroll 8
     for (int i = 0; i < kColumns; ++i) {
-      const int tap = seen - i * kStride;
+      const int tap = input_column - i * kStride;
       if (tap < 0 || tap >= kSize || tap % 2 == 1) continue;
       AddProductsAt(&sums[i].low, low, weights + tap / 2 * 4 * kChunk);
       AddProductsAt(&sums[i].high, high, weights + tap / 2 * 4 * kChunk + 32);
@@ -269,47 +270,48 @@ void DepthwiseS8Shared(const DepthwiseColumnsS8& in, size_t step, int column, in
 // Requantising each group at once would fill the processor's out-of-order window with the long
 // latency of its last values and delay the next group.
 template <int kSize, int kStride, bool kAll>
-void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t step,
-                            int first, const int8_t* weights) {
-  constexpr int kRoom = 32;
+void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Requantization& requantization,
+                            size_t step, int first, const int8_t* weights) {
+  constexpr int kBufferColumns = 32;
   const ChunkLoad load(in.channels, first);
-  ChunkSums room[kRoom];
-  for (int begin = 0; begin < in.columns; begin += kRoom) {
-    const int columns = Smaller(in.columns - begin, kRoom);
+  ChunkSums buffer[kBufferColumns];
+  for (int begin = 0; begin < in.columns; begin += kBufferColumns) {
+    const int columns = Min(in.columns - begin, kBufferColumns);
     int i = 0;
     for (; i + 4 <= columns; i += 4) {
       DepthwiseS8Shared<kSize, kStride, 4, kAll>(in, step, begin + i, first, load, weights,
-                                                 room + i);
+                                                 buffer + i);
     }
     if (i + 2 <= columns) {
       DepthwiseS8Shared<kSize, kStride, 2, kAll>(in, step, begin + i, first, load, weights,
-                                                 room + i);
+                                                 buffer + i);
       i += 2;
     }
     if (i < columns) {
       DepthwiseS8Shared<kSize, kStride, 1, kAll>(in, step, begin + i, first, load, weights,
-                                                 room + i);
+                                                 buffer + i);
     }
-    if (kAll && finish.plain) {
-      StoreChunks<true>(in, finish, begin, columns, first, kChunk, room);
+    if (kAll && requantization.plain) {
+      StoreChunks<true>(in, requantization, begin, columns, first, kChunk, buffer);
     } else {
-      StoreChunks<false>(in, finish, begin, columns, first, load.count, room);
+      StoreChunks<false>(in, requantization, begin, columns, first, load.count, buffer);
     }
   }
 }
 
 // Functions that compute the columns of a whole or a partial chunk, and their parameter.
 struct ChunkFunction {
-  using Run = void (*)(const DepthwiseColumnsS8&, const Finish&, size_t, int, const int8_t*);
+  using Run = void (*)(const DepthwiseColumnsS8&, const Requantization&, size_t, int,
+                       const int8_t*);
   Run all, some;
   size_t step;
 };
 
 template <bool kAll>
-void DepthwiseS8Chunk(const DepthwiseColumnsS8& in, const Finish& finish, size_t, int first,
-                      const int8_t* weights) {
+void DepthwiseS8Chunk(const DepthwiseColumnsS8& in, const Requantization& requantization, size_t,
+                      int first, const int8_t* weights) {
   for (int column = 0; column < in.columns; ++column) {
-    DepthwiseS8Column<kAll>(in, finish, column, first, weights);
+    DepthwiseS8Column<kAll>(in, requantization, column, first, weights);
   }
 }
 
@@ -332,18 +334,18 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   const size_t chunk_bytes = ChunkBytes(in.taps);
   const int8_t* weights = in.weights;
   // The reordered factors are padded to whole chunks.
-  const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
+  const Requantization requantization(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   int first = 0;
   for (; first + kChunk <= in.channels; first += kChunk, weights += chunk_bytes) {
-    run.all(in, finish, run.step, first, weights);
+    run.all(in, requantization, run.step, first, weights);
   }
-  if (first < in.channels) run.some(in, finish, run.step, first, weights);
+  if (first < in.channels) run.some(in, requantization, run.step, first, weights);
 }
 
 }  // namespace
 
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {.name = "avx2",
-                                                 .left = LeftForm::kInt16,
+                                                 .left = LhsEncoding::kInt16,
                                                  .pixel = &DepthwiseS8,
                                                  .pack = &PackDepthwiseS8,
                                                  .columns = &DepthwiseRunS8,

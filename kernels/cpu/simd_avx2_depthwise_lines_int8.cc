@@ -63,11 +63,11 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
 
 bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) {
-  constexpr int32_t kMostBias = 1 << 22;
-  constexpr float kMostFactor = 1e30f;  // 1/256 of it and of its inverse are exact
+  constexpr int32_t kMaxBias = 1 << 22;
+  constexpr float kMaxFactor = 1e30f;  // 1/256 of it and of its inverse are exact
   for (int c = 0; c < channels; ++c) {
-    if (bias[c] < -kMostBias || bias[c] > kMostBias) return false;
-    if (!(factors[c] >= 1 / kMostFactor && factors[c] <= kMostFactor)) return false;
+    if (bias[c] < -kMaxBias || bias[c] > kMaxBias) return false;
+    if (!(factors[c] >= 1 / kMaxFactor && factors[c] <= kMaxFactor)) return false;
   }
   const Blocks blocks = {channels};
   for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
@@ -102,12 +102,12 @@ class Weights {
  public:
   explicit Weights(const int8_t* at) : at_(at) {
 #pragma GCC unroll 4
-    for (int i = 0; i < kHeld; ++i) held_[i] = Load(at + 32 * i);
+    for (int i = 0; i < kWeightRegisters; ++i) held_[i] = Load(at + 32 * i);
   }
 
   void AddProducts(__m256i* sums, __m256i pairs, int i) const {
     __m256i products;
-    if (i < kHeld) {
+    if (i < kWeightRegisters) {
       __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
               : "+x"(*sums), "=&x"(products)
               : "x"(pairs), "x"(held_[i]));
@@ -119,26 +119,26 @@ class Weights {
   }
 
  private:
-  static constexpr int kHeld = 4;
+  static constexpr int kWeightRegisters = 4;
 
   const int8_t* at_;
-  __m256i held_[kHeld];
+  __m256i held_[kWeightRegisters];
 };
 
 // Sums of even and of odd channels.
 template <int kColumns>
 using Sums = __m256i[kColumns][2];
 
-// Adds the products of input column `seen`, interleaved with its pair, to the columns whose windows
-// contain it. Only every kEvery-th tap has weights.
+// Adds the products of input column `input_column`, interleaved with its pair, to the columns whose
+// windows contain it. Only every kEvery-th tap has weights.
 template <int kSize, int kStride, int kEvery, int kColumns>
-[[gnu::always_inline]] inline void AddSeen(int seen, __m256i words, const Weights& weights,
-                                           Sums<kColumns>& sums) {
+[[gnu::always_inline]] inline void AddInputColumn(int input_column, __m256i words,
+                                                  const Weights& weights, Sums<kColumns>& sums) {
   const __m256i even = _mm256_slli_epi16(words, 8);
   const __m256i odd = _mm256_and_si256(words, _mm256_set1_epi16(static_cast<int16_t>(0xff00)));
 #pragma GCC unroll 4
   for (int i = 0; i < kColumns; ++i) {
-    const int tap = seen - i * kStride;
+    const int tap = input_column - i * kStride;
     if (tap < 0 || tap >= kSize || tap % kEvery != 0) continue;
     weights.AddProducts(&sums[i][0], even, tap / kEvery * 2);
     weights.AddProducts(&sums[i][1], odd, tap / kEvery * 2 + 1);
@@ -149,7 +149,7 @@ template <int kSize, int kStride, int kEvery, int kColumns>
 template <int kHalf, int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void Tile(const int8_t* from, size_t row_bytes, const int8_t* packed,
                                         const int8_t* bias, __m256i* out) {
-  constexpr int kSeen = (kColumns - 1) * kStride + kSize;
+  constexpr int kInputColumns = (kColumns - 1) * kStride + kSize;
   Sums<kColumns> sums;
 #pragma GCC unroll 4
   for (int i = 0; i < kColumns; ++i) {
@@ -160,21 +160,22 @@ template <int kHalf, int kSize, int kStride, int kColumns>
     const Weights weights(packed);
     const int8_t* const below = from + row_bytes;
 #pragma GCC unroll 16
-    for (int seen = 0; seen < kSeen; ++seen) {
-      const __m256i words =
-          Interleaved<kHalf>(Load(from + kPixel * seen), Load(below + kPixel * seen));
-      AddSeen<kSize, kStride, 1, kColumns>(seen, words, weights, sums);
+    for (int input_column = 0; input_column < kInputColumns; ++input_column) {
+      const __m256i words = Interleaved<kHalf>(Load(from + kPixel * input_column),
+                                               Load(below + kPixel * input_column));
+      AddInputColumn<kSize, kStride, 1, kColumns>(input_column, words, weights, sums);
     }
     packed += static_cast<size_t>(kSize) * kPairBytes;
   }
   const Weights weights(packed);
   __m256i next = Load(from);
 #pragma GCC unroll 16
-  for (int seen = 0; seen < kSeen; ++seen) {
+  for (int input_column = 0; input_column < kInputColumns; ++input_column) {
     const __m256i here = next;
-    if (seen + 1 < kSeen) next = Load(from + kPixel * (seen + 1));
-    if (kStride == 2 && seen % 2 == 1) continue;
-    AddSeen<kSize, kStride, 2, kColumns>(seen, Interleaved<kHalf>(here, next), weights, sums);
+    if (input_column + 1 < kInputColumns) next = Load(from + kPixel * (input_column + 1));
+    if (kStride == 2 && input_column % 2 == 1) continue;
+    AddInputColumn<kSize, kStride, 2, kColumns>(input_column, Interleaved<kHalf>(here, next),
+                                                weights, sums);
   }
 #pragma GCC unroll 4
   for (int i = 0; i < kColumns; ++i, out += kVectors) {
@@ -210,7 +211,7 @@ struct Columns {
   int count;
   size_t stride;
   int8_t* out;
-  size_t starts[kMostRuns];
+  size_t starts[kMaxRuns];
 };
 
 template <int kRuns>
@@ -232,7 +233,7 @@ inline void StoreRuns(__m256i bytes, int8_t* out, const size_t* starts) {
 }
 
 template <bool kPlain, int kRuns>
-void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* sums,
+void FinishColumns(const Requantization& requantization, const int8_t* factors, const __m256i* sums,
                    const Columns& columns) {
   __m256 by[kVectors];
   for (int v = 0; v < kVectors; ++v) by[v] = _mm256_castsi256_ps(Load(factors + 32 * v));
@@ -240,11 +241,11 @@ void FinishColumns(const Finish& finish, const int8_t* factors, const __m256i* s
       _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
   int8_t* out = columns.out;
   for (int i = 0; i < columns.count; ++i, sums += kVectors, out += columns.stride) {
-    const __m256i even =
-        finish.Words(finish.Steps<kPlain>(sums[0], by[0]), finish.Steps<kPlain>(sums[2], by[2]));
-    const __m256i odd =
-        finish.Words(finish.Steps<kPlain>(sums[1], by[1]), finish.Steps<kPlain>(sums[3], by[3]));
-    const __m256i bytes = _mm256_shuffle_epi8(finish.Bytes<kPlain>(even, odd), order);
+    const __m256i even = requantization.Words(requantization.Steps<kPlain>(sums[0], by[0]),
+                                              requantization.Steps<kPlain>(sums[2], by[2]));
+    const __m256i odd = requantization.Words(requantization.Steps<kPlain>(sums[1], by[1]),
+                                             requantization.Steps<kPlain>(sums[3], by[3]));
+    const __m256i bytes = _mm256_shuffle_epi8(requantization.Bytes<kPlain>(even, odd), order);
     StoreRuns<kRuns>(bytes, out, columns.starts);
   }
 }
@@ -260,12 +261,12 @@ class Lines {
 
   void Run() {
     const int blocks = Blocks{in_.channels}.count();
-    for (int line = 0; line < in_.lines; line += kMost) {
+    for (int line = 0; line < in_.lines; line += kMaxLines) {
       for (int block = 0; block < blocks; block += kTogether) {
-        const int last = Smaller(block + kTogether, blocks);
+        const int last = Min(block + kTogether, blocks);
         for (int column = 0; column < in_.columns; column += kColumns) {
-          const Piece piece = {line, Smaller(kMost, in_.lines - line), column,
-                               Smaller(kColumns, in_.columns - column)};
+          const Piece piece = {line, Min(kMaxLines, in_.lines - line), column,
+                               Min(kColumns, in_.columns - column)};
           Copy(piece, block, last);
           for (int b = block; b < last; ++b) Compute(piece, b, copies_[b - block]);
         }
@@ -274,9 +275,9 @@ class Lines {
   }
 
  private:
-  static constexpr int kColumns = 32 / kStride, kMost = 8 / kStride, kTogether = 2;
+  static constexpr int kColumns = 32 / kStride, kMaxLines = 8 / kStride, kTogether = 2;
   static constexpr size_t kRowBytes = (kColumns * kStride + kSize) * kPixel;
-  static constexpr size_t kRows = (kMost - 1) * kStride + kSize;
+  static constexpr size_t kRows = (kMaxLines - 1) * kStride + kSize;
 
   struct Piece {
     int line, lines, column, columns;
@@ -284,7 +285,7 @@ class Lines {
     // The runs of adjacent columns of a block have equal lengths; the last ones may overlap.
     int Count(const Block& block) const { return (columns + block.runs() - 1) / block.runs(); }
     int Start(const Block& block, int run) const {
-      return Smaller(run * Count(block), columns - Count(block));
+      return Min(run * Count(block), columns - Count(block));
     }
   };
 
@@ -308,7 +309,7 @@ class Lines {
     }
     const int rows = (piece.lines - 1) * kStride + kSize;
     for (int r = 0; r < rows; ++r) {
-      const int line = Smaller(r / kStride, piece.lines - 1);
+      const int line = Min(r / kStride, piece.lines - 1);
       const int8_t* const row = in_.inputs[(piece.line + line) * kSize + r - line * kStride];
       for (int i = 0; i < last - first; ++i) {
         const int8_t* const from = row == nullptr ? nullptr : row + blocks[i].first;
@@ -326,9 +327,9 @@ class Lines {
     const Block block = Blocks{in_.channels}[b];
     const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
     const int8_t* const factors = packed + kHalves * HalfBytes(kSize) + kNumbersBytes;
-    const Finish finish(
+    const Requantization requantization(
         Job{reinterpret_cast<const float*>(factors), in_.zero_point, in_.low, in_.high}, kBlock);
-    const auto finished = FinisherOf(block, finish.plain);
+    const auto finished = FinisherOf(block, requantization.plain);
     const auto stride = static_cast<size_t>(in_.channels);
     Columns columns = {piece.Count(block), stride, in_.out + block.first, {}};
     columns.out += (static_cast<size_t>(piece.line) * static_cast<size_t>(in_.columns) +
@@ -340,7 +341,7 @@ class Lines {
     for (int line = 0; line < piece.lines; ++line, copy += kStride * kRowBytes) {
       HalfOf<0, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
       HalfOf<1, kSize, kStride>(columns.count, copy, kRowBytes, packed, sums_);
-      finished(finish, factors, sums_, columns);
+      finished(requantization, factors, sums_, columns);
       columns.out += static_cast<size_t>(in_.columns) * stride;
     }
   }
@@ -368,7 +369,7 @@ void DepthwiseLines(const DepthwiseLinesS8& in) {
 }
 
 bool AcceptsLines(int size, int stride, int channels) {
-  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kLeast;
+  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kMinWidth;
 }
 
 }  // namespace

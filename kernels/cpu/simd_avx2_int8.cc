@@ -129,9 +129,10 @@ inline void LoadFactors(const GemmRowsS8& job, int column, __m256 (&factors)[kVe
 // Requantises the sums of rows [row, row + kRows) in one or two vectors of columns, and stores the
 // columns that exist. kPlain: all of them, and saturation while packing is the only clamp needed.
 template <int kRows, int kVectors, bool kPlain>
-[[gnu::always_inline]] inline void FinishRows(const GemmRowsS8& job, const Finish& finish, int row,
+[[gnu::always_inline]] inline void FinishRows(const GemmRowsS8& job,
+                                              const Requantization& requantization, int row,
                                               int column, const __m256i (&sums)[kRows][kVectors]) {
-  const int wide = kPlain ? 8 * kVectors : Smaller(job.columns - column, 8 * kVectors);
+  const int wide = kPlain ? 8 * kVectors : Min(job.columns - column, 8 * kVectors);
   __m256 factors[kVectors];
   LoadFactors<kVectors, kPlain>(job, column, factors);
   // Four vectors, of two or four rows, are narrowed together: each 128-bit lane has half of each.
@@ -139,8 +140,8 @@ template <int kRows, int kVectors, bool kPlain>
   const auto words = [&](int r) {
     const int next = r + 1 < kRows ? r + 1 : r;
     const __m256i behind = kVectors == 2 ? sums[r][kVectors - 1] : sums[next][0];
-    return finish.Words(finish.Steps<kPlain>(sums[r][0], factors[0]),
-                        finish.Steps<kPlain>(behind, factors[kVectors - 1]));
+    return requantization.Words(requantization.Steps<kPlain>(sums[r][0], factors[0]),
+                                requantization.Steps<kPlain>(behind, factors[kVectors - 1]));
   };
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
@@ -148,7 +149,7 @@ template <int kRows, int kVectors, bool kPlain>
   for (int r = 0; r < kRows; r += kTogether) {
     const int behind = r + kTogether / 2 < kRows ? r + kTogether / 2 : r;
     const __m256i bytes =
-        _mm256_permutevar8x32_epi32(finish.Bytes<kPlain>(words(r), words(behind)), order);
+        _mm256_permutevar8x32_epi32(requantization.Bytes<kPlain>(words(r), words(behind)), order);
     const __m128i front = _mm256_castsi256_si128(bytes), back = _mm256_extracti128_si256(bytes, 1);
     const size_t half = static_cast<size_t>(kTogether / 2) * job.out_stride;
     StoreBytes(front, out, wide);
@@ -163,7 +164,8 @@ template <int kRows, int kVectors, bool kPlain>
 
 // Computes kRows rows by 8 * kVectors columns.
 template <int kRows, int kVectors, bool kPlain>
-void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int column) {
+void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, int row,
+                      int column) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) a[r] = static_cast<const int16_t*>(job.a[row + r]);
@@ -176,7 +178,7 @@ void RequantizedBlock(const GemmRowsS8& job, const Finish& finish, int row, int 
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) a[r] += job.part_step / sizeof(int16_t);
   }
-  FinishRows<kRows, kVectors, kPlain>(job, finish, row, column, sums);
+  FinishRows<kRows, kVectors, kPlain>(job, requantization, row, column, sums);
 }
 
 // Limits for processing in two passes: with a small depth in one part, the sums of many tiles are
@@ -200,25 +202,29 @@ inline void StoreSums(const GemmRowsS8& job, int row, int column, int32_t* out) 
   }
 }
 
-// Computes rows [0, last), whole tiles, for a whole panel of columns. Requires `Finish::plain`.
-void PlainInPasses(const GemmRowsS8& job, const Finish& finish, int column, int last) {
+// Computes rows [0, last), whole tiles, for a whole panel of columns. Requires
+// `Requantization::plain`.
+void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, int column,
+                   int last) {
   static_assert(kPassRows % kRowsS8 == 0 && kRowsS8 % 2 == 0);
-  alignas(64) int32_t room[kPassRows * kColumnsS8];
+  alignas(64) int32_t sums_buffer[kPassRows * kColumnsS8];
   const __m256 factors[2] = {_mm256_loadu_ps(job.factors + column),
                              _mm256_loadu_ps(job.factors + column + 8)};
   for (int row = 0; row < last; row += kPassRows) {
-    const int count = Smaller(last - row, kPassRows);
+    const int count = Min(last - row, kPassRows);
     for (int r = 0; r < count; r += kRowsS8) {
-      StoreSums<kRowsS8>(job, row + r, column, room + r * kColumnsS8);
+      StoreSums<kRowsS8>(job, row + r, column, sums_buffer + r * kColumnsS8);
     }
     int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
-    const int32_t* from = room;
+    const int32_t* from = sums_buffer;
     for (int r = 0; r < count; r += 2, out += 2 * job.out_stride, from += 2 * kColumnsS8) {
-      const __m256i front = finish.Words(finish.Steps<true>(Load(from), factors[0]),
-                                         finish.Steps<true>(Load(from + 8), factors[1]));
-      const __m256i back = finish.Words(finish.Steps<true>(Load(from + 16), factors[0]),
-                                        finish.Steps<true>(Load(from + 24), factors[1]));
-      const __m256i bytes = _mm256_permutevar8x32_epi32(finish.Bytes<true>(front, back),
+      const __m256i front =
+          requantization.Words(requantization.Steps<true>(Load(from), factors[0]),
+                               requantization.Steps<true>(Load(from + 8), factors[1]));
+      const __m256i back =
+          requantization.Words(requantization.Steps<true>(Load(from + 16), factors[0]),
+                               requantization.Steps<true>(Load(from + 24), factors[1]));
+      const __m256i bytes = _mm256_permutevar8x32_epi32(requantization.Bytes<true>(front, back),
                                                         _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
       StoreBytes(_mm256_castsi256_si128(bytes), out, kColumnsS8);
       StoreBytes(_mm256_extracti128_si256(bytes, 1), out + job.out_stride, kColumnsS8);
@@ -226,37 +232,37 @@ void PlainInPasses(const GemmRowsS8& job, const Finish& finish, int column, int 
   }
 }
 
-// Computes all rows, at most kMost at a time.
-template <int kMost, int kVectors>
-void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
-  constexpr void (*kRest[])(const GemmRowsS8&, const Finish&, int, int) = {
+// Computes all rows, at most kMax at a time.
+template <int kMax, int kVectors>
+void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
+  constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, int, int) = {
       &RequantizedBlock<1, kVectors, false>, &RequantizedBlock<2, kVectors, false>,
       &RequantizedBlock<3, kVectors, false>, &RequantizedBlock<4, kVectors, false>,
       &RequantizedBlock<5, kVectors, false>, &RequantizedBlock<6, kVectors, false>};
-  const bool plain = finish.plain && job.columns - column >= 8 * kVectors;
+  const bool plain = requantization.plain && job.columns - column >= 8 * kVectors;
   const auto block =
-      plain ? &RequantizedBlock<kMost, kVectors, true> : &RequantizedBlock<kMost, kVectors, false>;
+      plain ? &RequantizedBlock<kMax, kVectors, true> : &RequantizedBlock<kMax, kVectors, false>;
   int row = 0;
   if (kVectors == 2 && plain && job.parts == 1 && job.depth <= kPassDepth) {
-    row = job.rows / kMost * kMost;
-    PlainInPasses(job, finish, column, row);
+    row = job.rows / kMax * kMax;
+    PlainInPasses(job, requantization, column, row);
   }
-  for (; row + kMost <= job.rows; row += kMost) block(job, finish, row, column);
+  for (; row + kMax <= job.rows; row += kMax) block(job, requantization, row, column);
   while (row < job.rows) {
-    const int rows = Smaller(job.rows - row, kRowsS8);
-    kRest[rows - 1](job, finish, row, column);
+    const int rows = Min(job.rows - row, kRowsS8);
+    kRemainder[rows - 1](job, requantization, row, column);
     row += rows;
   }
 }
 
 void RequantizedRows(const GemmRowsS8& job) {
-  const Finish finish(job, job.columns);
+  const Requantization requantization(job, job.columns);
   for (int column = 0; column < job.columns; column += kColumnsS8) {
     if (job.columns - column > 8) {
-      RequantizedColumns<kRowsS8, 2>(job, finish, column);
+      RequantizedColumns<kRowsS8, 2>(job, requantization, column);
     } else {
       // Half a panel: the pointers of more rows would not fit in registers.
-      RequantizedColumns<8, 1>(job, finish, column);
+      RequantizedColumns<8, 1>(job, requantization, column);
     }
   }
 }
@@ -267,7 +273,7 @@ constexpr GemmS8Kernels kGemmS8Avx2 = {.name = "avx2",
                                        .rows = kRowsS8,
                                        .columns = kColumnsS8,
                                        .run = kRunS8,
-                                       .left = LeftForm::kInt16,
+                                       .left = LhsEncoding::kInt16,
                                        .left_from_s8 = &LeftFromS8,
                                        .left_from_u8 = &LeftFromU8,
                                        .tile = &GemmS8,

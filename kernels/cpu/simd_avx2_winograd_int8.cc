@@ -21,7 +21,7 @@ constexpr int kColumns = 16;  // columns per panel
 constexpr int kRows = 6;
 constexpr int kPoints = 4;
 
-inline int Smaller(int a, int b) { return a < b ? a : b; }
+inline int Min(int a, int b) { return a < b ? a : b; }
 
 // Loads 16 bytes and sign-extends them to 16 bits.
 inline __m256i Widened(const int8_t* values) {
@@ -171,7 +171,7 @@ void Multiply(const GemmTileS16& tile) {
                                                            &MultiplyRows<3>, &MultiplyRows<4>,
                                                            &MultiplyRows<5>, &MultiplyRows<6>};
   for (int row = 0; row < tile.rows; row += kRows) {
-    kByCount[Smaller(tile.rows - row, kRows) - 1](tile, row);
+    kByCount[Min(tile.rows - row, kRows) - 1](tile, row);
   }
 }
 

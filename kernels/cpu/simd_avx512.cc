@@ -39,8 +39,8 @@ struct LeftRows {
       fours[i] = first + static_cast<size_t>(i) * 4 * stride;
   }
   const float* At(int row) const {
-    const int place = row % 4;
-    return fours[row / 4] + (place == 3 ? three : static_cast<size_t>(place) * stride);
+    const int remainder = row % 4;
+    return fours[row / 4] + (remainder == 3 ? three : static_cast<size_t>(remainder) * stride);
   }
   void Advance() {
 #pragma GCC unroll 4
@@ -50,29 +50,29 @@ struct LeftRows {
 
 // Prefetches the next call's panel into the second-level cache, a part in each step of depth,
 // distributed over `passes` blocks of rows.
-struct Ahead {
+struct PanelPrefetch {
   const char* at;
   size_t step;
 
-  Ahead(const float* panel, int passes)
+  PanelPrefetch(const float* panel, int passes)
       : at(reinterpret_cast<const char*>(panel)),
         step(kColumnsF32 * sizeof(float) / static_cast<unsigned>(passes)) {}
-  void Fetch() {
+  void Next() {
     _mm_prefetch(at, _MM_HINT_T1);
     at += step;
   }
 };
 // Replaces it where nothing is prefetched.
-struct NothingAhead {
-  void Fetch() {}
+struct NoPrefetch {
+  void Next() {}
 };
 
 // Multiplies rows [row, row + kRows) by kWide vectors of a panel and, with kHalf, a following half
 // vector, which some processors multiply in half the time. Stores `columns` of the result.
-template <int kRows, int kWide, bool kHalf, typename Fetching>
+template <int kRows, int kWide, bool kHalf, typename Prefetch>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns,
-                         Fetching* fetching) {
-  Fetching ahead = *fetching;                     // copied into registers
+                         Prefetch* prefetch_state) {
+  Prefetch prefetch = *prefetch_state;            // copied into registers
   constexpr int kVectors = kWide + (kWide == 0);  // arrays cannot be empty
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
@@ -89,7 +89,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
     for (int d = 0; d < tile.depth; ++d, b += kColumnsF32, a.Advance()) {
-      ahead.Fetch();
+      prefetch.Next();
       __m512 weights[kVectors];
       __m256 half_weights;
 #pragma GCC unroll 2
@@ -110,7 +110,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
       }
     }
   }
-  *fetching = ahead;
+  *prefetch_state = prefetch;
   const Bounds clamp(tile.low, tile.high);
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
   if constexpr (kHalf) {
@@ -202,7 +202,7 @@ inline bool StorePairs(const GemmTileF32& tile, int row, int columns,
   if (tile.epilogue != nullptr) {
     paired = *tile.epilogue;
     const bool adds = paired.addend != nullptr;
-    if (paired.curve == EpilogueF32::Curve::kPrelu) return false;
+    if (paired.activation == EpilogueF32::Activation::kPrelu) return false;
     if (adds && (paired.addend_stride != 8 || paired.addend_columns < 8)) return false;
     paired.addend_stride = paired.addend_columns = 16;
     if (adds) paired.addend += static_cast<size_t>(row) * 8;
@@ -252,39 +252,39 @@ inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int colum
              Bounds(tile.low, tile.high), tile.epilogue, row, first, columns, values);
 }
 
-// Returns how many of `left` rows to process at once: at most kMost or 8, and never so few in the
+// Returns how many of `left` rows to process at once: at most kMax or 8, and never so few in the
 // last block that it is bound by latency.
-template <int kMost>
+template <int kMax>
 int RowsAtOnce(int left) {
-  if (left == kMost || left >= kMost + 4) return kMost;
+  if (left == kMax || left >= kMax + 4) return kMax;
   if (left <= 8) return left;
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
-// Returns the number of blocks of kMost rows; at least 1.
-template <int kMost>
+// Returns the number of blocks of kMax rows; at least 1.
+template <int kMax>
 int WholeTiles(int rows) {
-  const int tiles = rows % kMost == 0 ? rows / kMost : (rows - 4) / kMost;
+  const int tiles = rows % kMax == 0 ? rows / kMax : (rows - 4) / kMax;
   return tiles < 1 ? 1 : tiles;
 }
 
-template <int kMost, int kWide, bool kHalf, typename Fetching>
-void GemmF32Panel(const GemmTileF32& tile, int first, Fetching fetching) {
+template <int kMax, int kWide, bool kHalf, typename Prefetch>
+void GemmF32Panel(const GemmTileF32& tile, int first, Prefetch prefetch_state) {
   // The remaining rows prefetch nothing: that would require eight more functions.
-  NothingAhead nothing;
-  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, NothingAhead*) = {
-      &GemmF32Block<1, kWide, kHalf, NothingAhead>, &GemmF32Block<2, kWide, kHalf, NothingAhead>,
-      &GemmF32Block<3, kWide, kHalf, NothingAhead>, &GemmF32Block<4, kWide, kHalf, NothingAhead>,
-      &GemmF32Block<5, kWide, kHalf, NothingAhead>, &GemmF32Block<6, kWide, kHalf, NothingAhead>,
-      &GemmF32Block<7, kWide, kHalf, NothingAhead>, &GemmF32Block<8, kWide, kHalf, NothingAhead>};
+  NoPrefetch nothing;
+  constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, NoPrefetch*) = {
+      &GemmF32Block<1, kWide, kHalf, NoPrefetch>, &GemmF32Block<2, kWide, kHalf, NoPrefetch>,
+      &GemmF32Block<3, kWide, kHalf, NoPrefetch>, &GemmF32Block<4, kWide, kHalf, NoPrefetch>,
+      &GemmF32Block<5, kWide, kHalf, NoPrefetch>, &GemmF32Block<6, kWide, kHalf, NoPrefetch>,
+      &GemmF32Block<7, kWide, kHalf, NoPrefetch>, &GemmF32Block<8, kWide, kHalf, NoPrefetch>};
   const int columns = tile.columns - first;
   for (int row = 0, rows; row < tile.rows; row += rows) {
-    rows = RowsAtOnce<kMost>(tile.rows - row);
-    if (rows == kMost) {
+    rows = RowsAtOnce<kMax>(tile.rows - row);
+    if (rows == kMax) {
       if constexpr (kHalf) {
-        GemmF32Paired<kMost, kWide>(tile, row, first, columns);
+        GemmF32Paired<kMax, kWide>(tile, row, first, columns);
       } else {
-        GemmF32Block<kMost, kWide, kHalf>(tile, row, first, columns, &fetching);
+        GemmF32Block<kMax, kWide, kHalf>(tile, row, first, columns, &prefetch_state);
       }
     } else {
       kBySize[rows - 1](tile, row, first, columns, &nothing);
@@ -333,17 +333,17 @@ void GemmF32(const GemmTileF32& tile) {
   }
   for (; first < tile.columns; first += kColumnsF32) {
     const int left = tile.columns - first;
-    if (left > 24 && tile.ahead != nullptr) {
-      GemmF32Panel<kRowsF32, 2, false>(tile, first,
-                                       Ahead(tile.ahead, WholeTiles<kRowsF32>(tile.rows)));
+    if (left > 24 && tile.prefetch != nullptr) {
+      GemmF32Panel<kRowsF32, 2, false>(
+          tile, first, PanelPrefetch(tile.prefetch, WholeTiles<kRowsF32>(tile.rows)));
     } else if (left > 24) {
-      GemmF32Panel<kRowsF32, 2, false>(tile, first, NothingAhead());
+      GemmF32Panel<kRowsF32, 2, false>(tile, first, NoPrefetch());
     } else if (left > 16) {
-      GemmF32Panel<kRowsF32, 1, true>(tile, first, NothingAhead());
+      GemmF32Panel<kRowsF32, 1, true>(tile, first, NoPrefetch());
     } else if (left > 8) {
-      GemmF32Panel<16, 1, false>(tile, first, NothingAhead());
+      GemmF32Panel<16, 1, false>(tile, first, NoPrefetch());
     } else {
-      GemmF32Panel<16, 0, true>(tile, first, NothingAhead());
+      GemmF32Panel<16, 0, true>(tile, first, NoPrefetch());
     }
   }
 }
@@ -380,21 +380,21 @@ inline __m512 SumLanes(const __m512 (&quarters)[4]) {
 // Loads the remainder of a part, after its last whole vector, padded with zeros. For at most eight
 // values only half a vector is accessed, which seldom crosses a cache line.
 template <bool kHalf>
-inline __m512 LoadRest(__mmask16 lanes, const float* values) {
+inline __m512 LoadRemainder(__mmask16 lanes, const float* values) {
   if constexpr (!kHalf) return _mm512_maskz_loadu_ps(lanes, values);
   using Eight = const float[8];
-  __m512 rest;
+  __m512 remainder;
   __asm__("vmovups %1, %t0%{%2%}%{z%}"
-          : "=v"(rest)
+          : "=v"(remainder)
           : "m"(*reinterpret_cast<Eight*>(values)), "Yk"(lanes));
-  return rest;
+  return remainder;
 }
 
 // Computes kRows (1 or 4) dot products with one row of weights, before their lanes are added;
-// `rest` is the mask of a part's remainder.
+// `remainder` is the mask of a part's remainder.
 template <int kRows, bool kHalf>
 [[gnu::always_inline]] inline __m512 DotQuarters(const DotTileF32& tile, int row, int column,
-                                                 __mmask16 rest) {
+                                                 __mmask16 remainder) {
   __m512 sums[kRows];
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_ps();
@@ -410,12 +410,12 @@ template <int kRows, bool kHalf>
         MultiplyAdd(&sums[r], _mm512_loadu_ps(values), weights);
       }
     }
-    if (rest == 0) continue;
-    const __m512 weights = LoadRest<kHalf>(rest, b + d);
+    if (remainder == 0) continue;
+    const __m512 weights = LoadRemainder<kHalf>(remainder, b + d);
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
       const float* values = a + static_cast<size_t>(r) * tile.a_stride + d;
-      MultiplyAdd(&sums[r], LoadRest<kHalf>(rest, values), weights);
+      MultiplyAdd(&sums[r], LoadRemainder<kHalf>(remainder, values), weights);
     }
   }
   constexpr int kLast = kRows - 1;
@@ -430,8 +430,8 @@ inline float* DotOut(const DotTileF32& tile, int row, int column) {
 }
 
 template <int kRows, bool kHalf>
-inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 rest) {
-  const __m128 totals = SumLanes(DotQuarters<kRows, kHalf>(tile, row, column, rest));
+inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 remainder) {
+  const __m128 totals = SumLanes(DotQuarters<kRows, kHalf>(tile, row, column, remainder));
   const __m128 biased = _mm_add_ps(_mm_set1_ps(DotBias(tile, column)), totals);
   // NaN passes through, as in ClampTo.
   const __m128 clamped =
@@ -457,13 +457,13 @@ inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512
 
 // Computes rows in blocks of sixteen; returns the first remaining row.
 template <bool kHalf>
-int DotManyRows(const DotTileF32& tile, int column, __mmask16 rest) {
+int DotManyRows(const DotTileF32& tile, int column, __mmask16 remainder) {
   int row = 0;
   for (; row + 16 <= tile.rows; row += 16) {
     __m512 quarters[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      quarters[i] = DotQuarters<4, kHalf>(tile, row + 4 * i, column, rest);
+      quarters[i] = DotQuarters<4, kHalf>(tile, row + 4 * i, column, remainder);
     }
     FinishDots(tile, row, column, quarters);
   }
@@ -473,9 +473,9 @@ int DotManyRows(const DotTileF32& tile, int column, __mmask16 rest) {
 // Like DotManyRows, for kParts parts of kWhole whole vectors and a remainder each, with the weights
 // in registers.
 template <bool kHalf, int kParts, int kWhole>
-int ShallowRows(const DotTileF32& tile, int column, __mmask16 rest) {
-  const auto load = [rest](const float* values, int v) {
-    return v < kWhole ? _mm512_loadu_ps(values) : LoadRest<kHalf>(rest, values);
+int ShallowRows(const DotTileF32& tile, int column, __mmask16 remainder) {
+  const auto load = [remainder](const float* values, int v) {
+    return v < kWhole ? _mm512_loadu_ps(values) : LoadRemainder<kHalf>(remainder, values);
   };
   const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
   __m512 weights[kParts][kWhole + 1];
@@ -512,32 +512,33 @@ int ShallowRows(const DotTileF32& tile, int column, __mmask16 rest) {
 }
 
 template <bool kHalf>
-void DotColumns(const DotTileF32& tile, __mmask16 rest) {
+void DotColumns(const DotTileF32& tile, __mmask16 remainder) {
   const auto many = tile.parts == 3 && tile.depth > 16 && tile.depth < 32
                         ? &ShallowRows<kHalf, 3, 1>
                         : &DotManyRows<kHalf>;
   for (int column = 0; column < tile.columns; ++column) {
-    int row = many(tile, column, rest);
-    for (; row + 4 <= tile.rows; row += 4) DotRows<4, kHalf>(tile, row, column, rest);
-    for (; row < tile.rows; ++row) DotRows<1, kHalf>(tile, row, column, rest);
+    int row = many(tile, column, remainder);
+    for (; row + 4 <= tile.rows; row += 4) DotRows<4, kHalf>(tile, row, column, remainder);
+    for (; row < tile.rows; ++row) DotRows<1, kHalf>(tile, row, column, remainder);
   }
 }
 
 void Dots(const DotTileF32& tile) {
-  const int rest = tile.depth % 16;
-  rest <= 8 ? DotColumns<true>(tile, FirstLanes(rest)) : DotColumns<false>(tile, FirstLanes(rest));
+  const int remainder = tile.depth % 16;
+  remainder <= 8 ? DotColumns<true>(tile, FirstLanes(remainder))
+                 : DotColumns<false>(tile, FirstLanes(remainder));
 }
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
-// Requantises 16 columns at a time. `Finish` is constructed with the columns' factors and converts
-// sums to clamped quantised values, to which the zero point is added.
-template <typename Finish>
+// Requantises 16 columns at a time. `Requantize` is constructed with the columns' factors and
+// converts sums to clamped quantised values, to which the zero point is added.
+template <typename Requantize>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m512i zero_point = _mm512_set1_epi32(tile.zero_point);
   for (int c = 0; c < tile.columns; c += 16) {
     const __mmask16 lanes = FirstLanes(tile.columns - c);
-    const Finish finish(tile, c, lanes);
+    const Requantize finish(tile, c, lanes);
     const int32_t* sums = tile.sums + c;
     int8_t* out = tile.out + c;
     for (int r = 0; r < tile.rows; ++r, sums += tile.sums_stride, out += tile.out_stride) {

@@ -24,12 +24,12 @@ constexpr int kRowsBf16 = 2 * kTileRows;
 // Division of a part's depth into whole tile rows and a remainder, which is copied and padded with
 // zeros. A depth smaller than a tile row is a piece of its own.
 struct DepthCut {
-  int piece, whole, rest;
+  int piece, whole, remainder;
 
   explicit DepthCut(int depth) {
     piece = depth == 0 ? 2 : depth < kPieceValues ? depth : kPieceValues;
     whole = depth / piece * piece;
-    rest = depth - whole;
+    remainder = depth - whole;
   }
 };
 
@@ -95,9 +95,9 @@ class PanelBf16 {
         at[0].rows += 2 * piece;
         at[1].rows += 2 * piece;
       }
-      if (cut_.rest != 0) {
-        AddRest<kTwoRows, kTwoColumns>(at, weights);
-        weights += static_cast<size_t>(cut_.rest) / 2 * kPanelBytes;
+      if (cut_.remainder != 0) {
+        AddRemainder<kTwoRows, kTwoColumns>(at, weights);
+        weights += static_cast<size_t>(cut_.remainder) / 2 * kPanelBytes;
       }
     }
     StoreSums<kTwoRows, kTwoColumns>(sums_, kPanelBytes, sizeof sums_ / 2);
@@ -109,26 +109,28 @@ class PanelBf16 {
 
   // Pads both sides with zeros: memory after the remainder could contain NaN.
   template <bool kTwoRows, bool kTwoColumns>
-  void AddRest(const TileAt at[2], const char* weights) {
-    const size_t bytes = 2 * static_cast<size_t>(cut_.rest);
-    const __mmask16 lanes = FirstLanes(cut_.rest / 2);
+  void AddRemainder(const TileAt at[2], const char* weights) {
+    const size_t bytes = 2 * static_cast<size_t>(cut_.remainder);
+    const __mmask16 lanes = FirstLanes(cut_.remainder / 2);
     for (int tile = 0; tile < 1 + kTwoRows; ++tile) {
       for (int r = 0; r < tile_rows_; ++r) {
         const char* from = at[tile].rows + static_cast<size_t>(r) * at[tile].stride;
-        _mm512_store_si512(left_rest_[tile][r], _mm512_maskz_loadu_epi32(lanes, from));
+        _mm512_store_si512(left_remainder_[tile][r], _mm512_maskz_loadu_epi32(lanes, from));
       }
     }
-    std::memcpy(weights_rest_, weights, bytes / 4 * kPanelBytes);
-    std::memset(weights_rest_ + bytes / 4 * kPanelBytes, 0,
-                sizeof weights_rest_ - bytes / 4 * kPanelBytes);
-    const TileAt rest[2] = {{left_rest_[0][0], kTileBytes}, {left_rest_[1][0], kTileBytes}};
-    AddProducts<ProductsBf16, kTwoRows, kTwoColumns>(rest, weights_rest_, kTileBytes, kPanelBytes);
+    std::memcpy(weights_remainder_, weights, bytes / 4 * kPanelBytes);
+    std::memset(weights_remainder_ + bytes / 4 * kPanelBytes, 0,
+                sizeof weights_remainder_ - bytes / 4 * kPanelBytes);
+    const TileAt remainder[2] = {{left_remainder_[0][0], kTileBytes},
+                                 {left_remainder_[1][0], kTileBytes}};
+    AddProducts<ProductsBf16, kTwoRows, kTwoColumns>(remainder, weights_remainder_, kTileBytes,
+                                                     kPanelBytes);
   }
 
   void StoreRows(int first, int count, const float* sums) const {
     if (job_.epilogue != nullptr) {
       const int width = columns_ < kPanelColumns ? columns_ : kPanelColumns;
-      StoreFollowed(job_, first, count, column_, width, sums, kPanelColumns);
+      StoreRowsWithEpilogue(job_, first, count, column_, width, sums, kPanelColumns);
       return;
     }
     const __m512 low = _mm512_set1_ps(job_.low), high = _mm512_set1_ps(job_.high);
@@ -147,8 +149,8 @@ class PanelBf16 {
   const char* weights_;
   int column_, columns_;
   alignas(64) float sums_[kRowsBf16 * kPanelColumns] = {};
-  alignas(64) char left_rest_[2][kTileRows][kTileBytes];
-  alignas(64) char weights_rest_[kTileRows * kPanelBytes];
+  alignas(64) char left_remainder_[2][kTileRows][kTileBytes];
+  alignas(64) char weights_remainder_[kTileRows * kPanelBytes];
 };
 
 void Multiply(const GemmTileBf16& tile) {

@@ -15,40 +15,41 @@ constexpr int kRowsS8 = 8, kRunS8 = 4;
 // Division of a part's depth into pieces of a tile's row. The last piece ends with the part and may
 // overlap the previous one; the overlapping values are multiplied by zero weights.
 struct DepthCut {
-  int piece;   // bytes in a tile's row
-  int whole;   // bytes of whole pieces in a part
-  int rest;    // remaining bytes
-  bool valid;  // depth > 0: tiles cannot be empty
+  int piece;      // bytes in a tile's row
+  int whole;      // bytes of whole pieces in a part
+  int remainder;  // remaining bytes
+  bool valid;     // depth > 0: tiles cannot be empty
 
   // Maximum number of parts whose remainder weights are stored.
-  static constexpr int kMostParts = 8;
+  static constexpr int kMaxParts = 8;
   DepthCut(int parts, int depth) : valid(depth > 0) {
     // More parts with remainders are divided into runs, which is slow but does not occur in
     // practice.
-    piece = depth <= kTileBytes                              ? depth
-            : depth % kTileBytes == 0 || parts <= kMostParts ? kTileBytes
-                                                             : kRunS8;
+    piece = depth <= kTileBytes                             ? depth
+            : depth % kTileBytes == 0 || parts <= kMaxParts ? kTileBytes
+                                                            : kRunS8;
     whole = valid ? depth / piece * piece : 0;
-    rest = depth - whole;
+    remainder = depth - whole;
     if (!valid) piece = kRunS8;
   }
 };
 
 // Zero-padded weights of the depth remainder of each part of a panel.
-class Rests {
+class DepthRemainders {
  public:
-  Rests(const DepthCut& cut, int parts, int depth) : cut_(cut), parts_(parts), depth_(depth) {
-    const size_t used = cut_.rest == 0 ? 0 : static_cast<size_t>(parts_);
+  DepthRemainders(const DepthCut& cut, int parts, int depth)
+      : cut_(cut), parts_(parts), depth_(depth) {
+    const size_t used = cut_.remainder == 0 ? 0 : static_cast<size_t>(parts_);
     std::memset(weights_, 0, used * sizeof weights_[0]);
   }
-  void Take(const int8_t* panel) {
-    if (cut_.rest == 0) return;
-    const size_t front = kTileBytes - static_cast<size_t>(cut_.rest);
+  void Pack(const int8_t* panel) {
+    if (cut_.remainder == 0) return;
+    const size_t front = kTileBytes - static_cast<size_t>(cut_.remainder);
     for (int part = 0; part < parts_;
          ++part, panel += static_cast<size_t>(depth_) * kPanelColumns) {
       std::memcpy(weights_[part] + front / 4 * kPanelBytes,
                   panel + static_cast<size_t>(cut_.whole) * kPanelColumns,
-                  static_cast<size_t>(cut_.rest) * kPanelColumns);
+                  static_cast<size_t>(cut_.remainder) * kPanelColumns);
     }
   }
   const char* Of(int part) const { return weights_[part]; }
@@ -56,14 +57,14 @@ class Rests {
  private:
   const DepthCut& cut_;
   const int parts_, depth_;
-  alignas(64) char weights_[DepthCut::kMostParts][kTileRows * kPanelBytes];
+  alignas(64) char weights_[DepthCut::kMaxParts][kTileRows * kPanelBytes];
 };
 
 // A tile of up to 16 rows of a job; it may contain unrelated rows before, between and after them.
 struct LeftTile {
   TileAt at;
-  int first, rows;           // in the job
-  uint8_t place[kTileRows];  // position of each of them in the tile
+  int first, rows;              // in the job
+  uint8_t position[kTileRows];  // position of each of them in the tile
 };
 
 // Finds tiles for the rows of a job, which have arbitrary addresses. Windows on an image are
@@ -72,7 +73,7 @@ struct LeftTile {
 class TileFinder {
  public:
   explicit TileFinder(const GemmRowsS8& job)
-      : rows_(job.a), count_(job.rows), tile_rows_(Smaller(kTileRows, job.rows)) {
+      : rows_(job.a), count_(job.rows), tile_rows_(Min(kTileRows, job.rows)) {
     lowest_ = highest_ = Row(0);
     for (int r = 1; r < count_; ++r) {
       lowest_ = Row(r) < lowest_ ? Row(r) : lowest_;
@@ -87,7 +88,7 @@ class TileFinder {
     const ptrdiff_t span = (tile_rows_ - 1) * step;
     tile->first = first;
     tile->rows = 1;
-    tile->place[0] = 0;
+    tile->position[0] = 0;
     tile->at = {Row(first), static_cast<size_t>(step)};
     if (step == 0) return;
     AddRows(step, tile);
@@ -96,7 +97,7 @@ class TileFinder {
     while (!IsWithin(tile->at.rows + span) && IsWithin(tile->at.rows - step)) MoveBack(step, tile);
     if (!IsWithin(tile->at.rows + span)) {
       tile->rows = 1;
-      tile->place[0] = 0;
+      tile->position[0] = 0;
       tile->at = {Row(first), 0};
     }
   }
@@ -117,16 +118,17 @@ class TileFinder {
   void AddRows(ptrdiff_t step, LeftTile* tile) const {
     for (int row = tile->first + 1; row < count_ && tile->rows < tile_rows_; ++row) {
       const ptrdiff_t distance = Row(row) - tile->at.rows;
-      const ptrdiff_t place = distance / step;
-      if (place * step != distance || place <= tile->place[tile->rows - 1] || place >= tile_rows_) {
+      const ptrdiff_t position = distance / step;
+      if (position * step != distance || position <= tile->position[tile->rows - 1] ||
+          position >= tile_rows_) {
         return;
       }
-      tile->place[tile->rows++] = static_cast<uint8_t>(place);
+      tile->position[tile->rows++] = static_cast<uint8_t>(position);
     }
   }
   void MoveBack(ptrdiff_t step, LeftTile* tile) const {
-    if (tile->place[tile->rows - 1] + 1 >= tile_rows_) --tile->rows;
-    for (int i = 0; i < tile->rows; ++i) ++tile->place[i];
+    if (tile->position[tile->rows - 1] + 1 >= tile_rows_) --tile->rows;
+    for (int i = 0; i < tile->rows; ++i) ++tile->position[i];
     tile->at.rows -= step;
   }
 
@@ -145,18 +147,18 @@ struct BlockSums {
 // A panel of columns of a job.
 class PanelS8 {
  public:
-  PanelS8(const GemmRowsS8& job, const Finish& finish, const DepthCut& cut, Rests* rests,
-          int column)
+  PanelS8(const GemmRowsS8& job, const Requantization& requantization, const DepthCut& cut,
+          DepthRemainders* remainders, int column)
       : job_(job),
-        finish_(finish),
+        requantization_(requantization),
         cut_(cut),
-        rests_(*rests),
+        rests_(*remainders),
         weights_(job.b + static_cast<size_t>(column / kPanelColumns) * job.panel_stride),
         bias_(job.bias + column),
         column_(column),
-        columns_(Smaller(job.columns - column, kPanelColumns)),
+        columns_(Min(job.columns - column, kPanelColumns)),
         exist_(FirstBytes(columns_)) {
-    rests->Take(weights_);
+    remainders->Pack(weights_);
     for (int v = 0; v < 2; ++v) {
       const __mmask16 lanes = FirstLanes(columns_ - 16 * v);
       factors_[v] = _mm512_maskz_loadu_ps(lanes, job.factors + column + 16 * v);
@@ -206,13 +208,13 @@ class PanelS8 {
         at[0].rows += piece;
         at[1].rows += piece;
       }
-      if (cut_.rest != 0) {
-        const size_t back = piece - static_cast<size_t>(cut_.rest);
+      if (cut_.remainder != 0) {
+        const size_t back = piece - static_cast<size_t>(cut_.remainder);
         at[0].rows -= back;
         at[1].rows -= back;
         AddProducts<ProductsS8, kTwoRows, kTwoColumns>(at, rests_.Of(part), kTileBytes,
                                                        kPanelBytes);
-        weights += static_cast<size_t>(cut_.rest) * kPanelColumns;
+        weights += static_cast<size_t>(cut_.remainder) * kPanelColumns;
       }
       left[0].rows += job_.part_step;
       left[1].rows += job_.part_step;
@@ -222,7 +224,7 @@ class PanelS8 {
   }
 
   __m512i Steps(const int32_t* sums, int vector) const {
-    return finish_.Steps(_mm512_load_si512(sums + 16 * vector), factors_[vector]);
+    return requantization_.Steps(_mm512_load_si512(sums + 16 * vector), factors_[vector]);
   }
 
   // Stores rows in pairs: two rows of a panel fill a vector of bytes.
@@ -234,11 +236,11 @@ class PanelS8 {
     for (int r = 0; r < tile.rows; r += 2) {
       const bool both = r + 1 < tile.rows;
       int8_t* const second = both ? out + job_.out_stride : out;
-      const int32_t* const of_first = sums + tile.place[r] * kPanelColumns;
-      const int32_t* const of_second = sums + tile.place[r + both] * kPanelColumns;
+      const int32_t* const of_first = sums + tile.position[r] * kPanelColumns;
+      const int32_t* const of_second = sums + tile.position[r + both] * kPanelColumns;
       const __m512i steps[4] = {Steps(of_first, 0), Steps(of_first, 1), Steps(of_second, 0),
                                 Steps(of_second, 1)};
-      __m512i bytes = finish_.Narrow(steps);
+      __m512i bytes = requantization_.Narrow(steps);
       if constexpr (kAdds) {
         __m512i values = LoadPart<2>(bytes, 0, exist_, out + addend);
         values = LoadPart<2>(values, 1, exist_, second + addend);
@@ -251,9 +253,9 @@ class PanelS8 {
   }
 
   const GemmRowsS8& job_;
-  const Finish& finish_;
+  const Requantization& requantization_;
   const DepthCut& cut_;
-  const Rests& rests_;
+  const DepthRemainders& rests_;
   const int8_t* weights_;
   const int32_t* bias_;
   int column_, columns_;
@@ -265,7 +267,7 @@ class PanelS8 {
 void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums sums[2]) {
   int before = 0;
   for (int i = 0; i < count; i += 2) {
-    const int now = Smaller(2, count - i);
+    const int now = Min(2, count - i);
     panel.Multiply(tiles + i, now, &sums[i / 2 % 2]);
     if (before != 0) panel.Store(tiles + i - 2, before, sums[(i / 2 + 1) % 2]);
     before = now;
@@ -275,22 +277,22 @@ void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums 
 
 // Computes all columns of as many rows as reuse a panel of weights in the cache.
 void RequantizedByTiles(const GemmRowsS8& job) {
-  constexpr int kMostTiles = 24;
-  const Finish finish(job, job.columns);
+  constexpr int kMaxTiles = 24;
+  const Requantization requantization(job, job.columns);
   const DepthCut cut(job.parts, job.depth);
   const TileFinder finder(job);
   const TilesInUse use(TileConfig(finder.tile_rows(), cut.piece));
-  Rests rests(cut, job.parts, job.depth);
+  DepthRemainders remainders(cut, job.parts, job.depth);
   BlockSums sums[2];
   for (int row = 0; row < job.rows;) {
-    LeftTile tiles[kMostTiles];
+    LeftTile tiles[kMaxTiles];
     int count = 0;
-    for (; count < kMostTiles && row < job.rows; ++count) {
+    for (; count < kMaxTiles && row < job.rows; ++count) {
       finder.Find(row, &tiles[count]);
       row += tiles[count].rows;
     }
     for (int column = 0; column < job.columns; column += kPanelColumns) {
-      RunPanel(PanelS8(job, finish, cut, &rests, column), tiles, count, sums);
+      RunPanel(PanelS8(job, requantization, cut, &remainders, column), tiles, count, sums);
     }
   }
 }
@@ -303,7 +305,7 @@ void RequantizedByVnni(const GemmRowsS8& job) {
   for (int column = 0; column < job.columns; column += kChunk) {
     alignas(64) int32_t bias[kChunk];
     GemmRowsS8 block = job;
-    block.columns = Smaller(job.columns - column, kChunk);
+    block.columns = Min(job.columns - column, kChunk);
     block.b += static_cast<size_t>(column / kPanelColumns) * job.panel_stride;
     block.bias = bias;
     block.factors += column;
@@ -338,10 +340,11 @@ void RequantizedRows(const GemmRowsS8& job) {
 // ---- Sums -------------------------------------------------------------------------------------
 
 template <bool kTwoColumns>
-void SumPanel(const GemmTileS8& tile, const DepthCut& cut, Rests* rests, int column) {
+void SumPanel(const GemmTileS8& tile, const DepthCut& cut, DepthRemainders* remainders,
+              int column) {
   const size_t panel_bytes = static_cast<size_t>(tile.depth) * kPanelColumns;
   const int8_t* const panel = tile.b + static_cast<size_t>(column / kPanelColumns) * panel_bytes;
-  rests->Take(panel);
+  remainders->Pack(panel);
   StartFrom<false, kTwoColumns>(tile.bias + column);
   const auto* weights = reinterpret_cast<const char*>(panel);
   const size_t piece = static_cast<size_t>(cut.piece);
@@ -351,9 +354,9 @@ void SumPanel(const GemmTileS8& tile, const DepthCut& cut, Rests* rests, int col
     weights += piece * kPanelColumns;
     left[0].rows += piece;
   }
-  if (cut.rest != 0) {
-    left[0].rows -= piece - static_cast<size_t>(cut.rest);
-    AddProducts<ProductsS8, false, kTwoColumns>(left, rests->Of(0), kTileBytes, kPanelBytes);
+  if (cut.remainder != 0) {
+    left[0].rows -= piece - static_cast<size_t>(cut.remainder);
+    AddProducts<ProductsS8, false, kTwoColumns>(left, remainders->Of(0), kTileBytes, kPanelBytes);
   }
   StoreSums<false, kTwoColumns>(tile.sums + column, tile.sums_stride * sizeof(int32_t), 0);
 }
@@ -361,12 +364,12 @@ void SumPanel(const GemmTileS8& tile, const DepthCut& cut, Rests* rests, int col
 void GemmS8(const GemmTileS8& tile) {
   const DepthCut cut(1, tile.depth);
   const TilesInUse use(TileConfig(tile.rows, cut.piece));
-  Rests rests(cut, 1, tile.depth);
+  DepthRemainders remainders(cut, 1, tile.depth);
   for (int column = 0; column < tile.columns; column += kPanelColumns) {
     if (tile.columns - column > 16) {
-      SumPanel<true>(tile, cut, &rests, column);
+      SumPanel<true>(tile, cut, &remainders, column);
     } else {
-      SumPanel<false>(tile, cut, &rests, column);
+      SumPanel<false>(tile, cut, &remainders, column);
     }
   }
 }
@@ -390,7 +393,7 @@ constexpr GemmS8Kernels kGemmS8Amx = {.name = "amx-int8",
                                       .rows = kRowsS8,
                                       .columns = kPanelColumns,
                                       .run = kRunS8,
-                                      .left = LeftForm::kInt8,
+                                      .left = LhsEncoding::kInt8,
                                       .left_from_s8 = &LeftFromS8,
                                       .left_from_u8 = &LeftFromU8,
                                       .tile = &GemmS8,

@@ -51,8 +51,8 @@ struct LeftRows {
     }
   }
   const Pair* At(int row) const {
-    const int place = row % 4;
-    return fours[row / 4] + (place == 3 ? three : static_cast<size_t>(place) * stride);
+    const int remainder = row % 4;
+    return fours[row / 4] + (remainder == 3 ? three : static_cast<size_t>(remainder) * stride);
   }
   void Advance() {
 #pragma GCC unroll 4
@@ -69,31 +69,31 @@ const Pair* PanelOf(const GemmTileBf16& tile, int first) {
          static_cast<size_t>(first / kColumns) * PanelPairs(tile);
 }
 
-// The conversion work that a tile does for its RoundingAhead, one run in each step of depth: the
-// products leave the conversion and store units almost idle.
+// The conversion work that a tile does for its PendingBf16Conversion, one run in each step of
+// depth: the products leave the conversion and store units almost idle.
 class Rounding {
  public:
-  explicit Rounding(RoundingAhead* ahead) : ahead_(ahead) {
-    if (ahead != nullptr) job_ = *ahead;
+  explicit Rounding(PendingBf16Conversion* conversion) : conversion_(conversion) {
+    if (conversion != nullptr) job_ = *conversion;
   }
   void Step() {
     if (job_.runs == 0) return;
 #pragma GCC unroll 2
-    for (int i = 0; i < kRoundedAtOnce; i += 16) {
+    for (int i = 0; i < kConvertedAtOnce; i += 16) {
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(job_.out + i),
                           Convert(_mm512_loadu_ps(job_.values + i)));
     }
-    job_.values += kRoundedAtOnce;
-    job_.out += kRoundedAtOnce;
+    job_.values += kConvertedAtOnce;
+    job_.out += kConvertedAtOnce;
     --job_.runs;
   }
   void Finish() {
-    if (ahead_ != nullptr) *ahead_ = job_;
+    if (conversion_ != nullptr) *conversion_ = job_;
   }
 
  private:
-  RoundingAhead* const ahead_;
-  RoundingAhead job_ = {nullptr, nullptr, 0};
+  PendingBf16Conversion* const conversion_;
+  PendingBf16Conversion job_ = {nullptr, nullptr, 0};
 };
 
 // Stores rows of eight contiguous columns, with a contiguous addend, as vectors of two rows.
@@ -105,7 +105,7 @@ template <int kCount>
   const EpilogueF32& epilogue = *tile.epilogue;
   if (tile.columns != kEight || tile.out_stride != kEight || epilogue.addend == nullptr ||
       epilogue.addend_stride != kEight || epilogue.addend_columns < kEight ||
-      epilogue.curve != EpilogueF32::Curve::kNone) {
+      epilogue.activation != EpilogueF32::Activation::kNone) {
     return false;
   }
   const Bounds clamp(tile.low, tile.high), also(epilogue.low, epilogue.high);
@@ -138,7 +138,7 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
     if constexpr (kHalf) halves[r] = _mm256_loadu_ps(tile.bias + first + 16 * kWide);
   }
   const size_t offset = static_cast<size_t>(row) * tile.a_stride;
-  Rounding rounding(tile.ahead);
+  Rounding rounding(tile.conversion);
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kCount> a(tile.a[part] + offset, tile.a_stride);
     for (int d = 0; d < tile.depth; d += 2, b += kColumns, a.Advance()) {
@@ -178,7 +178,8 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
         _mm512_store_ps(kept[r] + 16 * kWide, _mm512_zextps256_ps512(halves[r]));
       }
     }
-    StoreFollowed(tile, row, kCount, first, columns < kWidth ? columns : kWidth, kept[0], kColumns);
+    StoreRowsWithEpilogue(tile, row, kCount, first, columns < kWidth ? columns : kWidth, kept[0],
+                          kColumns);
     return;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
@@ -196,16 +197,16 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   }
 }
 
-// Returns how many of `left` rows to process at once: at most kMost or 8, and never so few in the
+// Returns how many of `left` rows to process at once: at most kMax or 8, and never so few in the
 // last block that it is bound by latency.
-template <int kMost>
+template <int kMax>
 int RowsAtOnce(int left) {
-  if (left == kMost || left >= kMost + 4) return kMost;
+  if (left == kMax || left >= kMax + 4) return kMax;
   if (left <= 8) return left;
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
-template <int kMost, int kWide, bool kHalf>
+template <int kMax, int kWide, bool kHalf>
 void Panel(const GemmTileBf16& tile, int first) {
   constexpr void (*kBySize[])(const GemmTileBf16&, int, int, int) = {
       &Block<1, kWide, kHalf>, &Block<2, kWide, kHalf>, &Block<3, kWide, kHalf>,
@@ -213,9 +214,9 @@ void Panel(const GemmTileBf16& tile, int first) {
       &Block<7, kWide, kHalf>, &Block<8, kWide, kHalf>};
   const int columns = tile.columns - first;
   for (int row = 0, rows; row < tile.rows; row += rows) {
-    rows = RowsAtOnce<kMost>(tile.rows - row);
-    if (rows == kMost) {
-      Block<kMost, kWide, kHalf>(tile, row, first, columns);
+    rows = RowsAtOnce<kMax>(tile.rows - row);
+    if (rows == kMax) {
+      Block<kMax, kWide, kHalf>(tile, row, first, columns);
     } else {
       kBySize[rows - 1](tile, row, first, columns);
     }
@@ -257,8 +258,8 @@ void Few(const GemmTileBf16& tile, int first) {
       for (int v = 0; v < kVectors; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
     }
     const int left = tile.columns - first;
-    StoreFollowed(tile, 0, kCount, first, left < 16 * kVectors ? left : 16 * kVectors, kept[0],
-                  16 * kVectors);
+    StoreRowsWithEpilogue(tile, 0, kCount, first, left < 16 * kVectors ? left : 16 * kVectors,
+                          kept[0], 16 * kVectors);
     return;
   }
   const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);

@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-constexpr int Smaller(int a, int b) { return a < b ? a : b; }
+constexpr int Min(int a, int b) { return a < b ? a : b; }
 constexpr __mmask16 kAllLanes = 0xffff;
 
 // ---- Any columns ------------------------------------------------------------------------------
@@ -62,13 +62,13 @@ void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
 }
 
 void DepthwiseF32(const DepthwiseColumnsF32& in) {
-  constexpr void (*kRest[])(const DepthwiseColumnsF32&, int) = {
+  constexpr void (*kRemainder[])(const DepthwiseColumnsF32&, int) = {
       &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
       &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
       &DepthwiseF32Columns<7>};
   int column = 0;
   for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
-  if (column < in.columns) kRest[in.columns - column - 1](in, column);
+  if (column < in.columns) kRemainder[in.columns - column - 1](in, column);
 }
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
@@ -76,8 +76,8 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
 // Applies the epilogue to a tile's sums in memory. Shared by all tiles of a size: inlined, it would
 // be most of their code.
 template <int kColumns, int kVectors>
-[[gnu::noinline]] void FollowTile(const DepthwiseLinesF32& in, int pixel, int first,
-                                  const float* sums, float* out) {
+[[gnu::noinline]] void StoreTileWithEpilogue(const DepthwiseLinesF32& in, int pixel, int first,
+                                             const float* sums, float* out) {
   __m512 values[kColumns][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kColumns; ++i) {
@@ -104,7 +104,7 @@ template <int kColumns, int kVectors>
         _mm512_storeu_ps(values + 16 * (i * kVectors + v), sums[i][v]);
       }
     }
-    return FollowTile<kColumns, kVectors>(in, pixel, first, values, out);
+    return StoreTileWithEpilogue<kColumns, kVectors>(in, pixel, first, values, out);
   }
   const Bounds clamp(in.low, in.high);
 #pragma GCC unroll 16
@@ -130,7 +130,7 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
                                 int first, __mmask16 lanes) {
   // Input columns of all windows together, and how many of them may lie outside the input on either
   // side.
-  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kBeside = kTaps / 2;
+  constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kMaxOutside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
   const int left = piece.left, end = kEnd - piece.right;
@@ -156,18 +156,20 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
         if (tap % 3 == 2) weight_at += 3 * step;
       }
 #pragma GCC unroll 40
-      for (int seen = 0; seen < kEnd; ++seen) {
-        const float* from = value_at + static_cast<size_t>(seen % 3) * step;
-        const bool is_there = seen < kBeside ? seen >= left : seen < kEnd - kBeside || seen < end;
-        if (is_there) {
+      for (int input_column = 0; input_column < kEnd; ++input_column) {
+        const float* from = value_at + static_cast<size_t>(input_column % 3) * step;
+        const bool exists = input_column < kMaxOutside
+                                ? input_column >= left
+                                : input_column < kEnd - kMaxOutside || input_column < end;
+        if (exists) {
           const __m512 value = _mm512_maskz_loadu_ps(mask, from);
 #pragma GCC unroll 16
           for (int i = 0; i < kColumns; ++i) {
-            const int tap = seen - i * kStride;
+            const int tap = input_column - i * kStride;
             if (tap >= 0 && tap < kTaps) MultiplyAdd(&sums[i][v], value, weights[tap]);
           }
         }
-        if (seen % 3 == 2) value_at += 3 * step;
+        if (input_column % 3 == 2) value_at += 3 * step;
       }
     }
   }
@@ -197,7 +199,7 @@ constexpr Tiles TilesOf() {
 
 void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
   for (int together = 0; together < in.channels; together += kTogether) {
-    const int last = Smaller(together + kTogether, in.channels);
+    const int last = Min(together + kTogether, in.channels);
     for (int line = 0; line < in.lines; ++line) {
       int first = together;
       for (; tiles.two != nullptr && last - first > 16; first += 32) {
@@ -220,7 +222,7 @@ template <int kLines, int kVectors>
 [[gnu::always_inline]] inline void SingleTile(const DepthwiseLinesF32& in, const Single& at,
                                               int first) {
   const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
-  const int place = at.column * in.stride - in.before + at.first_tap;
+  const int input_start = at.column * in.stride - in.before + at.first_tap;
   const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
   const int left = in.channels - first;
   const __mmask16 lanes = FirstLanes(left - 16 * (kVectors - 1));
@@ -233,7 +235,7 @@ template <int kLines, int kVectors>
     for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
   }
   for (size_t row = 0; row < rows; ++row) {
-    size_t value = static_cast<size_t>(place) * step + static_cast<size_t>(first);
+    size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
     const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
     for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
 #pragma GCC unroll 4
@@ -277,7 +279,7 @@ void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
 void Singles(const DepthwiseLinesF32& in, int first, int last) {
   for (int column = first; column < last; ++column) {
     const int begin = column * in.stride - in.before;
-    Single at = {0, column, begin < 0 ? -begin : 0, Smaller(in.taps, in.width - begin)};
+    Single at = {0, column, begin < 0 ? -begin : 0, Min(in.taps, in.width - begin)};
     for (; at.line + 4 <= in.lines; at.line += 4) SingleColumn<4>(in, at);
     for (; at.line + 2 <= in.lines; at.line += 2) SingleColumn<2>(in, at);
     if (at.line < in.lines) SingleColumn<1>(in, at);
@@ -288,16 +290,16 @@ void Singles(const DepthwiseLinesF32& in, int first, int last) {
 // remain, then the cheapest sequence in estimated cycles. A remainder narrower than the narrowest
 // piece is left to the caller.
 constexpr int kWidths[] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
-constexpr int kMostColumns = kWidths[0];
+constexpr int kMaxColumns = kWidths[0];
 
 template <int kTaps, int kSingleCycles>
 struct Cut {
-  int first[2 * kMostColumns] = {};  // index of the first piece's width, by remaining columns
+  int first[2 * kMaxColumns] = {};  // index of the first piece's width, by remaining columns
 
   constexpr Cut() {
     constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMostColumns] = {0, kSingleCycles};
-    for (int left = 2; left < 2 * kMostColumns; ++left) {
+    int cycles[2 * kMaxColumns] = {0, kSingleCycles};
+    for (int left = 2; left < 2 * kMaxColumns; ++left) {
       cycles[left] = 1 << 20;
       for (int i = 0; const int width : kWidths) {
         const int all = width > left ? 1 << 20 : 8 + width * (kSums + 1) / 2 + cycles[left - width];
@@ -309,7 +311,7 @@ struct Cut {
       }
     }
   }
-  constexpr int PieceOf(int left) const { return left < 2 * kMostColumns ? first[left] : 0; }
+  constexpr int PieceOf(int left) const { return left < 2 * kMaxColumns ? first[left] : 0; }
 };
 
 // Kernels for windows that are `kStride` apart.
@@ -324,21 +326,21 @@ struct Lines {
   static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
 
   static void Run(const DepthwiseLinesF32& in) {
-    const int behind = (in.columns - 1) * kStride - in.before + kTaps - in.width;
-    constexpr int kBeside = kTaps / 2;
-    if (in.columns == 1 || in.before > kBeside || behind > kBeside) return RunInside(in);
+    const int after = (in.columns - 1) * kStride - in.before + kTaps - in.width;
+    constexpr int kMaxOutside = kTaps / 2;
+    if (in.columns == 1 || in.before > kMaxOutside || after > kMaxOutside) return RunInside(in);
     for (int column = 0, width; column < in.columns; column += width) {
       const int left = in.columns - column;
       const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
       width = tiles.columns;
       RunPiece(in, tiles,
-               {column, column == 0 ? in.before : 0, width == left && behind > 0 ? behind : 0});
+               {column, column == 0 ? in.before : 0, width == left && after > 0 ? after : 0});
     }
   }
 
   // Computes the columns that lack taps one by one; any number of taps may be missing.
   static void RunInside(const DepthwiseLinesF32& in) {
-    const int begin = Smaller((in.before + kStride - 1) / kStride, in.columns);
+    const int begin = Min((in.before + kStride - 1) / kStride, in.columns);
     int end = in.columns;
     while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
     Singles(in, 0, begin);
@@ -371,10 +373,10 @@ inline __m512 LoadPair(const float* values, int vector) {
   return _mm512_mask_loadu_ps(front, 0xff00, values + 16 - kChannels);
 }
 
-// Like FollowTile, for contiguous vectors.
+// Like StoreTileWithEpilogue, for contiguous vectors.
 template <int kVectors>
-[[gnu::noinline]] void FollowPairs(const DepthwiseLinesF32& in, int pixel, const float* sums,
-                                   float* out) {
+[[gnu::noinline]] void StorePairsWithEpilogue(const DepthwiseLinesF32& in, int pixel,
+                                              const float* sums, float* out) {
   __m512 values[kVectors][1];
 #pragma GCC unroll 16
   for (int i = 0; i < kVectors; ++i) values[i][0] = _mm512_loadu_ps(sums + 16 * i);
@@ -389,7 +391,7 @@ template <int kVectors>
 
 // Returns the second half of `first` and the first half of `second`. For the intrinsic g++ 12 would
 // load both vectors again.
-inline __m512 Between(__m512 first, __m512 second) {
+inline __m512 ConcatenateHalves(__m512 first, __m512 second) {
   __m512 both;
   __asm__("valignq $4, %1, %2, %0" : "=v"(both) : "v"(first), "v"(second));
   return both;
@@ -444,7 +446,7 @@ struct PairTile {
     if constexpr (kVector <= kEnd) {
       __m512 value = before;
       if constexpr (Has(kVector)) value = _mm512_loadu_ps(values + 16 * kVector);
-      Multiply<2 * kVector - 1>(Between(before, value));
+      Multiply<2 * kVector - 1>(ConcatenateHalves(before, value));
       Multiply<2 * kVector>(value);
       Row<kVector + 1>(values, value);
     }
@@ -482,7 +484,7 @@ template <int kOfPair, int kPairs, int kSides>
     float sums[kVectors * 16];
 #pragma GCC unroll 16
     for (int i = 0; i < kVectors; ++i) _mm512_storeu_ps(sums + 16 * i, tile.sums[i]);
-    return FollowPairs<kVectors>(in, pixel, sums, out);
+    return StorePairsWithEpilogue<kVectors>(in, pixel, sums, out);
   }
   const Bounds clamp(in.low, in.high);
 #pragma GCC unroll 16
@@ -491,14 +493,14 @@ template <int kOfPair, int kPairs, int kSides>
 
 template <int kOfPair>
 struct PairLines {
-  static constexpr int kMost = kOfPair == 1 ? 16 : 4;
+  static constexpr int kMax = kOfPair == 1 ? 16 : 4;
 
   static bool Fit(const DepthwiseLinesF32& in) {
     const EpilogueF32* const epilogue = in.epilogue;
     return in.channels == 8 * kOfPair && in.taps == kPairTaps && in.stride == 1 && in.before == 1 &&
            in.columns == in.width && in.columns % 2 == 0 &&
            (epilogue == nullptr ||
-            (epilogue->curve != EpilogueF32::Curve::kPrelu &&
+            (epilogue->activation != EpilogueF32::Activation::kPrelu &&
              (epilogue->addend == nullptr || (epilogue->addend_columns == in.channels &&
                                               epilogue->addend_stride == 8 * kOfPair))));
   }
@@ -512,7 +514,7 @@ struct PairLines {
   }
   static void Run(const DepthwiseLinesF32& in) {
     int column = 0;
-    for (; in.columns - column >= 2 * kMost; column += 2 * kMost) Piece<kMost>(in, column);
+    for (; in.columns - column >= 2 * kMax; column += 2 * kMax) Piece<kMax>(in, column);
     if constexpr (kOfPair == 1) {
       if (in.columns - column >= 16) Piece<8>(in, column), column += 16;
       if (in.columns - column >= 8) Piece<4>(in, column), column += 8;
@@ -528,8 +530,8 @@ struct PairLines {
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
   // Positions are computed in int.
-  constexpr int kMost = 1 << 24;
-  if (in.columns > kMost || in.width > kMost || in.before > kMost) return false;
+  constexpr int kMax = 1 << 24;
+  if (in.columns > kMax || in.width > kMax || in.before > kMax) return false;
   if (PairLines<1>::Fit(in)) return PairLines<1>::Run(in), true;
   if (PairLines<3>::Fit(in)) return PairLines<3>::Run(in), true;
   if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;

@@ -21,7 +21,7 @@ constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
 constexpr int kShallowS8 = 640, kShallowPartsS8 = 512;
 // Number of product steps over which the previous rows are finished, without and with an addend:
 // more work is spread over more steps.
-constexpr int kStepsBesidePlain = 2, kStepsBesideAdding = 16, kFewestBesideAdding = 8;
+constexpr int kPlainPipelineSteps = 2, kAddendPipelineSteps = 16, kMinAddendPipelineSteps = 8;
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ struct ColumnBlock {
   static constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
 
   const GemmRowsS8& job;
-  const Finish& finish;
+  const Requantization& requantization;
   const int8_t* b;  // panels of the columns
   const int32_t* bias;
   int8_t* out;       // for the first row
@@ -99,14 +99,14 @@ struct ColumnBlock {
   bool dense;        // rows that are narrowed together are contiguous
   alignas(64) float factors[16 * kVectors];
 
-  ColumnBlock(const GemmRowsS8& whole, const Finish& how, int column)
+  ColumnBlock(const GemmRowsS8& whole, const Requantization& how, int column)
       : job(whole),
-        finish(how),
+        requantization(how),
         b(whole.b + static_cast<size_t>(column / kColumnsS8) * whole.panel_stride),
         bias(whole.bias + column),
         out(whole.out + column),
         addend(whole.addend == nullptr ? 0 : whole.addend->values - whole.out),
-        exist(FirstBytes(Smaller(whole.columns - column, 16 * kVectors))),
+        exist(FirstBytes(Min(whole.columns - column, 16 * kVectors))),
         dense(kTogether > 1 && column + 16 * kVectors <= whole.columns &&
               whole.out_stride == 16 * kVectors) {
     for (int v = 0; v < kVectors; ++v) {
@@ -120,7 +120,7 @@ struct ColumnBlock {
 
 // Requantisation with small factors and no clamp other than int8's range. Held by value: as far as
 // the compiler knows, stores of bytes could change it in memory.
-struct PlainEnd {
+struct PlainEpilogue {
   static constexpr bool kAdds = false;
 
   const float* factors;
@@ -130,9 +130,9 @@ struct PlainEnd {
   bool dense;
 
   template <int kVectors>
-  explicit PlainEnd(const ColumnBlock<kVectors>& block)
+  explicit PlainEpilogue(const ColumnBlock<kVectors>& block)
       : factors(block.factors),
-        zero_point(block.finish.zero_point),
+        zero_point(block.requantization.zero_point),
         exist(block.exist),
         out_stride(block.job.out_stride),
         dense(block.dense) {}
@@ -145,15 +145,15 @@ struct PlainEnd {
     return NarrowSteps(steps, zero_point);
   }
 };
-struct AddingEnd : PlainEnd {
+struct AddendEpilogue : PlainEpilogue {
   static constexpr bool kAdds = true;
 
   StepSum sum;
   ptrdiff_t addend;
 
   template <int kVectors>
-  explicit AddingEnd(const ColumnBlock<kVectors>& block)
-      : PlainEnd(block), sum(*block.job.addend), addend(block.addend) {}
+  explicit AddendEpilogue(const ColumnBlock<kVectors>& block)
+      : PlainEpilogue(block), sum(*block.job.addend), addend(block.addend) {}
 };
 
 // Sums of kRows rows by 16 * kVectors columns.
@@ -171,8 +171,8 @@ struct SumsS8 {
       for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
     }
   }
-  // Adds the products of the four values at `place` of each row.
-  [[gnu::always_inline]] inline void Step(const void* const* rows, size_t place, const int8_t* b,
+  // Adds the products of the four values at `offset` of each row.
+  [[gnu::always_inline]] inline void Step(const void* const* rows, size_t offset, const int8_t* b,
                                           size_t panel_stride) {
     const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
     __m512i weights[kVectors];
@@ -188,7 +188,7 @@ struct SumsS8 {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       int32_t four;
-      std::memcpy(&four, static_cast<const int8_t*>(rows[r]) + place, sizeof four);
+      std::memcpy(&four, static_cast<const int8_t*>(rows[r]) + offset, sizeof four);
       const __m512i value = _mm512_xor_si512(_mm512_set1_epi32(four), flips);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
@@ -207,10 +207,10 @@ struct SumsS8 {
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
           steps[i * kVectors + v] =
-              block.finish.Steps(sums[r + i][v], _mm512_loadu_ps(block.factors + 16 * v));
+              block.requantization.Steps(sums[r + i][v], _mm512_loadu_ps(block.factors + 16 * v));
         }
       }
-      const __m512i bytes = block.finish.Narrow(steps);
+      const __m512i bytes = block.requantization.Narrow(steps);
 #pragma GCC unroll 4
       for (int i = 0; i < kTogether; ++i, out += stride) {
         if (r + i >= kRows || r + i >= count) return;
@@ -222,20 +222,20 @@ struct SumsS8 {
 
 // Requantisation and store of a block of rows, divided into stages that run between the product
 // steps of the next block: executed at once they would fill the processor's queues.
-template <int kRows, int kVectors, typename End>
-struct EndOfRows {
+template <int kRows, int kVectors, typename Epilogue>
+struct RowsEpilogue {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
   static constexpr int kPieces = kRows / kTogether;
-  static constexpr int kPieceStages = End::kAdds ? 7 : 2;
+  static constexpr int kPieceStages = Epilogue::kAdds ? 7 : 2;
   static constexpr int kStages = kPieces * kPieceStages;
 
   const SumsS8<kRows, kVectors>& sums;
-  const End& end;
+  const Epilogue& end;
   int8_t* const out;
   __m512i steps[4], bytes, values;
 
-  [[gnu::always_inline]] inline EndOfRows(const SumsS8<kRows, kVectors>& of, const End& with,
-                                          int8_t* first)
+  [[gnu::always_inline]] inline RowsEpilogue(const SumsS8<kRows, kVectors>& of,
+                                             const Epilogue& with, int8_t* first)
       : sums(of), end(with), out(first) {}
 
   [[gnu::always_inline]] inline void Stage(int stage) {
@@ -246,10 +246,10 @@ struct EndOfRows {
         return MakeSteps(piece * kTogether);
       case 1:
         bytes = end.Narrow(steps);
-        if constexpr (End::kAdds) return Load(first);
+        if constexpr (Epilogue::kAdds) return Load(first);
         return Store(first);
       default:
-        if constexpr (End::kAdds) {
+        if constexpr (Epilogue::kAdds) {
           switch (stage % kPieceStages) {
             case 2:
               steps[0] = end.sum.template Steps<0, true>(bytes, values);
@@ -299,7 +299,7 @@ struct EndOfRows {
   [[gnu::always_inline]] inline void Store(int8_t* first) const {
     if (kTogether > 1 && end.dense) {
       _mm512_storeu_si512(first, bytes);
-    } else if (End::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
+    } else if (Epilogue::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
       // Masked-out bytes of a store still delay loads of the next rows' addends, which may be in
       // them.
       StoreTwentyFour(_mm512_castsi512_si256(bytes), first);
@@ -325,19 +325,19 @@ struct EndOfRows {
 
 // Prefetches the next columns' weights, which other layers have evicted to memory or the shared
 // cache, step by step while the current columns are computed.
-struct WeightsAhead {
+struct WeightsPrefetch {
   const int8_t* at;
   const int8_t* end;
 
-  WeightsAhead(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
+  WeightsPrefetch(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
     constexpr int kPanels = kChunk / kColumnsS8;
     // Larger panels are not prefetched: they would evict the current columns' weights.
-    constexpr size_t kMostBytes = 384 * 1024;
+    constexpr size_t kMaxBytes = 384 * 1024;
     const int next = column / kColumnsS8 + kPanels;
     const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
-    if (next >= all || kPanels * job.panel_stride > kMostBytes) return;
+    if (next >= all || kPanels * job.panel_stride > kMaxBytes) return;
     at += static_cast<size_t>(next) * job.panel_stride;
-    end += static_cast<size_t>(Smaller(next + kPanels, all)) * job.panel_stride;
+    end += static_cast<size_t>(Min(next + kPanels, all)) * job.panel_stride;
   }
   [[gnu::always_inline]] inline void Fetch() {
     _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
@@ -350,12 +350,12 @@ template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void SumUp(const GemmRowsS8& job, const void* const* rows,
                                          size_t done, const int8_t* b,
                                          SumsS8<kRows, kVectors>* sums,
-                                         WeightsAhead* ahead = nullptr) {
+                                         WeightsPrefetch* prefetch = nullptr) {
   const size_t panel_stride = job.panel_stride;
   size_t last = static_cast<size_t>(job.depth);
   for (int part = 0; part < job.parts; ++part) {
     for (; done < last; done += kRunS8, b += kRunS8 * kColumnsS8) {
-      if (ahead != nullptr) ahead->Fetch();
+      if (prefetch != nullptr) prefetch->Fetch();
       sums->Step(rows, done, b, panel_stride);
     }
     last += job.part_step;
@@ -366,12 +366,12 @@ template <int kRows, int kVectors>
 // Computes kRows rows, of which `count` exist.
 template <int kRows, int kVectors>
 [[gnu::noinline]] void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
-                                        int count, int8_t* out, WeightsAhead* ahead) {
+                                        int count, int8_t* out, WeightsPrefetch* prefetch) {
   SumsS8<kRows, kVectors> sums;
   sums.Start(block.bias);
-  WeightsAhead next = *ahead;
+  WeightsPrefetch next = *prefetch;
   SumUp(block.job, rows, 0, block.b, &sums, &next);
-  *ahead = next;
+  *prefetch = next;
   if (block.job.addend == nullptr) {
     sums.Store(block, count, out, block.job.out_stride);
     return;
@@ -383,16 +383,16 @@ template <int kRows, int kVectors>
 
 // Computes rows in software-pipelined blocks of kRows: each is finished while the next one is
 // multiplied, which keeps all execution units busy. The first part must have at least kSteps steps.
-template <int kRows, int kVectors, typename End, int kSteps>
-struct InTurn {
+template <int kRows, int kVectors, typename Epilogue, int kSteps>
+struct PipelinedBlocks {
   using Sums = SumsS8<kRows, kVectors>;
   const GemmRowsS8& job;
   const int8_t* b;
   const int32_t* bias;
   size_t panel_stride;
-  End end;
+  Epilogue end;
 
-  explicit InTurn(const ColumnBlock<kVectors>& block)
+  explicit PipelinedBlocks(const ColumnBlock<kVectors>& block)
       : job(block.job),
         b(block.b),
         bias(block.bias),
@@ -403,13 +403,13 @@ struct InTurn {
       const void* const* rows, const Sums& before, Sums* sums,
       // NOLINTNEXTLINE(readability-non-const-parameter): stages store
       int8_t* out) const {
-    EndOfRows<kRows, kVectors, End> last(before, end, out);
+    RowsEpilogue<kRows, kVectors, Epilogue> last(before, end, out);
     sums->Start(bias);
     constexpr int kStages = last.kStages;
 #pragma GCC unroll 16
     for (int step = 0; step < kSteps; ++step) {
-      const auto place = static_cast<size_t>(step) * kRunS8;
-      sums->Step(rows, place, b + place * kColumnsS8, panel_stride);
+      const auto offset = static_cast<size_t>(step) * kRunS8;
+      sums->Step(rows, offset, b + offset * kColumnsS8, panel_stride);
 #pragma GCC unroll 32
       for (int stage = 0; stage < kStages; ++stage) {
         const int turn = stage * kSteps;
@@ -421,9 +421,9 @@ struct InTurn {
 };
 
 // Returns the number of rows computed.
-template <int kRows, int kVectors, typename End, int kSteps>
-[[gnu::noinline]] int RequantizedInTurn(const ColumnBlock<kVectors>& block) {
-  const InTurn<kRows, kVectors, End, kSteps> turn(block);
+template <int kRows, int kVectors, typename Epilogue, int kSteps>
+[[gnu::noinline]] int RequantizedPipelined(const ColumnBlock<kVectors>& block) {
+  const PipelinedBlocks<kRows, kVectors, Epilogue, kSteps> turn(block);
   const int blocks = turn.job.rows / kRows;
   if (blocks == 0) return 0;
   const size_t step = kRows * turn.end.out_stride;
@@ -447,70 +447,73 @@ template <int kRows, int kVectors, typename End, int kSteps>
     turn.Both(rows, odd, &even, out);
     out += step;
   }
-  EndOfRows<kRows, kVectors, End> last(even, turn.end, out);
+  RowsEpilogue<kRows, kVectors, Epilogue> last(even, turn.end, out);
 #pragma GCC unroll 32
   for (int stage = 0; stage < last.kStages; ++stage) last.Stage(stage);
   return blocks * kRows;
 }
 
 template <int kRows, int kVectors>
-void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsAhead* ahead) {
+void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsPrefetch* prefetch) {
   const int count = block.job.rows - row;
   const void* rows[kRows];
   for (int r = 0; r < kRows; ++r) rows[r] = block.job.a[row + (r < count ? r : count - 1)];
-  RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), ahead);
+  RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), prefetch);
 }
 
 // Computes all rows, in blocks of kRows; the remaining ones in the smallest block that fits.
 template <int kVectors, int kRows, int... kSmaller>
-void RequantizedColumns(const GemmRowsS8& job, const Finish& finish, int column) {
-  const ColumnBlock<kVectors> block(job, finish, column);
+void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
+  const ColumnBlock<kVectors> block(job, requantization, column);
   // Code for an addend is only generated for the column counts that networks have: many, 32 and 24.
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
-  WeightsAhead ahead(job, column);
+  WeightsPrefetch prefetch(job, column);
   int row = 0;
   const bool adds = job.addend != nullptr;
-  const bool plain =
-      finish.small && finish.all_steps && (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
+  const bool plain = requantization.small && requantization.all_steps &&
+                     (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
   if (plain && job.parts * job.depth <= (job.parts == 1 ? kShallowS8 : kShallowPartsS8) &&
-      job.depth >= (adds ? kFewestBesideAdding : kStepsBesidePlain) * kRunS8) {
+      job.depth >= (adds ? kMinAddendPipelineSteps : kPlainPipelineSteps) * kRunS8) {
     // Enough rows to hide the latency of the products, but few enough to leave registers for the
     // requantisation.
     constexpr int kEach = kRows / 2;
     if constexpr (kAdds) {
       if (adds) {
-        row = job.depth >= kStepsBesideAdding * kRunS8
-                  ? RequantizedInTurn<kEach, kVectors, AddingEnd, kStepsBesideAdding>(block)
-                  : RequantizedInTurn<kEach, kVectors, AddingEnd, kFewestBesideAdding>(block);
+        row =
+            job.depth >= kAddendPipelineSteps * kRunS8
+                ? RequantizedPipelined<kEach, kVectors, AddendEpilogue, kAddendPipelineSteps>(block)
+                : RequantizedPipelined<kEach, kVectors, AddendEpilogue, kMinAddendPipelineSteps>(
+                      block);
       }
     }
-    if (!adds) row = RequantizedInTurn<kEach, kVectors, PlainEnd, kStepsBesidePlain>(block);
+    if (!adds)
+      row = RequantizedPipelined<kEach, kVectors, PlainEpilogue, kPlainPipelineSteps>(block);
   } else {
     for (; row + kRows <= job.rows; row += kRows) {
-      RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row), &ahead);
+      RequantizedBlock<kRows, kVectors>(block, job.a + row, kRows, block.Out(row), &prefetch);
     }
   }
   const int left = job.rows - row;
   if (left == 0) return;
   // Sizes are in descending order, so the last one that suffices is used.
-  void (*last)(const ColumnBlock<kVectors>&, int, WeightsAhead*) = &LastRows<kRows, kVectors>;
+  void (*last)(const ColumnBlock<kVectors>&, int, WeightsPrefetch*) = &LastRows<kRows, kVectors>;
   ((left <= kSmaller ? void(last = &LastRows<kSmaller, kVectors>) : void()), ...);
-  last(block, row, &ahead);
+  last(block, row, &prefetch);
 }
 
 // Uses as many accumulators as fit in registers, for any number of columns.
 void RequantizedRows(const GemmRowsS8& job) {
-  const Finish finish(job, job.columns);
+  const Requantization requantization(job, job.columns);
   for (int column = 0; column < job.columns; column += kChunk) {
     const int left = job.columns - column;
     if (left > 48) {
-      RequantizedColumns<4, 6, 4, 3, 2, 1>(job, finish, column);
+      RequantizedColumns<4, 6, 4, 3, 2, 1>(job, requantization, column);
     } else if (left > 32) {
-      RequantizedColumns<3, 8, 4, 2, 1>(job, finish, column);
+      RequantizedColumns<3, 8, 4, 2, 1>(job, requantization, column);
     } else if (left > 16) {
-      RequantizedColumns<2, 12, 8, 4, 2, 1>(job, finish, column);
+      RequantizedColumns<2, 12, 8, 4, 2, 1>(job, requantization, column);
     } else {
-      RequantizedColumns<1, 16, 8, 4, 1>(job, finish, column);
+      RequantizedColumns<1, 16, 8, 4, 1>(job, requantization, column);
     }
   }
 }
@@ -535,7 +538,7 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
                                              .rows = kRowsS8,
                                              .columns = kColumnsS8,
                                              .run = kRunS8,
-                                             .left = LeftForm::kBiasedUInt8,
+                                             .left = LhsEncoding::kBiasedUInt8,
                                              .left_from_s8 = &LeftFromS8,
                                              .left_from_u8 = &LeftFromU8,
                                              .tile = &GemmS8,

@@ -116,8 +116,8 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
 
 // Requantises the sums of a chunk in kColumns columns and stores them.
 template <int kColumns>
-inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Finish& finish, int column,
-                           int first, const __m512i (&sums)[kColumns][4]) {
+inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Requantization& requantization,
+                           int column, int first, const __m512i (&sums)[kColumns][4]) {
   const __mmask64 exist = FirstBytes(in.channels - first);
   int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + first;
 #pragma GCC unroll 4
@@ -125,16 +125,16 @@ inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Finish& finish, i
     __m512i steps[4];
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
-      steps[v] = finish.Steps(sums[i][v], _mm512_loadu_ps(in.factors + first + 16 * v));
+      steps[v] = requantization.Steps(sums[i][v], _mm512_loadu_ps(in.factors + first + 16 * v));
     }
-    _mm512_mask_storeu_epi8(out, exist, finish.Bytes(steps));
+    _mm512_mask_storeu_epi8(out, exist, requantization.Bytes(steps));
   }
 }
 
 // Computes the chunk of channels from `first` on in kColumns columns.
 template <int kColumns>
-inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Finish& finish, int column,
-                               int first, const int8_t* weights) {
+inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Requantization& requantization,
+                               int column, int first, const int8_t* weights) {
   const __mmask64 exist = FirstBytes(in.channels - first);
   const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[kColumns][4];
@@ -161,7 +161,7 @@ inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Finish& finis
       AddFourTaps(sums[i], values, fours);
     }
   }
-  StoreDepthwise(in, finish, column, first, sums);
+  StoreDepthwise(in, requantization, column, first, sums);
 }
 
 void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
@@ -169,20 +169,20 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
       static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
   const int8_t* weights = in.weights;
   // The reordered factors are padded to whole chunks.
-  const Finish finish(in, (in.channels + kChunk - 1) / kChunk * kChunk);
+  const Requantization requantization(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
     int column = 0;
     for (; column + 2 <= in.columns; column += 2) {
-      DepthwiseS8Columns<2>(in, finish, column, first, weights);
+      DepthwiseS8Columns<2>(in, requantization, column, first, weights);
     }
-    if (column < in.columns) DepthwiseS8Columns<1>(in, finish, column, first, weights);
+    if (column < in.columns) DepthwiseS8Columns<1>(in, requantization, column, first, weights);
   }
 }
 
 }  // namespace
 
 constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
-                                                       .left = LeftForm::kBiasedUInt8,
+                                                       .left = LhsEncoding::kBiasedUInt8,
                                                        .pixel = &DepthwiseS8,
                                                        .pack = &PackDepthwiseS8,
                                                        .columns = &DepthwiseRunS8,

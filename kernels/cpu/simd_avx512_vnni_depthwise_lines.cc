@@ -23,7 +23,7 @@ inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
 // ---- Blocks of channels ------------------------------------------------------------------------
 
 // A block has 64 channels, or fewer channels of several columns, side by side in its vectors.
-constexpr int kBlock = 64, kLeast = 8, kMostRuns = kBlock / kLeast;
+constexpr int kBlock = 64, kMinWidth = 8, kMaxRuns = kBlock / kMinWidth;
 constexpr int kVectors = 4, kVector = 64;  // vectors of four rows of a column; bytes per vector
 
 struct Block {
@@ -33,13 +33,13 @@ struct Block {
   int runs() const { return kBlock / width; }
   // Channel in a lane: interleaving bytes moves four of each 128 bits to each vector.
   int ChannelOf(int vector, int lane) const {
-    const int place = lane / 4 * 16 + vector * 4 + lane % 4;
-    return first + place % width;
+    const int position = lane / 4 * 16 + vector * 4 + lane % 4;
+    return first + position % width;
   }
 };
 
-// Blocks that cover the channels, at least kLeast of them. The last block may overlap the previous
-// one.
+// Blocks that cover the channels, at least kMinWidth of them. The last block may overlap the
+// previous one.
 struct Blocks {
   int channels;
 
@@ -50,11 +50,11 @@ struct Blocks {
     int first = whole() * kBlock;
     for (int before = whole(); before < i; ++before) first += WidthOf(channels - first);
     const int width = WidthOf(channels - first);
-    return {Smaller(first, channels - width), width};
+    return {Min(first, channels - width), width};
   }
 
  private:
-  static int WidthOf(int left) { return left >= 32 ? 32 : left >= 16 ? 16 : kLeast; }
+  static int WidthOf(int left) { return left >= 32 ? 32 : left >= 16 ? 16 : kMinWidth; }
   int whole() const { return channels / kBlock; }
   int Pieces() const {
     int pieces = 0;
@@ -169,15 +169,15 @@ struct Source {
   size_t step;                // between columns
   int width;                  // of the input
   int x;                      // the first column
-  int starts[kMostRuns];      // offset of each run, in columns
+  int starts[kMaxRuns];       // offset of each run, in columns
 };
 
 // Iterates over the columns of four rows. Only the first kRead rows are read; the weights of the
 // others are zero.
 template <int kRead, int kRuns>
-class Walk {
+class ColumnReader {
  public:
-  explicit Walk(const Source& source)
+  explicit ColumnReader(const Source& source)
       : outside_(source.outside), width_(source.width), step_(source.step), x_(source.x) {
     for (int run = 0; run < kRuns; ++run) {
       starts_[run] = source.starts[run];
@@ -231,10 +231,10 @@ class Walk {
 
 template <int kRuns>
 [[gnu::noinline]] void InterleaveColumns(const Source& source, int count, int8_t* out) {
-  Walk<kQuad, kRuns> walk(source);
+  ColumnReader<kQuad, kRuns> reader(source);
   for (; count > 0; --count, out += kColumnBytes) {
     __m512i quad[kVectors];
-    walk.IsInside(1) ? walk.template Next<true>(quad) : walk.template Next<false>(quad);
+    reader.IsInside(1) ? reader.template Next<true>(quad) : reader.template Next<false>(quad);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_store_si512(out + kVector * v, quad[v]);
   }
@@ -247,7 +247,8 @@ template <int kRuns>
 template <int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void TileVector(const int8_t* const* quads, const int8_t* weights,
                                               const int8_t* bias, __m512i* out) {
-  constexpr int kServed = kStride == 1 ? kLines : 1, kSeen = (kColumns - 1) * kStride + kSize;
+  constexpr int kServed = kStride == 1 ? kLines : 1,
+                kInputColumns = (kColumns - 1) * kStride + kSize;
   __m512i sums[kServed][kColumns];
   const __m512i start = Load(bias);
 #pragma GCC unroll 2
@@ -265,11 +266,11 @@ template <int kSize, int kStride, int kColumns>
       }
     }
 #pragma GCC unroll 32
-    for (int seen = 0; seen < kSeen; ++seen) {
-      const __m512i values = Load(quads[quad] + kColumnBytes * static_cast<size_t>(seen));
+    for (int input_columns = 0; input_columns < kInputColumns; ++input_columns) {
+      const __m512i values = Load(quads[quad] + kColumnBytes * static_cast<size_t>(input_columns));
 #pragma GCC unroll 8
       for (int i = 0; i < kColumns; ++i) {
-        const int tap = seen - i * kStride;
+        const int tap = input_columns - i * kStride;
         if (tap < 0 || tap >= kSize) continue;
 #pragma GCC unroll 2
         for (int line = 0; line < kServed; ++line) {
@@ -289,11 +290,11 @@ template <int kSize, int kStride, int kColumns>
 
 // Computes the sums of all vectors. `packed` is the packed data of the block.
 template <int kSize, int kStride, int kColumns>
-[[gnu::noinline]] void Tile(const int8_t* near, const int8_t* far, const int8_t* packed,
-                            __m512i* out) {
+[[gnu::noinline]] void Tile(const int8_t* first_quad, const int8_t* second_quad,
+                            const int8_t* packed, __m512i* out) {
   const int8_t* const bias = packed + kVectors * WeightsBytes(kSize);
   for (int vector = 0; vector < kVectors; ++vector, packed += WeightsBytes(kSize)) {
-    const int8_t* const quads[] = {near + kVector * vector, far + kVector * vector};
+    const int8_t* const quads[] = {first_quad + kVector * vector, second_quad + kVector * vector};
     TileVector<kSize, kStride, kColumns>(quads, packed, bias + kVector * vector, out + vector);
   }
 }
@@ -301,18 +302,18 @@ template <int kSize, int kStride, int kColumns>
 // ---- Requantisation ----------------------------------------------------------------------------
 
 // Requantisation parameters of a block.
-struct BlockFinish {
+struct BlockRequantization {
   __m512 factors[kVectors];
-  __m512 high;          // bound before the zero point is added
-  __m512i zero_point;   // 16-bit lanes
-  __m512i least, most;  // bounds of the result
-  bool plain = true;    // `high`, `least` and `most` are not needed
+  __m512 high;         // bound before the zero point is added
+  __m512i zero_point;  // 16-bit lanes
+  __m512i min, max;    // bounds of the result
+  bool plain = true;   // `high`, `min` and `max` are not needed
 
-  BlockFinish(const DepthwiseLinesS8& in, const int8_t* packed_factors)
+  BlockRequantization(const DepthwiseLinesS8& in, const int8_t* packed_factors)
       : high(_mm512_set1_ps(static_cast<float>(in.high - in.zero_point))),
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(in.zero_point))),
-        least(_mm512_set1_epi8(static_cast<char>(in.low))),
-        most(_mm512_set1_epi8(static_cast<char>(in.high))) {
+        min(_mm512_set1_epi8(static_cast<char>(in.low))),
+        max(_mm512_set1_epi8(static_cast<char>(in.high))) {
     // Products of 32-bit sums and small factors fit in 32 bits, so that only the result needs
     // clamping.
     const __m512 limit = _mm512_set1_ps(0.5f);
@@ -338,7 +339,7 @@ struct BlockFinish {
     const __m512i back = _mm512_adds_epi16(_mm512_packs_epi32(steps[2], steps[3]), zero_point);
     const __m512i bytes = _mm512_packs_epi16(front, back);
     if constexpr (kPlain) return bytes;
-    return _mm512_min_epi8(most, _mm512_max_epi8(bytes, least));
+    return _mm512_min_epi8(max, _mm512_max_epi8(bytes, min));
   }
 };
 
@@ -371,14 +372,14 @@ inline void StoreRuns(__m512i bytes, int8_t* out, const size_t* starts) {
 // Output columns of a block. Columns of a run are `stride` bytes apart; the runs begin at `starts`.
 struct Columns {
   size_t stride;
-  size_t starts[kMostRuns];
+  size_t starts[kMaxRuns];
 };
 
 template <bool kPlain, int kRuns>
-[[gnu::noinline]] void FinishColumns(const BlockFinish& finish, const __m512i* sums, int count,
-                                     const Columns& columns, int8_t* out) {
+[[gnu::noinline]] void FinishColumns(const BlockRequantization& finish, const __m512i* sums,
+                                     int count, const Columns& columns, int8_t* out) {
   // Copied: as far as the compiler knows, the stores below could change the originals.
-  const BlockFinish finished = finish;
+  const BlockRequantization finished = finish;
   const Columns to = columns;
   for (int i = 0; i < count; ++i, sums += kVectors, out += to.stride) {
     StoreRuns<kRuns>(finished.Bytes<kPlain>(sums), out, to.starts);
@@ -396,7 +397,7 @@ class Line {
   using Quad = __m512i[kVectors];
 
   // `line` selects one of the lines that a quad serves. `packed` is the packed data of the block.
-  Line(const BlockFinish& finish, const int8_t* packed, int line, const Columns& columns,
+  Line(const BlockRequantization& finish, const int8_t* packed, int line, const Columns& columns,
        int8_t* out)
       : finish_(finish), bias_(packed + kVectors * WeightsBytes(3)), columns_(columns), out_(out) {
     for (int v = 0; v < kVectors; ++v) {
@@ -423,7 +424,7 @@ class Line {
 
  private:
   // Copied: as far as the compiler knows, the stores of results could change the originals.
-  const BlockFinish finish_;
+  const BlockRequantization finish_;
   const int8_t* const bias_;
   const Columns columns_;
   int8_t* out_;
@@ -432,8 +433,9 @@ class Line {
 
 // Computes `count` outputs from quads in memory.
 template <bool kPlain, int kRuns>
-[[gnu::noinline]] void LineOfQuads(const BlockFinish& finish, const int8_t* packed, int which,
-                                   const int8_t* quads, int count, const Columns& columns,
+[[gnu::noinline]] void LineOfQuads(const BlockRequantization& finish, const int8_t* packed,
+                                   int which, const int8_t* quads, int count,
+                                   const Columns& columns,
                                    // NOLINTNEXTLINE(readability-non-const-parameter): Line stores
                                    int8_t* out) {
   Line<kPlain, kRuns> line(finish, packed, which, columns, out);
@@ -478,27 +480,27 @@ template <bool kPlain, int kRuns>
 
 // Computes `count` outputs with stride 2; the quads go from the input directly into registers.
 template <bool kPlain, int kRuns>
-[[gnu::noinline]] void LineOfSteps(const BlockFinish& finish, const int8_t* packed,
+[[gnu::noinline]] void LineOfSteps(const BlockRequantization& finish, const int8_t* packed,
                                    const Source& source, int count, const Columns& columns,
                                    // NOLINTNEXTLINE(readability-non-const-parameter): Line stores
                                    int8_t* out) {
   Line<kPlain, kRuns> line(finish, packed, 0, columns, out);
-  Walk<3, kRuns> walk(source);
+  ColumnReader<3, kRuns> reader(source);
   __m512i quad[kVectors], even[kVectors], odd[kVectors];
   const auto step = [&]<bool kInside>(auto& sums, auto& next) __attribute__((always_inline)) {
     line.Start(next);
-    walk.template Next<kInside>(quad);
+    reader.template Next<kInside>(quad);
     line.template Add<1>(quad, sums);
-    walk.template Next<kInside>(quad);
+    reader.template Next<kInside>(quad);
     line.template Add<2>(quad, sums);
     line.template Add<0>(quad, next);
     line.Store(sums);
   };
   line.Start(even);
-  walk.template Next<false>(quad);
+  reader.template Next<false>(quad);
   line.template Add<0>(quad, even);
   while (count > 0) {
-    if (count >= 2 && walk.IsInside(4)) {
+    if (count >= 2 && reader.IsInside(4)) {
       step.template operator()<true>(even, odd);
       step.template operator()<true>(odd, even);
       count -= 2;
@@ -545,11 +547,11 @@ class Lines {
       const Block block = blocks[b];
       const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
       // The pieces of a line have equal lengths.
-      const int most = kMostColumns * block.runs();
-      const int pieces = (in_.columns - 1) / most + 1;
+      const int max = kMaxColumns * block.runs();
+      const int pieces = (in_.columns - 1) / max + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;
       for (int column = 0; column < in_.columns; column += columns) {
-        RunPiece(Piece(block, column, Smaller(columns, in_.columns - column)), packed);
+        RunPiece(Piece(block, column, Min(columns, in_.columns - column)), packed);
       }
     }
   }
@@ -558,20 +560,21 @@ class Lines {
   static constexpr bool kKeepsQuads = kSize > 3 || kStride == 1;
   static constexpr int kServed = kStride == 1 ? kLines : 1;  // output lines per quad
   static constexpr int kWidest = 8;                          // maximum number of columns of a tile
-  static constexpr int kSeen = kSize == 3 ? 72 : 44;         // input columns that fit in the buffer
-  static constexpr int kMostColumns = kKeepsQuads ? (kSeen - kSize) / kStride - 1 : 1 << 24;
-  static constexpr int kHeld = kSize == 3 ? 1 : 3;  // quads in the buffer
+  static constexpr int kInputColumns =
+      kSize == 3 ? 72 : 44;  // input columns that fit in the buffer
+  static constexpr int kMaxColumns = kKeepsQuads ? (kInputColumns - kSize) / kStride - 1 : 1 << 24;
+  static constexpr int kBufferedQuads = kSize == 3 ? 1 : 3;  // quads in the buffer
 
   // A block's columns, in runs of equal lengths; the last ones may overlap.
   struct Piece {
     Block block;
     int column, count;
-    int starts[kMostRuns] = {};
+    int starts[kMaxRuns] = {};
 
     Piece(const Block& of, int first, int columns)
         : block(of), column(first), count((columns + of.runs() - 1) / of.runs()) {
       for (int run = 0; run < of.runs(); ++run) {
-        starts[run] = Smaller(run * count, columns - count);
+        starts[run] = Min(run * count, columns - count);
       }
     }
   };
@@ -579,11 +582,11 @@ class Lines {
   // Returns an input row of these lines, counted from the first line's first row; null: zero
   // points.
   const int8_t* RowAt(int row) const {
-    const int line = Smaller(row / kStride, in_.lines - 1), tap = row - line * kStride;
+    const int line = Min(row / kStride, in_.lines - 1), tap = row - line * kStride;
     return tap < kSize ? in_.inputs[line * kSize + tap] : nullptr;
   }
 
-  int8_t* QuadAt(int quad) { return quads_[quad % kHeld]; }
+  int8_t* QuadAt(int quad) { return quads_[quad % kBufferedQuads]; }
 
   // Finds the rows of a quad that begins with row `first`.
   void FindRows(const Block& block, int first, Source* source) const {
@@ -594,39 +597,40 @@ class Lines {
   }
 
   void RunPiece(const Piece& piece, const int8_t* packed) {
-    const BlockFinish finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
+    const BlockRequantization finish(in_, packed + kVectors * WeightsBytes(kSize) + kNumbersBytes);
     const int runs = piece.block.runs();
     const PieceCode& code =
         kPieceCodes[finish.plain ? 1 : 0][__builtin_ctz(static_cast<unsigned>(runs))];
     const auto channels = static_cast<size_t>(in_.channels);
     Source source = {{}, outside_, channels, in_.width, piece.column * kStride - in_.before, {}};
     Columns columns = {channels, {}};
-    for (int run = 0; run < kMostRuns; ++run) {
+    for (int run = 0; run < kMaxRuns; ++run) {
       source.starts[run] = piece.starts[run] * kStride;
       columns.starts[run] = static_cast<size_t>(piece.starts[run]) * channels;
     }
     int8_t* out = in_.out + static_cast<size_t>(piece.column) * channels + piece.block.first;
     const size_t line_bytes = static_cast<size_t>(in_.columns) * channels;
-    const int seen = (piece.count - 1) * kStride + kSize;
+    const int input_columns = (piece.count - 1) * kStride + kSize;
     for (int line = 0, quad = 0; line < in_.lines; line += kServed, ++quad) {
       if constexpr (!kKeepsQuads) {
         FindRows(piece.block, line * kStride, &source);
         code.line_of_steps(finish, packed, source, piece.count, columns, out);
       } else {
         // With five rows, a quad is used together with the second next one.
-        constexpr int kAhead = kHeld - 1;
-        for (int next = quad == 0 ? 0 : quad + kAhead; next <= quad + kAhead; ++next) {
+        constexpr int kQuadDistance = kBufferedQuads - 1;
+        for (int next = quad == 0 ? 0 : quad + kQuadDistance; next <= quad + kQuadDistance;
+             ++next) {
           FindRows(piece.block, next * (kQuad / 2), &source);
-          code.interleave(source, seen, QuadAt(next));
+          code.interleave(source, input_columns, QuadAt(next));
         }
-        const int lines = Smaller(kServed, in_.lines - line);
+        const int lines = Min(kServed, in_.lines - line);
         if constexpr (kSize == 3) {
           for (int l = 0; l < lines; ++l) {
             code.line_of_quads(finish, packed, l, QuadAt(quad), piece.count, columns,
                                out + static_cast<size_t>(l) * line_bytes);
           }
         } else {
-          const int8_t* const quads[] = {QuadAt(quad), QuadAt(quad + kAhead)};
+          const int8_t* const quads[] = {QuadAt(quad), QuadAt(quad + kQuadDistance)};
           RunTiles(code, piece.count, quads, lines, packed, finish, columns, out);
         }
       }
@@ -636,14 +640,14 @@ class Lines {
 
   // Computes lines from two quads.
   void RunTiles(const PieceCode& code, int count, const int8_t* const (&quads)[2], int lines,
-                const int8_t* packed, const BlockFinish& finish, const Columns& columns,
+                const int8_t* packed, const BlockRequantization& finish, const Columns& columns,
                 int8_t* out) {
     const size_t line_bytes = static_cast<size_t>(in_.columns) * columns.stride;
     for (int i = 0, width; i < count;
          i += width, out += static_cast<size_t>(width) * columns.stride) {
       width = Width(count - i);
-      const size_t seen = static_cast<size_t>(i * kStride) * kColumnBytes;
-      const int made = Multiply(width, quads[0] + seen, quads[1] + seen, packed);
+      const size_t input_columns = static_cast<size_t>(i * kStride) * kColumnBytes;
+      const int made = Multiply(width, quads[0] + input_columns, quads[1] + input_columns, packed);
       for (int l = 0; l < lines; ++l) {
         code.finish(finish, sums_ + l * made * kVectors, width, columns,
                     out + static_cast<size_t>(l) * line_bytes);
@@ -658,17 +662,18 @@ class Lines {
   }
 
   // Computes the sums of at least `width` columns; returns the number of columns.
-  int Multiply(int width, const int8_t* near, const int8_t* far, const int8_t* packed) {
-    if (width > 7) return Tile<kSize, kStride, 8>(near, far, packed, sums_), 8;
-    if (width > 6) return Tile<kSize, kStride, 7>(near, far, packed, sums_), 7;
-    if (width > 4) return Tile<kSize, kStride, 6>(near, far, packed, sums_), 6;
-    if (width > 2) return Tile<kSize, kStride, 4>(near, far, packed, sums_), 4;
-    return Tile<kSize, kStride, 2>(near, far, packed, sums_), 2;
+  int Multiply(int width, const int8_t* first_quad, const int8_t* second_quad,
+               const int8_t* packed) {
+    if (width > 7) return Tile<kSize, kStride, 8>(first_quad, second_quad, packed, sums_), 8;
+    if (width > 6) return Tile<kSize, kStride, 7>(first_quad, second_quad, packed, sums_), 7;
+    if (width > 4) return Tile<kSize, kStride, 6>(first_quad, second_quad, packed, sums_), 6;
+    if (width > 2) return Tile<kSize, kStride, 4>(first_quad, second_quad, packed, sums_), 4;
+    return Tile<kSize, kStride, 2>(first_quad, second_quad, packed, sums_), 2;
   }
 
   const DepthwiseLinesS8& in_;
   alignas(64) int8_t outside_[kBlock];
-  alignas(64) int8_t quads_[kHeld][(kSeen + kStride) * kColumnBytes];
+  alignas(64) int8_t quads_[kBufferedQuads][(kInputColumns + kStride) * kColumnBytes];
   alignas(64) __m512i sums_[kServed * kWidest * kVectors];
 };
 
@@ -684,7 +689,7 @@ void DepthwiseLines(const DepthwiseLinesS8& in) {
 }
 
 bool AcceptsLines(int size, int stride, int channels) {
-  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kLeast;
+  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kMinWidth;
 }
 
 }  // namespace

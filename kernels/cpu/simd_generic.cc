@@ -15,7 +15,7 @@ constexpr int kRowsF32 = 4, kColumnsF32 = 8;
 constexpr int kRowsS8 = 2, kColumnsS8 = 16;
 
 // Applies the epilogue to `count` values of a row from a column on.
-void Follow(const EpilogueF32& epilogue, int row, int column, int count, float* values) {
+void ApplyEpilogue(const EpilogueF32& epilogue, int row, int column, int count, float* values) {
   if (epilogue.addend != nullptr) {
     const FloatRange range = {epilogue.low, epilogue.high};
     const float* addend =
@@ -24,12 +24,12 @@ void Follow(const EpilogueF32& epilogue, int row, int column, int count, float* 
     for (int c = 0; c < added; ++c) values[c] = Clamp(values[c] + addend[c], range);
     for (int c = added; c < count; ++c) values[c] = Clamp(values[c] + 0.0f, range);
   }
-  if (epilogue.curve == EpilogueF32::Curve::kPrelu) {
+  if (epilogue.activation == EpilogueF32::Activation::kPrelu) {
     const float* slopes = epilogue.slopes + column;
     for (int c = 0; c < count; ++c)
       values[c] = values[c] >= 0.0f ? values[c] : values[c] * slopes[c];
   }
-  if (epilogue.curve == EpilogueF32::Curve::kHardSwish) {
+  if (epilogue.activation == EpilogueF32::Activation::kHardSwish) {
     for (int c = 0; c < count; ++c) {
       values[c] = values[c] * std::min(6.0f, std::max(0.0f, values[c] + 3.0f)) / 6.0f;
     }
@@ -57,18 +57,18 @@ void GemmF32Rows(const GemmTileF32& tile, int row) {
     for (int r = 0; r < kRows; ++r) {
       float* out = tile.out + static_cast<size_t>(row + r) * tile.out_stride + first;
       for (float& sum : sums[r]) sum = Clamp(sum, FloatRange{tile.low, tile.high});
-      if (tile.epilogue != nullptr) Follow(*tile.epilogue, row + r, first, count, sums[r]);
+      if (tile.epilogue != nullptr) ApplyEpilogue(*tile.epilogue, row + r, first, count, sums[r]);
       std::copy_n(sums[r], count, out);
     }
   }
 }
 
 void GemmF32(const GemmTileF32& tile) {
-  constexpr void (*kRest[])(const GemmTileF32&, int) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
-                                                        &GemmF32Rows<3>};
+  constexpr void (*kRemainder[])(const GemmTileF32&, int) = {&GemmF32Rows<1>, &GemmF32Rows<2>,
+                                                             &GemmF32Rows<3>};
   int row = 0;
   for (; row + kRowsF32 <= tile.rows; row += kRowsF32) GemmF32Rows<kRowsF32>(tile, row);
-  if (row < tile.rows) kRest[tile.rows - row - 1](tile, row);
+  if (row < tile.rows) kRemainder[tile.rows - row - 1](tile, row);
 }
 
 void Dots(const DotTileF32& tile) {
@@ -194,7 +194,7 @@ void DepthwiseF32(const DepthwiseColumnsF32& in) {
         }
       }
       for (int c = 0; c < count; ++c) sums[c] = Clamp(sums[c], range);
-      if (in.epilogue != nullptr) Follow(*in.epilogue, column, first, count, sums);
+      if (in.epilogue != nullptr) ApplyEpilogue(*in.epilogue, column, first, count, sums);
       for (int c = 0; c < count; ++c) out[first + c] = sums[c];
     });
   }
@@ -243,7 +243,7 @@ constexpr GemmS8Kernels kGemmS8Generic = {.name = "generic",
                                           .rows = kRowsS8,
                                           .columns = kColumnsS8,
                                           .run = 1,
-                                          .left = LeftForm::kInt16,
+                                          .left = LhsEncoding::kInt16,
                                           .left_from_s8 = &LeftFromS8,
                                           .left_from_u8 = &LeftFromU8,
                                           .tile = &GemmS8};
@@ -251,7 +251,7 @@ constexpr RequantizeKernels kRequantizeGeneric = {
     .name = "generic", .in_float = &RequantizeFloat, .exact = &RequantizeExact};
 constexpr DepthwiseF32Kernels kDepthwiseF32Generic = {.name = "generic", .columns = &DepthwiseF32};
 constexpr DepthwiseS8Kernels kDepthwiseS8Generic = {
-    .name = "generic", .left = LeftForm::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
+    .name = "generic", .left = LhsEncoding::kInt16, .pixel = &DepthwiseS8, .pack = nullptr};
 constexpr HalfKernels kHalfGeneric = {.name = "generic", .to_float = &HalfToFloat};
 
 }  // namespace deputy

@@ -388,12 +388,12 @@ TfLiteStatus PackFloat(TfLiteContext* context, BatchMatMulData* data, const Batc
 // Packs a right operand that is a strided view of another tensor.
 TfLiteStatus PackStridedRhs(TfLiteContext* context, BatchMatMulData* data, const StridedInput& rhs,
                             const CpuKernels& cpu, Scratch* scratch) {
-  const StridedShape& lies = rhs.shape;
-  const StridedShape groups = lies.FirstAxes(lies.rank - 2);
+  const StridedShape& view = rhs.shape;
+  const StridedShape groups = view.FirstAxes(view.rank - 2);
   WeightsLayout layout = data->RhsLayout();
   layout.group_axes = &groups;
-  layout.column_stride = lies.strides[lies.rank - (data->params.adj_y ? 2 : 1)];
-  layout.depth_stride = lies.strides[lies.rank - (data->params.adj_y ? 1 : 2)];
+  layout.column_stride = view.strides[view.rank - (data->params.adj_y ? 2 : 1)];
+  layout.depth_stride = view.strides[view.rank - (data->params.adj_y ? 1 : 2)];
   const TfLiteTensor* const tensor = &context->tensors[rhs.tensor];
   return data->packed_float.PackInto(context, cpu, Data<float>(tensor), layout, scratch)
              ? kTfLiteOk

@@ -36,7 +36,7 @@ void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Lay
 void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                     uint16_t* out) {
   const int panel = cpu.gemm_bf16.columns;
-  const size_t panel_values = static_cast<size_t>(WholePairs(layout.depth) * panel);
+  const size_t panel_values = static_cast<size_t>(RoundUpToEven(layout.depth) * panel);
   uint16_t rounded[2][kMaxTileColumns] = {};
   for (int d = 0; d < layout.depth; d += 2) {
     const int rows = std::min(2, layout.depth - d);
@@ -64,7 +64,7 @@ void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights:
 bool Bf16Weights::Pack(const TfLiteContext* context, const CpuKernels& cpu, const float* weights,
                        bool fixed, const Layout& layout) {
   const int columns = cpu.gemm_bf16.columns;
-  const int64_t depth = layout.taps * WholePairs(layout.depth);
+  const int64_t depth = layout.taps * RoundUpToEven(layout.depth);
   panels_ = Bf16PaddedColumns(cpu, layout.columns) / columns;
   panel_values_ = depth * columns;
   size_t bytes = 0;
@@ -111,14 +111,14 @@ namespace {
 // Distance between rows of a block, in values. If rows that are multiplied together would map to
 // the same cache sets, they are an odd number of cache lines apart.
 int64_t BlockStride(int depth) {
-  constexpr int64_t kLine = 32, kSamePlaces = 1024;
-  const int64_t values = WholePairs(depth);
-  return values % kSamePlaces == 0 ? values + kLine : values;
+  constexpr int64_t kLine = 32, kSameCacheSets = 1024;
+  const int64_t values = RoundUpToEven(depth);
+  return values % kSameCacheSets == 0 ? values + kLine : values;
 }
 
 // Layout of the scratch memory: the bias of all groups, padded, then two blocks of rows for each
 // worker: the one that is multiplied, and the next one.
-struct Places {
+struct ScratchLayout {
   GemmPlan plan;
   size_t bias_bytes = 0, block_bytes = 0, total_bytes = 0;
 
@@ -173,7 +173,8 @@ struct GroupProduct {
   }
 
   // Multiplies a rounded block by the columns of the task.
-  void Multiply(const GemmPlan::Cut& cut, const uint16_t* block, RoundingAhead* ahead) const {
+  void Multiply(const GemmPlan::Cut& cut, const uint16_t* block,
+                PendingBf16Conversion* conversion) const {
     const int64_t rows = cut.last_row - cut.first_row;
     // With many rows one panel is kept in the cache; with few, several are processed at once.
     const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
@@ -182,7 +183,7 @@ struct GroupProduct {
       kernels.tile({.rows = static_cast<int>(rows),
                     .columns = std::min(step, cut.last_column - column),
                     .parts = 1,
-                    .depth = static_cast<int>(WholePairs(shape.depth)),
+                    .depth = static_cast<int>(RoundUpToEven(shape.depth)),
                     .a = &block,
                     .a_stride = block_stride(),
                     .b = weights.Panel(group, column / kernels.columns),
@@ -191,7 +192,7 @@ struct GroupProduct {
                     .high = range.high,
                     .out = out + cut.first_row * static_cast<int64_t>(out_stride()) + column,
                     .out_stride = out_stride(),
-                    .ahead = ahead,
+                    .conversion = conversion,
                     .epilogue = part ? &*part : nullptr});
     }
   }
@@ -217,14 +218,15 @@ struct GroupProduct {
                         const uint16_t* block, uint16_t* next) const {
     const size_t values = static_cast<size_t>(next_cut.last_row - next_cut.first_row) * stride;
     uint16_t* const begin = next;
-    RoundingAhead ahead = {RowsAt(next_cut.first_row), begin, values / kRoundedAtOnce};
-    Multiply(cut, block, &ahead);
-    const size_t left = ahead.runs * kRoundedAtOnce + values % kRoundedAtOnce;
+    PendingBf16Conversion conversion = {RowsAt(next_cut.first_row), begin,
+                                        values / kConvertedAtOnce};
+    Multiply(cut, block, &conversion);
+    const size_t left = conversion.runs * kConvertedAtOnce + values % kConvertedAtOnce;
     kernels.from_float({.rows = 1,
                         .count = left,
-                        .values = ahead.values,
+                        .values = conversion.values,
                         .stride = left,
-                        .out = ahead.out,
+                        .out = conversion.out,
                         .out_stride = left});
   }
 };
@@ -246,8 +248,8 @@ TfLiteStatus Bf16Layer::Pack(TfLiteContext* context, const CpuKernels& cpu,
 }
 
 size_t Bf16Layer::ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, int threads) {
-  Places places;
-  return places.Make(cpu, shape, threads) ? places.total_bytes : 0;
+  ScratchLayout layout;
+  return layout.Make(cpu, shape, threads) ? layout.total_bytes : 0;
 }
 
 TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
@@ -255,15 +257,15 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
                             const TfLiteTensor* bias, const FloatRange& range, float* out,
                             const EpilogueF32* epilogue) {
   DEPUTY_TRY(Ensure(context, cpu, shape, weights));
-  Places places;
+  ScratchLayout layout;
   Scratch scratch;
-  if (!places.Make(cpu, shape, ThreadCount(context)) ||
-      !scratch.Acquire(context, places.total_bytes)) {
+  if (!layout.Make(cpu, shape, ThreadCount(context)) ||
+      !scratch.Acquire(context, layout.total_bytes)) {
     return TensorError(context, weights, "out of memory for the rows it meets");
   }
   const int padded = Bf16PaddedColumns(cpu, shape.columns);
   PadBf16Bias(bias, shape.groups, shape.columns, padded, scratch.as<float>());
-  const GemmPlan& plan = places.plan;
+  const GemmPlan& plan = layout.plan;
   // Eight runs of tasks per thread, for load balancing.
   const int threads = ThreadCount(context);
   const int in_row = threads <= 1 ? plan.tasks : std::max(1, plan.tasks / (8 * threads));
@@ -283,11 +285,11 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
                                   .epilogue = part ? &*part : nullptr};
     ParallelFor(context, (plan.tasks - 1) / in_row + 1, [&](int run, int worker) {
       char* const own =
-          scratch.data() + places.bias_bytes + 2 * static_cast<size_t>(worker) * places.block_bytes;
+          scratch.data() + layout.bias_bytes + 2 * static_cast<size_t>(worker) * layout.block_bytes;
       const int64_t first = int64_t{run} * in_row;
       const int64_t last = std::min<int64_t>(first + in_row, plan.tasks);
       product.Run(static_cast<int>(first), static_cast<int>(last), reinterpret_cast<uint16_t*>(own),
-                  reinterpret_cast<uint16_t*>(own + places.block_bytes));
+                  reinterpret_cast<uint16_t*>(own + layout.block_bytes));
     });
   }
   return kTfLiteOk;

@@ -21,7 +21,7 @@ inline bool SuitsBf16(const MatrixShape& shape, const CpuKernels& cpu) {
 }
 
 // Rounds a number of values up to an even number.
-constexpr int64_t WholePairs(int64_t values) { return values + values % 2; }
+constexpr int64_t RoundUpToEven(int64_t values) { return values + values % 2; }
 
 // Weights packed in the panels of GemmBf16Kernels.
 class Bf16Weights {

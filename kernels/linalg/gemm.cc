@@ -208,14 +208,14 @@ class PanelReader {
               const WeightsLayout& layout, int panel_columns) {
     // Minimum read size that is worth a system call; maximum size per worker, limited by the
     // second-level cache; and for all workers together.
-    constexpr int64_t kAtOnce = 64 << 10, kMost = 1 << 20, kMostOfAll = 8 << 20;
+    constexpr int64_t kAtOnce = 64 << 10, kMaxOfWorker = 1 << 20, kMaxOfAll = 8 << 20;
     if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth ||
         layout.run_columns != 0) {
       return;
     }
     column_bytes_ = static_cast<size_t>(layout.depth) * value_bytes;
     const int64_t panel_bytes = static_cast<int64_t>(column_bytes_) * panel_columns;
-    if (panel_bytes > kMost || panel_bytes * ThreadCount(context) > kMostOfAll) return;
+    if (panel_bytes > kMaxOfWorker || panel_bytes * ThreadCount(context) > kMaxOfAll) return;
     panels_at_once_ = std::max<int64_t>(kAtOnce / std::max<int64_t>(panel_bytes, 1), 1);
     const int64_t columns = std::min<int64_t>(panels_at_once_ * panel_columns, layout.columns);
     reader_.emplace(context, weights, static_cast<size_t>(columns) * column_bytes_);
@@ -245,13 +245,13 @@ uint32_t SumLess(const uint8_t* row, const GemmSums& job) {
   return sum;
 }
 
-uint32_t SumLess(LeftForm form, const uint8_t* row, const GemmSums& job) {
+uint32_t SumLess(LhsEncoding form, const uint8_t* row, const GemmSums& job) {
   switch (form) {
-    case LeftForm::kInt16:
+    case LhsEncoding::kInt16:
       return SumLess<int16_t>(row, job);
-    case LeftForm::kInt8:
+    case LhsEncoding::kInt8:
       return SumLess<int8_t>(row, job);
-    case LeftForm::kBiasedUInt8:
+    case LhsEncoding::kBiasedUInt8:
       break;
   }
   return SumLess<uint8_t>(row, job);
@@ -439,9 +439,9 @@ class BlockRows {
   int64_t ForLargeWeights() const { return std::max(ForFewWeights(), Fitting(384 * 1024, 96)); }
 
  private:
-  int64_t Fitting(size_t bytes, int64_t most) const {
+  int64_t Fitting(size_t bytes, int64_t max_rows) const {
     const auto tiles = static_cast<int64_t>(bytes / bytes_) / tile_rows_;
-    return std::clamp<int64_t>(tiles, 1, most / tile_rows_) * tile_rows_;
+    return std::clamp<int64_t>(tiles, 1, max_rows / tile_rows_) * tile_rows_;
   }
 
   int tile_rows_;
@@ -452,7 +452,7 @@ class BlockRows {
 constexpr double kMinTaskOperations = 100e3;
 
 // Number of units of `operations` operations in the smallest useful task.
-int64_t LeastOf(double operations) {
+int64_t UnitsPerTask(double operations) {
   return static_cast<int64_t>(kMinTaskOperations / std::max(operations, 1.0)) + 1;
 }
 
@@ -467,16 +467,15 @@ EvenCut CutRows(const GemmCut& cut) {
 // Divides the rows among at most `threads` threads.
 EvenCut ShareRows(const GemmCut& cut, int64_t threads) {
   // Minimum number of rows that amortises reading the weights.
-  const int64_t fewest = std::max<int64_t>(
-      2 * cut.tile_rows, LeastOf(static_cast<double>(cut.columns) * std::max(cut.depth, 1)));
-  const int64_t shares = std::clamp<int64_t>(cut.rows / fewest, 1, threads);
+  const int64_t min_rows = std::max<int64_t>(
+      2 * cut.tile_rows, UnitsPerTask(static_cast<double>(cut.columns) * std::max(cut.depth, 1)));
+  const int64_t shares = std::clamp<int64_t>(cut.rows / min_rows, 1, threads);
   if (shares == 1) return CutRows(cut);
-  const EvenCut halving = EvenCut::Halving(cut.rows, cut.tile_rows, shares, fewest);
-  if (halving.Most() <= cut.block_rows) return halving;
-  constexpr int64_t kFewestBlocks = 4;
+  const EvenCut halving = EvenCut::Halving(cut.rows, cut.tile_rows, shares, min_rows);
+  if (halving.MaxPart() <= cut.block_rows) return halving;
+  constexpr int64_t kMinBlocks = 4;
   const int64_t blocks = CeilDiv(CeilDiv(cut.rows, shares), cut.block_rows);
-  return {cut.rows, cut.tile_rows, shares,
-          std::clamp(blocks, kFewestBlocks, kMaxRowTasks / shares)};
+  return {cut.rows, cut.tile_rows, shares, std::clamp(blocks, kMinBlocks, kMaxRowTasks / shares)};
 }
 
 }  // namespace
@@ -498,7 +497,7 @@ GemmPlan CutForThreads(const GemmCut& cut, int threads) {
     // Too few rows (one image, a fully connected layer): the columns are divided instead.
     columns = EvenCut::Halving(
         panels, 1, sharing,
-        LeastOf(operations / static_cast<double>(cut.columns) * cut.panel_columns));
+        UnitsPerTask(operations / static_cast<double>(cut.columns) * cut.panel_columns));
   } else if (row_tasks < (own_columns ? wanted : sharing)) {
     int64_t tasks = std::min(panels, CeilDiv(wanted, row_tasks));
     while (tasks < panels && row_tasks * tasks % threads != 0) ++tasks;

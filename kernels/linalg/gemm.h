@@ -136,7 +136,7 @@ struct GemmPlan {
   };
   Cut TaskCut(int task) const;
   // Maximum number of rows of a task.
-  int64_t block_rows() const { return row_cut.Most(); }
+  int64_t block_rows() const { return row_cut.MaxPart(); }
 
   static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
                      const EvenCut& panel_cut);
@@ -177,7 +177,7 @@ inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, 
 // Returns the number of columns of the next kernel call, at most `left`. With many rows one panel
 // is kept in the cache, at the end together with a following half panel, for which kernels may have
 // a tile. With few rows several panels are processed at once.
-inline int ColumnsOfCall(const GemmF32Kernels& kernels, int64_t rows, int left) {
+inline int ColumnsPerCall(const GemmF32Kernels& kernels, int64_t rows, int left) {
   if (rows <= kernels.rows) return std::min(kMaxTileColumns, left);
   return left <= kernels.columns + kernels.columns / 2 ? left : kernels.columns;
 }
@@ -201,7 +201,7 @@ struct GemmF32 {
 
 // Returns true if a task should prefetch the next panel while it multiplies one. Weights that fit
 // in the second-level cache are there after the first rows.
-inline bool FetchesAhead(const GemmF32& job, const GemmPlan::Cut& cut) {
+inline bool ShouldPrefetch(const GemmF32& job, const GemmPlan::Cut& cut) {
   const int64_t values = int64_t{job.depth} * (cut.last_column - cut.first_column);
   return cut.last_row - cut.first_row > job.cpu->gemm_f32.rows &&
          values > (cut.first_row == 0 ? 32 : 128) * 1024;
@@ -213,10 +213,10 @@ void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows
   const int panel_columns = job.cpu->gemm_f32.columns;
   const int64_t rows = cut.last_row - cut.first_row;
   const RowBlock<float> block = get_rows(cut.first_row, static_cast<int>(rows));
-  const bool fetches = FetchesAhead(job, cut);
+  const bool fetches = ShouldPrefetch(job, cut);
   for (int column = cut.first_column; column < cut.last_column;) {
     GemmTileF32 tile;
-    tile.columns = ColumnsOfCall(job.cpu->gemm_f32, rows, cut.last_column - column);
+    tile.columns = ColumnsPerCall(job.cpu->gemm_f32, rows, cut.last_column - column);
     tile.parts = 1;
     tile.depth = job.depth;
     tile.a_stride = block.stride;
@@ -232,7 +232,7 @@ void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows
     tile.epilogue = epilogue ? &*epilogue : nullptr;
     const int next = column + tile.columns;
     if (fetches && next < cut.last_column) {
-      tile.ahead = job.weights->Panel(job.group, next / panel_columns);
+      tile.prefetch = job.weights->Panel(job.group, next / panel_columns);
     }
     job.cpu->gemm_f32.tile(tile);
     column = next;
@@ -249,16 +249,16 @@ struct GemmSums {
   const PackedWeights<int8_t>* weights;
   int group, depth;
   const int32_t* bias;  // of the group, padded
-  // Zero points of every input (in its LeftForm) and every weight. The input's is included in the
-  // bias.
+  // Zero points of every input (in its LhsEncoding) and every weight. The input's is included in
+  // the bias.
   int32_t input_zero_point, weights_zero_point;
 };
 
 // Subtracts weights_zero_point times (input - its zero point) from the sums of a tile.
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
 
-// Computes a task. get_rows(first, count) returns bytes: rows in the kernel's LeftForm, each padded
-// to the weights' padded_depth(). Calls finish(first_row, rows, first_column, columns, sums,
+// Computes a task. get_rows(first, count) returns bytes: rows in the kernel's LhsEncoding, each
+// padded to the weights' padded_depth(). Calls finish(first_row, rows, first_column, columns, sums,
 // stride) for tiles of sums, sums[r * stride + c].
 template <typename GetRows, typename Finish>
 void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,

@@ -16,8 +16,8 @@ struct RowQuantization {
 };
 
 // Symmetric quantisation: the maximum magnitude maps to 127.
-RowQuantization Symmetric(float least, float greatest) {
-  const float range = std::max(std::fabs(least), std::fabs(greatest));
+RowQuantization Symmetric(float min, float max) {
+  const float range = std::max(std::fabs(min), std::fabs(max));
   if (range == 0.0f) return {};
   return {range / 127.0f, 127.0f / range, 0, -127};
 }
@@ -25,8 +25,8 @@ RowQuantization Symmetric(float least, float greatest) {
 // Asymmetric quantisation: the range, extended to include 0, maps to -128 to 127. The end of the
 // range with the smaller rounding error determines the zero point. The range is a difference of
 // floats, all other values are double.
-RowQuantization Asymmetric(float least, float greatest) {
-  const float low = std::min(0.0f, least), high = std::max(0.0f, greatest);
+RowQuantization Asymmetric(float min, float max) {
+  const float low = std::min(0.0f, min), high = std::max(0.0f, max);
   if (low == high) return {};
   const double scale = static_cast<double>(high - low) / 255.0;
   const double low_steps = static_cast<double>(low) / scale;
@@ -94,12 +94,12 @@ TfLiteStatus HybridRows::Quantize(TfLiteContext* context, const TfLiteTensor* wh
   for (int64_t row = 0; row < rows; ++row, values += row_values, out += row_values) {
     RowQuantization quantization;
     if (row_values > 0) {
-      float least = values[0], greatest = values[0];
+      float min = values[0], max = values[0];
       for (int64_t i = 1; i < row_values; ++i) {
-        least = std::min(least, values[i]);
-        greatest = std::max(greatest, values[i]);
+        min = std::min(min, values[i]);
+        max = std::max(max, values[i]);
       }
-      quantization = asymmetric ? Asymmetric(least, greatest) : Symmetric(least, greatest);
+      quantization = asymmetric ? Asymmetric(min, max) : Symmetric(min, max);
       QuantizeRow(values, row_values, quantization, out);
     }
     scales_[row] = quantization.scale;

@@ -24,7 +24,7 @@ class HybridRows {
 
   // Uses the scales of `other` from now on. It must have the same number of rows and outlive this
   // object.
-  void TakeScales(const HybridRows& other) { scales_ = other.scales_; }
+  void UseScales(const HybridRows& other) { scales_ = other.scales_; }
 
   const int8_t* values() const { return values_; }
   const float* scales() const { return scales_; }

@@ -25,7 +25,7 @@ struct Int8Product {
 
   // Each job multiplies `rows` rows by one group of the weights:
   //   group_of(job) returns that group;
-  //   fill(job, row, out) writes the `depth` values of a row in the table's LeftForm;
+  //   fill(job, row, out) writes the `depth` values of a row in the table's LhsEncoding;
   //   finish(job, first_row, rows, first_column, columns, sums, stride) processes a tile of sums of
   //     (input - zero point) * (weight - zero point), including the bias: sums[r * stride + c].
   // `fill` and `finish` are called from several threads. If `context` is null, one thread is used.

@@ -72,7 +72,7 @@ class MatrixLayer {
   static size_t Int8Scratch(const CpuKernels& cpu, const MatrixShape& shape, int threads);
 
   // Writes one input row, row `row` of group `group`, to `out`, which has space for `depth` values.
-  // For integers `out` has the table's LeftForm. Called from several threads.
+  // For integers `out` has the table's LhsEncoding. Called from several threads.
   template <typename T>
   using FillRow = void (*)(const void* source, int64_t row, int group, T* out);
   // Writes `count` contiguous rows from `first` on; for one group only.

@@ -15,21 +15,21 @@ namespace {
 constexpr int64_t kBlockBytes = 128 * 1024, kPartBytes = 12 * 1024;
 constexpr int64_t kMaxBlockRows = 192;
 
-int64_t PartsOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // RAII guard: calls the `begin` functions of the group's nodes, and their `end` functions.
-class Begun {
+class RowKernelScope {
  public:
-  Begun(TfLiteContext* context, Runtime* runtime, const RowProgram& program)
+  RowKernelScope(TfLiteContext* context, Runtime* runtime, const RowProgram& program)
       : context_(context), runtime_(runtime), ops_(program.ops) {}
-  ~Begun() {
+  ~RowKernelScope() {
     while (count_ > 0) {
       const RowOp& op = ops_[--count_];
       if (op.kernel->end != nullptr) op.kernel->end(context_, runtime_->group_node(op.node));
     }
   }
-  Begun(const Begun&) = delete;
-  Begun& operator=(const Begun&) = delete;
+  RowKernelScope(const RowKernelScope&) = delete;
+  RowKernelScope& operator=(const RowKernelScope&) = delete;
 
   TfLiteStatus Begin() {
     for (; count_ < ops_.size(); ++count_) {
@@ -55,20 +55,20 @@ struct BlockPlan {
   BlockPlan(int64_t all_rows, const RowCut& cut, int64_t row_bytes, int threads) : rows(all_rows) {
     const int64_t fitting = std::clamp(kBlockBytes / std::max<int64_t>(row_bytes, 1),
                                        int64_t{cut.tile_rows}, kMaxBlockRows);
-    const int64_t matrices = PartsOf(rows, cut.rows_of_matrix);
+    const int64_t matrices = CeilDiv(rows, cut.rows_of_matrix);
     // Four tasks per thread, for load balancing.
     const int64_t wanted = threads <= 1 ? 1 : int64_t{threads} * 4;
     unit_rows = cut.rows_of_matrix *
                 std::max<int64_t>(1, std::min(fitting / cut.rows_of_matrix, matrices / wanted));
-    const int64_t units = PartsOf(rows, unit_rows);
-    const int64_t parts = std::max(PartsOf(unit_rows, fitting), PartsOf(wanted, units));
-    block_rows = PartsOf(PartsOf(unit_rows, parts), cut.tile_rows) * cut.tile_rows;
-    unit_blocks = PartsOf(unit_rows, block_rows);
+    const int64_t units = CeilDiv(rows, unit_rows);
+    const int64_t parts = std::max(CeilDiv(unit_rows, fitting), CeilDiv(wanted, units));
+    block_rows = CeilDiv(CeilDiv(unit_rows, parts), cut.tile_rows) * cut.tile_rows;
+    unit_blocks = CeilDiv(unit_rows, block_rows);
     // Task numbers are ints.
     tasks = static_cast<int>(std::min<int64_t>(blocks(), 1 << 20));
   }
 
-  int64_t blocks() const { return PartsOf(rows, unit_rows) * unit_blocks; }
+  int64_t blocks() const { return CeilDiv(rows, unit_rows) * unit_blocks; }
   void Block(int64_t number, int64_t* out_first, int* out_count) const {
     const int64_t unit = number / unit_blocks, block = number % unit_blocks;
     *out_first = unit * unit_rows + block * block_rows;
@@ -169,8 +169,8 @@ class BlockRun {
 
 TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const RowCut& cut) {
   Runtime* const runtime = RuntimeOf(context);
-  Begun begun(context, runtime, group.rows);
-  DEPUTY_TRY(begun.Begin());
+  RowKernelScope scope(context, runtime, group.rows);
+  DEPUTY_TRY(scope.Begin());
   int64_t row_bytes = 0;
   for (int columns : group.rows.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
   const int threads = ThreadCount(context);

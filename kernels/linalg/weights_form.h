@@ -50,25 +50,25 @@ inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* 
   }
 }
 
-// Checks an optional bias (may be null). `said` is the operator's quantized_bias_type, float32 if
-// not set; it applies to int16 only.
+// Checks an optional bias (may be null). `declared` is the operator's quantized_bias_type, float32
+// if not set; it applies to int16 only.
 inline TfLiteStatus CheckBias(TfLiteContext* context, WeightsForm form, const TfLiteTensor* bias,
-                              TfLiteType said, int channels) {
-  const bool says = form == WeightsForm::kInt16 && said != kTfLiteFloat32;
-  if (says && said != kTfLiteInt32 && said != kTfLiteInt64) {
+                              TfLiteType declared, int channels) {
+  const bool is_declared = form == WeightsForm::kInt16 && declared != kTfLiteFloat32;
+  if (is_declared && declared != kTfLiteInt32 && declared != kTfLiteInt64) {
     return KernelError(context, "quantized_bias_type: expected INT32 or INT64, found %s",
-                       TfLiteTypeGetName(said));
+                       TfLiteTypeGetName(declared));
   }
   if (bias == nullptr) return kTfLiteOk;
   uint32_t types = IsQuantizedForm(form) ? kInt32Bit : kFloat32Bit;
-  if (form == WeightsForm::kInt16) types = says ? TypeBit(said) : kInt32Bit | kInt64Bit;
+  if (form == WeightsForm::kInt16) types = is_declared ? TypeBit(declared) : kInt32Bit | kInt64Bit;
   DEPUTY_TRY(CheckType(context, bias, types));
   return CheckElementCount(context, bias, channels);
 }
 
 // int16 only: returns true if sums have 64 bits.
-inline bool HasWideSums(const TfLiteTensor* bias, TfLiteType said) {
-  return bias == nullptr ? said != kTfLiteInt32 : bias->type == kTfLiteInt64;
+inline bool HasWideSums(const TfLiteTensor* bias, TfLiteType declared) {
+  return bias == nullptr ? declared != kTfLiteInt32 : bias->type == kTfLiteInt64;
 }
 
 // Adds channel `channel` of an optional int32 or int64 bias to the sum of an int16 operator.

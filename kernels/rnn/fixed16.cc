@@ -41,10 +41,10 @@ int16_t ExpOfNegative(int16_t x, int integer_bits) {
   const int fraction_bits = 15 - integer_bits;
   const int16_t quarter = static_cast<int16_t>(1 << (fraction_bits - 2));
   const int16_t below = Wrap16((x & (quarter - 1)) - quarter);
-  const int16_t rest = Wrap16(below - x);
+  const int16_t remainder = Wrap16(below - x);
   int16_t result = ExpNearZero(ShiftLeft16(below, integer_bits));
   for (int power = -2; power < std::min(integer_bits, 5); ++power) {
-    if ((rest & (1 << (fraction_bits + power))) != 0) {
+    if ((remainder & (1 << (fraction_bits + power))) != 0) {
       result = Multiply16(result, kExpOfMinusPower[power + 2]);
     }
   }

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kGateNames[kLstmGates] = {"input", "forget", "cell", "output"};
 
 // Returns input `first + offset` of the node, or null if the operator does not have that group.
-const TfLiteTensor* Place(TfLiteContext* context, const TfLiteNode* node, int first, int offset) {
+const TfLiteTensor* InputAt(TfLiteContext* context, const TfLiteNode* node, int first, int offset) {
   return first < 0 ? nullptr : Input(context, node, first + offset);
 }
 
@@ -137,26 +137,26 @@ TfLiteStatus CellCheck::CheckState(const TfLiteTensor* state, int depth, TfLiteT
 
 }  // namespace
 
-LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmPlaces& places) {
+LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmInputs& inputs) {
   LstmCell cell;
   for (int g = 0; g < kLstmGates; ++g) {
     LstmGate& gate = cell.gates[g];
-    gate.input = Place(context, node, places.input, g);
-    gate.auxiliary = Place(context, node, places.auxiliary, g);
-    gate.recurrent = Place(context, node, places.recurrent, g);
-    gate.bias = Place(context, node, places.bias, g);
-    gate.norm = Place(context, node, places.norm, g);
+    gate.input = InputAt(context, node, inputs.input, g);
+    gate.auxiliary = InputAt(context, node, inputs.auxiliary, g);
+    gate.recurrent = InputAt(context, node, inputs.recurrent, g);
+    gate.bias = InputAt(context, node, inputs.bias, g);
+    gate.norm = InputAt(context, node, inputs.norm, g);
     if (g != kCellGate) {
-      gate.peephole = Place(context, node, places.peephole, g < kCellGate ? g : g - 1);
+      gate.peephole = InputAt(context, node, inputs.peephole, g < kCellGate ? g : g - 1);
     }
   }
-  if (places.norm_needs_forget && !cell.has_norm()) {
+  if (inputs.norm_needs_forget && !cell.has_norm()) {
     for (LstmGate& gate : cell.gates) gate.norm = nullptr;
   }
-  cell.projection = Place(context, node, places.projection, 0);
-  cell.projection_bias = Place(context, node, places.projection, 1);
-  cell.output_state = Input(context, node, places.output_state);
-  cell.cell_state = Input(context, node, places.cell_state);
+  cell.projection = InputAt(context, node, inputs.projection, 0);
+  cell.projection_bias = InputAt(context, node, inputs.projection, 1);
+  cell.output_state = Input(context, node, inputs.output_state);
+  cell.cell_state = Input(context, node, inputs.cell_state);
   return cell;
 }
 

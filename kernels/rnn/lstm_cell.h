@@ -49,7 +49,7 @@ struct LstmSizes {
 // Index of the first input of each group of a cell's tensors: the gates' input weights (in the
 // order of LstmGateNumber), recurrent weights, peephole weights (without the cell gate), biases,
 // projection weights and projection bias. -1: the operator does not have the group.
-struct LstmPlaces {
+struct LstmInputs {
   int input, recurrent, peephole, bias, projection, output_state, cell_state;
   int auxiliary, norm;
   // True if normalisation coefficients are ignored unless the forget gate has some. Otherwise each
@@ -57,13 +57,13 @@ struct LstmPlaces {
   bool norm_needs_forget;
 };
 
-inline constexpr LstmPlaces kLstmPlaces = {1, 5, 9, 12, 16, 18, 19, -1, 20, false};
-inline constexpr LstmPlaces kUnidirectionalPlaces = {1, 5, 9, 12, 16, 18, 19, -1, 20, true};
-inline constexpr LstmPlaces kForwardPlaces = {1, 5, 9, 12, 16, 35, 36, 40, -1, true};
-inline constexpr LstmPlaces kBackwardPlaces = {18, 22, 26, 29, 33, 37, 38, 44, -1, true};
+inline constexpr LstmInputs kLstmInputs = {1, 5, 9, 12, 16, 18, 19, -1, 20, false};
+inline constexpr LstmInputs kUnidirectionalInputs = {1, 5, 9, 12, 16, 18, 19, -1, 20, true};
+inline constexpr LstmInputs kForwardInputs = {1, 5, 9, 12, 16, 35, 36, 40, -1, true};
+inline constexpr LstmInputs kBackwardInputs = {18, 22, 26, 29, 33, 37, 38, 44, -1, true};
 
 // Reads the cell's tensors without checking them.
-LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmPlaces& places);
+LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmInputs& inputs);
 
 // Support of diagonals as recurrent weights.
 enum class Diagonals { kRefused, kAllowed };

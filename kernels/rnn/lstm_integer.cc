@@ -232,11 +232,12 @@ size_t IntegerLstm::BytesOfScratch() const {
 }
 
 size_t IntegerLstm::ScratchBytes(int workers) const {
-  size_t most = projection_.ScratchBytes(workers);
+  size_t max_bytes = projection_.ScratchBytes(workers);
   for (const Gate& gate : gates_) {
-    most = std::max({most, gate.input.ScratchBytes(workers), gate.recurrent.ScratchBytes(workers)});
+    max_bytes = std::max(
+        {max_bytes, gate.input.ScratchBytes(workers), gate.recurrent.ScratchBytes(workers)});
   }
-  return BytesOfScratch() + most + kTensorAlignment;
+  return BytesOfScratch() + max_bytes + kTensorAlignment;
 }
 
 // ---- Steps ------------------------------------------------------------------------------------

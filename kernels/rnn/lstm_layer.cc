@@ -123,10 +123,10 @@ LstmLayer::Buffers LstmLayer::CutScratch(float* scratch) const {
 }
 
 size_t LstmLayer::ScratchBytes(int workers) const {
-  size_t most = projection_.ScratchBytes(workers);
+  size_t max_bytes = projection_.ScratchBytes(workers);
   for (const GateMatrices& gate : gates_) {
     for (const RecurrentMatrix* matrix : {&gate.input, &gate.auxiliary, &gate.recurrent}) {
-      most = std::max(most, matrix->ScratchBytes(workers));
+      max_bytes = std::max(max_bytes, matrix->ScratchBytes(workers));
     }
   }
   size_t quantized = 0;
@@ -135,7 +135,7 @@ size_t LstmLayer::ScratchBytes(int workers) const {
       quantized += HybridRows::ScratchBytes(sizes_.batches, depth) + kTensorAlignment;
     }
   }
-  return ValuesOfScratch() * sizeof(float) + kTensorAlignment + quantized + most;
+  return ValuesOfScratch() * sizeof(float) + kTensorAlignment + quantized + max_bytes;
 }
 
 // ---- Steps ------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ struct LstmLayer::Step {
 
 // Normalises to mean 0 and standard deviation 1, then multiplies by coefficients and adds the bias.
 void LstmLayer::Normalize(const LstmGate& gate, float* values) const {
-  constexpr float kLeastVariance = 1e-8f;
+  constexpr float kMinVariance = 1e-8f;
   const int cells = sizes_.cells;
   const float *coefficients = Data<float>(gate.norm), *bias = Data<float>(gate.bias);
   for (int b = 0; b < sizes_.batches; ++b, values += cells) {
@@ -155,7 +155,7 @@ void LstmLayer::Normalize(const LstmGate& gate, float* values) const {
     const float mean = sum / static_cast<float>(cells);
     for (int c = 0; c < cells; ++c) squares += (values[c] - mean) * (values[c] - mean);
     const float variance = squares / static_cast<float>(cells);
-    const float inverse = 1.0f / std::sqrt(variance + kLeastVariance);
+    const float inverse = 1.0f / std::sqrt(variance + kMinVariance);
     for (int c = 0; c < cells; ++c) {
       values[c] = (values[c] - mean) * inverse * coefficients[c] + bias[c];
     }
@@ -262,7 +262,7 @@ TfLiteStatus LstmLayer::MakeStep(TfLiteContext* context, const LstmCell& cell,
                   &quantized->state, &out->state));
   // For sparse recurrent weights TensorFlow Lite scales the state by the input's scales.
   if (gate.recurrent->sparsity != nullptr && out->input.quantized != nullptr) {
-    quantized->state.TakeScales(quantized->input);
+    quantized->state.UseScales(quantized->input);
   }
   return kTfLiteOk;
 }

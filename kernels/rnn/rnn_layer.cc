@@ -78,16 +78,16 @@ size_t RnnLayer::ValuesOfScratch() const {
 }
 
 size_t RnnLayer::ScratchBytes(int workers) const {
-  size_t most = 0, quantized = 0;
+  size_t max_bytes = 0, quantized = 0;
   for (const RecurrentMatrix* matrix : {&input_, &auxiliary_, &recurrent_}) {
-    most = std::max(most, matrix->ScratchBytes(workers));
+    max_bytes = std::max(max_bytes, matrix->ScratchBytes(workers));
   }
   if (hybrid_) {
     for (int depth : {sizes_.inputs, sizes_.auxiliary_inputs, units_}) {
       quantized = std::max(quantized, HybridRows::ScratchBytes(sizes_.batches, depth));
     }
   }
-  return ValuesOfScratch() * sizeof(float) + quantized + most + 2 * kTensorAlignment;
+  return ValuesOfScratch() * sizeof(float) + quantized + max_bytes + 2 * kTensorAlignment;
 }
 
 // ---- Steps ------------------------------------------------------------------------------------

@@ -42,12 +42,13 @@ SequenceOf<T> VectorsAt(T* first, const SequenceShape& shape, int depth, bool ti
 
 // Returns the vectors of a step as contiguous rows: in place, or copied to the buffer.
 template <typename T>
-const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, int step, T* room) {
+const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, int step,
+                    T* buffer) {
   if (batches <= 1 || vectors.batch_stride == depth) return vectors.at(0, step);
   for (int b = 0; b < batches; ++b) {
-    std::copy_n(vectors.at(b, step), depth, room + int64_t{b} * depth);
+    std::copy_n(vectors.at(b, step), depth, buffer + int64_t{b} * depth);
   }
-  return room;
+  return buffer;
 }
 
 // Copies rows of `depth` values to the vectors of a step.

@@ -131,7 +131,7 @@ TfLiteStatus PackSvdf(TfLiteContext* context, TfLiteNode* node) {
 // Drops the oldest feature of every filter and appends a new one: state [rows][memory], features
 // [rows].
 template <typename T>
-void Remember(const T* features, int64_t rows, int memory, T* state) {
+void AppendFeatures(const T* features, int64_t rows, int memory, T* state) {
   if (memory == 0) return;
   for (int64_t row = 0; row < rows; ++row, state += memory) {
     std::memmove(state, state + 1, static_cast<size_t>(memory - 1) * sizeof(T));
@@ -170,7 +170,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node, SvdfData* data)
                              &quantized, &vectors));
   DEPUTY_TRY(data->features.AddTo(context, weights, vectors, sums + features, sums));
   float* state = Data<float>(Input(context, node, kState));
-  Remember(sums, features, data->memory, state);
+  AppendFeatures(sums, features, data->memory, state);
   float* out = Data<float>(Output(context, node, 0));
   for (int64_t i = 0; i < int64_t{data->batches} * data->units; ++i) {
     const int64_t unit = i % data->units;
@@ -206,7 +206,7 @@ TfLiteStatus EvalInteger(TfLiteContext* context, TfLiteNode* node, SvdfData* dat
   int8_t* out = Data<int8_t>(Output(context, node, 0));
   for (int b = 0; b < data->batches; ++b, input += data->inputs) {
     ComputeFeatures(*data, input, Data<int8_t>(weights), scratch.as<int16_t>());
-    Remember(scratch.as<int16_t>(), data->filters, data->memory, state);
+    AppendFeatures(scratch.as<int16_t>(), data->filters, data->memory, state);
     for (int64_t unit = 0; unit < data->units; ++unit) {
       int32_t sum = bias == nullptr ? 0 : Data<int32_t>(bias)[unit];
       for (int r = 0; r < data->rank; ++r, state += data->memory) {

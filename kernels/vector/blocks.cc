@@ -9,7 +9,7 @@ namespace deputy {
 namespace {
 
 // bytes: elements of 8 bytes in a block of the narrowest elements
-constexpr int kMostBlock = 8 * kBlockBytes;
+constexpr int kMaxBlock = 8 * kBlockBytes;
 
 // Copies few bytes, for which a memcpy call would take longer.
 inline void CopyFew(const char* in, int bytes, char* out) {
@@ -25,29 +25,29 @@ inline void CopyFew(const char* in, int bytes, char* out) {
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop) {
   if (count <= 0) return;  // data may be null if there are no elements
-  BlockStream streams[kMostInputs];
+  BlockStream streams[kMaxInputs];
   for (size_t i = 0; i < inputs.size(); ++i) {
     streams[i] = {inputs[i].elements, inputs[i].moves || count == 1};
   }
   const int64_t blocks = count >> block_shift, elements = blocks << block_shift;
   char* to = static_cast<char*>(out);
   if (blocks > 0) loop(function, streams, to, blocks);
-  const int rest = static_cast<int>(count - elements), block = 1 << block_shift;
-  if (rest == 0) return;
-  alignas(kBlockBytes) char own[kMostInputs][kMostBlock];
+  const int remainder = static_cast<int>(count - elements), block = 1 << block_shift;
+  if (remainder == 0) return;
+  alignas(kBlockBytes) char own[kMaxInputs][kMaxBlock];
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!streams[i].moves) continue;
     for (int zero = 0; zero < block * inputs[i].bytes; zero += kBlockBytes) {
       std::memset(own[i] + zero, 0, kBlockBytes);
     }
     CopyFew(static_cast<const char*>(streams[i].first) + elements * inputs[i].bytes,
-            rest * inputs[i].bytes, own[i]);
+            remainder * inputs[i].bytes, own[i]);
     streams[i].first = own[i];
   }
   to += elements * out_bytes;
-  alignas(kBlockBytes) char result[kMostBlock];
+  alignas(kBlockBytes) char result[kMaxBlock];
   loop(function, streams, result, 1);
-  CopyFew(result, rest * out_bytes, to);
+  CopyFew(result, remainder * out_bytes, to);
 }
 
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
@@ -55,8 +55,8 @@ void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, 
   if (count <= 0) return;  // data may be null if there are no elements
   constexpr int kBlocks = 8;
   const int64_t chunk = std::min<int64_t>(count, int64_t{kBlocks} << block_shift);
-  alignas(kBlockBytes) char repeated[kMostInputs][kBlocks * kMostBlock];
-  BlockInput here[kMostInputs];
+  alignas(kBlockBytes) char repeated[kMaxInputs][kBlocks * kMaxBlock];
+  BlockInput here[kMaxInputs];
   for (size_t i = 0; i < inputs.size(); ++i) {
     here[i] = inputs[i];
     if (inputs[i].moves) continue;

@@ -29,7 +29,7 @@ using BlockLoop = void (*)(const void* function, const BlockStream* inputs, char
                            int64_t blocks);
 
 inline constexpr int kBlockBytes = 64;  // bytes of the narrowest elements in a block
-inline constexpr int kMostInputs = 3;
+inline constexpr int kMaxInputs = 3;
 
 // log2 of the number of elements per block, for narrowest elements of 1, 2, 4 or more bytes; see
 // RunBlocks.
@@ -37,7 +37,7 @@ constexpr int BlockShift(size_t narrowest_bytes) {
   return narrowest_bytes == 1 ? 6 : narrowest_bytes == 2 ? 5 : narrowest_bytes == 4 ? 4 : 3;
 }
 
-// Runs `loop` for `count` elements of up to kMostInputs inputs and an output, which may be one of
+// Runs `loop` for `count` elements of up to kMaxInputs inputs and an output, which may be one of
 // them. Blocks have 2^block_shift elements; elements have at most 8 bytes.
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop);

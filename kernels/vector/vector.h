@@ -170,7 +170,7 @@ using CastLoops =
           FromTo<int8_t, int16_t>, FromTo<uint8_t, int16_t>, FromTo<int16_t, int8_t>>;
 
 template <typename T>
-using TruthLoop = void (*)(const T* in, int64_t count, uint8_t* out);
+using BoolLoop = void (*)(const T* in, int64_t count, uint8_t* out);
 
 // Quantisation parameters: real = scale * (quantised - zero_point). The zero point fits in int16.
 struct StepScale {
@@ -211,7 +211,7 @@ using FixedLoop = void (*)(const T* in, int64_t count, const FixedScale& scale, 
 // Piecewise linear function of int16 with two segments that meet at the zero point. With x less its
 // zero point, out = clamp((x >= 0 ? x * above : sign_out * ((sign_in * x) * below)) + zero_out),
 // rounded as by Multiply().
-struct FixedBend {
+struct FixedPiecewise {
   int32_t zero_in, zero_out;
   FixedMultiplier above, below;
   int32_t sign_in, sign_out;  // 1 or -1
@@ -248,7 +248,7 @@ using SumFolds =
 using ProductFolds = Loops<FoldsOf, FromTo<float>, FromTo<int32_t>, FromTo<int64_t>>;
 using ExtremeFolds = Loops<FoldsOf, FromTo<float>, FromTo<int8_t>, FromTo<uint8_t>, FromTo<int16_t>,
                            FromTo<int32_t>, FromTo<int64_t>>;
-using TruthFolds = Loops<FoldsOf, FromTo<uint8_t>>;
+using LogicalFolds = Loops<FoldsOf, FromTo<uint8_t>>;
 
 // Conversion of 32-bit entries to bytes: the entry less the subtrahend, divided by 2^bits (bits >=
 // 1) to nearest with ties away from zero. Results of 0 or more become 255, results of -255 or less
@@ -302,7 +302,7 @@ using FindLoops = Loops<FindLoop, float, int8_t, uint8_t, int16_t, int32_t, int6
 // For each row of `count` values (at least 1, fewer than 2^31) returns the index of the first best
 // value: a later value must beat it.
 template <typename T>
-using BestLoop = void (*)(const T* in, int64_t rows, int64_t count, int32_t* places);
+using BestLoop = void (*)(const T* in, int64_t rows, int64_t count, int32_t* indices);
 using BestLoops = Loops<BestLoop, float, int8_t, uint8_t, int32_t>;
 
 // Sets best[i] = in[i] and at[i] = row if in[i] beats best[i].
@@ -317,7 +317,7 @@ struct VectorKernels {
   ProductFolds product;
   ExtremeFolds max, min;
   // 1 if any byte, or every byte, is nonzero.
-  TruthFolds any, every;
+  LogicalFolds any, every;
   void (*max_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*average_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*max_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
@@ -327,8 +327,8 @@ struct VectorKernels {
   void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
   BlendLoops blend;
   FindLoops find_above;
-  BestLoops place_of_largest, place_of_smallest;
-  KeepLoops keep_largest, keep_smallest;
+  BestLoops index_of_max, index_of_min;
+  KeepLoops keep_max, keep_min;
   MapF32 relu = nullptr;        // max(x, 0)
   MapF32 relu_up_to = nullptr;  // clamp to [0, parameter]; NaN passes through
   MapF32 clamp = nullptr;       // clamp to [-parameter, parameter]; NaN passes through
@@ -351,7 +351,8 @@ struct VectorKernels {
   Loops<MapLoop, int16_t, int32_t> absolute;  // the minimum is unchanged
   Loops<MapLoop, int8_t, int16_t, int32_t, int64_t> opposite;
   Loops<MapLoop, float, int32_t> sign;  // -1, 0 or 1; NaN stays NaN
-  void (*bend_s16)(const int16_t* in, int64_t count, const FixedBend& bend, int16_t* out) = nullptr;
+  void (*piecewise_s16)(const int16_t* in, int64_t count, const FixedPiecewise& bend,
+                        int16_t* out) = nullptr;
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
   CastLoops cast;
   MapS16 look_up_s16 = nullptr;
@@ -361,7 +362,7 @@ struct VectorKernels {
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
                     int16_t* out) = nullptr;
   // 1 for all values except 0.
-  Loops<TruthLoop, float, int8_t, int16_t, int32_t, int64_t> truth;
+  Loops<BoolLoop, float, int8_t, int16_t, int32_t, int64_t> to_bool;
   Loops<QuantizeLoop, int8_t, uint8_t, int16_t> quantize;
   Loops<DequantizeLoop, int8_t, uint8_t, int16_t> dequantize;
   RescaleLoops rescale;
