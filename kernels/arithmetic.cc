@@ -129,7 +129,7 @@ enum class Steps { kPlain, kScaled, kShifted };
 struct ArithmeticData {
   BroadcastPlan plan;
   FloatRange float_range;
-  IntRange int_range;  // of quantised outputs
+  IntRange int_range;  // activation of quantised outputs
   Steps steps = Steps::kPlain;
   int shift[2] = {0, 0};  // kShifted: number of bits by which each input is shifted right
 };
@@ -189,7 +189,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, a, Operator::kTypes | kQuantizedTypes | kComplexTypes<Operator>));
   if (a->type == kTfLiteComplex64 && params.activation != kTfLiteActNone) {
-    return TensorError(context, a, "expected real numbers for the fused activation");
+    return TensorError(context, a, "expected a real type with a fused activation");
   }
   DEPUTY_TRY(CheckSameType(context, b, a));
   output->type = a->type;

@@ -78,7 +78,7 @@ TfLiteStatus EvalSpectrogram(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(output) == 0) return kTfLiteOk;
   const int64_t length = TransformLength(data), channels = Dim(input, 1);
   DEPUTY_TRY(
-      CheckContainerSize(context, output, length, 2 * sizeof(Complex), "numbers of a transform"));
+      CheckContainerSize(context, output, length, 2 * sizeof(Complex), "values of a transform"));
   const Fourier fourier(length);
   const std::vector<double> window = HannWindow(data.window_size);
   std::vector<Complex> values(static_cast<size_t>(length));
@@ -106,7 +106,7 @@ TfLiteStatus EvalSpectrogram(TfLiteContext* context, TfLiteNode* node) {
 
 struct MfccData {
   bool is_map = false;
-  float upper_limit = 0, lower_limit = 0;  // in hertz
+  float upper_limit = 0, lower_limit = 0;  // frequencies in hertz
   int bands = 0, coefficients = 0;
 };
 
@@ -162,7 +162,7 @@ TfLiteStatus CheckMfcc(TfLiteContext* context, const TfLiteNode* node) {
   }
   const int64_t numbers = int64_t{data.coefficients} * data.bands + 2 * int64_t{data.bands} +
                           2 * int64_t{Dim(input, 2)};
-  return CheckContainerSize(context, input, numbers, sizeof(double), "numbers of a filter bank");
+  return CheckContainerSize(context, input, numbers, sizeof(double), "values of a filter bank");
 }
 
 // Bands of equal width on the mel scale. Each is a triangle that overlaps half of each neighbour: a

@@ -284,7 +284,7 @@ TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
 struct SelectData {
   struct Axis {
     int64_t extent = 1;
-    int64_t step[3] = {0, 0, 0};  // of condition, x and y, in elements
+    int64_t step[3] = {0, 0, 0};  // strides of condition, x and y, in elements
   };
   std::array<Axis, kMaxRank> axes;
   int rank = 0;
@@ -379,7 +379,7 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   if (Rank(inputs[0]) > 1 ||
       (Rank(inputs[0]) == 1 && (Rank(inputs[1]) == 0 || Dim(inputs[0], 0) != Dim(inputs[1], 0)))) {
     return TensorError(context, inputs[0],
-                       "expected a scalar, one truth per row, or the shape of tensor %d",
+                       "expected a scalar, one condition per row, or the shape of tensor %d",
                        static_cast<int>(inputs[1] - context->tensors));
   }
   PlanRows(inputs[0], inputs[1], &data);

@@ -70,7 +70,7 @@ CallableSubgraph* FindCallee(TfLiteContext* context, int index, const char* what
                              size_t outputs) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime == nullptr) {
-    KernelError(context, "control flow needs the context of its own interpreter");
+    KernelError(context, "control flow is only supported in Deputy's own interpreter");
     return nullptr;
   }
   CallableSubgraph* callee = runtime->FindSubgraph(index);
@@ -109,7 +109,7 @@ TfLiteStatus CopyOutput(TfLiteContext* context, const TfLiteNode* node, int n,
   TfLiteTensor* output = Output(context, node, n);
   if (output == nullptr) return kTfLiteOk;
   if (value.type == kTfLiteNoType || value.type != output->type) {
-    return TensorError(context, output, "the subgraph's output %d has another type", n);
+    return TensorError(context, output, "the type of the subgraph's output %d differs", n);
   }
   // The body may have produced another shape than prepare expected.
   if (output->allocation_type == kTfLiteArenaRw && !std::ranges::equal(Dims(output), value.dims)) {
@@ -338,7 +338,8 @@ class LoopValues {
       const CallInput made = ViewOf(body->output(n));
       const bool fits = made.type == values_[n].type || values_[n].type == kTfLiteNoType;
       if (!fits || (made.data == nullptr && made.bytes > 0)) {
-        return KernelError(context, "the body's output %zu is not of its input's type", n);
+        return KernelError(context, "the type of the body's output %zu differs from its input's",
+                           n);
       }
       kept_[n].bytes.assign(made.data, made.data + made.bytes);
       kept_[n].dims.assign(made.dims.begin(), made.dims.end());

@@ -70,7 +70,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const int64_t width = OutputExtent(data.params.padding, Dim(tensors.input, 2),
                                      Dim(tensors.weights, 2), data.params.stride_width);
   if (height > (1 << 30) || width > (1 << 30)) {
-    return TensorError(context, tensors.output, "its picture would be %lld x %lld",
+    return TensorError(context, tensors.output, "its height and width would be %lld x %lld",
                        static_cast<long long>(height), static_cast<long long>(width));
   }
   const int dims[] = {Dim(tensors.input, 0), static_cast<int>(height), static_cast<int>(width),

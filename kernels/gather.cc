@@ -189,7 +189,7 @@ TfLiteStatus EvalGatherNd(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* indices = Input(context, node, 1);
   const int depth = LastDim(indices);
   if (ElementCount(input) == 0 && ElementCount(indices) > 0) {
-    return TensorError(context, input, "expected elements to pick from, found none");
+    return TensorError(context, input, "expected 1 element or more, found none");
   }
   // Empty slices may be arbitrarily many and need no offsets; an empty string tensor still needs
   // its header.

@@ -188,8 +188,8 @@ TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
           const int64_t x = data.x.Start(ix) + tap % data.x.filter;
           if (y < 0 || y >= data.y.output || x < 0 || x >= data.x.output) {
             return TensorError(context, output,
-                               "expected a place in it for window %d, %d, found %lld, %lld", iy, ix,
-                               static_cast<long long>(y), static_cast<long long>(x));
+                               "expected a position inside it for window %d, %d, found %lld, %lld",
+                               iy, ix, static_cast<long long>(y), static_cast<long long>(x));
           }
           out[((batch * data.y.output + y) * data.x.output + x) * channels + channel] = *in;
         }

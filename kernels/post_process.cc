@@ -64,11 +64,12 @@ TfLiteStatus CheckTensors(TfLiteContext* context, const TfLiteNode* node, int cl
   DEPUTY_TRY(CheckDim(context, anchors, 0, Dim(boxes, 1)));
   DEPUTY_TRY(CheckDim(context, anchors, 1, 4));
   if (Dim(boxes, 2) < 4) {
-    return TensorError(context, boxes, "expected 4 numbers a box, found %d", Dim(boxes, 2));
+    return TensorError(context, boxes, "expected 4 values per box, found %d", Dim(boxes, 2));
   }
   if (Dim(scores, 2) != classes && int64_t{Dim(scores, 2)} != int64_t{classes} + 1) {
-    return TensorError(context, scores, "expected %d classes, and a background or none, found %d",
-                       classes, Dim(scores, 2));
+    return TensorError(context, scores,
+                       "expected %d classes, optionally with a background, found %d", classes,
+                       Dim(scores, 2));
   }
   return kTfLiteOk;
 }
@@ -105,7 +106,7 @@ TfLiteStatus DecodeBoxes(TfLiteContext* context, const TfLiteNode* node,
   for (int64_t i = 0; i < Dim(boxes, 1); ++i) {
     const Corners box = Decode(boxes, Input(context, node, 2), scale, i);
     if (box.low_y > box.high_y || box.low_x > box.high_x) {
-      return TensorError(context, boxes, "expected boxes of no negative size, found box %lld",
+      return TensorError(context, boxes, "expected boxes with sizes of 0 or more, found box %lld",
                          static_cast<long long>(i));
     }
     out->push_back(box);

@@ -133,7 +133,7 @@ TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, con
 // ---- Prepare ----------------------------------------------------------------------------------
 
 struct QuantizeData {
-  Slices slices;      // of the quantised tensor
+  Slices slices;      // scales of the quantised tensor
   bool done = false;  // the constant result is available
 };
 

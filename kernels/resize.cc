@@ -89,7 +89,7 @@ TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   return Prepare<kBilinearTypes, 1>(context, node);
 }
 
-// First part of invoke. An image without pixels has no result.
+// Common beginning of invoke. Fails if the output has elements but the input has none.
 template <int min_extent>
 TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<min_extent>(context, node));

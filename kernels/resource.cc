@@ -44,7 +44,7 @@ constexpr uint32_t kEntryTypes = kInt64Bit | kStringBit;
 Resources* FindResources(TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime != nullptr) return &runtime->resources();
-  KernelError(context, "variables and tables need the context of their own interpreter");
+  KernelError(context, "variables and tables are only supported in Deputy's own interpreter");
   return nullptr;
 }
 
@@ -72,7 +72,7 @@ TfLiteStatus PrepareHandle(TfLiteContext* context, TfLiteNode* node, int rank) {
   TfLiteTensor* handle = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, handle, kHandleTypes));
   TfLiteIntArray* dims = TfLiteIntArrayCreate(rank);
-  if (dims == nullptr) return TensorError(context, handle, "no memory for its shape");
+  if (dims == nullptr) return TensorError(context, handle, "out of memory for its shape");
   for (int i = 0; i < rank; ++i) dims->data[i] = 1;
   TfLiteIntArrayFree(handle->dims);
   handle->dims = dims;
@@ -125,7 +125,7 @@ TfLiteStatus EvalReadVariable(TfLiteContext* context, TfLiteNode* node) {
     DEPUTY_TRY(TfLiteTensorRealloc(variable->bytes, value));
   }
   if (value->bytes != variable->bytes) {
-    return TensorError(context, value, "expected the %zu bytes of variable %d, found room for %zu",
+    return TensorError(context, value, "expected space for the %zu bytes of variable %d, found %zu",
                        variable->bytes, id, value->bytes);
   }
   if (value->bytes > 0) memcpy(value->data.raw, variable->data.data(), value->bytes);
@@ -145,7 +145,7 @@ TfLiteStatus EvalAssignVariable(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* value = Input(context, node, 1);
   const std::span<const char> bytes(value->data.raw, value->bytes);
   if (!resources->Assign(id, value->type, Dims(value), bytes, LimitsOf(context))) {
-    return TensorError(context, value, "no memory to keep its %zu bytes in variable %d",
+    return TensorError(context, value, "out of memory for its %zu bytes in variable %d",
                        value->bytes, id);
   }
   return kTfLiteOk;
@@ -174,7 +174,7 @@ TfLiteStatus EvalHashtable(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteHashtableParams>(node);
   const int32_t id = params.table_id;
   if (!resources->CreateTable(id, params.key_dtype, params.value_dtype, LimitsOf(context))) {
-    return KernelError(context, "no room for table %d", id);
+    return KernelError(context, "cannot create table %d: too many tables", id);
   }
   memcpy(Output(context, node, 0)->data.raw, &id, sizeof id);
   return kTfLiteOk;
@@ -291,7 +291,7 @@ TfLiteStatus EvalHashtableImport(TfLiteContext* context, TfLiteNode* node) {
   if (RuntimeOf(context)->resources().FillTable(id, std::move(filled), LimitsOf(context))) {
     return kTfLiteOk;
   }
-  return TensorError(context, keys, "no memory to keep its %zu entries in table %d", strings.size(),
+  return TensorError(context, keys, "out of memory for its %zu entries in table %d", strings.size(),
                      id);
 }
 

@@ -127,7 +127,7 @@ constexpr int kAuxiliaryInput = 9;
 struct BothCells {
   RnnCell forward, backward;
   const TfLiteTensor *input, *backward_input;
-  const TfLiteTensor* auxiliary;  // null: no weights for it
+  const TfLiteTensor* auxiliary;  // null if it has no weights
 };
 
 BothCells ReadBothCells(TfLiteContext* context, const TfLiteNode* node) {

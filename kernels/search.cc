@@ -226,7 +226,8 @@ TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, input, "expected 1 dimension or more, found 0");
   }
   if (indices->type == kTfLiteInt16 && LastDim(input) > 32768) {
-    return TensorError(context, indices, "its int16 cannot number %d elements", LastDim(input));
+    return TensorError(context, indices, "int16 indices cannot address %d elements",
+                       LastDim(input));
   }
   if (IsKnown(count)) return ResizeTop(context, node);
   MakeDynamic(Output(context, node, 0));
@@ -454,7 +455,7 @@ TfLiteStatus PrepareBucketize(TfLiteContext* context, TfLiteNode* node) {
   const std::span<const float> boundaries = Boundaries(node);
   DEPUTY_TRY(CheckType(context, input, kBucketizeBits));
   if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
-    return KernelError(context, "boundaries: expected rising numbers");
+    return KernelError(context, "boundaries: expected ascending values");
   }
   Output(context, node, 0)->type = kTfLiteInt32;
   return ResizeLike(context, Output(context, node, 0), input);

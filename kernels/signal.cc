@@ -152,7 +152,7 @@ TfLiteStatus EvalRfft(TfLiteContext* context, TfLiteNode* node) {
   const int64_t height = IntegerAt(lengths, 0), width = IntegerAt(lengths, 1);
   const int64_t half = width / 2 + 1;
   DEPUTY_TRY(CheckContainerSize(context, output, height * half + 2 * (height + width),
-                                sizeof(Complex), "numbers to work with"));
+                                sizeof(Complex), "working values"));
   RealTransform transform(height, width);
   const auto outer = static_cast<size_t>(Rank(input) - 2);
   const int64_t in_height = Dim(input, Rank(input) - 2), in_width = LastDim(input);

@@ -506,7 +506,8 @@ TfLiteStatus FindCombination(TfLiteContext* context, int subgraph, Combination* 
       *out_combination = Combination::kMinimum;
       return kTfLiteOk;
     default:
-      return KernelError(context, "subgraph %d: expected a sum, a product or an extreme", subgraph);
+      return KernelError(context, "subgraph %d: expected a sum, a product, a maximum or a minimum",
+                         subgraph);
   }
 }
 

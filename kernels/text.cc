@@ -116,12 +116,12 @@ TfLiteStatus EvalSkipGram(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
   std::vector<std::string_view> texts;
   DEPUTY_TRY(ReadStrings(context, input, &texts));
-  if (texts.empty()) return TensorError(context, input, "expected a text, found none");
+  if (texts.empty()) return TensorError(context, input, "expected a string, found none");
   std::vector<std::string> grams;
   SkipGrams skip_grams(ParamsOf<TfLiteSkipGramParams>(node), SplitWords(texts[0]),
                        LimitsOf(context).max_block_bytes);
   if (!skip_grams.Collect(&grams) || grams.size() > INT32_MAX) {
-    return TensorError(context, output, "no memory for so many n-grams");
+    return TensorError(context, output, "the n-grams exceed the memory limit");
   }
   const int count = static_cast<int>(grams.size());
   DEPUTY_TRY(ResizeTo(context, output, {&count, 1}));

@@ -318,9 +318,10 @@ TfLiteStatus CheckNotNegative(TfLiteContext* context, const TfLiteTensor* input)
   const int32_t zero_point = input->params.zero_point;
   for (int64_t i = 0; i < count; ++i) {
     if (values[i] < zero_point) {
-      return TensorError(context, input,
-                         "expected no negative number, found step %d below zero point %d",
-                         values[i], zero_point);
+      return TensorError(
+          context, input,
+          "expected no negative values, found quantised value %d below zero point %d", values[i],
+          zero_point);
     }
   }
   return kTfLiteOk;

@@ -259,8 +259,8 @@ TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWind
     if (found == code || found == stablehlo_code) return kTfLiteOk;
   }
   return KernelError(context,
-                     "subgraph %d: expected a sum, a product, an extreme, AND or OR, found "
-                     "operator %d",
+                     "subgraph %d: expected a sum, a product, a maximum, a minimum, AND or OR, "
+                     "found operator %d",
                      subgraph, found);
 }
 
@@ -298,7 +298,7 @@ TfLiteStatus PlanPaddedInput(TfLiteContext* context, const TfLiteNode* node, Pad
                                            params.window_dilations[i]};
   }
   if (is_padded && std::ranges::count(out->dims(), 0) > 0) {
-    return TensorError(context, input, "expected a padding that leaves something of it");
+    return TensorError(context, input, "expected a padding that leaves at least one element");
   }
   return kTfLiteOk;
 }

@@ -318,7 +318,8 @@ TEST(Resize, keeps_its_notes_within_the_limits) {
                                   });
       ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
       EXPECT_EQ(interpreter.Invoke(), fits ? kTfLiteOk : kTfLiteError);
-      EXPECT_EQ(interpreter.log().find("no memory for 32768 columns") == std::string::npos, fits)
+      EXPECT_EQ(interpreter.log().find("out of memory for 32768 columns") == std::string::npos,
+                fits)
           << interpreter.log();
     }
   }

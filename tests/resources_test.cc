@@ -254,7 +254,7 @@ TEST(Variables, a_value_of_another_size_is_refused) {
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_THAT(t.log(),
-              HasSubstr("tensor 1 'y': expected the 8 bytes of variable 0, found room for 36"));
+              HasSubstr("tensor 1 'y': expected space for the 8 bytes of variable 0, found 36"));
 }
 
 // ---- CALL_ONCE ---------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, 
                             std::vector<std::string_view>* out) {
   DEPUTY_TRY(CheckContainerSize(context, tensor, count, sizeof(std::string_view), "strings"));
   if (count >= INT32_MAX / 4) {
-    return TensorError(context, tensor, "no memory for %lld strings",
+    return TensorError(context, tensor, "out of memory for %lld strings",
                        static_cast<long long>(count));
   }
   out->resize(static_cast<size_t>(count));
@@ -59,7 +59,7 @@ TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
   for (std::string_view text : strings) size += text.size();
   if (size > INT32_MAX || size > LimitsOf(context).max_block_bytes ||
       TfLiteTensorRealloc(size, tensor) != kTfLiteOk) {
-    return TensorError(context, tensor, "no memory for %zu bytes of strings", size);
+    return TensorError(context, tensor, "out of memory for %zu bytes of strings", size);
   }
   char* bytes = tensor->data.raw;
   const auto put = [bytes](size_t index, size_t value) {
@@ -142,7 +142,7 @@ TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* 
 TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to) {
   if (to->type == kTfLiteString && (from->bytes > LimitsOf(context).max_block_bytes ||
                                     TfLiteTensorRealloc(from->bytes, to) != kTfLiteOk)) {
-    return TensorError(context, to, "no memory for %zu bytes", from->bytes);
+    return TensorError(context, to, "out of memory for %zu bytes", from->bytes);
   }
   if (to->bytes != from->bytes) {
     return TensorError(context, to, "expected %zu bytes, found %zu", from->bytes, to->bytes);

@@ -212,7 +212,8 @@ TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tens
       total <= LimitsOf(context).max_block_bytes) {
     return kTfLiteOk;
   }
-  return TensorError(context, tensor, "no memory for %lld %s", static_cast<long long>(count), what);
+  return TensorError(context, tensor, "out of memory for %lld %s", static_cast<long long>(count),
+                     what);
 }
 
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max) {
@@ -235,7 +236,7 @@ bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max) {
 }
 
 TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor) {
-  return TensorError(context, tensor, "found type %s, which this operator does not take",
+  return TensorError(context, tensor, "found type %s, which this operator does not support",
                      TfLiteTypeGetName(tensor->type));
 }
 

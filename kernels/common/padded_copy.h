@@ -15,7 +15,7 @@ namespace deputy {
 // Mapping along one axis: input element i, for first <= i < last, is copied to output position
 // margin + i * step.
 struct PaddedAxis {
-  int64_t extent = 0;  // of the output
+  int64_t extent = 0;  // extent of the output
   int64_t margin = 0, step = 1, first = 0, last = 0;
 };
 

@@ -72,7 +72,7 @@ inline TfLiteStatus ComputeWindows(TfLiteContext* context, TfLitePadding padding
   const int64_t total = (output - 1) * axis->stride + reach - axis->input;
   const int64_t before = padding == kTfLitePaddingSame ? std::max<int64_t>(total, 0) / 2 : 0;
   if (before > std::numeric_limits<int>::max()) {
-    return KernelError(context, "%s: the filter reaches too far", what);
+    return KernelError(context, "%s: the dilated filter is too large", what);
   }
   axis->output = static_cast<int>(output);
   axis->before = static_cast<int>(before);

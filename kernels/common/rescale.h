@@ -20,8 +20,10 @@ namespace deputy {
 
 // Selects the tensors of a node that are rescaled.
 struct MoveScales {
-  uint32_t inputs = 0;  // bit i: input i is brought to the scale of output 0 before the kernel runs
-  int source = -1;      // else outputs are brought from this input's scale to their own afterwards
+  // bit i: input i is rescaled to the scale of output 0 before the kernel runs
+  uint32_t inputs = 0;
+  // otherwise outputs are rescaled after the kernel from this input's scale to their own
+  int source = -1;
 };
 
 inline constexpr uint32_t kAllInputs = UINT32_MAX;
@@ -58,7 +60,8 @@ class Rescaler {
   double factor_, zero_from_, zero_to_;
 };
 
-// `count` values of `from`, at `in`, as steps of `to`, at `out`, which may be `in`.
+// Rescales `count` values at `in` from the quantisation of `from` to that of `to`, and writes them
+// to `out`, which may alias `in`.
 void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
                   const void* in, int64_t count, void* out);
 

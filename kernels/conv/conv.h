@@ -111,7 +111,7 @@ struct ConvData {
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
-  bool allows_bf16 = false;      // float32
+  bool allows_bf16 = false;      // float32: bfloat16 is allowed
   Bf16Layer bf16;                // pointwise convolutions
   Bf16Weights bf16_filter;       // other convolutions
   PackedConstant int8_parts;     // depthwise uint8: ConvShape::filter_parts int8 filters

@@ -117,7 +117,7 @@ struct Job {
   const float* input;
   const uint16_t* zeros;
   float* out;
-  const EpilogueF32* epilogue;  // of the whole output; null: none
+  const EpilogueF32* epilogue;  // for the whole output; null: none
 };
 
 class Task {
@@ -293,7 +293,7 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
   ScratchLayout offsets;
   Scratch scratch;
   if (!offsets.Make(shape, cpu, plan, threads) || !scratch.Acquire(context, offsets.total)) {
-    return TensorError(context, tensors.filter, "out of memory for the rows it meets");
+    return TensorError(context, tensors.filter, "out of memory for its input rows");
   }
   const int columns = shape.output_channels / shape.groups;
   const Job job = {shape,

@@ -33,8 +33,8 @@ struct WindowImage {
   bool by_pixels = false;  // blocks of pixels are copied just before they are multiplied
   int height = 0, width = 0;
   int64_t value_bytes = 1;
-  int64_t row_bytes = 0;  // of the image
-  size_t bytes = 0;       // of the copy of all batches
+  int64_t row_bytes = 0;  // bytes per image row
+  size_t bytes = 0;       // size of the copy of all batches
   int part_depth = 0;     // padded to whole runs
 
   WindowImage(const ConvShape& shape, const GemmS8Kernels& kernels) {

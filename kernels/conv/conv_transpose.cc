@@ -56,7 +56,7 @@ TfLiteStatus ComputeAxis(TfLiteContext* context, TfLitePadding padding, const ch
           ? (int64_t{axis->output} + axis->stride - 1) / axis->stride
           : (int64_t{axis->output} + axis->stride - axis->filter) / axis->stride;
   if (windows != axis->input) {
-    return KernelError(context, "%s: an output of %d wants an input of %lld, found %d", what,
+    return KernelError(context, "%s: an output of %d requires an input of %lld, found %d", what,
                        axis->output, static_cast<long long>(windows), axis->input);
   }
   const int64_t total = (windows - 1) * axis->stride + axis->filter - axis->output;

@@ -43,7 +43,7 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
 // tile of outputs, and a window's patch. Plane strides are a power of two plus a cache line, to
 // avoid conflicts in the cache.
 struct ScratchLayout {
-  size_t input_stride, panel_stride, product_stride;  // of planes, in values
+  size_t input_stride, panel_stride, product_stride;  // strides between planes, in values
   size_t zeros, inputs, workers, products, values, patch, worker_bytes, total;
 
   ScratchLayout(const ConvShape& shape, const WinogradPlan& plan, int threads) {

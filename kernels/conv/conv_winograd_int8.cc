@@ -33,7 +33,7 @@ bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu)
 // products, two lines of sums, and a requantised line before its addend. Plane strides are a power
 // of two plus a cache line, to avoid conflicts in the cache.
 struct ScratchLayout {
-  size_t input_stride, panel_stride, product_stride;  // of planes, in values
+  size_t input_stride, panel_stride, product_stride;  // strides between planes, in values
   size_t zeros, inputs, workers, products, sums, made, worker_bytes, total;
 
   ScratchLayout(const ConvShape& shape, const WinogradPlan& plan, int threads) {

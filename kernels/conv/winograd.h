@@ -33,7 +33,7 @@ inline bool HasWinogradWindows(const ConvShape& shape) {
 // The tiles of an output, `size` pixels along each side.
 struct WinogradTiles {
   int size, rows, columns;
-  int64_t count;  // of all batches
+  int64_t count;  // number of tiles in all batches
 
   WinogradTiles(const ConvShape& shape, int tile_size)
       : size(tile_size),
@@ -81,8 +81,8 @@ struct WinogradPlan {
   WinogradTiles tiles;
   int group_tiles = 0;
   int panel_columns = 0, panels = 0;
-  int block_tiles = 0;  // per task that multiplies
-  int input_tiles = 0;  // per task that transforms inputs
+  int block_tiles = 0;  // tiles per task that multiplies
+  int input_tiles = 0;  // tiles per task that transforms inputs
 
   // `tile_rows`: number of rows that the product's kernel processes at once.
   WinogradPlan(const ConvShape& shape, int tile_size, int tile_rows, int columns, int threads)

@@ -36,7 +36,7 @@ struct DepthCut {
 // Two tiles of rows. A tile that would extend past the last row begins earlier and contains rows
 // that are already computed.
 struct LeftRows {
-  int first[2];    // in the job
+  int first[2];    // first rows of the tiles in the job
   int skipped[2];  // rows of each tile that are already computed
   int rows[2];
 };

@@ -63,7 +63,7 @@ class DepthRemainders {
 // A tile of up to 16 rows of a job; it may contain unrelated rows before, between and after them.
 struct LeftTile {
   TileAt at;
-  int first, rows;              // in the job
+  int first, rows;              // rows of the job
   uint8_t position[kTileRows];  // position of each of them in the tile
 };
 

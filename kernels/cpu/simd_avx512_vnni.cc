@@ -93,7 +93,7 @@ struct ColumnBlock {
   const Requantization& requantization;
   const int8_t* b;  // panels of the columns
   const int32_t* bias;
-  int8_t* out;       // for the first row
+  int8_t* out;       // output of the first row
   ptrdiff_t addend;  // offset of an output's addend
   __mmask64 exist;   // mask of a row's bytes
   bool dense;        // rows that are narrowed together are contiguous

@@ -166,8 +166,8 @@ inline void Interleave(const __m512i (&rows)[kQuad], __m512i (&quad)[kVectors]) 
 struct Source {
   const int8_t* rows[kQuad];  // null: outside the input
   const int8_t* outside;      // a pixel of zero points
-  size_t step;                // between columns
-  int width;                  // of the input
+  size_t step;                // distance between columns
+  int width;                  // width of the input
   int x;                      // the first column
   int starts[kMaxRuns];       // offset of each run, in columns
 };

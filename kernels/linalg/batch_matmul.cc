@@ -84,7 +84,7 @@ struct BatchMatMulData {
   WeightScales weight_scales;  // hybrid
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  bool allows_bf16 = false;  // float32
+  bool allows_bf16 = false;  // float32: bfloat16 is allowed
   Bf16Layer bf16;
   std::optional<FloatFactors> in_step;  // set while a row-wise fusion group runs
   Choice<BatchMatMulData, BatchTensors> choice;
@@ -541,8 +541,8 @@ TfLiteStatus PackInt8(TfLiteContext* context, BatchMatMulData* data, const Batch
 
 // Identifies a row of the product.
 struct BatchRow {
-  int64_t row;      // in the output
-  int64_t lhs_row;  // in the left operand
+  int64_t row;      // row of the output
+  int64_t lhs_row;  // row of the left operand
   int right;        // matrix of the right operand
 };
 

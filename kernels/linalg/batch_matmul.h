@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BATCH_MATMUL, listed in kernels/matmul.cc.
+// BATCH_MATMUL, listed in kernels/linalg/matmul.cc.
 #ifndef DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 #define DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 

@@ -261,7 +261,7 @@ TfLiteStatus Bf16Layer::Run(TfLiteContext* context, const CpuKernels& cpu, const
   Scratch scratch;
   if (!layout.Make(cpu, shape, ThreadCount(context)) ||
       !scratch.Acquire(context, layout.total_bytes)) {
-    return TensorError(context, weights, "out of memory for the rows it meets");
+    return TensorError(context, weights, "out of memory for its input rows");
   }
   const int padded = Bf16PaddedColumns(cpu, shape.columns);
   PadBf16Bias(bias, shape.groups, shape.columns, padded, scratch.as<float>());

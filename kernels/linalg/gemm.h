@@ -192,7 +192,7 @@ struct GemmF32 {
   const CpuKernels* cpu;
   const PackedWeights<float>* weights;
   int group, depth;
-  const float* bias;  // of the group, padded to whole panels
+  const float* bias;  // the group's bias, padded to whole panels
   float low, high;
   float* out;  // first column of the group in row 0
   size_t out_stride;
@@ -248,7 +248,7 @@ struct GemmSums {
   const CpuKernels* cpu;
   const PackedWeights<int8_t>* weights;
   int group, depth;
-  const int32_t* bias;  // of the group, padded
+  const int32_t* bias;  // the group's bias, padded
   // Zero points of every input (in its LhsEncoding) and every weight. The input's is included in
   // the bias.
   int32_t input_zero_point, weights_zero_point;

@@ -85,7 +85,7 @@ struct FullyConnectedData {
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
-  bool allows_bf16 = false;  // float32
+  bool allows_bf16 = false;  // float32: bfloat16 is allowed
   Bf16Layer bf16;
   std::optional<LayerInStep> in_step;
   Choice<FullyConnectedData, LayerTensors> choice;

@@ -110,7 +110,7 @@ TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels
   Scratch scratch;
   if (!layout.Make(cpu, shape, rows.fill != nullptr, ThreadCount(context)) ||
       !scratch.Acquire(context, layout.total_bytes)) {
-    return TensorError(context, weights, "out of memory for the rows it meets");
+    return TensorError(context, weights, "out of memory for its input rows");
   }
   const int64_t out_stride = int64_t{shape.groups} * shape.columns;
   ParallelFor(context, layout.plan.tasks, [&](int task, int worker) {
@@ -159,7 +159,7 @@ TfLiteStatus MatrixLayer::RunFloat(TfLiteContext* context, const CpuKernels& cpu
   const bool direct = rows.fill == nullptr && rows.fill_rows == nullptr;
   if (!layout.Make(cpu, shape, !direct, ThreadCount(context)) ||
       !scratch.Acquire(context, layout.total_bytes)) {
-    return TensorError(context, weights, "out of memory for the rows it meets");
+    return TensorError(context, weights, "out of memory for its input rows");
   }
   const int padded_columns = float_weights_.padded_columns();
   PadBias(bias, shape, padded_columns, scratch.as<float>());

@@ -179,7 +179,7 @@ TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const Row
   if (!memory.AcquireForWorkers(context, static_cast<size_t>(plan.block_rows * row_bytes),
                                 threads)) {
     return TensorError(context, &context->tensors[group.output],
-                       "out of memory for rows before it");
+                       "out of memory for intermediate rows");
   }
   const int64_t blocks = plan.blocks();
   ParallelFor(context, plan.tasks, [&](int task, int worker) {

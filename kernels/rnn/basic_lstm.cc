@@ -154,7 +154,7 @@ TfLiteStatus BasicLstm::RunFloat(TfLiteContext* context, const TfLiteNode* node)
   }
   Scratch scratch;
   if (!scratch.Acquire(context, Output(context, node, kSums)->bytes)) {
-    return TensorError(context, weights, "out of memory for the products with it");
+    return TensorError(context, weights, "out of memory for its products");
   }
   StepVectors vectors;
   DEPUTY_TRY(MakeStepVectors(context, weights, joined, batches_, inputs_ + cells_, false, false,
@@ -218,7 +218,8 @@ TfLiteStatus BasicLstm::Run(TfLiteContext* context, const TfLiteNode* node) {
   for (int i = 0; i < kBasicOutputs; ++i) {
     const TfLiteTensor* output = Output(context, node, i);
     // A delegate that runs this kernel does not allocate outputs without consumers.
-    if (output->data.raw == nullptr) return TensorError(context, output, "expected memory for it");
+    if (output->data.raw == nullptr)
+      return TensorError(context, output, "expected an allocated tensor, found no memory");
   }
   if (quantized_) {
     RunBytes(context, node);

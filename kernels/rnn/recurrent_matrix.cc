@@ -50,7 +50,7 @@ TfLiteStatus RecurrentMatrix::Prepare(TfLiteContext* context, const TfLiteTensor
   if (!hybrid_) return kTfLiteOk;
   DEPUTY_TRY(scales_.Prepare(context, weights, 0));
   if (!scales_.per_channel()) return kTfLiteOk;
-  return TensorError(context, weights, "expected one scale for all of it, found several");
+  return TensorError(context, weights, "expected one scale, found several");
 }
 
 TfLiteStatus RecurrentMatrix::Pack(TfLiteContext* context, const TfLiteTensor* weights) {

@@ -159,7 +159,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node, SvdfData* data)
   const int64_t features = int64_t{data->batches} * data->filters;
   Scratch scratch;
   if (!scratch.Acquire(context, FeatureBytes(*data))) {
-    return TensorError(context, weights, "out of memory for the features of its filters");
+    return TensorError(context, weights, "out of memory for its features");
   }
   float* const sums = scratch.as<float>();
   std::fill_n(sums, features, 0.0f);
@@ -199,7 +199,7 @@ TfLiteStatus EvalInteger(TfLiteContext* context, TfLiteNode* node, SvdfData* dat
   const TfLiteTensor* bias = Input(context, node, kBias);
   Scratch scratch;
   if (!scratch.Acquire(context, FeatureBytes(*data))) {
-    return TensorError(context, weights, "out of memory for the features of its filters");
+    return TensorError(context, weights, "out of memory for its features");
   }
   const int8_t* input = Data<int8_t>(Input(context, node, kValues));
   int16_t* state = Data<int16_t>(Input(context, node, kState));

@@ -14,7 +14,7 @@ namespace deputy {
 // An input of a loop. An input that does not move provides a single element for all iterations.
 struct BlockInput {
   const void* elements;
-  int bytes;  // of an element
+  int bytes;  // element size
   bool moves;
 };
 

@@ -329,7 +329,7 @@ struct VectorKernels {
   FindLoops find_above;
   BestLoops index_of_max, index_of_min;
   KeepLoops keep_max, keep_min;
-  MapF32 relu = nullptr;        // max(x, 0)
+  MapF32 relu = nullptr;        // 0 if x < 0, else x
   MapF32 relu_up_to = nullptr;  // clamp to [0, parameter]; NaN passes through
   MapF32 clamp = nullptr;       // clamp to [-parameter, parameter]; NaN passes through
   MapF32 leaky_relu = nullptr;  // x, or parameter * x if x is not above 0
@@ -406,7 +406,7 @@ struct VectorKernels {
   Loops<BinaryLoop, float, int32_t> squared_difference;
   void (*squared_difference_s8)(const BinaryRun<int32_t, int8_t>& run,
                                 const FixedSquare& square) = nullptr;
-  BinaryLoop<float> prelu_f32 = nullptr;  // a, or b * a if a is negative
+  BinaryLoop<float> prelu_f32 = nullptr;  // a if a >= 0, else b * a
   SlopeLoops prelu;
   // Maximum and minimum; the second operand if the two are unordered.
   ExtremeLoops maximum, minimum;

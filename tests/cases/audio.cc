@@ -96,7 +96,7 @@ const Mfcc kMfccs[] = {
     {{1, 3, 129}, 16000, INT32_MIN, 20, 40, 13, "expected limits of 0 or more, in order", true},
     {{1, 3, 129}, 16000, 4000, 20, 12, 13, "expected 13 bands or more, found 12", true},
     {{1, 3, 129}, 16000, 4000, 20, INT32_MIN, 13, "expected 13 bands or more", true},
-    {{1, 1, 129}, 16000, 4000, 20, 1 << 30, 1 << 20, "no memory for", true},
+    {{1, 1, 129}, 16000, 4000, 20, 1 << 30, 1 << 20, "out of memory for", true},
     {{1, 3, 129}, 16000, 4000, 20, 40, -1, "its dimension 2 would be -1"},
     {{1, 3, 129}, 16000, 4000, 20, 40, 13, "options: expected a FlexBuffers map", false, 0},
     {{1, 3, 129}, 16000, 4000, 20, 40, 13, "options: expected a FlexBuffers map", false, 3},

@@ -81,7 +81,7 @@ const Selection kSelections[] = {
     {kTfLiteBuiltinSelect, {}, {2, 3}, {2, 3}},
     {kTfLiteBuiltinSelect, {4}, {4, 3, 5}, {4, 3, 5}},
     {kTfLiteBuiltinSelect, {0, 3}, {0, 3}, {0, 3}},
-    {kTfLiteBuiltinSelect, {3}, {2, 3}, {2, 3}, "one truth per row"},
+    {kTfLiteBuiltinSelect, {3}, {2, 3}, {2, 3}, "one condition per row"},
     {kTfLiteBuiltinSelect, {2, 3}, {2, 3}, {3}, "expected the shape of"},
     {kTfLiteBuiltinSelectV2, {65, 33}, {65, 33}, {65, 33}},
     {kTfLiteBuiltinSelectV2, {2, 1, 1}, {3, 1}, {1, 1, 7}},

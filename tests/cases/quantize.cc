@@ -103,7 +103,7 @@ const NodeRow kBitcastRows[] = {
     Bitcast(kTfLiteInt8, kTfLiteInt32, {4, 3}, "expected dimension 1 to be 4"),
     Bitcast(kTfLiteInt8, kTfLiteInt32, {}, "expected 1 dimension or more"),
     Bitcast(kTfLiteInt32, kTfLiteInt8, {1, 1, 1, 1, 1, 1, 1, 1}, "expected at most 8 dimensions"),
-    Bitcast(kTfLiteInt8, kTfLiteString, {4}, "does not take"),
+    Bitcast(kTfLiteInt8, kTfLiteString, {4}, "does not support"),
 };
 
 // Options: the number of bits, whether the range is narrow, and the limits of the range in tenths.

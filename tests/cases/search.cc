@@ -116,7 +116,7 @@ const NodeRow kBucketizeRows[] = {
     Bucketize({kTfLiteFloat32, {3, 70}}, {-1, 0, 1}),
     Bucketize({kTfLiteInt64, {3}, {-9e18, 0, 9e18}}, {0, 0, 7}),
     Bucketize({kTfLiteInt32, {}}, {4}),
-    Bucketize({kTfLiteFloat32, {3}}, {1, 0}, "boundaries: expected rising numbers"),
+    Bucketize({kTfLiteFloat32, {3}}, {1, 0}, "boundaries: expected ascending values"),
     Bucketize({kTfLiteInt8, {3}}, {1}, "expected type"),
 };
 
