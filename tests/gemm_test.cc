@@ -730,7 +730,7 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
     std::vector<uint16_t> expected(values.size()), found(values.size());
     cpu->gemm_bf16.from_float(
         {1, values.size(), values.data(), values.size(), expected.data(), values.size()});
-    PendingBf16Conversion ahead = {values.data(), found.data(), kRuns};
+    PendingBf16Conversion pending = {values.data(), found.data(), kRuns};
     std::vector<float> out(16);
     const uint16_t* const left = zeros.data();
     const GemmTileBf16 tile = {.rows = 1,
@@ -745,12 +745,12 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
                                .high = 1,
                                .out = out.data(),
                                .out_stride = 16,
-                               .ahead = &ahead};
+                               .conversion = &pending};
     cpu->gemm_bf16.tile(tile);
-    EXPECT_EQ(ahead.runs, kRuns - kSteps);
-    EXPECT_EQ(ahead.values, values.data() + kSteps * kConvertedAtOnce);
+    EXPECT_EQ(pending.runs, kRuns - kSteps);
+    EXPECT_EQ(pending.values, values.data() + kSteps * kConvertedAtOnce);
     cpu->gemm_bf16.tile(tile);
-    EXPECT_EQ(ahead.runs, 0u);
+    EXPECT_EQ(pending.runs, 0u);
     EXPECT_EQ(found, expected);
   }
 }

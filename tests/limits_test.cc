@@ -128,7 +128,7 @@ TEST(Loading, with_limits_that_cannot_be_meant_fails) {
        {static_cast<const DeputyLimits*>(nullptr), static_cast<const DeputyLimits*>(&negative),
         static_cast<const DeputyLimits*>(&unknown)}) {
     EXPECT_EQ(DeputyModelCreateWithLimits(bytes.data(), bytes.size(), limits), nullptr);
-    EXPECT_THAT(DeputyLastError(), HasSubstr("expected limits"));
+    EXPECT_THAT(DeputyLastError(), HasSubstr("expected a DeputyLimits"));
   }
 }
 

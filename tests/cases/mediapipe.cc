@@ -175,7 +175,7 @@ OpCase MakeUnpooling(const Pooling& row, Known known) {
   const auto feeds = graph.Finish();
   m.SetOutputs({output});
   const bool late = std::strstr(row.refusal, "expected indices") != nullptr ||
-                    std::strstr(row.refusal, "expected a place") != nullptr;
+                    std::strstr(row.refusal, "expected a position") != nullptr;
   return {NameOf("MaxUnpooling2D", row) + graph.suffix(),
           Rule::kElement,
           m.Finish(),
