@@ -92,7 +92,12 @@ std::vector<OpCase> ResourceCases() {
   }
   const ResourceRow refused[] = {
       {kTfLiteFloat32, {2}, {2}, "w", kTfLiteNoType, "no value was assigned to variable 1"},
-      {kTfLiteFloat32, {2}, {3}, "v", kTfLiteNoType, "expected space for the 8 bytes of variable 0"},
+      {kTfLiteFloat32,
+       {2},
+       {3},
+       "v",
+       kTfLiteNoType,
+       "expected space for the 8 bytes of variable 0"},
       {kTfLiteFloat32, {2}, {2}, "v", kTfLiteInt32, "expected the type of variable 0, FLOAT32"},
   };
   for (const ResourceRow& row : refused) cases.push_back(MakeCase(row));
