@@ -149,7 +149,7 @@ TEST_F(NodeEvents, that_are_wrong_are_reported_once_and_discarded) {
       {{{"events", kTwo}, {"mode", "throw"}}, "node_events threw an exception: of node_events"},
       {{{"events", kTwo}, {"mode", "null"}}, "expected an event with its size in struct_size"},
       {{{"events", kTwo}, {"mode", "small"}}, "expected an event with its size in struct_size"},
-      {{{"events", kTwo}, {"mode", "million"}}, "expected at most 65536 events"},
+      {{{"events", kTwo}, {"mode", "excess"}}, "expected at most 65536 events"},
   };
   for (auto [options, problem] : cases) {
     options.emplace_back("flags", "4");
@@ -162,6 +162,12 @@ TEST_F(NodeEvents, that_are_wrong_are_reported_once_and_discarded) {
     EXPECT_THAT(Run(), ElementsAre("ADD 0", "Reporting 4", "MUL 3")) << problem;
     EXPECT_THAT(t_->log(), IsEmpty());
   }
+}
+
+TEST_F(NodeEvents, may_be_65536_in_a_call) {
+  Apply({{"events", kTwo}, {"mode", "maximum"}, {"flags", "4"}});
+  EXPECT_GT(Run().size(), 65536u);
+  EXPECT_THAT(t_->log(), IsEmpty());
 }
 
 TEST_F(NodeEvents, reach_the_telemetry_within_the_event_of_the_node) {
