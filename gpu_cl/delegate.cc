@@ -269,7 +269,8 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
   return kTfLiteOk;
 }
 
-// Times of copies between host and device are the partition's, as in TakeEvents.
+// Copies between host and device are reported for the partition as a whole (node -1), as in
+// TakeEvents.
 TfLiteStatus ReportNodeEvents(const TfLiteNode* node, DeputyNodeEventCallback callback,
                               void* user_data) {
   const auto* partition = static_cast<const Partition*>(node->user_data);

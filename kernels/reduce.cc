@@ -199,9 +199,9 @@ class Folding {
   using Axis = ReducePlan::Axis;
   // A fold costs less than the work per element that kElementsPerTask assumes.
   static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
-  // maximum number of partial accumulators of one output
+  // Maximum number of partial accumulators of one output.
   static constexpr int64_t kMaxPieces = 16;
-  // elements; minimum width of a row that is partitioned itself
+  // Minimum width, in elements, of a row that several tasks reduce.
   static constexpr int64_t kWideRow = 1024;
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }

@@ -79,9 +79,10 @@ TEST(GraphFields, cover_every_byte_of_the_structs_once) {
 
 // ---- Detection of changes -----------------------------------------------------------------------
 
-// Assigns a different value. Pointers are never dereferenced.
+// The target of changed pointers, which are never dereferenced.
 char elsewhere;
 
+// Assigns a different value.
 void Change(TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
 void Change(const TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
 void Change(TfLitePtrUnion& data) { data.raw = &elsewhere; }

@@ -977,7 +977,7 @@ TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
   }
 }
 
-// float16 weights, inner results in added tensors, outputs whose shape depends on the data.
+// The bits of `kind` enable float16 weights, inner results in added tensors, and dynamic outputs.
 TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
   for (int kind = 0; kind < 8; ++kind) {
     for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {

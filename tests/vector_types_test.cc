@@ -133,7 +133,7 @@ TEST(VectorTypes, truths_are_any_byte_but_zero) {
   }
 }
 
-// Compares loop(in, count, out) with expected(x), bit by bit.
+// Compares loop(in, count, out) with expected(x) bit by bit; any NaN equals any other.
 template <typename In, typename Out, typename Loop, typename Expected>
 void CheckMap(const CpuKernels* cpu, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {

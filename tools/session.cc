@@ -147,7 +147,7 @@ void Session::FailIfMissing() const {
   if (!left.empty()) FailWork("%s: %s", path_.c_str(), MissingText(left).c_str());
 }
 
-// The number of nodes is known only to an interpreter; this one has no delegates.
+// Creates a temporary interpreter without delegates, which provides the number of nodes.
 void Session::ExcludeFromDelegation(int first, int last, TfLiteInterpreterOptions* settings) const {
   if (first <= 0 && last == INT_MAX) return;
   const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> plain(

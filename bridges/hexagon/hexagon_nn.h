@@ -21,7 +21,7 @@ struct NnInput {
   uint32_t output;
 };
 
-// Upper bounds on the size of an output.
+// Description of an output: rank, upper bounds of its dimensions, element size, quantisation.
 struct NnOutput {
   uint32_t rank;
   uint32_t max_sizes[8];

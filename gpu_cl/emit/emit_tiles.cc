@@ -473,7 +473,7 @@ bool IsPadded(const Window& window) {
   return window.top != 0 || window.left != 0 || window.bottom != 0 || window.right != 0;
 }
 
-// Rows of a dense matrix with `depth` elements each.
+// Appends the accumulation over the rows of a dense matrix with `depth` elements each.
 void AddRows(TileWriter* writer, const std::string& in, const std::string& depth,
              const std::string& step) {
   KernelBuilder& k = writer->kernel();
@@ -486,7 +486,7 @@ void AddRows(TileWriter* writer, const std::string& in, const std::string& depth
   writer->CloseDepth();
 }
 
-// Same for a matrix read as texels, with `depth` texels per row.
+// Appends the accumulation over the rows of a matrix read as texels, `depth` of them per row.
 void AddTexelRows(TileWriter* writer, const Buffer& in, const std::string& depth) {
   KernelBuilder& k = writer->kernel();
   for (int r = 0; r < writer->tile().rows; ++r) {

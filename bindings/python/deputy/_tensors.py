@@ -9,8 +9,8 @@ from . import _native
 from ._native import numbers
 
 STRING, RESOURCE, VARIANT = 5, 14, 15
-# TfLiteType to numpy. numpy has neither types smaller than a byte, which are shown as the bytes
-# that contain them, nor bfloat16, which is shown as its 16 bits.
+# Maps each TfLiteType to a numpy type. numpy lacks some of them: types smaller than a byte are shown
+# as the bytes that contain them, and bfloat16 as its 16 bits.
 DTYPES = {
     1: np.float32, 2: np.int32, 3: np.uint8, 4: np.int64, STRING: np.bytes_, 6: np.bool_,
     7: np.int16, 8: np.complex64, 9: np.int8, 10: np.float16, 11: np.float64, 12: np.complex128,
