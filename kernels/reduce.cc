@@ -201,7 +201,7 @@ class Folding {
   static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
   // Maximum number of partial accumulators of one output.
   static constexpr int64_t kMaxPieces = 16;
-  // Minimum width, in elements, of a row that several tasks reduce.
+  // Minimum width, in elements, of a row that is split by columns; others are reduced in pieces.
   static constexpr int64_t kWideRow = 1024;
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
