@@ -42,7 +42,8 @@ void Fingerprint::Add(const void* data, size_t bytes) {
     mix(word);
   }
   uint64_t remainder = 0;
-  memcpy(&remainder, from + done, bytes - done);
+  // Without a remainder `data` may be null, which memcpy does not allow.
+  if (done < bytes) memcpy(&remainder, from + done, bytes - done);
   mix(remainder);
   mix(bytes);
   lanes_ = {a, b};
