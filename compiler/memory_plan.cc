@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/support/int_math.h"
+
 namespace deputy::compiler {
 namespace {
 
@@ -34,7 +36,7 @@ bool Round(std::span<const Interval> intervals, size_t alignment, size_t max_blo
     const Interval& interval = intervals[i];
     if (interval.bytes == 0 || interval.last < interval.first) continue;
     if (interval.bytes > std::numeric_limits<size_t>::max() - (alignment - 1)) return false;
-    const size_t bytes = (interval.bytes + alignment - 1) / alignment * alignment;
+    const size_t bytes = RoundUp(interval.bytes, alignment);
     if (bytes > max_block || sum > std::numeric_limits<size_t>::max() - bytes) return false;
     sum += bytes;
     out_requests->push_back({bytes, interval.first, interval.last, i});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/support/int_math.h"
 #include "kernels/common/cast.h"
 #include "kernels/common/element_type.h"
 #include "kernels/common/elements.h"
@@ -256,7 +257,7 @@ TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
 TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
   const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);
-  const int64_t bytes = (count + per_byte - 1) / per_byte;
+  const int64_t bytes = CeilDiv(count, per_byte);
   const float* values = Data<float>(input);
   ParallelRanges(context, bytes, kElementsPerTask, [&](int64_t first, int64_t last) {
     for (int64_t byte = first; byte < last; ++byte) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/kernel_api/fusion.h"
+#include "core/support/int_math.h"
 #include "kernels/common/copy_runs.h"
 #include "kernels/common/elements.h"
 #include "kernels/common/families.h"
@@ -224,7 +225,7 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
       end_masked ? (stride > 0 ? high : low) : clamped(params.offset ? begin + raw_end : raw_end);
   const int64_t length = stride > 0 ? end - begin : begin - end;
   const int64_t step = std::abs(stride);
-  const int64_t count = length <= 0 ? 0 : (length + step - 1) / step;
+  const int64_t count = length <= 0 ? 0 : CeilDiv(length, step);
   // With at most one element the stride is irrelevant, and one larger than the axis could overflow
   // when it is multiplied.
   *range = {begin, count > 1 ? stride : 1, count};

@@ -30,9 +30,11 @@ import sys
 import tempfile
 
 ABI = ('c_api/include', 'c_api/abi')
-CORE = ('core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/exec', 'core/plugin',
+# core/support has no dependencies except public headers; delegates and tools may use it, too.
+BELOW_BASE = ('core/support', *ABI)
+CORE = ('core/support', 'core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/exec', 'core/plugin',
         'core/delegation', 'core/validation')
-KERNEL_API = ('core/kernel_api', 'core/base', *ABI)
+KERNEL_API = ('core/kernel_api', 'core/base', *BELOW_BASE)
 KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 'kernels/conv',
            'kernels/rnn')
 
@@ -42,16 +44,17 @@ KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 
 LAYERS = {
     'c_api/include': (),
     'c_api/abi': ('c_api/include',),
-    'core/base': ABI,
-    'core/model': ('core/base', *ABI),
-    'core/kernel_api': ('core/model', 'core/base', *ABI),
-    'core/graph': ('core/model', 'core/base', *ABI),
-    'core/plugin': ('core/base', *ABI),
-    'core/exec': ('core/graph', 'core/kernel_api', 'core/model', 'core/base', *ABI),
+    'core/support': ('c_api/include',),
+    'core/base': BELOW_BASE,
+    'core/model': ('core/base', *BELOW_BASE),
+    'core/kernel_api': ('core/model', 'core/base', *BELOW_BASE),
+    'core/graph': ('core/model', 'core/base', *BELOW_BASE),
+    'core/plugin': ('core/base', *BELOW_BASE),
+    'core/exec': ('core/graph', 'core/kernel_api', 'core/model', 'core/base', *BELOW_BASE),
     'core/delegation': ('core/exec', 'core/plugin', 'core/graph', 'core/kernel_api', 'core/model',
-                        'core/base', *ABI),
+                        'core/base', *BELOW_BASE),
     'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/graph',
-                        'core/kernel_api', 'core/model', 'core/base', *ABI),
+                        'core/kernel_api', 'core/model', 'core/base', *BELOW_BASE),
     'kernels/common': KERNEL_API,
     'kernels/vector': ('kernels/common', *KERNEL_API),
     'kernels/cpu': ('kernels/vector', 'kernels/common', *KERNEL_API),
@@ -60,19 +63,19 @@ LAYERS = {
     'kernels/rnn': ('kernels/linalg', 'kernels/cpu', 'kernels/vector', 'kernels/common', *KERNEL_API),
     'kernels': (*KERNELS, *KERNEL_API),
     'c_api/src': (*CORE, 'kernels', *KERNELS, *ABI),
-    'compiler': ('public',),
-    'gpu_cl': ('compiler', 'public'),
-    'npu_stub': ('public',),
-    'mindspore/ms': ('public',),
-    'mindspore': ('mindspore/ms', 'public'),
-    'bridges/xnnpack': ('public',),
-    'bridges/hexagon': ('public',),
-    'bridges/nnapi': ('public',),
+    'compiler': ('core/support', 'public'),
+    'gpu_cl': ('compiler', 'core/support', 'public'),
+    'npu_stub': ('core/support', 'public'),
+    'mindspore/ms': ('core/support', 'public'),
+    'mindspore': ('mindspore/ms', 'core/support', 'public'),
+    'bridges/xnnpack': ('core/support', 'public'),
+    'bridges/hexagon': ('core/support', 'public'),
+    'bridges/nnapi': ('core/support', 'public'),
     # The only delegate that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),
     'examples': ('public',),
-    'tools': ('mindspore/ms', 'public'),
+    'tools': ('mindspore/ms', 'core/support', 'public'),
 }
 # The only other exceptions.
 EXCEPTIONS = {('tools/certify', 'tests/conformance'), ('tools/certify', 'tests/cases')}
@@ -305,7 +308,11 @@ def self_test():
         'c_api/src/objects.h': header('c_api/src/objects.h', '#include "core/exec/interpreter.h"'),
         'c_api/src/c_api.cc': source('"core/model/model.h"', '"kernels/registry.h"'),
         'core/model/model.cc': source('"c_api/include/common.h"', '"schema_generated.h"'),
-        'core/base/error.cc': source('<vector>', '"c_api/include/common.h"'),
+        'core/base/error.cc': source('<vector>', '"c_api/include/common.h"', '"core/support/half.h"'),
+        'core/support/half.h': header('core/support/half.h', '#include "c_api/include/c_api_types.h"'),
+        'compiler/number.cc': source('"core/support/half.h"'),
+        'npu_stub/half.c': source('"core/support/half.h"'),
+        'kernels/cast.cc': source('"core/support/half.h"'),
         'kernels/add.cc': source('"core/kernel_api/runtime.h"', '"kernels/conv/winograd.h"'),
         'kernels/conv/winograd.cc': source('"core/base/memory.h"', '"kernels/cpu/cpu.h"'),
         'kernels/cpu/simd_avx2.cc': source('<immintrin.h>'),
@@ -332,6 +339,10 @@ def self_test():
         'c_api/abi/helpers.cc': source('"core/base/memory.h"'),
         'core/exec/plan.cc': LICENCE + '\n  # include "kernels/registry.h"\n',
         'core/exec/up.cc': source('"core/delegation/delegation.h"'),
+        'core/support/up.cc': source('"core/base/memory.h"'),
+        'core/support/client.cc': source('"deputy/c_api.h"'),
+        'c_api/include/half.h': header('c_api/include/half.h', '#include "core/support/half.h"'),
+        'examples/half.cc': source('"core/support/half.h"'),
         'core/base/up.cc': source('<core/exec/subgraph.h>'),
         'core/model/view.h': header('core/model/view.h', '#include "schema_generated.h"'),
         'core/exec/flat.cc': source('"flatbuffers/flatbuffers.h"'),

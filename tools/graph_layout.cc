@@ -10,6 +10,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "core/support/int_math.h"
+
 namespace deputy::tools {
 namespace {
 
@@ -194,7 +196,7 @@ class Layout {
   }
 
   void Cut(size_t count) {
-    rows_ = std::max<size_t>(1, (layer_count_ + count - 1) / count);
+    rows_ = std::max<size_t>(1, CeilDiv(layer_count_, count));
     columns_.assign(layer_count_ == 0 ? 1 : (layer_count_ - 1) / rows_ + 1, Column());
     std::vector<bool> begun(columns_.size(), false);
     for (size_t i = 0; i < slots_.size(); ++i) {

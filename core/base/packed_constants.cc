@@ -11,6 +11,7 @@
 
 #include "core/base/pages.h"
 #include "core/base/thread_pool.h"
+#include "core/support/int_math.h"
 
 namespace deputy {
 namespace {
@@ -102,7 +103,7 @@ void PackedConstants::ReleaseUnused() {
   for (const Chunk& chunk : chunks_) {
     char* const data = chunk.block.data();
     const size_t in_page = reinterpret_cast<uintptr_t>(data) % page;
-    const size_t first = (in_page + chunk.used + page - 1) / page * page;
+    const size_t first = RoundUp(in_page + chunk.used, page);
     const size_t last = (in_page + chunk.block.size()) / page * page;
     // A failure of madvise only costs memory.
     if (first < last) madvise(data + (first - in_page), last - first, MADV_DONTNEED);

@@ -29,7 +29,7 @@ namespace deputy {
 namespace {
 
 // Returns the smallest multiple of `alignment` that is at least `bytes`, nothing on overflow.
-std::optional<size_t> RoundUp(size_t bytes, size_t alignment) {
+std::optional<size_t> CheckedRoundUp(size_t bytes, size_t alignment) {
   const size_t mask = alignment - 1;
   if (bytes > SIZE_MAX - mask) return std::nullopt;
   return (bytes + mask) & ~mask;
@@ -284,13 +284,13 @@ bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeli
     if (request.bytes == 0) continue;
     assert(request.first <= request.last);
     const int first = timeline.Rank(request.first), last = timeline.Rank(request.last);
-    const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
+    const std::optional<size_t> bytes = CheckedRoundUp(request.bytes, alignment);
     if (!bytes) return false;
     const bool fixed = request.fixed_offset != kNoOffset;
     const size_t offset = fixed ? request.fixed_offset : placer.FindOffset(*bytes, first, last);
     // The end is rounded, too, since blocks after a fixed one at an odd offset must be aligned.
     if (offset > SIZE_MAX - *bytes) return false;
-    const std::optional<size_t> end = RoundUp(offset + *bytes, alignment);
+    const std::optional<size_t> end = CheckedRoundUp(offset + *bytes, alignment);
     if (!end) return false;
     plan.offsets[block] = offset;
     plan.total_bytes = std::max(plan.total_bytes, *end);
@@ -383,7 +383,7 @@ size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignme
   const Timeline timeline(requests);
   std::vector<size_t> begins(timeline.size(), 0), ends_after(timeline.size(), 0);
   for (const BlockRequest& request : requests) {
-    const std::optional<size_t> bytes = RoundUp(request.bytes, alignment);
+    const std::optional<size_t> bytes = CheckedRoundUp(request.bytes, alignment);
     if (!bytes) return SIZE_MAX;
     // These sums may wrap around: each is later subtracted in full, and the running sum below is
     // checked for overflow.

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <functional>
 
+#include "core/support/int_math.h"
+
 namespace deputy {
 namespace {
 
@@ -104,7 +106,7 @@ void ModelBytes::ReleasePages(const void* from, size_t bytes) const {
   size_t offset;
   if (!IsMapped(from, bytes, &offset)) return;
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t first = (offset + page - 1) / page * page, last = (offset + bytes) / page * page;
+  const size_t first = RoundUp(offset, page), last = (offset + bytes) / page * page;
   // A failure of madvise only costs memory.
   if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
 }

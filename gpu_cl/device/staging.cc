@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/support/int_math.h"
+
 namespace deputy::gpu_cl {
 namespace {
 
@@ -21,7 +23,7 @@ unsigned ThreadCount() { return std::min(std::thread::hardware_concurrency(), kM
 class Copy {
  public:
   Copy(char* to, const char* from, size_t bytes)
-      : to_(to), from_(from), bytes_(bytes), done_((bytes + kPiece - 1) / kPiece) {
+      : to_(to), from_(from), bytes_(bytes), done_(CeilDiv(bytes, kPiece)) {
     // If no thread can be started, Wait copies the pieces.
     try {
       for (unsigned i = 0; i < ThreadCount(); ++i) threads_.emplace_back([this] { Run(); });

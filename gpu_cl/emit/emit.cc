@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/support/int_math.h"
+
 namespace deputy::gpu_cl {
 
 Axis::Axis(const compiler::Shape& shape, int axis) {
@@ -15,8 +17,6 @@ namespace {
 
 // Minimum number of elements per work-item.
 constexpr size_t kMinElements = 1024;
-
-size_t CeilDiv(size_t count, size_t part) { return (count + part - 1) / part; }
 
 // Declares the indices and sizes of the work-item that the body uses.
 void DeclareIndices(KernelBuilder* k) {
@@ -75,7 +75,7 @@ std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t uni
       size_t z = std::min(max_items / (x * y), global[2]);
       while (global[2] % z != 0) --z;
       const size_t items = x * y * z;
-      const size_t waves = (items + kWave - 1) / kWave;
+      const size_t waves = CeilDiv(items, kWave);
       const size_t neighbours = std::min(global[0], kNeighbours);
       // Items, weighted by the filled fraction of their waves and by the fraction of wanted
       // neighbours.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/group_product.h"
 #include "gpu_cl/emit/vector_text.h"
@@ -63,7 +64,7 @@ class FewRowsWriter {
       k_.Close();
     }
     k_.RequireGroup({kGroupItems, 1, 1});
-    const int64_t groups = GroupProduct::CeilDiv(product_.columns, product_.packing.panel);
+    const int64_t groups = CeilDiv(product_.columns, product_.packing.panel);
     steps_->AddItems(k_, {static_cast<size_t>(groups) * kGroupItems, 1, 1});
   }
 

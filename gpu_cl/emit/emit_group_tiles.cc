@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/group_product.h"
 #include "gpu_cl/emit/vector_text.h"
@@ -66,7 +67,7 @@ int PartsFor(const GroupProduct& product, const GroupTile& tile, const PlanOptio
   while (parts < kMaxParts &&
          product.Groups(tile.height(), tile.width()) * parts <
              int64_t{kPartsOfUnit} * options.units &&
-         GroupProduct::CeilDiv(product.depth(), kChunk) >= int64_t{2} * parts * kMinChunks) {
+         CeilDiv(product.depth(), kChunk) >= int64_t{2} * parts * kMinChunks) {
     parts *= 2;
   }
   return parts;
@@ -105,7 +106,7 @@ class GroupTileWriter {
     if (parts_ > 1) AddParts();
     Store();
     const auto items = [&](int64_t count, int part) {
-      return static_cast<size_t>(GroupProduct::CeilDiv(count, part) * kSide);
+      return static_cast<size_t>(CeilDiv(count, part) * kSide);
     };
     const auto parts = static_cast<size_t>(parts_);
     k_.RequireGroup({kSide, kSide, parts});

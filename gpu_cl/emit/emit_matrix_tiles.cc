@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/group_product.h"
 #include "gpu_cl/emit/vector_text.h"
@@ -113,7 +114,7 @@ class MatrixTileWriter {
                                          static_cast<size_t>(parts_)};
     k_.RequireGroup(group);
     const auto groups = [](int64_t count, int part) {
-      return static_cast<size_t>(GroupProduct::CeilDiv(count, part));
+      return static_cast<size_t>(CeilDiv(count, part));
     };
     steps_->AddItems(k_, {groups(product_.columns, tile_.width()) * group[0],
                           groups(product_.rows, tile_.height()), group[2]});

@@ -6,6 +6,7 @@
 // alias an input of the epilogue.
 #include <algorithm>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/vector_text.h"
 
@@ -84,17 +85,17 @@ class RowWriter {
     k_.Close();
     k_.Close();
     const size_t each = static_cast<size_t>(RowsOfItem());
-    steps_->AddItems(k_, {static_cast<size_t>(Vectors()), (rows + each - 1) / each, 1});
+    steps_->AddItems(k_, {static_cast<size_t>(Vectors()), CeilDiv(rows, each), 1});
   }
 
  private:
-  int64_t Vectors() const { return (out_[3] + width_ - 1) / width_; }
+  int64_t Vectors() const { return CeilDiv(out_[3], width_); }
   // Number of rows per work-item, so that there are about four items per processor: an item costs
   // as much as some pixels.
   int64_t RowsOfItem() const {
     const int64_t rows = int64_t{out_[0]} * out_[1];
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / Vectors(), 1);
-    return (rows + wanted - 1) / wanted;
+    return CeilDiv(rows, wanted);
   }
 
   StepWriter* const steps_;

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/filter_image.h"
 #include "gpu_cl/emit/vector_text.h"
@@ -52,11 +53,10 @@ double Cycles(const Tile& tile) {
 
 // `whole`: the tile must not be wider than the columns.
 Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
-  const auto ceil_div = [](int64_t count, int64_t part) { return (count + part - 1) / part; };
   const auto cost = [&](const Tile& tile) {
     if (whole && int64_t{tile.vectors} * width > columns) return HUGE_VAL;
     const int64_t tile_count =
-        ceil_div(rows, tile.rows) * ceil_div(columns, int64_t{tile.vectors} * width);
+        CeilDiv(rows, tile.rows) * CeilDiv(columns, int64_t{tile.vectors} * width);
     return static_cast<double>(tile_count) * Cycles(tile);
   };
   const std::span<const Tile> tiles =
@@ -102,8 +102,8 @@ Tile TileFor(const Product& product, int width, const StepWriter& steps) {
   for (const Tile& tile : kItemTiles) {
     const int64_t panel = int64_t{tile.vectors} * width;
     if (!product.packing && panel > product.columns) continue;
-    const int64_t items = (product.rows + tile.rows - 1) / tile.rows *
-                          ((product.columns + panel - 1) / panel) * product.groups;
+    const int64_t items =
+        CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, panel) * product.groups;
     if (items >= options.items) return tile;
   }
   return {1, 1};
@@ -254,7 +254,7 @@ class TileWriter {
       StoreThroughMemory(row_stride, columns);
     }
     k_.Close();
-    const int64_t items = (product_.rows + RowsOfItem() - 1) / RowsOfItem();
+    const int64_t items = CeilDiv(product_.rows, RowsOfItem());
     steps_->AddItems(k_, {static_cast<size_t>(Panels()), static_cast<size_t>(items),
                           static_cast<size_t>(product_.groups)});
   }
@@ -284,7 +284,7 @@ class TileWriter {
     NextRow();
   }
 
-  int64_t Panels() const { return (product_.columns + panel() - 1) / panel(); }
+  int64_t Panels() const { return CeilDiv(product_.columns, panel()); }
   std::string Start(int v) const {
     if (!product_.packing) return "(" + vector_ + ")(0.0f)";
     return Right(v);
@@ -301,10 +301,10 @@ class TileWriter {
   // much as some hundred products.
   int64_t RowsOfItem() const {
     if (!steps_->options().ranges) return tile_.rows;
-    const int64_t tiles = (product_.rows + tile_.rows - 1) / tile_.rows;
+    const int64_t tiles = CeilDiv(product_.rows, tile_.rows);
     const int64_t panels = Panels() * product_.groups;
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / panels, 1);
-    return (tiles + wanted - 1) / wanted * tile_.rows;
+    return CeilDiv(tiles, wanted) * tile_.rows;
   }
 
   // Returns whether the epilogue is short enough to be repeated for each vector of the tile.

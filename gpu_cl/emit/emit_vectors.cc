@@ -4,6 +4,7 @@
 // remainder after the last whole vector. A work-item computes a range of rows, or of one row.
 #include <algorithm>
 
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 #include "gpu_cl/emit/vector_text.h"
 
@@ -15,8 +16,6 @@ using compiler::Shape;
 namespace {
 
 constexpr int64_t kMinVectorElements = 1024;
-
-int64_t CeilDiv(int64_t count, int64_t part) { return (count + part - 1) / part; }
 
 // A kernel over rows of `extent` elements each.
 class RowLoops {
@@ -123,7 +122,7 @@ class ElementLoops {
   void EmitRange() {
     KernelBuilder& k = loops_.kernel();
     const int64_t count = runs_[0].extent, items = steps_->options().items;
-    const int64_t part = std::max(CeilDiv(CeilDiv(count, items), 16) * 16, kMinVectorElements);
+    const int64_t part = std::max(RoundUp(CeilDiv(count, items), 16), kMinVectorElements);
     const std::string each = k.Int(part), all = k.Int(count);
     k.Line("const int begin = get_global_id(0) * " + each + ", end = min(begin + " + each + ", " +
            all + ");");

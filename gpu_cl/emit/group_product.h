@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compiler/graph.h"
+#include "core/support/int_math.h"
 #include "gpu_cl/emit/emit.h"
 
 namespace deputy::gpu_cl {
@@ -23,7 +24,6 @@ struct GroupProduct {
   Packing packing;  // without width and type of the panels
 
   int64_t depth() const { return int64_t{window.height} * window.width * channels; }
-  static int64_t CeilDiv(int64_t count, int64_t part) { return (count + part - 1) / part; }
   int64_t Groups(int height, int width) const {
     return CeilDiv(rows, height) * CeilDiv(columns, width);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/graph.h"
+#include "core/support/int_math.h"
 #include "gpu_cl/device/storage.h"
 
 namespace deputy::gpu_cl {
@@ -28,8 +29,8 @@ struct Packing {
   TfLiteType type = kTfLiteFloat32;  // of the panels: kTfLiteFloat32 or kTfLiteFloat16
   Storage storage = Storage::kBuffer;
 
-  int64_t panels() const { return (columns + panel - 1) / panel; }
-  int64_t chunks() const { return (depth + chunk - 1) / chunk; }
+  int64_t panels() const { return CeilDiv(columns, panel); }
+  int64_t chunks() const { return CeilDiv(depth, chunk); }
   // A panel consists of a row with the bias and one row per element of the depth.
   int64_t panel_elements() const { return (chunks() * chunk + 1) * panel; }
   int64_t elements() const { return groups * panels() * panel_elements(); }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/support/int_math.h"
+
 namespace deputy::gpu_cl {
 
 using compiler::Interval;
@@ -36,7 +38,7 @@ bool PlanWholeBuffers(std::span<const Interval> intervals, size_t alignment, siz
       free.emplace(plan.block_bytes[static_cast<size_t>(block)], block);
       taken.pop();
     }
-    const size_t bytes = (interval.bytes + alignment - 1) / alignment * alignment;
+    const size_t bytes = RoundUp(interval.bytes, alignment);
     auto found = free.lower_bound({bytes, 0});
     if (found == free.end() && !free.empty()) found = std::prev(free.end());
     int block = static_cast<int>(plan.block_bytes.size());

@@ -10,6 +10,8 @@
 #include <span>
 #include <type_traits>
 
+#include "core/support/int_math.h"
+
 namespace deputy {
 
 // Copies `count` contiguous elements. Source and destination must not overlap.
@@ -94,7 +96,7 @@ template <typename T>
   if (length <= kMaxChunks * kChunk) {
     // Copies whole chunks: bytes stored after the end of a run are overwritten by the following
     // runs.
-    const int64_t stored = (length + kChunk - 1) / kChunk * kChunk;
+    const int64_t stored = RoundUp(length, kChunk);
     const auto runs = static_cast<int64_t>(offsets.size());
     const auto last = offset + std::max<int64_t>(0, runs - (stored - 1) / length);
     for (; offset != last && *offset + stored <= count; ++offset, out += length) {

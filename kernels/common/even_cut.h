@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/support/int_math.h"
+
 namespace deputy {
 
 // Divides [0, count) into `shares` shares that differ by at most one, each in blocks of whole units
@@ -64,13 +66,13 @@ class EvenCut {
   int64_t End(int64_t part) const { return Begin(part + 1); }
   // Upper bound on the size of a part.
   int64_t MaxPart() const {
-    const int64_t share = (count_ + shares_ - 1) / shares_, units = UnitsOf(share);
+    const int64_t share = CeilDiv(count_, shares_), units = UnitsOf(share);
     const int64_t parts = halves_ ? std::min<int64_t>(blocks_, 2) : blocks_;
-    return std::min((units + parts - 1) / parts * unit_, share);
+    return std::min(CeilDiv(units, parts) * unit_, share);
   }
 
  private:
-  int64_t UnitsOf(int64_t size) const { return (size + unit_ - 1) / unit_; }
+  int64_t UnitsOf(int64_t size) const { return CeilDiv(size, unit_); }
   int64_t ShareBegin(int64_t share) const {
     if (shares_ == 1) return share * count_;
     return count_ / shares_ * share + std::min(share, count_ % shares_);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/support/int_math.h"
 #include "kernels/common/kernel.h"
 
 namespace deputy {
@@ -34,7 +35,7 @@ struct WindowAxis {
   // Number of taps at a distance below `distance` from the first. The division is avoided if
   // possible, because this is called for each window.
   int64_t TapsWithin(int64_t distance) const {
-    return dilation == 1 ? distance : (distance + dilation - 1) / dilation;
+    return dilation == 1 ? distance : CeilDiv(distance, dilation);
   }
   int64_t Start(int i) const { return int64_t{i} * stride - before; }
 };
@@ -55,7 +56,7 @@ inline TfLiteStatus ComputeWindows(TfLiteContext* context, TfLitePadding padding
   const int64_t reach = int64_t{axis->filter - 1} * axis->dilation + 1;
   int64_t output = 0;
   if (padding == kTfLitePaddingSame) {
-    output = (int64_t{axis->input} + axis->stride - 1) / axis->stride;
+    output = CeilDiv(int64_t{axis->input}, axis->stride);
   } else if (padding == kTfLitePaddingValid) {
     // Truncates towards zero, so that an input that is slightly too small gives no window instead
     // of an error.

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/kernel_api/fusion.h"
+#include "core/support/int_math.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/even_cut.h"
 #include "kernels/common/padding.h"
@@ -92,9 +93,7 @@ struct ConvTensors {
 };
 
 // Rounds a size up so that the next object in scratch memory is aligned as tensors are.
-constexpr size_t AlignedBytes(size_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
+constexpr size_t AlignedBytes(size_t bytes) { return RoundUp(bytes, kTensorAlignment); }
 
 struct ConvData;
 using ConvImplementation = Implementation<ConvData, ConvTensors>;

@@ -5,6 +5,7 @@
 // buffer as contiguous runs: a matrix product whose depth has one part per filter row, or one per
 // tap if the filter is dilated. A pointwise convolution needs no buffer and is a plain product of
 // pixels.
+#include "core/support/int_math.h"
 #include "kernels/conv/conv.h"
 
 namespace deputy {
@@ -51,7 +52,7 @@ struct Bf16Plan {
     // Smaller tasks cost more in dispatch than parallelism saves.
     constexpr double kMinTaskOperations = 400e3;
     const MatrixShape matrix = MatrixOf(shape);
-    const int panels = (matrix.columns + panel_columns - 1) / panel_columns;
+    const auto panels = static_cast<int>(CeilDiv(matrix.columns, panel_columns));
     const int rows = std::max(shape.y.output, 1), batches = std::max(shape.batches, 1);
     const double operations =
         static_cast<double>(matrix.rows) * shape.output_channels * matrix.depth;
@@ -63,12 +64,12 @@ struct Bf16Plan {
         std::min(kMinTaskOperations / row_operations, static_cast<double>(rows));
     block_rows = std::clamp(kWantedPixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(min_rows), 1), rows);
-    row_blocks = (rows + block_rows - 1) / block_rows;
+    row_blocks = static_cast<int>(CeilDiv(rows, block_rows));
     const double row_tasks = static_cast<double>(row_blocks) * batches;
     const int parts =
         static_cast<int>(std::clamp(wanted / row_tasks, 1.0, static_cast<double>(panels)));
-    block_columns = (panels + parts - 1) / parts * panel_columns;
-    column_blocks = (matrix.columns + block_columns - 1) / block_columns;
+    block_columns = static_cast<int>(CeilDiv(panels, parts)) * panel_columns;
+    column_blocks = static_cast<int>(CeilDiv(matrix.columns, block_columns));
     tasks = shape.batches * row_blocks * column_blocks;
   }
 

@@ -2,6 +2,7 @@
 //
 // CONV_2D as a matrix product of im2col patches. A float 1x1 convolution with stride 1 needs no
 // patches: its rows are the input pixels.
+#include "core/support/int_math.h"
 #include "kernels/conv/conv.h"
 #include "kernels/conv/patches.h"
 
@@ -115,7 +116,7 @@ class ScaledPixels {
   static size_t Values(int depth) {
     constexpr size_t kMinValues = 512;
     const auto each = static_cast<size_t>(depth);
-    return (kMinValues + each - 1) / each * each;
+    return RoundUp(kMinValues, each);
   }
 
   const BoundedLoop<float> multiply_;

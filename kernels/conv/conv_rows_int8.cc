@@ -7,6 +7,7 @@
 // that form: of the image or, if the filter is 1x1, of a block of pixels.
 #include <cstring>
 
+#include "core/support/int_math.h"
 #include "kernels/conv/conv.h"
 
 namespace deputy {
@@ -19,8 +20,6 @@ constexpr int kTileRows = 12;
 constexpr int kMaxPatches = 192;
 // Columns to which an addend is added at once, while the result is in the first-level cache.
 constexpr int kSumColumns = 128;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 MatrixShape MatrixOf(const ConvShape& shape) {
   return {shape.output_pixels(), 1, shape.output_channels,

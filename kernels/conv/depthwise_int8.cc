@@ -6,6 +6,7 @@
 // flipped.
 #include <cstring>
 
+#include "core/support/int_math.h"
 #include "kernels/conv/depthwise.h"
 
 namespace deputy {
@@ -25,7 +26,7 @@ size_t SumBytes(const ConvShape& shape) {
 // Returns true if sharing loads between adjacent columns of a 3x3 filter is better than vectors
 // that span pixels: it is if the last vector of a pixel is mostly full.
 bool SharesColumns(const ConvShape& shape, int lanes) {
-  const int padded = (shape.output_channels + lanes - 1) / lanes * lanes;
+  const auto padded = static_cast<int>(RoundUp(shape.output_channels, lanes));
   return shape.filter_parts == 1 && shape.y.filter == 3 && shape.x.filter == 3 &&
          shape.x.dilation == 1 && int64_t{padded} * 3 <= int64_t{shape.output_channels} * 4;
 }
@@ -171,7 +172,7 @@ struct ColumnsLayout {
  private:
   static size_t Ordered(int count, const CpuKernels& cpu) {
     const auto lanes = static_cast<size_t>(cpu.depthwise_s8.lanes);
-    return (static_cast<size_t>(count) + lanes - 1) / lanes * lanes;
+    return RoundUp(static_cast<size_t>(count), lanes);
   }
 };
 

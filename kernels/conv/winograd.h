@@ -7,6 +7,7 @@
 #ifndef DEPUTY_KERNELS_CONV_WINOGRAD_H_
 #define DEPUTY_KERNELS_CONV_WINOGRAD_H_
 
+#include "core/support/int_math.h"
 #include "kernels/conv/conv.h"
 
 namespace deputy {
@@ -14,7 +15,7 @@ namespace deputy {
 constexpr int kWinogradTaps = 9;
 constexpr int kMaxWinogradPixels = 36;  // pixels of an input tile
 
-constexpr int TilesOf(int pixels, int size) { return (pixels + size - 1) / size; }
+constexpr int TilesOf(int pixels, int size) { return static_cast<int>(CeilDiv(pixels, size)); }
 
 inline MatrixShape WinogradMatrix(const ConvShape& shape) {
   return {shape.output_pixels(), 1, shape.output_channels, kWinogradTaps * shape.depth};
@@ -90,8 +91,8 @@ struct WinogradPlan {
         panel_columns(columns),
         panels(TilesOf(shape.output_channels, columns)) {
     const int64_t max_tiles = MaxTiles(shape, tiles);
-    const int64_t groups = std::max<int64_t>((tiles.count + max_tiles - 1) / max_tiles, 1);
-    group_tiles = static_cast<int>((tiles.count + groups - 1) / groups);
+    const int64_t groups = std::max<int64_t>(CeilDiv(tiles.count, max_tiles), 1);
+    group_tiles = static_cast<int>(CeilDiv(tiles.count, groups));
     // Four tasks per thread, for load balancing; a small block would transform weights for few
     // products.
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);

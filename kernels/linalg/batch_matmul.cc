@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "core/kernel_api/fusion.h"
+#include "core/support/int_math.h"
 #include "kernels/common/kernel.h"
 #include "kernels/cpu/implementation.h"
 #include "kernels/linalg/bf16_layer.h"
@@ -260,7 +261,7 @@ void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* l
   const Weight* rhs = static_cast<const Weight*>(rhs_rows);
   const int64_t rows = int64_t{shape.batches} * shape.rows;
   const int64_t portion = RowsOfTask(shape);
-  const int tasks = static_cast<int>((rows + portion - 1) / portion);
+  const int tasks = static_cast<int>(CeilDiv(rows, portion));
   ParallelFor(context, tasks, [&](int task, int) {
     const int64_t last = std::min(rows, (task + 1) * portion);
     for (int64_t row = task * portion; row < last; ++row) {
@@ -356,13 +357,12 @@ void ForEachBatchTask(TfLiteContext* context, const BatchShape& shape, const Gem
                       const Function& function) {
   const int64_t total = int64_t{shape.batches} * plan.tasks;
   const int64_t portion = (total >> 20) + 1;
-  ParallelFor(
-      context, static_cast<int>((total + portion - 1) / portion), [&](int task, int worker) {
-        const int64_t last = std::min(total, (task + 1) * portion);
-        for (int64_t i = task * portion; i < last; ++i) {
-          function(static_cast<int>(i / plan.tasks), static_cast<int>(i % plan.tasks), worker);
-        }
-      });
+  ParallelFor(context, static_cast<int>(CeilDiv(total, portion)), [&](int task, int worker) {
+    const int64_t last = std::min(total, (task + 1) * portion);
+    for (int64_t i = task * portion; i < last; ++i) {
+      function(static_cast<int>(i / plan.tasks), static_cast<int>(i % plan.tasks), worker);
+    }
+  });
 }
 
 bool IsFloat(const BatchMatMulData&, const BatchTensors& tensors, const CpuKernels& cpu) {
@@ -679,7 +679,7 @@ TfLiteStatus RunInt16(TfLiteContext* context, BatchMatMulData* data, const Batch
   int16_t* const out = Data<int16_t>(tensors.output);
   const int64_t rows = int64_t{shape.batches} * shape.rows;
   const int64_t portion = std::max<int64_t>(kDotRowsAtOnce, RowsOfTask(shape));
-  ParallelFor(context, static_cast<int>((rows + portion - 1) / portion), [&](int task, int) {
+  ParallelFor(context, static_cast<int>(CeilDiv(rows, portion)), [&](int task, int) {
     const int64_t last = std::min(rows, (task + 1) * portion);
     for (int64_t row = task * portion, count; row < last; row += count) {
       count = std::min({int64_t{kDotRowsAtOnce}, last - row, shape.rows - row % shape.rows});

@@ -8,6 +8,7 @@
 #define DEPUTY_KERNELS_LINALG_BF16_LAYER_H_
 
 #include "core/kernel_api/packed_constant.h"
+#include "core/support/int_math.h"
 #include "kernels/linalg/matrix_layer.h"
 
 namespace deputy {
@@ -54,7 +55,7 @@ class Bf16Weights {
 // Number of columns of a group, padded to whole panels.
 inline int Bf16PaddedColumns(const CpuKernels& cpu, int columns) {
   const int panel = cpu.gemm_bf16.columns;
-  return (columns + panel - 1) / panel * panel;
+  return RoundUp(columns, panel);
 }
 
 // Writes out[group][padded]: the bias, or zeros if it is null, and zeros as padding after each

@@ -7,11 +7,10 @@
 #include <type_traits>
 
 #include "core/kernel_api/constant_reader.h"
+#include "core/support/int_math.h"
 
 namespace deputy {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 float Flipped(float value, uint8_t) { return value; }
 int8_t Flipped(int8_t value, uint8_t flip) { return static_cast<int8_t>(value ^ flip); }
@@ -111,7 +110,7 @@ void PackWidePanel(const int8_t* weights, const WeightsLayout& layout, int first
                    uint8_t flip, int8_t* out) {
   constexpr int kRun = 4;
   const int columns = std::min(panel_columns, layout.columns - first);
-  std::fill_n(out, CeilDiv(layout.depth, kRun) * kRun * panel_columns, 0);
+  std::fill_n(out, RoundUp(layout.depth, kRun) * panel_columns, 0);
   for (int d = 0; d < layout.depth; d += kRun, out += kRun * panel_columns) {
     const int rows = std::min(kRun, layout.depth - d);
     for (int r = 0; r < rows; ++r) {
@@ -265,8 +264,8 @@ bool PackedWeights<T>::Measure(const CpuKernels& cpu, const WeightsLayout& layou
   constexpr bool is_float = std::is_same_v<T, float>;
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const int run = is_float ? 1 : cpu.gemm_s8.run;
-  const int64_t padded_depth = CeilDiv(layout.depth / layout.parts, run) * run * layout.parts;
-  const int64_t padded_columns = CeilDiv(layout.columns, panel_columns) * panel_columns;
+  const int64_t padded_depth = RoundUp(layout.depth / layout.parts, run) * layout.parts;
+  const int64_t padded_columns = RoundUp(layout.columns, panel_columns);
   if (padded_depth > INT32_MAX - 8 || padded_columns > INT32_MAX - kMaxTileColumns) return false;
   const auto groups = static_cast<size_t>(layout.groups);
   size_t group_values, values, bytes, sums_bytes;

@@ -3,17 +3,14 @@
 
 #include <algorithm>
 
+#include "core/support/int_math.h"
+
 namespace deputy {
-namespace {
-
-int64_t PadTo(int64_t value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-}  // namespace
 
 bool Int8Product::LayOut(int threads, Layout* out, size_t* out_bytes) const {
   const GemmS8Kernels& kernels = cpu->gemm_s8;
-  const auto padded_depth = static_cast<size_t>(PadTo(std::max(depth, 1), kernels.run));
-  const auto padded_columns = static_cast<size_t>(PadTo(columns, kernels.columns));
+  const auto padded_depth = static_cast<size_t>(RoundUp(std::max(depth, 1), kernels.run));
+  const auto padded_columns = static_cast<size_t>(RoundUp(columns, kernels.columns));
   out->row_bytes = padded_depth * kernels.left_bytes();
   out->plan =
       PlanGemm(rows, columns, depth, kernels.rows, kernels.columns, out->row_bytes, threads);

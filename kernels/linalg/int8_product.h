@@ -6,6 +6,7 @@
 #define DEPUTY_KERNELS_LINALG_INT8_PRODUCT_H_
 
 #include "core/kernel_api/scratch.h"
+#include "core/support/int_math.h"
 #include "kernels/linalg/gemm.h"
 
 namespace deputy {
@@ -60,7 +61,7 @@ TfLiteStatus Int8Product::Run(TfLiteContext* context, int jobs, const GroupOf& g
   const size_t used_bytes = static_cast<size_t>(depth) * cpu->gemm_s8.left_bytes();
   const int64_t total = int64_t{jobs} * plan.tasks;
   const int64_t portion = (total >> 20) + 1;
-  const int tasks = static_cast<int>((total + portion - 1) / portion);
+  const int tasks = static_cast<int>(CeilDiv(total, portion));
   const auto run_one = [&](int job, int task, int worker) {
     const int group = group_of(job);
     const GemmSums sums_job = {cpu,

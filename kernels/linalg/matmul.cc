@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "core/kernel_api/fusion.h"
+#include "core/support/int_math.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -240,7 +241,7 @@ void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* in
                   const Finish& finish) {
   const int64_t outputs = shape.rows * shape.columns;
   const int64_t portion = std::max<int64_t>(50'000 / std::max(shape.depth, 1), outputs >> 20) + 1;
-  const int tasks = static_cast<int>((outputs + portion - 1) / portion);
+  const int tasks = static_cast<int>(CeilDiv(outputs, portion));
   ParallelFor(context, tasks, [&](int task, int) {
     const int64_t last = std::min(outputs, (task + 1) * portion);
     for (int64_t i = task * portion; i < last; ++i) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/kernel_api/scratch.h"
+#include "core/support/int_math.h"
 #include "kernels/common/kernel.h"
 
 namespace deputy {
@@ -14,8 +15,6 @@ namespace {
 // inputs), and of the first-level cache for the nodes between two products.
 constexpr int64_t kBlockBytes = 128 * 1024, kPartBytes = 12 * 1024;
 constexpr int64_t kMaxBlockRows = 192;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // RAII guard: calls the `begin` functions of the group's nodes, and their `end` functions.
 class RowKernelScope {
@@ -62,7 +61,7 @@ struct BlockPlan {
                 std::max<int64_t>(1, std::min(fitting / cut.rows_of_matrix, matrices / wanted));
     const int64_t units = CeilDiv(rows, unit_rows);
     const int64_t parts = std::max(CeilDiv(unit_rows, fitting), CeilDiv(wanted, units));
-    block_rows = CeilDiv(CeilDiv(unit_rows, parts), cut.tile_rows) * cut.tile_rows;
+    block_rows = RoundUp(CeilDiv(unit_rows, parts), cut.tile_rows);
     unit_blocks = CeilDiv(unit_rows, block_rows);
     // Task numbers are ints.
     tasks = static_cast<int>(std::min<int64_t>(blocks(), 1 << 20));

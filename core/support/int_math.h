@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integer division that rounds up, in 64 bits for all argument types.
+#ifndef DEPUTY_CORE_SUPPORT_INT_MATH_H_
+#define DEPUTY_CORE_SUPPORT_INT_MATH_H_
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace deputy {
+
+// int64_t for signed arguments, uint64_t if one is unsigned and not narrower than the other.
+template <std::integral A, std::integral B>
+using WideInteger =
+    std::conditional_t<std::is_signed_v<std::common_type_t<A, B>>, int64_t, uint64_t>;
+
+// Returns a / b rounded up. Requires a >= 0, b > 0, and that a + b - 1 does not overflow.
+template <std::integral A, std::integral B>
+[[gnu::always_inline]] constexpr WideInteger<A, B> CeilDiv(A a, B b) {
+  using Wide = WideInteger<A, B>;
+  return (static_cast<Wide>(a) + static_cast<Wide>(b) - 1) / static_cast<Wide>(b);
+}
+
+// Returns the smallest multiple of `multiple` that is at least `value`; requirements as above.
+template <std::integral A, std::integral B>
+[[gnu::always_inline]] constexpr WideInteger<A, B> RoundUp(A value, B multiple) {
+  return CeilDiv(value, multiple) * static_cast<WideInteger<A, B>>(multiple);
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_SUPPORT_INT_MATH_H_
