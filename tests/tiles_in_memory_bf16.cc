@@ -4,5 +4,5 @@
 #if defined(DEPUTY_HAS_AMX_TABLES)
 #define DEPUTY_TILES_OF_TEST "tests/tiles_in_memory.inc"
 #define kGemmBf16Amx kGemmBf16AmxInMemory
-#include "kernels/cpu/simd_avx512_amx_bf16.cc"  // NOLINT(bugprone-suspicious-include)
+#include "kernels/cpu/x86_64/amx/bf16.cc"  // NOLINT(bugprone-suspicious-include)
 #endif

@@ -12,8 +12,8 @@ from the root belongs to the layer of its directory. In addition:
   dependency. For files that are compiled together the first one is reported;
 - delegates, tools and examples name public headers as clients do, as deputy/x.h; bridges/cpu, which
   is the engine as a delegate, may include the engine's headers;
-- in core, the generated schema stays in a few source files; intrinsics in kernels/cpu/simd_*, stb
-  in one file, CLI11, which takes seconds to compile, in the files of the command line;
+- in core, the generated schema stays in a few source files; intrinsics in the folders of kernels/cpu,
+  stb in one file, CLI11, which takes seconds to compile, in the files of the command line;
 - every source begins with the licence line, every header has the include guard of its path.
 
     check_includes.py [ROOT]           check the sources (default: where this script lives)
@@ -145,8 +145,7 @@ def check_include(root, path, bracket, name):
     if layer is None:
         return ''
     if INTRINSICS.match(name):
-        inside = str(path).startswith('kernels/cpu/simd_')
-        return '' if inside else f'intrinsics ({name}) belong in kernels/cpu/simd_*'
+        return '' if path.match('kernels/cpu/*/*/*') else f'intrinsics ({name}) belong in kernels/cpu/*/*/'
     if name.startswith(('CLI/', 'option_checks.h')) and layer == 'tools' and str(path) not in CLI_FILES:
         return f'{name} is for {" and ".join(CLI_FILES)} only'
     target = target_of(root, path, bracket, name)
@@ -315,7 +314,7 @@ def self_test():
         'kernels/cast.cc': source('"core/support/half.h"'),
         'kernels/add.cc': source('"core/kernel_api/runtime.h"', '"kernels/conv/winograd.h"'),
         'kernels/conv/winograd.cc': source('"core/base/memory.h"', '"kernels/cpu/cpu.h"'),
-        'kernels/cpu/simd_avx2.cc': source('<immintrin.h>'),
+        'kernels/cpu/x86_64/avx2/gemm.cc': source('<immintrin.h>'),
         'tools/certify.cc': source('"tests/cases/add.h"', '"session.h"'),
         'tools/session.h': header('tools/session.h', '#include "deputy/deputy.h"'),
         'gpu_cl/b.cc': source('"compiler/graph.h"', '"deputy/c_api.h"', '<tensorflow/lite/c/common.h>'),
@@ -352,6 +351,7 @@ def self_test():
         'core/base/gone.cc': source('"nowhere.h"'),
         'kernels/mul.cc': source('"core/exec/subgraph.h"'),
         'kernels/sub.cc': source('<immintrin.h>'),
+        'kernels/cpu/common/generic.cc': source('<immintrin.h>'),
         'kernels/cpu/up.cc': source('"kernels/registry.h"'),
         'kernels/linalg/up.cc': source('"kernels/conv/winograd.h"'),
         'kernels/private.cc': source('<c_api/src/objects.h>'),

@@ -20,6 +20,7 @@ would crash on older CPUs.
 import argparse
 import csv
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -161,7 +162,10 @@ def check_bridge(library):
 
 
 def check_instruction_set_objects(build):
-    for found in sorted(build.glob('CMakeFiles/deputy_kernels.dir/kernels/*/*_avx*.o')):
+    objects = sorted(build.glob('CMakeFiles/deputy_kernels.dir/kernels/cpu/*/*/*.o'))
+    if not objects and platform.machine() == 'x86_64':
+        yield f'{build}: no object files of instruction sets'
+    for found in objects:
         # W and w, V and v are weak; u is unique across the process.
         weak = re.findall(r'^\S* *[WVwvu] (\S.*)$', output_of('nm', '-C', '--defined-only', found),
                           re.MULTILINE)

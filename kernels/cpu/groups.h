@@ -437,55 +437,55 @@ struct HalfKernels {
 //
 // A candidate must be called only on machines with the instruction sets in its name.
 
-// simd_generic.cc
+// common/generic.cc
 extern const GemmF32Kernels kGemmF32Generic;
 extern const GemmS8Kernels kGemmS8Generic;
 extern const RequantizeKernels kRequantizeGeneric;
 extern const DepthwiseF32Kernels kDepthwiseF32Generic;
 extern const DepthwiseS8Kernels kDepthwiseS8Generic;
 extern const HalfKernels kHalfGeneric;
-// simd_generic_winograd.cc
+// common/generic_winograd.cc
 extern const WinogradF32Kernels kWinogradF32Generic;
 
 #if defined(__x86_64__)
-// simd_avx2.cc
+// x86_64/avx2/gemm.cc
 extern const GemmF32Kernels kGemmF32Avx2;
 extern const RequantizeKernels kRequantizeAvx2;
 extern const StepSumKernels kStepSumAvx2;
 extern const HalfKernels kHalfAvx2;
-// simd_avx2_depthwise.cc
+// x86_64/avx2/depthwise.cc
 extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
-// simd_avx2_int8.cc
+// x86_64/avx2/int8.cc
 extern const GemmS8Kernels kGemmS8Avx2;
-// simd_avx2_int16.cc
+// x86_64/avx2/int16.cc
 extern const DotsS16Kernels kDotsS16Avx2;
-// simd_avx2_depthwise_int8.cc
+// x86_64/avx2/depthwise_int8.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
-// simd_avx2_depthwise_lines_int8.cc
+// x86_64/avx2/depthwise_lines_int8.cc
 extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2;
-// simd_avx2_winograd_int8.cc
+// x86_64/avx2/winograd_int8.cc
 extern const WinogradS8Kernels kWinogradS8Avx2;
-// simd_avx2_winograd.cc
+// x86_64/avx2/winograd.cc
 extern const WinogradF32Kernels kWinogradF32Avx2;
-// simd_avx512.cc
+// x86_64/avx512/gemm.cc
 extern const GemmF32Kernels kGemmF32Avx512;
 extern const RequantizeKernels kRequantizeAvx512;
 extern const HalfKernels kHalfAvx512;
-// simd_avx512_depthwise.cc
+// x86_64/avx512/depthwise.cc
 extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
-// simd_avx512_winograd.cc
+// x86_64/avx512/winograd.cc
 extern const WinogradF32Kernels kWinogradF32Avx512;
-// simd_avx512_bf16.cc
+// x86_64/avx512_bf16/gemm.cc
 extern const GemmBf16Kernels kGemmBf16Avx512;
-// simd_avx512_amx_bf16.cc
+// x86_64/amx/bf16.cc
 extern const GemmBf16Kernels kGemmBf16Amx;
-// simd_avx512_amx_int8.cc
+// x86_64/amx/int8.cc
 extern const GemmS8Kernels kGemmS8Amx;
-// simd_avx512_vnni.cc
+// x86_64/avx512_vnni/int8.cc
 extern const GemmS8Kernels kGemmS8Avx512Vnni;
-// simd_avx512_vnni_depthwise.cc
+// x86_64/avx512_vnni/depthwise_int8.cc
 extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;
-// simd_avx512_vnni_depthwise_lines.cc
+// x86_64/avx512_vnni/depthwise_lines_int8.cc
 extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni;
 #endif
 

@@ -422,8 +422,8 @@ struct VectorKernels {
   void (*product_u8)(const BinaryRun<uint8_t>& run, const QuantizedProduct& product) = nullptr;
 };
 
-// vector_<set>.cc. A table must be used only on machines with that instruction set. Loops that are
-// null in kVectorAvx512 are as fast in kVectorAvx2.
+// Defined in the folders of kernels/cpu. A table must be used only on machines with that
+// instruction set. Loops that are null in kVectorAvx512 are as fast in kVectorAvx2.
 extern const VectorKernels kVectorGeneric;
 #if defined(__x86_64__)
 extern const VectorKernels kVectorAvx2;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiler options of each source of kernels/: optimised for speed if it contributes to the time of
-# an inference, for size otherwise. Statements about speed and size were measured with g++ 12
-# (docs/benchmarks.md, Size); other compilers get the options that they support.
+# Compiler options of kernels/: the flags of an instruction set by folder, the optimisation by class
+# of file. Statements about speed and size were measured with g++ 12 (docs/benchmarks.md, Size); other
+# compilers get the options that they support.
 #
 # Reads kernel_sources, host_flags, without_gaps and is_x86_64. Sets kernel_flags (for all of them)
 # and small_kernel_sources (compiled with host_flags after those), and removes from kernel_sources
@@ -26,118 +26,139 @@ set_property(SOURCE kernels/cpu/cpu.cc APPEND PROPERTY COMPILE_DEFINITIONS
 # functions that recurse over axes for every depth, which takes four times as long to compile and is
 # no faster.
 set(kernel_flags "")
+set(gnu_release FALSE)
 if(NOT DEPUTY_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(kernel_flags -O3 -fno-trapping-math)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(gnu_release TRUE)
     # A loop of a few instructions takes 1.5 times as long if it crosses a cache line.
     list(APPEND kernel_flags -fno-ipa-cp-clone -falign-loops=32)
     list(APPEND kernel_flags ${without_gaps})
   endif()
 endif()
+
+# ---------------------------------------------------------------------------------------------
+# Operators: classes of files. kernel_flags apply to files of no class.
+
+# deputy_kernel_class(OPTIONS <option>... FILES <name>...): adds options to kernels/<name>.cc.
+function(deputy_kernel_class)
+  cmake_parse_arguments(PARSE_ARGV 0 class "" "" "OPTIONS;FILES")
+  foreach(name IN LISTS class_FILES)
+    set_property(SOURCE kernels/${name}.cc APPEND PROPERTY COMPILE_OPTIONS ${class_OPTIONS})
+  endforeach()
+endfunction()
+
+# Plain loops that are vectorised.
+set(plain_loops gather pad pool)
+# Families of many types whose fast paths are in kernels/vector: -O3 would double their code and take
+# 1.5 times as long to compile, without any speedup.
+set(many_types audio common/broadcast detection mediapipe normalize post_process reduce signal unary
+    window)
+# Families of many types with plain loops that are vectorised.
+set(many_types_with_loops binary cast fake_quant fill linalg/bf16_layer linalg/hybrid linalg/matmul
+    linalg/matrix_layer resize rnn/basic_lstm rnn/lstm_integer rnn/svdf segment)
+set(many_types_with_cold_code compare conv/conv_plain search)
+if(gnu_release)
+  # Basic blocks in source order are 2 % less code, and as fast in all but three.
+  set(plain_order -freorder-blocks-algorithm=simple)
+  deputy_kernel_class(OPTIONS -O2 FILES ${many_types_with_cold_code})
+  # Loops of a few instructions that are 10 to 50 % slower if they cross a cache line.
+  deputy_kernel_class(OPTIONS -falign-loops=64 FILES conv/conv_plain conv/repeat)
+  deputy_kernel_class(OPTIONS -O2 ${plain_order} FILES ${many_types})
+  deputy_kernel_class(OPTIONS -O2 ${plain_order} -ftree-vectorize -fvect-cost-model=dynamic
+                      FILES ${many_types_with_loops})
+  # The remainder after a vector loop may stay a loop, see below.
+  deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
+                      FILES conv/conv_transpose gather linalg/gemm)
+  # Their inner loops are faster with cold code moved out of them.
+  deputy_kernel_class(OPTIONS -freorder-blocks-and-partition FILES compare conv/conv_plain)
+endif()
+
 # Most of the code of operators contains no loop, or one whose fast variant is in kernels/vector or
 # kernels/cpu: preparation, checks, partitioning for threads, the reference. It is compiled with the
-# options of host code (-Os: two thirds of the code size), without any slower inference.
-set(small_kernel_sources "")
-foreach(family activation arithmetic common/elements common/flex_map common/fold common/kernel
-               common/refused_options common/rescale common/sparse concat control
-               conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8 conv/depthwise_uint8
-               conv/strip custom
-               linalg/batch_matmul linalg/dense_weights lstm quantize random rearrange registry resource
-               rnn rnn/activate rnn/lstm_cell rnn/rnn_layer shape slice softmax space_batch text
-               stablehlo)
-  list(APPEND small_kernel_sources ${PROJECT_SOURCE_DIR}/kernels/${family}.cc)
+# options of host code (-Os: two thirds of the code size), without any slower inference: all files
+# of kernels/ itself that are in no other class, and these.
+set(small_files common/elements common/flex_map common/fold common/kernel common/refused_options
+    common/rescale common/sparse conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8
+    conv/depthwise_uint8 conv/strip linalg/batch_matmul linalg/dense_weights rnn/activate
+    rnn/lstm_cell rnn/rnn_layer)
+set(small_kernel_sources ${kernel_sources})
+list(FILTER small_kernel_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/kernels/[^/]*$")
+foreach(name IN LISTS plain_loops many_types many_types_with_loops many_types_with_cold_code)
+  list(REMOVE_ITEM small_kernel_sources ${PROJECT_SOURCE_DIR}/kernels/${name}.cc)
 endforeach()
+list(TRANSFORM small_files REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/kernels/\\1.cc")
+list(APPEND small_kernel_sources ${small_files})
 list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
-# Among the other files, families of many types whose fast paths are in kernels/vector: -O3 would
-# double their code and take 1.5 times as long to compile, without any speedup. The second list has
-# plain loops that are vectorised. Basic blocks in source order are 2 % less code, and as fast in
-# all but three.
-if(kernel_flags AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(plain_order -freorder-blocks-algorithm=simple)
-  set_property(SOURCE kernels/compare.cc kernels/conv/conv_plain.cc kernels/search.cc
-               APPEND PROPERTY COMPILE_OPTIONS -O2)
-  # Loops of a few instructions that are 10 to 50 % slower if they cross a cache line.
-  set_property(SOURCE kernels/conv/conv_plain.cc kernels/conv/repeat.cc
-               APPEND PROPERTY COMPILE_OPTIONS -falign-loops=64)
-  foreach(family audio common/broadcast detection mediapipe normalize post_process
-                 reduce signal unary window)
-    set_property(SOURCE kernels/${family}.cc APPEND PROPERTY COMPILE_OPTIONS -O2 ${plain_order})
-  endforeach()
-  foreach(family binary cast fake_quant fill linalg/bf16_layer linalg/hybrid linalg/matmul
-                 linalg/matrix_layer resize rnn/basic_lstm rnn/lstm_integer rnn/svdf segment)
-    set_property(SOURCE kernels/${family}.cc APPEND PROPERTY COMPILE_OPTIONS
-                 -O2 ${plain_order} -ftree-vectorize -fvect-cost-model=dynamic)
-  endforeach()
-  # Families whose vector remainders may stay loops, see below.
-  foreach(family conv/conv_transpose gather linalg/gemm)
-    set_property(SOURCE kernels/${family}.cc APPEND PROPERTY COMPILE_OPTIONS
-                 --param=max-completely-peel-times=4)
-  endforeach()
-  # Their inner loops are faster with cold code moved out of them.
-  set_property(SOURCE kernels/compare.cc kernels/conv/conv_plain.cc APPEND PROPERTY COMPILE_OPTIONS
-               -freorder-blocks-and-partition)
+
+# ---------------------------------------------------------------------------------------------
+# Instruction sets: a folder of kernels/cpu each.
+
+# Folder; level of DEPUTY_MAX_CPU below which it is omitted; flags.
+set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx)
+set(level_common 0)
+set(flags_common "")
+set(level_x86_64/avx2 1)
+set(flags_x86_64/avx2 -mavx2 -mfma -mf16c)
+set(level_x86_64/avx512 2)
+set(flags_x86_64/avx512 ${flags_x86_64/avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl
+    -mprefer-vector-width=512)
+set(level_x86_64/avx512_bf16 2)
+set(flags_x86_64/avx512_bf16 ${flags_x86_64/avx512} -mavx512bf16)
+set(level_x86_64/avx512_vnni 2)
+set(flags_x86_64/avx512_vnni ${flags_x86_64/avx512} -mavx512vnni)
+set(level_x86_64/amx 3)
+set(flags_x86_64/amx ${flags_x86_64/avx512} -mavx512bf16)
+# A processor's folders apply to that processor only.
+set(processor_folders common)
+if(is_x86_64)
+  list(APPEND processor_folders x86_64)
 endif()
-# Vector code contains no callbacks and does not throw, so it needs no unwind tables. (A backtrace
-# of a library without debug information ends there.)
-set(leaf_flags "")
-if(kernel_flags AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(leaf_flags -fno-exceptions -fno-asynchronous-unwind-tables)
-endif()
-foreach(source IN LISTS kernel_sources)
-  get_filename_component(name ${source} NAME)
-  if(NOT name MATCHES "^(simd|vector)_")
+
+foreach(folder IN LISTS instruction_sets)
+  set(sources ${kernel_sources})
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/kernels/cpu/${folder}/[^/]*$")
+  string(REGEX REPLACE "/.*" "" processor ${folder})
+  if(NOT processor IN_LIST processor_folders OR max_cpu_level LESS level_${folder})
+    list(REMOVE_ITEM kernel_sources ${sources})
     continue()
   endif()
-  if(NOT is_x86_64 AND name MATCHES "_avx")
-    list(REMOVE_ITEM kernel_sources ${source})
-    continue()
-  endif()
-  set(flags ${leaf_flags})
-  if(leaf_flags AND is_x86_64 AND name STREQUAL vector_generic.cc)
-    list(APPEND flags -O2)  # for machines without AVX2: vectorise whole blocks only
-  endif()
-  # The remainder after a vector loop, up to 31 elements, stays a loop instead of being fully
-  # unrolled.
-  if(leaf_flags AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND name MATCHES "^vector_avx")
-    list(APPEND flags --param=max-completely-peel-times=4)
-  endif()
-  # Code made of intrinsics or of small arrays in registers: -O3 makes it larger without speedup,
-  # and spills the arrays of the generic table to memory. (-O2 makes the VNNI code slower.)
-  set(of_intrinsics "^simd_(avx2(|_int16|_depthwise_int8|_depthwise_lines_int8)|avx512_depthwise)\\.cc$")
-  if(leaf_flags AND name MATCHES "${of_intrinsics}")
-    list(APPEND flags -O2 -fno-tree-vectorize)
-  endif()
-  # For machines without AVX-512, or without AVX: layers take 1.05 times as long in the smaller
-  # code, networks less than 1.01 times.
-  if(leaf_flags AND is_x86_64 AND name MATCHES "^simd_(avx2_depthwise|generic_winograd)\\.cc$")
-    list(APPEND flags -Os)
-  endif()
-  if(leaf_flags AND is_x86_64 AND name STREQUAL simd_generic.cc)
-    list(APPEND flags -O2)
-  endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND name MATCHES "^vector")
-    list(APPEND flags -Wno-psabi)  # wide vectors are passed within one file only
-  endif()
-  if(name MATCHES "_avx")
-    list(APPEND flags -mavx2)
-    if(name MATCHES "^simd")
-      list(APPEND flags -mfma -mf16c -ffp-contract=fast)
-    endif()
-  endif()
-  if(name MATCHES "avx512")
-    list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
-  endif()
-  if(name MATCHES "bf16")
-    list(APPEND flags -mavx512bf16)
-  endif()
-  if(name MATCHES "vnni")
-    list(APPEND flags -mavx512vnni)
+  # Vector code contains no callbacks and does not throw, so it needs no unwind tables. (A backtrace
+  # of a library without debug information ends there.)
+  set(flags ${flags_${folder}})
+  if(gnu_release)
+    list(APPEND flags -fno-exceptions -fno-asynchronous-unwind-tables)
   endif()
   # The precompiled headers were built with other flags.
-  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}"
-                              SKIP_PRECOMPILE_HEADERS ON)
-  if((max_cpu_level LESS 3 AND name MATCHES "_amx") OR (max_cpu_level LESS 2 AND name MATCHES "_avx512")
-     OR (max_cpu_level LESS 1 AND name MATCHES "_avx"))
-    list(REMOVE_ITEM kernel_sources ${source})
+  set_property(SOURCE ${sources} PROPERTY COMPILE_OPTIONS ${flags})
+  set_property(SOURCE ${sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  # The loops of kernels/vector have equal results on all machines: a*b+c is not contracted to FMA.
+  set(vector_loops ${sources})
+  list(FILTER vector_loops INCLUDE REGEX "/(generic_)?vector\\.cc$")
+  list(REMOVE_ITEM sources ${vector_loops})
+  if(NOT folder STREQUAL common)
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Wide vectors are passed within one file only.
+    set_property(SOURCE ${vector_loops} APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
   endif()
 endforeach()
+
+if(gnu_release AND is_x86_64)
+  # The remainder after a vector loop, up to 31 elements, stays a loop instead of being fully
+  # unrolled.
+  deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
+                      FILES cpu/x86_64/avx2/vector cpu/x86_64/avx512/vector)
+  # Code made of intrinsics or of small arrays in registers: -O3 makes it larger without speedup.
+  # (-O2 makes the VNNI code slower.)
+  deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
+                      FILES cpu/x86_64/avx2/gemm cpu/x86_64/avx2/int16 cpu/x86_64/avx2/depthwise_int8
+                            cpu/x86_64/avx2/depthwise_lines_int8 cpu/x86_64/avx512/depthwise)
+  # For machines without AVX-512, or without AVX: layers take 1.05 times as long in the smaller
+  # code, networks less than 1.01 times.
+  deputy_kernel_class(OPTIONS -Os FILES cpu/x86_64/avx2/depthwise cpu/common/generic_winograd)
+  # -O3 spills the arrays of the generic table to memory. The loops are for machines without AVX2:
+  # whole blocks only are vectorised.
+  deputy_kernel_class(OPTIONS -O2 FILES cpu/common/generic cpu/common/generic_vector)
+endif()

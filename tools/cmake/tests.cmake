@@ -105,7 +105,7 @@ if(support_sources)
                  APPEND PROPERTY COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
     # These include the files of kernels/cpu that they test, and are compiled with the same flags.
     foreach(type int8 bf16)
-      get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/simd_avx512_amx_${type}.cc
+      get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/x86_64/amx/${type}.cc
                    PROPERTY COMPILE_OPTIONS)
       set_source_files_properties(tests/tiles_in_memory_${type}.cc PROPERTIES
                                   COMPILE_OPTIONS "${flags};-O1" SKIP_PRECOMPILE_HEADERS ON)

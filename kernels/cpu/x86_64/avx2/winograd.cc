@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/winograd.inc"
+#include "kernels/cpu/common/winograd.inc"
 
 namespace deputy {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 products for x86-64 with AVX2. As for float32, only this file is compiled for AVX2, so
+// int8 products for x86-64 with AVX2. As for float32, only this folder is compiled for AVX2, so
 // everything is in the unnamed namespace and no inline function of a shared header is used.
 //
 // Products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
@@ -10,7 +10,7 @@
 
 #if defined(__AVX2__)
 
-#include "kernels/cpu/simd_avx2_int8.inc"
+#include "kernels/cpu/x86_64/avx2/int8.inc"
 
 namespace deputy {
 namespace {

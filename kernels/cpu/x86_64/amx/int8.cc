@@ -2,8 +2,8 @@
 //
 // int8 products for x86-64 with AMX: both operands are signed bytes, sums are exact. AVX-512 code
 // requantises the sums of one block while the next one is multiplied.
-#include "kernels/cpu/simd_amx.inc"
-#include "kernels/cpu/simd_avx512_vnni.inc"
+#include "kernels/cpu/x86_64/avx512_vnni/int8.inc"
+#include "kernels/cpu/x86_64/amx/tiles.inc"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 

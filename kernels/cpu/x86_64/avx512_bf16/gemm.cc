@@ -10,7 +10,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512BF16__)
 
-#include "kernels/cpu/simd_avx512_bf16.inc"
+#include "kernels/cpu/x86_64/avx512_bf16/bf16.inc"
 
 namespace deputy {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for x86-64 with AVX-512 (F, BW, DQ, VL), except those in simd_avx512_*.cc. As for AVX2,
-// only these files are compiled with these flags, so everything is in the unnamed namespace and no
-// inline function of a shared header is used.
+// Float GEMM, requantisation and conversion of half floats for x86-64 with AVX-512 (F, BW, DQ, VL).
+// As for AVX2, only this folder is compiled with these flags, so everything is in the unnamed
+// namespace and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
-#include "kernels/cpu/simd_avx512_finish.inc"
+#include "kernels/cpu/x86_64/avx512/epilogue.inc"
 
 namespace deputy {
 namespace {

@@ -7,8 +7,8 @@
 // odd ones, each in a separate float32 sum, then both. It rounds to nearest and treats denormals as
 // zero whatever the processor's settings are. The depth of a part is always divided in the same
 // way, so that a sum does not depend on the tile it is in.
-#include "kernels/cpu/simd_amx.inc"
-#include "kernels/cpu/simd_avx512_bf16.inc"
+#include "kernels/cpu/x86_64/avx512_bf16/bf16.inc"
+#include "kernels/cpu/x86_64/amx/tiles.inc"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512BF16__)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // int8 depthwise convolutions for x86-64 with AVX-512 and VNNI, of any filter; most of those with 3
-// x 3 and 5 x 5 taps are computed by lines (simd_avx512_vnni_depthwise_lines.cc). Everything is in
+// x 3 and 5 x 5 taps are computed by lines (depthwise_lines_int8.cc). Everything is in
 // the unnamed namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
-#include "kernels/cpu/simd_avx512_vnni.inc"
+#include "kernels/cpu/x86_64/avx512_vnni/int8.inc"
 
 namespace deputy {
 namespace {

@@ -11,7 +11,7 @@
 
 #if defined(__AVX2__)
 
-#include "kernels/cpu/simd_avx2_depthwise_blocks.inc"
+#include "kernels/cpu/x86_64/avx2/depthwise_blocks.inc"
 
 namespace deputy {
 namespace {

@@ -10,7 +10,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
-#include "kernels/cpu/simd_avx512_vnni.inc"
+#include "kernels/cpu/x86_64/avx512_vnni/int8.inc"
 
 namespace deputy {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for x86-64 with AVX2, FMA and F16C. Only this file is compiled with these flags, so it
-// must not emit a function that another file could call: everything is in the unnamed namespace,
-// and no inline function of a shared header is used. Depthwise convolutions are in
-// simd_avx2_depthwise.cc, int8 products in simd_avx2_int8.cc.
-#include "kernels/cpu/simd_avx2_finish.inc"
+// Float GEMM, requantisation, sums of quantised tensors and conversion of half floats for x86-64
+// with AVX2, FMA and F16C. Only this folder is compiled with these flags, so it must not emit a
+// function that another file could call: everything is in the unnamed namespace, and no inline
+// function of a shared header is used.
+#include "kernels/cpu/x86_64/avx2/epilogue.inc"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions for AVX-512 (see simd_avx512.cc). Everything is in the unnamed
+// float32 depthwise convolutions for AVX-512 (see gemm.cc). Everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
-#include "kernels/cpu/simd_avx512_finish.inc"
+#include "kernels/cpu/x86_64/avx512/epilogue.inc"
 
 namespace deputy {
 namespace {

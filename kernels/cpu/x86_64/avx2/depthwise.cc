@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions for AVX2 (see simd_avx2.cc). Everything is in the unnamed
+// float32 depthwise convolutions for AVX2 (see gemm.cc). Everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
-#include "kernels/cpu/simd_avx2_finish.inc"
+#include "kernels/cpu/x86_64/avx2/epilogue.inc"
 
 #if defined(__AVX2__) && defined(__FMA__)
 

@@ -6,7 +6,7 @@
 
 #if defined(__AVX2__)
 
-#include "kernels/cpu/simd_avx2_int8.inc"
+#include "kernels/cpu/x86_64/avx2/int8.inc"
 
 namespace deputy {
 namespace {
