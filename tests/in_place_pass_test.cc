@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pass that decides which outputs use an input's memory, on plans built by hand.
-#include "core/exec/in_place.h"
+#include "core/fusion/in_place.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Selection of nodes for row-wise fusion groups, on plans built by hand; expectations are literals.
-#include "core/exec/row_groups.h"
+#include "core/fusion/row_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

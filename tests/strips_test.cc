@@ -2,7 +2,7 @@
 //
 // Selection of layers that are computed strip by strip, on plans built by hand; expectations are
 // literals.
-#include "core/exec/strips.h"
+#include "core/fusion/strips.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pixels that no node reads, on plans built by hand; expectations are literals.
-#include "core/exec/subsampling.h"
+#include "core/fusion/subsampling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

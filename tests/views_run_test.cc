@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that are parts of another tensor's memory (core/exec/in_place.h): random graphs of
+// Tensors that are parts of another tensor's memory (core/fusion/in_place.h): random graphs of
 // operators that concatenate, split and modify tensors in place compute the same bits as with
 // copies everywhere.
 #include <gtest/gtest.h>

@@ -32,8 +32,8 @@ import tempfile
 ABI = ('c_api/include', 'c_api/abi')
 # core/support has no dependencies except public headers; delegates and tools may use it, too.
 BELOW_BASE = ('core/support', *ABI)
-CORE = ('core/support', 'core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/exec', 'core/plugin',
-        'core/delegation', 'core/validation')
+CORE = ('core/support', 'core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/fusion',
+        'core/exec', 'core/plugin', 'core/delegation', 'core/validation')
 KERNEL_API = ('core/kernel_api', 'core/base', *BELOW_BASE)
 KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 'kernels/conv',
            'kernels/rnn')
@@ -50,10 +50,12 @@ LAYERS = {
     'core/kernel_api': ('core/model', 'core/base', *BELOW_BASE),
     'core/graph': ('core/model', 'core/base', *BELOW_BASE),
     'core/plugin': ('core/base', *BELOW_BASE),
-    'core/exec': ('core/graph', 'core/kernel_api', 'core/model', 'core/base', *BELOW_BASE),
-    'core/delegation': ('core/exec', 'core/plugin', 'core/graph', 'core/kernel_api', 'core/model',
-                        'core/base', *BELOW_BASE),
-    'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/graph',
+    'core/fusion': ('core/graph', 'core/kernel_api', 'core/base', *BELOW_BASE),
+    'core/exec': ('core/fusion', 'core/graph', 'core/kernel_api', 'core/model', 'core/base',
+                  *BELOW_BASE),
+    'core/delegation': ('core/exec', 'core/plugin', 'core/fusion', 'core/graph', 'core/kernel_api',
+                        'core/model', 'core/base', *BELOW_BASE),
+    'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/fusion', 'core/graph',
                         'core/kernel_api', 'core/model', 'core/base', *BELOW_BASE),
     'kernels/common': KERNEL_API,
     'kernels/vector': ('kernels/common', *KERNEL_API),

@@ -39,7 +39,7 @@ struct InterpreterConfig {
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
   Limits limits;
-  // Enables fusion groups (core/exec/fusion_groups.h).
+  // Enables fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
   // True under the policy Hot: the CPU computes the nodes of a delegate that fails
   // (docs/design/delegate-policy.md).

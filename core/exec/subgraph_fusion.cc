@@ -8,10 +8,10 @@
 #include "core/base/cpu_cache.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
-#include "core/exec/row_groups.h"
-#include "core/exec/strips.h"
 #include "core/exec/subgraph.h"
-#include "core/exec/subsampling.h"
+#include "core/fusion/row_groups.h"
+#include "core/fusion/strips.h"
+#include "core/fusion/subsampling.h"
 
 namespace deputy {
 namespace {

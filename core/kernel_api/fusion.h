@@ -5,8 +5,8 @@
 // factors per channel. Values between the nodes of a group are never written to memory.
 //
 // In prepare a kernel offers the roles that its node supports (OfferFusion). The subgraph forms the
-// groups (core/exec/fusion_groups.h) and calls the head's FusionOffer::run. The result has the same
-// bits as that of the nodes run one by one.
+// groups (core/fusion/fusion_groups.h) and calls the head's FusionOffer::run. The result has
+// the same bits as that of the nodes run one by one.
 #ifndef DEPUTY_CORE_KERNEL_API_FUSION_H_
 #define DEPUTY_CORE_KERNEL_API_FUSION_H_
 

@@ -123,7 +123,7 @@ struct SumScales {
 };
 
 // Describes an image layer whose output can be computed row by row, for layers that are computed
-// strip by strip (core/exec/strips.h).
+// strip by strip (core/fusion/strips.h).
 struct StripOffer {
   int batches = 0, rows = 0;  // of the output; rows = 0: not supported
   size_t row_bytes = 0;       // bytes per row of the output

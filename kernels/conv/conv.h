@@ -224,9 +224,9 @@ extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, 
 // in a fusion group. DeclareFactorScratch declares the scratch memory for that, in prepare.
 bool SupportsFactors(const ConvData& data);
 void DeclareFactorScratch(TfLiteContext* context, const GroupRun& group);
-// strip.cc: layers that are computed strip by strip (core/exec/strips.h). StripOfferOf returns the
-// offer of a node that has selected its implementation; RunStrips runs the layers of a group from
-// its head.
+// strip.cc: layers that are computed strip by strip (core/fusion/strips.h). StripOfferOf
+// returns the offer of a node that has selected its implementation; RunStrips runs the layers of a
+// group from its head.
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group);
 // Declares the scratch memory of RunStrips, in prepare.

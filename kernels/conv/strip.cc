@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes layers strip by strip (core/exec/strips.h): float32 CONV_2D (1x1, or by rows) and
+// Computes layers strip by strip (core/fusion/strips.h): float32 CONV_2D (1x1, or by rows) and
 // DEPTHWISE_CONV_2D, with the same functions as single layers.
 #include <array>
 #include <optional>

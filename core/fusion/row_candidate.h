@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds candidates for row-wise fusion groups, each of which begins at a given node of the plan.
-// Pure functions, part of the pass for row-wise groups (core/exec/row_groups.h), which decides
-// which candidates become groups.
-#ifndef DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
-#define DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
+// Pure functions, part of the pass for row-wise groups (core/fusion/row_groups.h), which
+// decides which candidates become groups.
+#ifndef DEPUTY_CORE_FUSION_ROW_CANDIDATE_H_
+#define DEPUTY_CORE_FUSION_ROW_CANDIDATE_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "core/exec/row_plan.h"
+#include "core/fusion/row_plan.h"
 
 namespace deputy {
 
@@ -44,4 +44,4 @@ RowCandidate CandidateAlone(const RowPlan& plan, int node);
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_CANDIDATE_H_
+#endif  // DEPUTY_CORE_FUSION_ROW_CANDIDATE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/fusion_groups.h"
+#include "core/fusion/fusion_groups.h"
 
 #include <algorithm>
 #include <utility>

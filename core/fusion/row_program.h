@@ -2,15 +2,15 @@
 //
 // Generates the program of a row-wise group: its operations in order, and the slots of block memory
 // that hold their values. Values with disjoint lifetimes share a slot. Pure functions, part of the
-// pass for row-wise groups (core/exec/row_groups.h).
-#ifndef DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
-#define DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
+// pass for row-wise groups (core/fusion/row_groups.h).
+#ifndef DEPUTY_CORE_FUSION_ROW_PROGRAM_H_
+#define DEPUTY_CORE_FUSION_ROW_PROGRAM_H_
 
 #include <cstdint>
 
-#include "core/exec/absorbed_transposes.h"
-#include "core/exec/row_candidate.h"
-#include "core/exec/row_plan.h"
+#include "core/fusion/absorbed_transposes.h"
+#include "core/fusion/row_candidate.h"
+#include "core/fusion/row_plan.h"
 #include "core/kernel_api/row_kernel.h"
 
 namespace deputy {
@@ -25,4 +25,4 @@ int64_t RowBytes(const RowProgram& program);
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_PROGRAM_H_
+#endif  // DEPUTY_CORE_FUSION_ROW_PROGRAM_H_

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/row_groups.h"
+#include "core/fusion/row_groups.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "core/exec/absorbed_transposes.h"
-#include "core/exec/row_candidate.h"
-#include "core/exec/row_plan.h"
-#include "core/exec/row_program.h"
+#include "core/fusion/absorbed_transposes.h"
+#include "core/fusion/row_candidate.h"
+#include "core/fusion/row_plan.h"
+#include "core/fusion/row_program.h"
 
 namespace deputy {
 namespace {

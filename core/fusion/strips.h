@@ -4,14 +4,14 @@
 // DEPTHWISE_CONV_2D, a CONV_2D), each of which computes the few rows that the next one reads, so
 // that intermediate tensors stay in the cache. A pure pass over the plan and its fusion groups;
 // results do not change.
-#ifndef DEPUTY_CORE_EXEC_STRIPS_H_
-#define DEPUTY_CORE_EXEC_STRIPS_H_
+#ifndef DEPUTY_CORE_FUSION_STRIPS_H_
+#define DEPUTY_CORE_FUSION_STRIPS_H_
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "core/exec/fusion_groups.h"
+#include "core/fusion/fusion_groups.h"
 
 namespace deputy {
 
@@ -33,4 +33,4 @@ std::vector<int> UnwrittenBy(const FusionGroup& group, std::span<const GroupNode
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_STRIPS_H_
+#endif  // DEPUTY_CORE_FUSION_STRIPS_H_

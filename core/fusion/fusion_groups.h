@@ -2,8 +2,8 @@
 //
 // Forms fusion groups (core/kernel_api/fusion.h): a pure pass over the plan, before memory is
 // planned. Delegates, tools and clients still see the individual nodes in the original order.
-#ifndef DEPUTY_CORE_EXEC_FUSION_GROUPS_H_
-#define DEPUTY_CORE_EXEC_FUSION_GROUPS_H_
+#ifndef DEPUTY_CORE_FUSION_FUSION_GROUPS_H_
+#define DEPUTY_CORE_FUSION_FUSION_GROUPS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +85,7 @@ bool IsAliasFree(std::span<const GroupRead> reads, int output,
 // A group in a plan; its nodes are plan positions.
 struct PlannedGroup : FusionGroup {
   std::vector<GroupRead> reads;
-  // Intermediate tensors that are not written, for groups with layers (core/exec/strips.h).
+  // Intermediate tensors that are not written, for groups with layers (core/fusion/strips.h).
   std::vector<int> unwritten;
   // Intermediate tensors of row-wise groups. Their memory has the lifetime that it has without
   // fusion.
@@ -139,4 +139,4 @@ class PlanGroups {
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_FUSION_GROUPS_H_
+#endif  // DEPUTY_CORE_FUSION_FUSION_GROUPS_H_

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan as the pass for row-wise groups (core/exec/row_groups.h) uses it: which nodes can be
-// computed by rows and are still free, and the producers and consumers of tensors.
-#ifndef DEPUTY_CORE_EXEC_ROW_PLAN_H_
-#define DEPUTY_CORE_EXEC_ROW_PLAN_H_
+// The plan as the pass for row-wise groups (core/fusion/row_groups.h) uses it: which nodes can
+// be computed by rows and are still free, and the producers and consumers of tensors.
+#ifndef DEPUTY_CORE_FUSION_ROW_PLAN_H_
+#define DEPUTY_CORE_FUSION_ROW_PLAN_H_
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/exec/fusion_groups.h"
+#include "core/fusion/fusion_groups.h"
 
 namespace deputy {
 
@@ -63,4 +63,4 @@ class RowPlan {
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_PLAN_H_
+#endif  // DEPUTY_CORE_FUSION_ROW_PLAN_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/row_plan.h"
+#include "core/fusion/row_plan.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/subsampling.h"
+#include "core/fusion/subsampling.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,13 +3,13 @@
 // Forms row-wise fusion groups (core/kernel_api/row_kernel.h): matrix products with nodes that work
 // on the rows which a product writes or reads, including TRANSPOSEs. A pure pass over the plan,
 // like that for other groups.
-#ifndef DEPUTY_CORE_EXEC_ROW_GROUPS_H_
-#define DEPUTY_CORE_EXEC_ROW_GROUPS_H_
+#ifndef DEPUTY_CORE_FUSION_ROW_GROUPS_H_
+#define DEPUTY_CORE_FUSION_ROW_GROUPS_H_
 
 #include <span>
 #include <vector>
 
-#include "core/exec/fusion_groups.h"
+#include "core/fusion/fusion_groups.h"
 
 namespace deputy {
 
@@ -25,13 +25,13 @@ namespace deputy {
 // - A TRANSPOSE at the begin gathers rows; or, if a later one restores the order, leaves elements
 // in place. In that case the group may also begin with an element-wise node.
 // - A TRANSPOSE in the middle leaves elements in place: element-wise nodes after it compute the
-// same values there (core/exec/row_layout.h).
+// same values there (core/fusion/row_layout.h).
 // - For a TRANSPOSE at the end, its product stores rows at their final positions; for TRANSPOSEs
 // that compute a product's right operand, the product reads it with strides
-// (core/exec/absorbed_transposes.h).
+// (core/fusion/absorbed_transposes.h).
 //
-// core/exec/row_candidate.h collects the nodes of a group, core/exec/row_program.h generates its
-// operations; this pass decides which candidates become groups.
+// core/fusion/row_candidate.h collects the nodes of a group, core/fusion/row_program.h
+// generates its operations; this pass decides which candidates become groups.
 void AddRowGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
                   std::vector<FusionGroup>* groups);
 
@@ -41,4 +41,4 @@ std::vector<GroupRead> RowReadsOf(const RowProgram& rows, std::span<const GroupN
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_GROUPS_H_
+#endif  // DEPUTY_CORE_FUSION_ROW_GROUPS_H_

@@ -3,14 +3,14 @@
 // Skips pixels that are never read. If all consumers of an image are 1x1 convolutions with strides,
 // its producer computes only the pixels that they read, and so do preceding layers with 1x1
 // filters. A pure pass over the plan and its fusion groups; results do not change.
-#ifndef DEPUTY_CORE_EXEC_SUBSAMPLING_H_
-#define DEPUTY_CORE_EXEC_SUBSAMPLING_H_
+#ifndef DEPUTY_CORE_FUSION_SUBSAMPLING_H_
+#define DEPUTY_CORE_FUSION_SUBSAMPLING_H_
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "core/exec/fusion_groups.h"
+#include "core/fusion/fusion_groups.h"
 
 namespace deputy {
 
@@ -29,4 +29,4 @@ void ExpandPixels(const ImageSize& size, const PixelStride& stride, void* image)
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_SUBSAMPLING_H_
+#endif  // DEPUTY_CORE_FUSION_SUBSAMPLING_H_

@@ -3,8 +3,8 @@
 // Decides which outputs reuse the memory of an input, and which parts alias their whole. Kernels
 // declare what they support (TfLiteInPlaceOp mask, ViewOffer); this pure pass over the plan
 // decides, before memory is planned, where it is legal.
-#ifndef DEPUTY_CORE_EXEC_IN_PLACE_H_
-#define DEPUTY_CORE_EXEC_IN_PLACE_H_
+#ifndef DEPUTY_CORE_FUSION_IN_PLACE_H_
+#define DEPUTY_CORE_FUSION_IN_PLACE_H_
 
 #include <cstdint>
 #include <span>
@@ -48,4 +48,4 @@ void ShareInPlace(std::span<const InPlaceNode> nodes, const std::vector<bool>& u
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_IN_PLACE_H_
+#endif  // DEPUTY_CORE_FUSION_IN_PLACE_H_

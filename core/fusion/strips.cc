@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/strips.h"
+#include "core/fusion/strips.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/absorbed_transposes.h"
+#include "core/fusion/absorbed_transposes.h"
 
 #include <algorithm>
 
-#include "core/exec/row_layout.h"
+#include "core/fusion/row_layout.h"
 
 namespace deputy {
 namespace {

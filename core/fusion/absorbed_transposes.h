@@ -2,9 +2,10 @@
 //
 // Finds TRANSPOSEs around a matrix product that need not run: the product reads an operand with the
 // strides of the tensor before them, or stores its rows at the positions to which they would move
-// them. Pure functions, part of the pass for row-wise fusion groups (core/exec/row_groups.h).
-#ifndef DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
-#define DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
+// them. Pure functions, part of the pass for row-wise fusion groups
+// (core/fusion/row_groups.h).
+#ifndef DEPUTY_CORE_FUSION_ABSORBED_TRANSPOSES_H_
+#define DEPUTY_CORE_FUSION_ABSORBED_TRANSPOSES_H_
 
 #include <array>
 #include <map>
@@ -12,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "core/exec/row_plan.h"
+#include "core/fusion/row_plan.h"
 #include "core/kernel_api/row_kernel.h"
 
 namespace deputy {
@@ -39,4 +40,4 @@ std::optional<StridedShape> ScatteredRows(const RowPlan& plan, int product, int 
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ABSORBED_TRANSPOSES_H_
+#endif  // DEPUTY_CORE_FUSION_ABSORBED_TRANSPOSES_H_

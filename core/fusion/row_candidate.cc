@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/row_candidate.h"
+#include "core/fusion/row_candidate.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "core/exec/absorbed_transposes.h"
-#include "core/exec/row_layout.h"
+#include "core/fusion/absorbed_transposes.h"
+#include "core/fusion/row_layout.h"
 
 namespace deputy {
 namespace {

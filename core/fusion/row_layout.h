@@ -3,14 +3,14 @@
 // Layout of a tensor's elements in the rows of a row-wise group. TRANSPOSEs do not move elements:
 // after one they are strided (core/kernel_api/strided_shape.h), and element-wise nodes compute them
 // in place. Pure functions.
-#ifndef DEPUTY_CORE_EXEC_ROW_LAYOUT_H_
-#define DEPUTY_CORE_EXEC_ROW_LAYOUT_H_
+#ifndef DEPUTY_CORE_FUSION_ROW_LAYOUT_H_
+#define DEPUTY_CORE_FUSION_ROW_LAYOUT_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
 
-#include "core/exec/row_plan.h"
+#include "core/fusion/row_plan.h"
 #include "core/kernel_api/strided_shape.h"
 
 namespace deputy {
@@ -37,4 +37,4 @@ std::optional<StridedShape> LayoutAfter(const RowPlan& plan, int node, int64_t r
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_EXEC_ROW_LAYOUT_H_
+#endif  // DEPUTY_CORE_FUSION_ROW_LAYOUT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/in_place.h"
+#include "core/fusion/in_place.h"
 
 #include <algorithm>
 #include <utility>

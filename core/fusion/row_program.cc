@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/row_program.h"
+#include "core/fusion/row_program.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/exec/row_layout.h"
+#include "core/fusion/row_layout.h"
 
 namespace deputy {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/exec/row_layout.h"
+#include "core/fusion/row_layout.h"
 
 namespace deputy {
 namespace {
