@@ -148,7 +148,7 @@ class Chooser {
   // True for a shape, an axis or a similar tensor that the host computes during its prepare. Inside
   // a partition its value would not be available in time.
   bool IsPrecomputed(int host_tensor) {
-    const TfLiteTensor& tensor = *mirror_.graph().tensor(mirror_.Find(host_tensor));
+    const TfLiteTensor& tensor = *mirror_.graph().graph().tensor(mirror_.Find(host_tensor));
     return tensor.allocation_type == kTfLitePersistentRo &&
            (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 ||
             tensor.type == kTfLiteBool);
@@ -168,12 +168,12 @@ class Chooser {
     std::string note;
     bool dynamic = false;
     if (status == kTfLiteOk) {
-      const int added = graph.node_count() - 1;
+      const int added = graph.graph().node_count() - 1;
       mirror_.failure_note().Clear();
-      status = graph.RunPrepare(added);
+      status = graph.execution_plan().RunPrepare(added);
       note = mirror_.failure_note().Take();
       dynamic = status == kTfLiteOutputShapeNotKnown ||
-                graph.graph().HasDynamicTensor(IndicesOf(graph.node(added)->outputs));
+                graph.graph().HasDynamicTensor(IndicesOf(graph.graph().node(added)->outputs));
     }
     if (dynamic || status != kTfLiteOk) {
       for (const int index : IndicesOf(node.outputs)) {
@@ -189,7 +189,7 @@ class Chooser {
     for (const int index : IndicesOf(node.outputs)) {
       if (index < 0) continue;
       const TfLiteTensor& host = context_->tensors[index];
-      const TfLiteType type = graph.tensor(mirror_.Find(index))->type;
+      const TfLiteType type = graph.graph().tensor(mirror_.Find(index))->type;
       if (type == host.type) continue;
       // The host's kernel will change the type. The mirror keeps the new type, so that later nodes
       // are checked with it.

@@ -80,7 +80,7 @@ int MirrorGraph::Mirror(int host_tensor) {
   source.sparsity = from.sparsity;
   source.allocation_type = kTfLiteArenaRw;
   source.buffer_handle = kTfLiteNullBufferHandle;
-  TfLiteTensor& mirror = *graph_->tensor(index);
+  TfLiteTensor& mirror = *graph_->graph().tensor(index);
   mirror = TfLiteTensorClone(source);
   if (from.dims != nullptr && mirror.dims == nullptr) throw std::bad_alloc();
   if (from.allocation_type == kTfLiteMmapRo && from.data.raw != nullptr) {
@@ -111,7 +111,7 @@ const char* MirrorGraph::AlignedConstant(const TfLiteTensor& constant) {
 }
 
 void MirrorGraph::Reset(int host_tensor) {
-  TfLiteTensor& tensor = *graph_->tensor(Find(host_tensor));
+  TfLiteTensor& tensor = *graph_->graph().tensor(Find(host_tensor));
   if (tensor.allocation_type == kTfLiteMmapRo) return;
   TfLiteTensorDataFree(&tensor);
   tensor.allocation_type = kTfLiteArenaRw;

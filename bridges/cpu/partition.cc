@@ -89,8 +89,8 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;
   // ChooseNodes rejects nodes with dynamic outputs, and this property does not depend on shapes.
   bool fixed = true;
-  for (const int node : graph.plan()) {
-    fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.node(node)->outputs));
+  for (const int node : graph.graph().plan()) {
+    fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.graph().node(node)->outputs));
   }
   for (const TensorPair& pair : outputs_) fixed &= MirrorOf(pair)->allocation_type == kTfLiteCustom;
   if (!fixed) {

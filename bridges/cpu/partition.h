@@ -37,7 +37,9 @@ class Partition {
 
   Partition(TfLiteContext* context, const InterpreterConfig& config) : graph_(context, config) {}
   TfLiteStatus Build(TfLiteContext* context, const TfLiteDelegateParams& params);
-  TfLiteTensor* MirrorOf(const TensorPair& pair) { return graph_.graph().tensor(pair.mirror); }
+  TfLiteTensor* MirrorOf(const TensorPair& pair) {
+    return graph_.graph().graph().tensor(pair.mirror);
+  }
 
   MirrorGraph graph_;
   std::vector<TensorPair> inputs_, outputs_;  // without constants

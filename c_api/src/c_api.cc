@@ -198,11 +198,11 @@ void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter) { delete interprete
 int32_t TfLiteInterpreterGetInputTensorCount(const TfLiteInterpreter* interpreter) {
   return interpreter == nullptr
              ? 0
-             : static_cast<int32_t>(interpreter->impl->primary().inputs().size());
+             : static_cast<int32_t>(interpreter->impl->primary().graph().inputs().size());
 }
 
 const int* TfLiteInterpreterInputTensorIndices(const TfLiteInterpreter* interpreter) {
-  return interpreter == nullptr ? nullptr : interpreter->impl->primary().inputs().data();
+  return interpreter == nullptr ? nullptr : interpreter->impl->primary().graph().inputs().data();
 }
 
 int32_t TfLiteInterpreterGetInputTensorIndex(const TfLiteInterpreter* interpreter,
@@ -210,7 +210,7 @@ int32_t TfLiteInterpreterGetInputTensorIndex(const TfLiteInterpreter* interprete
   if (input_index < 0 || input_index >= TfLiteInterpreterGetInputTensorCount(interpreter)) {
     return -1;
   }
-  return interpreter->impl->primary().inputs()[input_index];
+  return interpreter->impl->primary().graph().inputs()[input_index];
 }
 
 TfLiteTensor* TfLiteInterpreterGetInputTensor(const TfLiteInterpreter* interpreter,
@@ -262,11 +262,11 @@ TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
 int32_t TfLiteInterpreterGetOutputTensorCount(const TfLiteInterpreter* interpreter) {
   return interpreter == nullptr
              ? 0
-             : static_cast<int32_t>(interpreter->impl->primary().outputs().size());
+             : static_cast<int32_t>(interpreter->impl->primary().graph().outputs().size());
 }
 
 const int* TfLiteInterpreterOutputTensorIndices(const TfLiteInterpreter* interpreter) {
-  return interpreter == nullptr ? nullptr : interpreter->impl->primary().outputs().data();
+  return interpreter == nullptr ? nullptr : interpreter->impl->primary().graph().outputs().data();
 }
 
 int32_t TfLiteInterpreterGetOutputTensorIndex(const TfLiteInterpreter* interpreter,
@@ -274,7 +274,7 @@ int32_t TfLiteInterpreterGetOutputTensorIndex(const TfLiteInterpreter* interpret
   if (output_index < 0 || output_index >= TfLiteInterpreterGetOutputTensorCount(interpreter)) {
     return -1;
   }
-  return interpreter->impl->primary().outputs()[output_index];
+  return interpreter->impl->primary().graph().outputs()[output_index];
 }
 
 const TfLiteTensor* TfLiteInterpreterGetOutputTensor(const TfLiteInterpreter* interpreter,
@@ -284,7 +284,7 @@ const TfLiteTensor* TfLiteInterpreterGetOutputTensor(const TfLiteInterpreter* in
 }
 
 TfLiteTensor* TfLiteInterpreterGetTensor(const TfLiteInterpreter* interpreter, int index) {
-  return interpreter == nullptr ? nullptr : interpreter->impl->primary().tensor(index);
+  return interpreter == nullptr ? nullptr : interpreter->impl->primary().graph().tensor(index);
 }
 
 TfLiteStatus TfLiteInterpreterCancel(const TfLiteInterpreter* interpreter) {

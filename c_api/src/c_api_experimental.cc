@@ -23,7 +23,7 @@ TfLiteStatus TfLiteInterpreterResetVariableTensors(TfLiteInterpreter* interprete
 int32_t TfLiteInterpreterGetVariableTensorCount(const TfLiteInterpreter* interpreter) {
   return interpreter == nullptr
              ? 0
-             : static_cast<int32_t>(interpreter->impl->primary().variables().size());
+             : static_cast<int32_t>(interpreter->impl->primary().graph().variables().size());
 }
 
 TfLiteTensor* TfLiteInterpreterGetVariableTensor(const TfLiteInterpreter* interpreter,
@@ -33,7 +33,7 @@ TfLiteTensor* TfLiteInterpreterGetVariableTensor(const TfLiteInterpreter* interp
     return nullptr;
   }
   deputy::Subgraph& primary = interpreter->impl->primary();
-  return primary.tensor(primary.variables()[variable_index]);
+  return primary.graph().tensor(primary.graph().variables()[variable_index]);
 }
 
 // ---- Operators ----------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
   }
   tensor->delegate = owner;
   if (tensor->buffer_handle != kTfLiteNullBufferHandle) {
-    if (owner == nullptr || !graph->FreeBufferHandle(graph->IndexOf(tensor))) {
+    if (owner == nullptr || !graph->FreeBufferHandle(graph->graph().IndexOf(tensor))) {
       return Fail(reporter, kTfLiteError,
                   "Cannot replace buffer handle %d of tensor '%s': expected a delegate with "
                   "FreeBufferHandle",

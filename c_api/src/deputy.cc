@@ -228,13 +228,13 @@ const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpreter* interprete
 int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
                                         int32_t subgraph_index) {
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  return subgraph == nullptr ? 0 : subgraph->tensor_count();
+  return subgraph == nullptr ? 0 : subgraph->graph().tensor_count();
 }
 
 const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
                                                int32_t subgraph_index, int32_t tensor_index) {
   deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  return subgraph == nullptr ? nullptr : subgraph->tensor(tensor_index);
+  return subgraph == nullptr ? nullptr : subgraph->graph().tensor(tensor_index);
 }
 
 TfLiteStatus DeputySignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signature_runner,
@@ -253,19 +253,19 @@ TfLiteStatus DeputySignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signa
 int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
                                       int32_t subgraph_index) {
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  return subgraph == nullptr ? 0 : subgraph->node_count();
+  return subgraph == nullptr ? 0 : subgraph->graph().node_count();
 }
 
 TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
                                           int32_t subgraph_index, int32_t node_index,
                                           DeputyNodeInfo* info) {
   deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->graph().node_count()) {
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
-    const TfLiteNode& node = *subgraph->node(node_index);
-    const TfLiteRegistration& registration = subgraph->registration(node_index);
+    const TfLiteNode& node = *subgraph->graph().node(node_index);
+    const TfLiteRegistration& registration = *subgraph->graph().registration(node_index);
     DeputyNodeInfo full{};
     full.subgraph_index = subgraph_index;
     full.node_index = node_index;
@@ -290,9 +290,9 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     DeputyMemoryMap full{};
-    full.arena_bytes = subgraph->arena_bytes();
-    full.persistent_bytes = subgraph->persistent_bytes();
-    full.tensor_count = subgraph->placed_tensor_count();
+    full.arena_bytes = subgraph->execution_plan().memory().arena().bytes();
+    full.persistent_bytes = subgraph->execution_plan().memory().persistent().bytes();
+    full.tensor_count = subgraph->execution_plan().memory().placed_count();
     full.scratch_bytes = subgraph->interpreter()->scratch().bytes();
     full.packed_bytes = subgraph->interpreter()->packed_constants().bytes();
     full.resource_bytes = subgraph->interpreter()->resources().bytes();
@@ -306,8 +306,8 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    if (entry_index >= subgraph->placed_tensor_count()) return kTfLiteError;
-    const deputy::TensorMemory entry = subgraph->placed_tensor(entry_index);
+    if (entry_index >= subgraph->execution_plan().memory().placed_count()) return kTfLiteError;
+    const deputy::TensorMemory entry = subgraph->execution_plan().memory().placed(entry_index);
     DeputyTensorMemory full{};
     full.tensor_index = entry.tensor;
     full.persistent = entry.persistent ? 1 : 0;

@@ -58,7 +58,7 @@ int DelegateIndexOf(const TfLiteInterpreter* interpreter, const TfLiteDelegate* 
 
 // Number of the model's own nodes that a node of the plan runs.
 int CountNodes(Subgraph* subgraph, int node_index) {
-  const TfLiteNode& node = *subgraph->node(node_index);
+  const TfLiteNode& node = *subgraph->graph().node(node_index);
   if (node.delegate == nullptr) return 1;
   const TfLiteIntArray* replaced = deputy::ReplacedNodes(node);
   int count = 0;
@@ -102,14 +102,14 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     Subgraph* subgraph = interpreter->subgraph(i);
     if (interpreter->skippable(i) || !subgraph->is_for_delegates()) continue;
-    for (int node : subgraph->plan()) {
+    for (int node : subgraph->graph().plan()) {
       const int count = CountNodes(subgraph, node);
       node_count += count;
-      if (subgraph->node(node)->delegate != nullptr) {
+      if (subgraph->graph().node(node)->delegate != nullptr) {
         delegated_count += count;
       } else if (++cpu_node_count <= 8) {
         cpu_nodes += "\n  subgraph " + std::to_string(i) + " node " + std::to_string(node) + " " +
-                     OperatorName(subgraph->registration(node)) + " (" +
+                     OperatorName(*subgraph->graph().registration(node)) + " (" +
                      ReasonForCpu(subgraph, node) + ")";
       }
     }
@@ -158,8 +158,8 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
           full.failure = here->record.failure.c_str();
         }
       }
-      for (int node : subgraph->plan()) {
-        const TfLiteDelegate* owner = subgraph->node(node)->delegate;
+      for (int node : subgraph->graph().plan()) {
+        const TfLiteDelegate* owner = subgraph->graph().node(node)->delegate;
         if (owner == nullptr || !known->Is(owner)) continue;
         ++full.partition_count;
         full.node_count += CountNodes(subgraph, node);
@@ -187,7 +187,7 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
       AppliedDelegate queried(delegate);
       const TfLiteStatus status = deputy::DelegationOf(subgraph).QuerySupport(&queried);
       if (status != kTfLiteOk) return status;
-      for (int node : subgraph->plan()) {
+      for (int node : subgraph->graph().plan()) {
         const deputy::NodeSupport& found = queried.record.nodes[static_cast<size_t>(node)];
         const DeputyNodeSupport support = ConvertSupport(found, found.reason == kDeputyReasonNone);
         callback(user_data, i, node, &support);
@@ -222,7 +222,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
                                          int32_t subgraph_index, int32_t node_index,
                                          DeputyNodeRun* run) {
   Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->node_count()) {
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->graph().node_count()) {
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
@@ -230,18 +230,19 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.runner = subgraph->graph_index().runner(node_index);
     full.delegate_index = -1;
     if (full.runner >= 0) {
-      const TfLiteDelegate* owner = subgraph->node(full.runner)->delegate;
+      const TfLiteDelegate* owner = subgraph->graph().node(full.runner)->delegate;
       if (owner != nullptr) full.delegate_index = DelegateIndexOf(interpreter, owner);
     }
     const bool is_own = full.runner == node_index && full.delegate_index < 0;
-    full.implementation = is_own ? subgraph->implementation(node_index) : "";
-    const deputy::NodeCost cost = subgraph->cost(node_index);
+    full.implementation = is_own ? subgraph->execution_plan().implementation(node_index) : "";
+    const deputy::NodeCost cost = subgraph->costs().Of(node_index);
     full.runs = cost.runs;
     full.total_ns = cost.total_ns;
     full.reported_ns = cost.reported_ns;
     full.recomputed = deputy::HotFallbackOf(subgraph).RecomputedCount(node_index);
-    full.group_head = subgraph->group_head(node_index, &full.group_size);
-    const deputy::PixelStride stride = subgraph->output_stride(node_index);
+    const int position = subgraph->graph_index().position(node_index);
+    full.group_head = subgraph->execution_plan().group_head(position, &full.group_size);
+    const deputy::PixelStride stride = subgraph->execution_plan().output_stride(position);
     full.row_stride = stride.y;
     full.column_stride = stride.x;
     return WriteStruct(full, run);
@@ -267,8 +268,8 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
       return kTfLiteError;
     }
     const int position = partitions[static_cast<size_t>(partition_index)];
-    const int node_index = subgraph->plan()[static_cast<size_t>(position)];
-    const TfLiteNode& node = *subgraph->node(node_index);
+    const int node_index = subgraph->graph().plan()[static_cast<size_t>(position)];
+    const TfLiteNode& node = *subgraph->graph().node(node_index);
     DeputyPartition full{};
     full.node_index = node_index;
     full.plan_position = position;
@@ -277,7 +278,7 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
     full.nodes = deputy::ReplacedNodes(node)->data;
     full.output_count = node.outputs->size;
     for (int i = 0; i < node.inputs->size; ++i) {
-      const TfLiteTensor* input = subgraph->tensor(node.inputs->data[i]);
+      const TfLiteTensor* input = subgraph->graph().tensor(node.inputs->data[i]);
       if (input == nullptr) continue;
       const bool constant =
           input->allocation_type == kTfLiteMmapRo || input->allocation_type == kTfLitePersistentRo;
@@ -285,7 +286,7 @@ TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
       full.input_count += !constant;
     }
     for (int i = 0; i < node.outputs->size; ++i) {
-      const TfLiteTensor* output = subgraph->tensor(node.outputs->data[i]);
+      const TfLiteTensor* output = subgraph->graph().tensor(node.outputs->data[i]);
       if (output != nullptr) full.output_bytes += output->bytes;
     }
     return WriteStruct(full, partition);

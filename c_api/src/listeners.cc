@@ -30,12 +30,12 @@ struct SubgraphSettings {
   std::vector<const char*> custom_op_names;
 
   explicit SubgraphSettings(deputy::Subgraph* subgraph) {
-    for (int i = 0; i < subgraph->tensor_count(); ++i) {
-      const TfLiteQuantization& quantization = subgraph->tensor(i)->quantization;
+    for (int i = 0; i < subgraph->graph().tensor_count(); ++i) {
+      const TfLiteQuantization& quantization = subgraph->graph().tensor(i)->quantization;
       if (quantization.type != kTfLiteNoQuantization) quantizations.push_back(quantization);
     }
-    for (int i = 0; i < subgraph->node_count(); ++i) {
-      const TfLiteRegistration& registration = subgraph->registration(i);
+    for (int i = 0; i < subgraph->graph().node_count(); ++i) {
+      const TfLiteRegistration& registration = *subgraph->graph().registration(i);
       op_types.push_back(registration.builtin_code);
       if (registration.builtin_code != kTfLiteBuiltinCustom) continue;
       custom_op_names.push_back(registration.custom_name);
@@ -91,7 +91,7 @@ void TfLiteInterpreter::ReportPartEvent(const deputy::OpEvent& event, size_t ind
   out.subgraph_index = event.subgraph;
   out.node_index = part.node < 0 ? event.node : part.node;
   const deputy::Subgraph* subgraph = impl->subgraph(event.subgraph);
-  out.operator_name = deputy::OperatorName(subgraph->registration(out.node_index));
+  out.operator_name = deputy::OperatorName(*subgraph->graph().registration(out.node_index));
   out.begin_ns = part.begin_ns;
   out.duration_ns = part.duration_ns;
   out.delegate_name = event.parts->delegate.c_str();

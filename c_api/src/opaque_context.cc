@@ -211,25 +211,27 @@ TfLiteStatus TfLiteOpaqueContextGetMetadata(TfLiteOpaqueContext* context, const 
 TfLiteStatus TfLiteOpaqueContextGetInputs(const struct TfLiteOpaqueContext* opaque_context,
                                           const int** inputs, int* num_inputs) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);
-  return subgraph == nullptr ? kTfLiteError : Expose(subgraph->inputs(), inputs, num_inputs);
+  return subgraph == nullptr ? kTfLiteError
+                             : Expose(subgraph->graph().inputs(), inputs, num_inputs);
 }
 
 TfLiteStatus TfLiteOpaqueContextGetOutputs(const struct TfLiteOpaqueContext* opaque_context,
                                            const int** outputs, int* num_outputs) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);
-  return subgraph == nullptr ? kTfLiteError : Expose(subgraph->outputs(), outputs, num_outputs);
+  return subgraph == nullptr ? kTfLiteError
+                             : Expose(subgraph->graph().outputs(), outputs, num_outputs);
 }
 
 TfLiteStatus TfLiteOpaqueContextGetVariables(const struct TfLiteOpaqueContext* opaque_context,
                                              const int** variables, int* num_variables) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);
   return subgraph == nullptr ? kTfLiteError
-                             : Expose(subgraph->variables(), variables, num_variables);
+                             : Expose(subgraph->graph().variables(), variables, num_variables);
 }
 
 size_t TfLiteOpaqueContextGetNumNodes(const struct TfLiteOpaqueContext* opaque_context) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);
-  return subgraph == nullptr ? 0 : static_cast<size_t>(subgraph->node_count());
+  return subgraph == nullptr ? 0 : static_cast<size_t>(subgraph->graph().node_count());
 }
 
 const char* TfLiteOpaqueContextGetName(const struct TfLiteOpaqueContext* opaque_context) {

@@ -10,6 +10,7 @@
 #include "core/delegation/support_query.h"
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/node_calls.h"
 #include "core/exec/subgraph.h"
 #include "core/graph/graph_digest.h"
 #include "core/model/op_names.h"
@@ -66,7 +67,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   }
   if (!any_applied()) {
     fp16_weights_ = Fp16Weights(subgraph_->graph());
-    original_plan_ = subgraph_->plan();
+    original_plan_ = subgraph_->graph().plan();
   }
 
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
@@ -92,8 +93,8 @@ TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
 }
 
 TfLiteStatus Delegation::CheckFullyDelegated() {
-  for (int node : subgraph_->plan()) {
-    if (subgraph_->node(node)->delegate != nullptr) continue;
+  for (int node : subgraph_->graph().plan()) {
+    if (subgraph_->graph().node(node)->delegate != nullptr) continue;
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                 "The delegate promised to claim the whole graph; subgraph %d node %d %s: "
                 "expected a delegate, found the CPU",
@@ -127,7 +128,8 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
       was_immutable(subgraph->immutable()) {
   was_ready = subgraph->ready();
   if (!was_ready) return;
-  for (const std::vector<int>* indices : {&subgraph->inputs(), &subgraph->variables()}) {
+  for (const std::vector<int>* indices :
+       {&subgraph->graph().inputs(), &subgraph->graph().variables()}) {
     for (int index : *indices) {
       if (index >= 0) contents.Save(index, subgraph->graph().tensors()[index]);
     }
@@ -171,13 +173,14 @@ std::string Delegation::DynamicShapeRefusal() const {
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
   if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());
-  static_cast<void>(subgraph_->PropagateShapes(subgraph_->plan()));
+  static_cast<void>(subgraph_->execution_plan().PropagateShapes(subgraph_->graph().plan()));
 }
 
 // A static delegate requires that all shapes are known.
 TfLiteStatus Delegation::CheckStaticShapes() {
   bool dynamic = false;
-  const TfLiteStatus status = subgraph_->PrepareAll(subgraph_->plan(), &dynamic);
+  const TfLiteStatus status =
+      subgraph_->execution_plan().PrepareAll(subgraph_->graph().plan(), &dynamic);
   if (status != kTfLiteOk) return status;
   if (!dynamic) return kTfLiteOk;
   shape_refusal_ = DynamicShapeRefusal();
@@ -195,7 +198,8 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   prepare_problem_.clear();
   CallObserver* const observer = subgraph_->interpreter()->call_observer();
   EnterDelegateMode();
-  deputy::QuerySupport(observer, subgraph_->context(), subgraph_->plan(), delegates_.current());
+  deputy::QuerySupport(observer, subgraph_->context(), subgraph_->graph().plan(),
+                       delegates_.current());
   const ForeignCall call = {.callback = Callback::kDelegatePrepare,
                             .context = subgraph_->context(),
                             .delegate = delegate.handle};
@@ -210,8 +214,8 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   }
   LeaveDelegateMode();
   // A failed delegate's changes of the nodes' arrays remain, so they are validated in any case.
-  for (int node = 0; node < subgraph_->node_count(); ++node) {
-    const TfLiteStatus checked = subgraph_->CheckNodeIndices(node);
+  for (int node = 0; node < subgraph_->graph().node_count(); ++node) {
+    const TfLiteStatus checked = CheckNodeIndices(&subgraph_->parts(), node);
     if (status == kTfLiteOk) status = checked;
   }
   return status;
@@ -230,7 +234,9 @@ TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was
   }
   if (was_immutable) {
     bool dynamic_tensors = false;
-    if (subgraph_->PrepareAll(subgraph_->plan(), &dynamic_tensors) != kTfLiteOk) return Restore();
+    if (subgraph_->execution_plan().PrepareAll(subgraph_->graph().plan(), &dynamic_tensors) !=
+        kTfLiteOk)
+      return Restore();
     if (dynamic_tensors) {
       const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
       if (removed != kTfLiteOk) return removed;
@@ -260,7 +266,7 @@ TfLiteStatus Delegation::Restore() {
 // ---- Support queries ----------------------------------------------------------------------------
 
 TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
-  delegate->record.nodes.resize(static_cast<size_t>(subgraph_->node_count()));
+  delegate->record.nodes.resize(static_cast<size_t>(subgraph_->graph().node_count()));
   if (!subgraph_->consistent()) return kTfLiteOk;  // delegates are not called for it
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
@@ -270,8 +276,9 @@ TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
     PropagateShapesFor(*delegate);
   }
   EnterDelegateMode();
-  const bool succeeded = deputy::QuerySupport(subgraph_->interpreter()->call_observer(),
-                                              subgraph_->context(), subgraph_->plan(), delegate);
+  const bool succeeded =
+      deputy::QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),
+                           subgraph_->graph().plan(), delegate);
   LeaveDelegateMode();
   if (succeeded) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
@@ -359,7 +366,7 @@ TfLiteStatus Delegation::PropagateShapes() {
   if (!required) return kTfLiteOk;
   // Kernels of the CPU cannot read the float16 tensors that delegates read.
   const WidenedInputs widened(&subgraph_->graph(), fp16_weights_, original_plan_);
-  return subgraph_->PropagateShapes(original_plan_);
+  return subgraph_->execution_plan().PropagateShapes(original_plan_);
 }
 
 uint64_t Delegation::Digest() const {

@@ -12,6 +12,7 @@
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/perturbed_inputs.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/node_calls.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 
@@ -53,9 +54,9 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 // Discards shapes computed in an earlier pass. Those that the replaced nodes do not compute again
 // in this pass are unknown until the delegate has run.
 void HotFallback::ForgetComputedShapes(int node_index) {
-  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+  for (const int index : IndicesOf(subgraph_->graph().node(node_index)->outputs)) {
     if (index < 0) continue;
-    TfLiteTensor& tensor = *subgraph_->tensor(index);
+    TfLiteTensor& tensor = *subgraph_->graph().tensor(index);
     if (!IsComputedShape(tensor)) continue;
     TfLiteTensorDataFree(&tensor);
     tensor.allocation_type = kTfLiteArenaRw;
@@ -64,32 +65,33 @@ void HotFallback::ForgetComputedShapes(int node_index) {
 
 TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const FallbackPartition& partition = partitions_.Of(node_index);
-  known_shapes_.Forget(IndicesOf(subgraph_->node(node_index)->outputs));
+  known_shapes_.Forget(IndicesOf(subgraph_->graph().node(node_index)->outputs));
   ForgetComputedShapes(node_index);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->graph().EnsureTensorCapacity();
     // An operator that only the delegate implements is no failure: the delegate sets its shapes.
-    const TfLiteStatus status = subgraph_->RunPrepare(replaced);
+    const TfLiteStatus status = subgraph_->execution_plan().RunPrepare(replaced);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) return kTfLiteOk;
-    const std::span<const int> outputs = IndicesOf(subgraph_->node(replaced)->outputs);
+    const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(replaced)->outputs);
     if (subgraph_->graph().HasDynamicTensor(outputs)) return kTfLiteOk;
   }
-  known_shapes_.Note(IndicesOf(subgraph_->node(node_index)->outputs));
+  known_shapes_.Note(IndicesOf(subgraph_->graph().node(node_index)->outputs));
   return kTfLiteOk;
 }
 
 bool HotFallback::OutputsHaveKnownShapes(int node_index) const {
-  const int changed = known_shapes_.FindChanged(IndicesOf(subgraph_->node(node_index)->outputs));
+  const int changed =
+      known_shapes_.FindChanged(IndicesOf(subgraph_->graph().node(node_index)->outputs));
   if (changed < 0) return true;
-  const char* const name = subgraph_->tensor(changed)->name;
+  const char* const name = subgraph_->graph().tensor(changed)->name;
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
        "subgraph %d node %d %s: tensor %d '%s': expected the shape inferred from the replaced "
        "nodes, found another",
-       subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)), changed,
-       name == nullptr ? "" : name);
+       subgraph_->index(), node_index, OperatorName(*subgraph_->graph().registration(node_index)),
+       changed, name == nullptr ? "" : name);
   return false;
 }
 
@@ -102,21 +104,23 @@ TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status
   // While a delegate is being applied, a failure rejects it as a whole.
   if (DelegationOf(subgraph_).applying()) return status;
   if (ApplyKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
-  known_shapes_.MakeOthersDynamic(IndicesOf(subgraph_->node(node_index)->outputs));
+  known_shapes_.MakeOthersDynamic(IndicesOf(subgraph_->graph().node(node_index)->outputs));
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
-      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
+      node_index, OperatorName(*subgraph_->graph().registration(node_index)),
+      partition.nodes.size());
   return kTfLiteOk;
 }
 
 TfLiteStatus HotFallback::ApplyKnownShapes(int node_index) {
-  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+  for (const int index : IndicesOf(subgraph_->graph().node(node_index)->outputs)) {
     const std::vector<int>* known = known_shapes_.Find(index);
     if (known == nullptr) continue;
     TfLiteIntArray* dims = TfLiteIntArrayCreate(static_cast<int>(known->size()));
     if (dims == nullptr) return kTfLiteError;
     std::copy(known->begin(), known->end(), dims->data);
-    if (subgraph_->ResizeTensor(subgraph_->tensor(index), dims) != kTfLiteOk) return kTfLiteError;
+    if (subgraph_->ResizeTensor(subgraph_->graph().tensor(index), dims) != kTfLiteOk)
+      return kTfLiteError;
   }
   return kTfLiteOk;
 }
@@ -124,11 +128,12 @@ TfLiteStatus HotFallback::ApplyKnownShapes(int node_index) {
 TfLiteStatus HotFallback::Reserve() {
   // Only one partition at a time needs scratch memory; constants are kept.
   size_t scratch_bytes = 0, constant_bytes = 0;
-  for (int node_index : subgraph_->plan()) {
-    if (subgraph_->node(node_index)->delegate == nullptr) continue;
+  for (int node_index : subgraph_->graph().plan()) {
+    if (subgraph_->graph().node(node_index)->delegate == nullptr) continue;
     const FallbackPartition& partition = partitions_.Of(node_index);
     scratch_.Reset();
-    if (!scratch_.Plan(partition.nodes, partition.nodes.size(), subgraph_->limits())) {
+    if (!scratch_.Plan(partition.nodes, partition.nodes.size(),
+                       subgraph_->interpreter()->limits())) {
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                   "subgraph %d node %d: no memory to compute its %zu nodes on the CPU",
                   subgraph_->index(), node_index, partition.nodes.size());
@@ -145,9 +150,9 @@ TfLiteStatus HotFallback::Reserve() {
 size_t HotFallback::ComputedConstants(const FallbackPartition& partition) const {
   size_t bytes = 0;
   for (int node_index : partition.nodes) {
-    const TfLiteIntArray* outputs = subgraph_->node(node_index)->outputs;
+    const TfLiteIntArray* outputs = subgraph_->graph().node(node_index)->outputs;
     for (int i = 0; i < outputs->size; ++i) {
-      const TfLiteTensor* output = subgraph_->tensor(outputs->data[i]);
+      const TfLiteTensor* output = subgraph_->graph().tensor(outputs->data[i]);
       const bool constant = output != nullptr && output->allocation_type == kTfLitePersistentRo;
       if (constant && output->data.raw != nullptr) bytes += output->bytes;
     }
@@ -173,7 +178,7 @@ void HotFallback::EndRun() {
 }
 
 void HotFallback::SaveVariablesOf(Subgraph* subgraph) {
-  if (subgraph->variables().empty()) return;
+  if (subgraph->graph().variables().empty()) return;
   const Stopwatch watch(&statistics_.saving_ns);
   variables_at_start_.Save(subgraph);
 }
@@ -192,16 +197,17 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
   const bool verifies = partition.verifiable && interpreter.verification().IsDue(partition.runs++);
   Resources::Snapshot resources;
   if (verifies) resources = interpreter.resources().Save();
-  const TfLiteStatus status = subgraph_->RunKernel(node_index);
+  const TfLiteStatus status = subgraph_->execution_plan().RunKernel(node_index);
   if (status == kTfLiteOk && (!interpreter.hot() || OutputsHaveKnownShapes(node_index))) {
     return verifies ? Verify(node_index, resources) : kTfLiteOk;
   }
   if (status == kTfLiteCancelled || !interpreter.hot()) {
-    return subgraph_->ReportNodeFailure(
-        node_index, status == kTfLiteCancelled ? status : kTfLiteError, "failed to invoke.");
+    return ReportNodeFailure(&subgraph_->parts(), node_index,
+                             status == kTfLiteCancelled ? status : kTfLiteError,
+                             "failed to invoke.");
   }
   if (status != kTfLiteOk) {
-    subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+    ReportNodeFailure(&subgraph_->parts(), node_index, kTfLiteError, "failed to invoke.");
   }
   variables_of_node_.Restore(subgraph_->graph().tensors());
   partition.BackOff(interpreter.inference(), interpreter.delegate_retry());
@@ -210,9 +216,9 @@ TfLiteStatus HotFallback::InvokeNode(int node_index) {
 
 void HotFallback::SaveVariableInputs(int node_index, SavedContents* out_saved) {
   out_saved->Clear();
-  if (subgraph_->variables().empty()) return;
+  if (subgraph_->graph().variables().empty()) return;
   const Stopwatch watch(&statistics_.saving_ns);
-  for (const int index : IndicesOf(subgraph_->node(node_index)->inputs)) {
+  for (const int index : IndicesOf(subgraph_->graph().node(node_index)->inputs)) {
     if (index < 0 || !subgraph_->graph().tensors()[index].is_variable) continue;
     out_saved->Save(index, subgraph_->graph().tensors()[index]);
   }
@@ -223,7 +229,7 @@ void HotFallback::SaveVariableInputs(int node_index, SavedContents* out_saved) {
 // Returns true if the CPU nodes write the same memory as the delegate: arena outputs with the
 // shapes of the nodes, and readable.
 bool HotFallback::CanCompare(int node_index) {
-  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(node_index)->outputs);
   if (known_shapes_.FindChanged(outputs) >= 0) return false;
   return std::all_of(outputs.begin(), outputs.end(), [&](int index) {
     if (index < 0) return true;
@@ -239,10 +245,10 @@ bool HotFallback::CanCompare(int node_index) {
 std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
     int node_index, const SavedContents& found, std::span<const double> spread) const {
   const size_t nodes = partitions_.Find(node_index)->nodes.size();
-  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(node_index)->outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] < 0) continue;
-    const TfLiteTensor& expected = *subgraph_->tensor(outputs[i]);
+    const TfLiteTensor& expected = *subgraph_->graph().tensor(outputs[i]);
     const std::span<const char> bytes = found.Find(outputs[i]);
     if (bytes.size() != expected.bytes || expected.data.raw == nullptr) continue;
     const auto wrong =
@@ -260,7 +266,7 @@ std::vector<double> HotFallback::SpreadOfRounding(int node_index,
                                                   const Resources::Snapshot& resources_before) {
   constexpr double kRoundingFactor = 8;
   const std::span<TfLiteTensor> tensors = subgraph_->graph().tensors();
-  const std::span<const int> outputs = IndicesOf(subgraph_->node(node_index)->outputs);
+  const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(node_index)->outputs);
   SavedContents expected, variables_after;
   for (const int index : outputs) {
     if (index >= 0) expected.Save(index, tensors[static_cast<size_t>(index)]);
@@ -270,7 +276,8 @@ std::vector<double> HotFallback::SpreadOfRounding(int node_index,
   const Resources::Snapshot resources_after = resources.Save();
   std::vector<double> spread;
   {
-    const PerturbedInputs perturbed(tensors, IndicesOf(subgraph_->node(node_index)->inputs));
+    const PerturbedInputs perturbed(tensors,
+                                    IndicesOf(subgraph_->graph().node(node_index)->inputs));
     if (perturbed.empty()) return spread;
     variables_of_node_.Restore(tensors);
     resources.Restore(resources_before);
@@ -300,10 +307,10 @@ void HotFallback::ReportWrong(int node_index, const WrongOutput& wrong) {
     verification_.expected = at.expected;
     verification_.found = at.found;
   }
-  const char* const name = subgraph_->tensor(wrong.tensor)->name;
+  const char* const name = subgraph_->graph().tensor(wrong.tensor)->name;
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s is wrong: tensor %d '%s': element %lld: expected %.9g, found %.9g",
-      subgraph_->index(), node_index, OperatorName(subgraph_->registration(node_index)),
+      subgraph_->index(), node_index, OperatorName(*subgraph_->graph().registration(node_index)),
       wrong.tensor, name == nullptr ? "" : name, static_cast<long long>(at.element), at.expected,
       at.found);
 }
@@ -318,7 +325,7 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
   }
   const std::span<TfLiteTensor> tensors = subgraph_->graph().tensors();
   SavedContents found, variables_after;
-  for (const int index : IndicesOf(subgraph_->node(node_index)->outputs)) {
+  for (const int index : IndicesOf(subgraph_->graph().node(node_index)->outputs)) {
     if (index >= 0) found.Save(index, tensors[static_cast<size_t>(index)]);
   }
   SaveVariableInputs(node_index, &variables_after);
@@ -348,14 +355,14 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
   variables_after.Restore(tensors);
   interpreter.resources().Restore(resources_after);
   if (status != kTfLiteCancelled) return kTfLiteOk;
-  return subgraph_->ReportNodeFailure(node_index, status, "failed to invoke.");
+  return ReportNodeFailure(&subgraph_->parts(), node_index, status, "failed to invoke.");
 }
 
 // ---- Recomputation ------------------------------------------------------------------------------
 
 TfLiteStatus HotFallback::Recompute(int node_index) {
   FallbackPartition& partition = partitions_.Of(node_index);
-  const TfLiteNode& node = *subgraph_->node(node_index);
+  const TfLiteNode& node = *subgraph_->graph().node(node_index);
   // The delegate's copies of the outputs are outdated.
   for (int i = 0; i < node.outputs->size; ++i) {
     if (node.outputs->data[i] >= 0)
@@ -364,7 +371,8 @@ TfLiteStatus HotFallback::Recompute(int node_index) {
   // A kernel that resized an output has removed its arena address.
   if (ApplyKnownShapes(node_index) != kTfLiteOk) return kTfLiteError;
   for (int i = 0; i < node.outputs->size; ++i) {
-    if (node.outputs->data[i] >= 0) subgraph_->PointIntoArena(node.outputs->data[i]);
+    if (node.outputs->data[i] >= 0)
+      subgraph_->execution_plan().memory().PointTensor(node.outputs->data[i]);
   }
   const TfLiteStatus status = RunReplaced(partition);
   scratch_.ForgetAddresses();
@@ -380,19 +388,20 @@ void HotFallback::NoteRecomputed(int node_index) {
   ++partition.recomputed;
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes were computed on the CPU", subgraph_->index(),
-      node_index, OperatorName(subgraph_->registration(node_index)), partition.nodes.size());
+      node_index, OperatorName(*subgraph_->graph().registration(node_index)),
+      partition.nodes.size());
 }
 
 // A partition that reads float16 may run before the nodes that widen its inputs, while its CPU
 // nodes need their results. Results of constants are kept, so these nodes can run early.
 TfLiteStatus HotFallback::RunProducersOfWidened(const std::vector<int>& producers) {
   for (int producer : producers) {
-    const int widened = subgraph_->node(producer)->outputs->data[0];
-    if (subgraph_->tensor(widened)->allocation_type != kTfLitePersistentRo) continue;
-    const TfLiteStatus status = subgraph_->RunKernel(producer);
+    const int widened = subgraph_->graph().node(producer)->outputs->data[0];
+    if (subgraph_->graph().tensor(widened)->allocation_type != kTfLitePersistentRo) continue;
+    const TfLiteStatus status = subgraph_->execution_plan().RunKernel(producer);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) {
-      return subgraph_->ReportNodeFailure(producer, kTfLiteError, "failed to invoke.");
+      return ReportNodeFailure(&subgraph_->parts(), producer, kTfLiteError, "failed to invoke.");
     }
   }
   return kTfLiteOk;
@@ -412,11 +421,11 @@ TfLiteStatus HotFallback::RunReplaced(const FallbackPartition& partition) {
       if (status != kTfLiteOk) return status;
     }
     const int node_index = partition.nodes[i];
-    if (subgraph_->CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
-    const TfLiteStatus status = subgraph_->RunKernel(node_index);
+    if (subgraph_->execution_plan().CheckInputs(node_index) != kTfLiteOk) return kTfLiteError;
+    const TfLiteStatus status = subgraph_->execution_plan().RunKernel(node_index);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) {
-      return subgraph_->ReportNodeFailure(node_index, kTfLiteError, "failed to invoke.");
+      return ReportNodeFailure(&subgraph_->parts(), node_index, kTfLiteError, "failed to invoke.");
     }
   }
   return kTfLiteOk;
@@ -430,11 +439,12 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
   size_t end = begin;
   bool dynamic = false;
   while (end < partition.nodes.size() && !dynamic) {
-    const TfLiteStatus status = subgraph_->PrepareNode(partition.nodes[end], &dynamic);
+    const TfLiteStatus status =
+        subgraph_->execution_plan().PrepareNode(partition.nodes[end], &dynamic);
     if (status != kTfLiteOk) return status;
     ++end;
   }
-  if (!scratch_.Plan(partition.nodes, end, subgraph_->limits())) {
+  if (!scratch_.Plan(partition.nodes, end, subgraph_->interpreter()->limits())) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                 "subgraph %d: no memory to compute a delegate's nodes on the CPU",
                 subgraph_->index());
@@ -448,7 +458,7 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
 bool HotFallback::ReadInputsOf(const TfLiteDelegate* delegate) {
   const Graph& graph = subgraph_->graph();
   return std::all_of(graph.inputs().begin(), graph.inputs().end(), [&](int index) {
-    const TfLiteTensor* input = subgraph_->tensor(index);
+    const TfLiteTensor* input = subgraph_->graph().tensor(index);
     return input == nullptr || input->delegate != delegate ||
            subgraph_->EnsureReadable(index) == kTfLiteOk;
   });

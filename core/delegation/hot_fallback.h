@@ -54,7 +54,8 @@ class HotFallback final : public NodeFallback {
       : subgraph_(subgraph),
         partitions_(&subgraph->graph()),
         known_shapes_(&subgraph->graph()),
-        scratch_(&subgraph->graph(), &subgraph->arena(), &subgraph->persistent()) {}
+        scratch_(&subgraph->graph(), &subgraph->execution_plan().memory().arena(),
+                 &subgraph->execution_plan().memory().persistent()) {}
 
   // ---- NodeFallback ----------------------------------------------------------------------------
   TfLiteStatus InferReplacedShapes(int node_index) override;

@@ -83,7 +83,7 @@ void Query(const AppliedDelegate& delegate, TfLiteContext* context, TfLiteNode* 
 // After invalid events, which are reported as an error, the delegate is not queried again.
 PartitionEvents Delegation::EventsOf(int node_index) noexcept {
   const auto query = [&]() -> PartitionEvents {
-    TfLiteNode* const node = subgraph_->node(node_index);
+    TfLiteNode* const node = subgraph_->graph().node(node_index);
     const AppliedDelegate* delegate = delegates_.Find(node->delegate);
     if (delegate == nullptr || !delegate->reports_events) return {};
     Collector collector;
@@ -94,7 +94,7 @@ PartitionEvents Delegation::EventsOf(int node_index) noexcept {
         "subgraph %d: delegate '%s', node_events of node %d (%s): %s; its events are no longer "
         "used",
         subgraph_->index(), delegate->name.c_str(), node_index,
-        OperatorName(subgraph_->registration(node_index)), collector.problem.c_str());
+        OperatorName(*subgraph_->graph().registration(node_index)), collector.problem.c_str());
     return {};
   };
   return Guard([] { return PartitionEvents(); }, query);

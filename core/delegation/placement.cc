@@ -12,9 +12,9 @@ namespace deputy {
 namespace {
 
 bool Produces(Subgraph* subgraph, int node_index, const std::string& tensor_name) {
-  const TfLiteIntArray* outputs = subgraph->node(node_index)->outputs;
+  const TfLiteIntArray* outputs = subgraph->graph().node(node_index)->outputs;
   for (int i = 0; i < outputs->size; ++i) {
-    const TfLiteTensor* tensor = subgraph->tensor(outputs->data[i]);
+    const TfLiteTensor* tensor = subgraph->graph().tensor(outputs->data[i]);
     if (tensor != nullptr && tensor->name != nullptr && tensor_name == tensor->name) return true;
   }
   return false;
@@ -28,7 +28,7 @@ bool Selects(const Placement& placement, Subgraph* subgraph, int node_index) {
     case Placement::Selector::kOutputTensor:
       return Produces(subgraph, node_index, placement.name);
     case Placement::Selector::kOperator:
-      return placement.name == OperatorName(subgraph->registration(node_index));
+      return placement.name == OperatorName(*subgraph->graph().registration(node_index));
   }
   return false;
 }
@@ -47,8 +47,8 @@ std::string Describe(const Placement& placement) {
 
 TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches) {
   std::vector<PlacedNode>& placed = DelegationOf(subgraph).placed_nodes();
-  placed.resize(static_cast<size_t>(subgraph->node_count()));
-  for (int node = 0; node < subgraph->node_count(); ++node) {
+  placed.resize(static_cast<size_t>(subgraph->graph().node_count()));
+  for (int node = 0; node < subgraph->graph().node_count(); ++node) {
     if (!Selects(placement, subgraph, node)) continue;
     ++*matches;
     PlacedNode& entry = placed[static_cast<size_t>(node)];
@@ -56,7 +56,7 @@ TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches)
       return Fail(subgraph->interpreter()->reporter(), kTfLiteError,
                   "subgraph %d node %d %s: placed twice, on different delegates; the second time "
                   "as %s",
-                  subgraph->index(), node, OperatorName(subgraph->registration(node)),
+                  subgraph->index(), node, OperatorName(*subgraph->graph().registration(node)),
                   Describe(placement).c_str());
     }
     entry = {true, placement.delegate};

@@ -25,8 +25,8 @@ bool Delegation::WillBeRemoved(const TfLiteDelegate* delegate) const {
 
 TfLiteStatus Delegation::ReadBackInputs(SavedContents* out_contents) {
   TfLiteStatus first_failure = kTfLiteOk;
-  for (const int index : subgraph_->inputs()) {
-    const TfLiteTensor* input = subgraph_->tensor(index);
+  for (const int index : subgraph_->graph().inputs()) {
+    const TfLiteTensor* input = subgraph_->graph().tensor(index);
     if (input == nullptr || !input->data_is_stale || !WillBeRemoved(input->delegate)) continue;
     const auto out_of_memory = [&] {
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
@@ -40,11 +40,11 @@ TfLiteStatus Delegation::ReadBackInputs(SavedContents* out_contents) {
 // Reads into a separate buffer: after a resize, the tensor's memory may be released or have another
 // size.
 TfLiteStatus Delegation::ReadBack(int tensor_index, SavedContents* out_contents) {
-  std::vector<char> bytes(subgraph_->tensor(tensor_index)->bytes);
-  const TfLitePtrUnion memory = subgraph_->tensor(tensor_index)->data;
-  subgraph_->tensor(tensor_index)->data.raw = bytes.data();
+  std::vector<char> bytes(subgraph_->graph().tensor(tensor_index)->bytes);
+  const TfLitePtrUnion memory = subgraph_->graph().tensor(tensor_index)->data;
+  subgraph_->graph().tensor(tensor_index)->data.raw = bytes.data();
   const TfLiteStatus status = subgraph_->CopyFromDelegate(tensor_index);
-  TfLiteTensor& tensor = *subgraph_->tensor(tensor_index);
+  TfLiteTensor& tensor = *subgraph_->graph().tensor(tensor_index);
   if (status == kTfLiteOk) out_contents->Save(tensor_index, tensor);
   tensor.data = memory;
   return status;
@@ -54,12 +54,12 @@ TfLiteStatus Delegation::ReadBack(int tensor_index, SavedContents* out_contents)
 
 template <typename Predicate>
 void Delegation::FreeHandles(const Predicate& is_removed) {
-  for (int i = 0; i < subgraph_->tensor_count(); ++i) {
-    const TfLiteTensor* holder = subgraph_->tensor(i);
+  for (int i = 0; i < subgraph_->graph().tensor_count(); ++i) {
+    const TfLiteTensor* holder = subgraph_->graph().tensor(i);
     if (holder->delegate == nullptr || holder->buffer_handle == kTfLiteNullBufferHandle) continue;
     if (!is_removed(holder->delegate)) continue;
     subgraph_->FreeBufferHandle(i);
-    TfLiteTensor& tensor = *subgraph_->tensor(i);
+    TfLiteTensor& tensor = *subgraph_->graph().tensor(i);
     tensor.buffer_handle = kTfLiteNullBufferHandle;
     tensor.delegate = nullptr;
     tensor.data_is_stale = false;

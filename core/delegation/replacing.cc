@@ -10,6 +10,7 @@
 #include "core/base/delegate_params.h"
 #include "core/delegation/delegation.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/node_calls.h"
 #include "core/exec/subgraph.h"
 #include "core/model/op_names.h"
 
@@ -30,9 +31,9 @@ bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b)
 
 TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
   if (out_plan == nullptr) return kTfLiteError;
-  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->plan().size()));
+  TfLiteIntArray* plan = TfLiteIntArrayCreate(static_cast<int>(subgraph_->graph().plan().size()));
   if (plan == nullptr) return kTfLiteError;
-  std::copy(subgraph_->plan().begin(), subgraph_->plan().end(), plan->data);
+  std::copy(subgraph_->graph().plan().begin(), subgraph_->graph().plan().end(), plan->data);
   TfLiteIntArrayFree(plan_array_);
   plan_array_ = plan;
   *out_plan = plan;
@@ -41,13 +42,13 @@ TfLiteStatus Delegation::GetExecutionPlan(TfLiteIntArray** out_plan) {
 
 TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
                                                 TfLiteRegistration** out_registration) {
-  if (node_index < 0 || node_index >= subgraph_->node_count() || out_node == nullptr ||
+  if (node_index < 0 || node_index >= subgraph_->graph().node_count() || out_node == nullptr ||
       out_registration == nullptr) {
     return kTfLiteError;
   }
   if (NodeSupport* support = delegates_.SupportOf(node_index)) support->inspected = true;
   subgraph_->ReserveNodes();
-  TfLiteNode& node = *subgraph_->node(node_index);
+  TfLiteNode& node = *subgraph_->graph().node(node_index);
   TfLiteRegistration& registration = *subgraph_->graph().registration(node_index);
   // Plug-ins with statically linked accessors read this field, so every registration needs an
   // operator.
@@ -63,17 +64,17 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
 
 TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
   // The delegate may have written to nodes that it inspected.
-  for (int node = 0; node < subgraph_->node_count(); ++node) {
-    if (subgraph_->CheckNodeIndices(node) != kTfLiteOk) return kTfLiteError;
+  for (int node = 0; node < subgraph_->graph().node_count(); ++node) {
+    if (CheckNodeIndices(&subgraph_->parts(), node) != kTfLiteOk) return kTfLiteError;
   }
   PartitionGraph graph;
-  graph.tensor_count = subgraph_->tensor_count();
-  for (int i = 0; i < subgraph_->node_count(); ++i) {
-    const TfLiteNode& node = *subgraph_->node(i);
+  graph.tensor_count = subgraph_->graph().tensor_count();
+  for (int i = 0; i < subgraph_->graph().node_count(); ++i) {
+    const TfLiteNode& node = *subgraph_->graph().node(i);
     graph.nodes.push_back({IndicesOf(node.inputs), IndicesOf(node.outputs)});
   }
-  graph.plan = subgraph_->plan();
-  graph.outputs = subgraph_->outputs();
+  graph.plan = subgraph_->graph().plan();
+  graph.outputs = subgraph_->graph().outputs();
   graph.control_edges = subgraph_->ControlEdges();
   std::string error;
   if (Partition(graph, nodes, {}, out_subsets, &error)) return kTfLiteOk;
@@ -169,15 +170,15 @@ TfLiteStatus Delegation::AdoptOperator(const Replacer& replacer, TfLiteRegistrat
   if (IsOperatorOfANode(op)) return RefuseOperatorOfANode();
   op->builtin_code = kTfLiteBuiltinDelegate;
   registration->registration_external = operators_.Adopt(
-      replacer.delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->node_count());
+      replacer.delegate, std::unique_ptr<TfLiteOperator>(op), subgraph_->graph().node_count());
   return kTfLiteOk;
 }
 
 // Operators of nodes belong to the runtime or the client; a delegate must not use them.
 bool Delegation::IsOperatorOfANode(const TfLiteOperator* op) const {
   if (op->node_index >= 0) return true;
-  for (int node = 0; node < subgraph_->node_count(); ++node) {
-    if (subgraph_->registration(node).registration_external == op) return true;
+  for (int node = 0; node < subgraph_->graph().node_count(); ++node) {
+    if (subgraph_->graph().registration(node)->registration_external == op) return true;
   }
   return false;
 }
@@ -212,8 +213,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   }
   if (current != nullptr && current->name.empty()) current->name = OperatorName(registration);
 
-  const std::vector<int> old_plan = subgraph_->plan();
-  const int old_nodes = subgraph_->node_count();
+  const std::vector<int> old_plan = subgraph_->graph().plan();
+  const int old_nodes = subgraph_->graph().node_count();
   std::vector<TfLiteDelegate*> old_owners;
   for (const TfLiteTensor& tensor : subgraph_->graph().tensors()) {
     old_owners.push_back(tensor.delegate);
@@ -263,11 +264,11 @@ TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
     TfLiteTensor& output = subgraph_->graph().tensors()[index];
     if (output.delegate != nullptr && output.delegate != delegate) {
       return Fail(reporter, kTfLiteError, "subgraph %d: tensor %d '%s' belongs to another delegate",
-                  subgraph_->index(), index, output.name == nullptr ? "" : output.name);
+                  subgraph_->index(), index, NameOf(output));
     }
     output.delegate = delegate;
   }
-  subgraph_->node(subgraph_->node_count() - 1)->delegate = delegate;
+  subgraph_->graph().node(subgraph_->graph().node_count() - 1)->delegate = delegate;
   return kTfLiteOk;
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/type_size.h"
 #include "core/exec/int_array.h"
 #include "core/exec/subgraph.h"
+#include "core/exec/tensor_shapes.h"
 
 namespace deputy {
 namespace {
@@ -79,18 +80,21 @@ void SetSparsity(const SparsityDesc& desc, TfLiteTensor* tensor) {
 
 TfLiteStatus Subgraph::BuildTensors() {
   // Callers may keep pointers to tensors obtained before tensors are prepared.
-  graph_.ReserveTensors(desc_->tensors.size() + Graph::kTensorsToSpare);
-  graph_.ReserveNodes(desc_->operators.size());
-  graph_.ReservePlan(desc_->operators.size());
+  parts_.graph.ReserveTensors(parts_.desc->tensors.size() + Graph::kTensorsToSpare);
+  parts_.graph.ReserveNodes(parts_.desc->operators.size());
+  parts_.graph.ReservePlan(parts_.desc->operators.size());
   int first = 0;
-  if (AddTensors(static_cast<int>(desc_->tensors.size()), &first) != kTfLiteOk) return kTfLiteError;
+  if (AddTensors(static_cast<int>(parts_.desc->tensors.size()), &first) != kTfLiteOk)
+    return kTfLiteError;
   // Upstream treats a list with an index out of range as empty. The subgraph is then inconsistent
   // and never runs, but callers may query its inputs.
-  if (graph_.IndicesExist(desc_->inputs)) graph_.SetInputs(desc_->inputs);
-  if (graph_.IndicesExist(desc_->outputs)) graph_.SetOutputs(desc_->outputs);
-  for (size_t i = 0; i < desc_->tensors.size(); ++i) {
-    if (BuildTensor(desc_->tensors[i], &graph_.tensors()[i]) != kTfLiteOk) return kTfLiteError;
-    if (graph_.tensors()[i].is_variable) graph_.AddVariable(static_cast<int>(i));
+  if (parts_.graph.IndicesExist(parts_.desc->inputs)) parts_.graph.SetInputs(parts_.desc->inputs);
+  if (parts_.graph.IndicesExist(parts_.desc->outputs))
+    parts_.graph.SetOutputs(parts_.desc->outputs);
+  for (size_t i = 0; i < parts_.desc->tensors.size(); ++i) {
+    if (BuildTensor(parts_.desc->tensors[i], &parts_.graph.tensors()[i]) != kTfLiteOk)
+      return kTfLiteError;
+    if (parts_.graph.tensors()[i].is_variable) parts_.graph.AddVariable(static_cast<int>(i));
   }
   return kTfLiteOk;
 }
@@ -116,7 +120,7 @@ TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor)
     return kTfLiteOk;
   }
   tensor->allocation_type = desc.is_variable ? kTfLiteArenaRwPersistent : kTfLiteArenaRw;
-  return ComputeBytes(*tensor, *tensor->dims, &tensor->bytes);
+  return ComputeBytes(parts_, *tensor, *tensor->dims, &tensor->bytes);
 }
 
 }  // namespace deputy

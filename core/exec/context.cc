@@ -12,7 +12,7 @@ namespace deputy {
 namespace {
 
 Subgraph* SubgraphOf(const TfLiteContext* context) {
-  return static_cast<Subgraph*>(static_cast<Runtime*>(context->impl_));
+  return static_cast<KernelRuntime*>(static_cast<Runtime*>(context->impl_))->subgraph();
 }
 
 template <typename Method>
@@ -44,7 +44,7 @@ TfLiteStatus ResizeTensor(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIn
 
 TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index) {
   Observer* const observer = NotifyObserver(context, "AddTensors");
-  const int first = SubgraphOf(context)->tensor_count();
+  const int first = SubgraphOf(context)->graph().tensor_count();
   if (observer != nullptr) observer->BeforeAddTensors(SubgraphOf(context), count);
   const TfLiteStatus status = CallSubgraph(
       context, [&](Subgraph* subgraph) { return subgraph->AddTensors(count, out_first_index); });
@@ -186,7 +186,7 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
 
 void InitContext(Subgraph* subgraph) {
   TfLiteContext* const context = subgraph->context();
-  context->impl_ = static_cast<Runtime*>(subgraph);
+  context->impl_ = static_cast<Runtime*>(&subgraph->runtime());
   context->recommended_num_threads = -1;
   context->ResizeTensor = &ResizeTensor;
   context->ReportError = &ReportContextError;

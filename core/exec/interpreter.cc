@@ -49,7 +49,7 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
     subgraphs_.push_back(std::make_unique<Subgraph>(this, static_cast<int>(i), &desc.subgraphs[i],
                                                     config.make_delegate_parts));
-    AddSubgraph(subgraphs_.back().get());
+    AddSubgraph(subgraphs_.back().get(), &callees_.emplace_back(subgraphs_.back().get()));
     InitContext(subgraphs_.back().get());
   }
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
@@ -77,7 +77,7 @@ void Interpreter::SetNumThreads(int num_threads) {
 
 Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
   for (const auto& subgraph : subgraphs_) {
-    if (subgraph->IndexOf(tensor) >= 0) return subgraph.get();
+    if (subgraph->graph().IndexOf(tensor) >= 0) return subgraph.get();
   }
   return nullptr;
 }
@@ -153,8 +153,8 @@ TfLiteStatus Interpreter::FallBackToCpu() {
   // Removing delegates plans the memory again, so the caller's inputs are saved and restored.
   // Inputs on a device are read back when their delegate is removed.
   SavedContents inputs;
-  for (int index : graph.inputs()) {
-    const TfLiteTensor* tensor = graph.tensor(index);
+  for (int index : graph.graph().inputs()) {
+    const TfLiteTensor* tensor = graph.graph().tensor(index);
     if (tensor == nullptr || tensor->allocation_type != kTfLiteArenaRw) continue;
     if (!tensor->data_is_stale) inputs.Save(index, *tensor);
   }

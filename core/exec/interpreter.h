@@ -5,6 +5,7 @@
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "core/exec/interpreter_state.h"
 #include "core/exec/signature_runner.h"
 #include "core/exec/subgraph.h"
+#include "core/exec/subgraph_callee.h"
 #include "core/kernel_api/op_resolver.h"
 
 namespace deputy {
@@ -68,6 +70,7 @@ class Interpreter final : public InterpreterState {
 
   CallObservers call_observers_;
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
+  std::deque<SubgraphCallee> callees_;                   // by index of the subgraph
   std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; filled by the first look-up
   // By signature; null for the placeholder.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;

@@ -63,8 +63,13 @@ class InterpreterState {
   const Model& model() const { return *model_; }
   ErrorReporter* reporter() { return &reporter_; }
   int subgraph_count() const { return static_cast<int>(subgraphs_.size()); }
-  Subgraph* subgraph(int index) const { return subgraphs_[static_cast<size_t>(index)]; }
-  Subgraph& primary() const { return *subgraphs_[0]; }
+  Subgraph* subgraph(int index) const { return subgraphs_[static_cast<size_t>(index)].subgraph; }
+  Subgraph& primary() const { return *subgraphs_[0].subgraph; }
+  // Returns a subgraph as others call it; null if the index is out of range.
+  CallableSubgraph* callee(int index) const {
+    return index >= 0 && index < subgraph_count() ? subgraphs_[static_cast<size_t>(index)].callee
+                                                  : nullptr;
+  }
 
   // The client's calls on any subgraph, which Cancel can end. Invoke counts as one inference,
   // regardless of the subgraphs that it calls.
@@ -171,10 +176,13 @@ class InterpreterState {
   // Discards a request made before the call.
   void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
   void CountInference() { ++inference_; }
-  void AddSubgraph(Subgraph* subgraph) { subgraphs_.push_back(subgraph); }
+  // `callee` is the subgraph as others call it; null: none calls it.
+  void AddSubgraph(Subgraph* subgraph, CallableSubgraph* callee) {
+    subgraphs_.push_back({subgraph, callee});
+  }
   // No effect if the subgraph was not added.
   void ForgetSubgraph(int index) {
-    if (index < subgraph_count()) subgraphs_[static_cast<size_t>(index)] = nullptr;
+    if (index < subgraph_count()) subgraphs_[static_cast<size_t>(index)] = {};
   }
   // Called when the model's kernels are initialised: makes metadata and control edges available.
   void AttachMetadata();
@@ -232,7 +240,11 @@ class InterpreterState {
   bool metadata_attached_ = false;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
   std::unique_ptr<Observer> observer_;
-  std::vector<Subgraph*> subgraphs_;
+  struct SubgraphEntry {
+    Subgraph* subgraph = nullptr;
+    CallableSubgraph* callee = nullptr;
+  };
+  std::vector<SubgraphEntry> subgraphs_;
 };
 
 // RAII guard: counts one nested call of a subgraph; allowed() is false beyond

@@ -22,7 +22,8 @@ void OpListener::TilesDone(int, int, std::span<const TileWork>) {}
 void OpTimer::Begin(const ForeignCall& call) {
   if (listener_ == nullptr || call.callback != Callback::kInvoke) return;
   Subgraph* subgraph = Subgraph::Of(call.context);
-  listener_->BeginOp(subgraph->index(), call.node, OperatorName(subgraph->registration(call.node)));
+  listener_->BeginOp(subgraph->index(), call.node,
+                     OperatorName(*subgraph->graph().registration(call.node)));
   call.outer = running_;
   running_ = &call;
   call.begin_ns = Now();
@@ -36,18 +37,19 @@ void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   event.begin_ns = call.begin_ns;
   event.end_ns = Now();
   Subgraph* subgraph = Subgraph::Of(call.context);
-  subgraph->NoteCost(call.node, event.end_ns - event.begin_ns);
+  subgraph->costs().Add(call.node, subgraph->graph().node_count(), event.end_ns - event.begin_ns);
   if (listener_ == nullptr) return;
   event.subgraph = subgraph->index();
   event.node = call.node;
-  event.op_name = OperatorName(subgraph->registration(call.node));
+  event.op_name = OperatorName(*subgraph->graph().registration(call.node));
   event.status = result.status;
   PartitionEvents parts;
-  if (result.status == kTfLiteOk && subgraph->node(call.node)->delegate != nullptr) {
+  if (result.status == kTfLiteOk && subgraph->graph().node(call.node)->delegate != nullptr) {
     parts = subgraph->delegation().EventsOf(call.node);
   }
   for (const PartitionEvents::Event& part : parts.events) {
-    subgraph->NoteReported(part.node < 0 ? call.node : part.node, part.duration_ns);
+    subgraph->costs().AddReported(part.node < 0 ? call.node : part.node,
+                                  subgraph->graph().node_count(), part.duration_ns);
   }
   if (!parts.events.empty()) event.parts = &parts;
   listener_->EndOp(event);

@@ -6,15 +6,15 @@
 namespace deputy {
 
 void SavedVariables::Save(Subgraph* subgraph) {
-  if (subgraph->variables().empty()) return;
+  if (subgraph->graph().variables().empty()) return;
   Entry& entry = entries_[subgraph->index()];
   if (entry.round == round_) return;
   entry.subgraph = subgraph;
   entry.ready = subgraph->ready();
-  const std::vector<int>& inputs = subgraph->inputs();
+  const std::vector<int>& inputs = subgraph->graph().inputs();
   entry.inputs.resize(inputs.size());
   for (size_t n = 0; n < inputs.size(); ++n) {
-    const TfLiteTensor* tensor = subgraph->tensor(inputs[n]);
+    const TfLiteTensor* tensor = subgraph->graph().tensor(inputs[n]);
     const bool shaped = tensor != nullptr && tensor->dims != nullptr;
     entry.inputs[n].type = shaped ? tensor->type : kTfLiteNoType;
     entry.inputs[n].dims.clear();
@@ -22,8 +22,8 @@ void SavedVariables::Save(Subgraph* subgraph) {
     entry.inputs[n].dims.assign(tensor->dims->data, tensor->dims->data + tensor->dims->size);
   }
   entry.variables.Clear();
-  for (int variable : subgraph->variables()) {
-    entry.variables.Save(variable, *subgraph->tensor(variable));
+  for (int variable : subgraph->graph().variables()) {
+    entry.variables.Save(variable, *subgraph->graph().tensor(variable));
   }
   entry.round = round_;
 }

@@ -27,8 +27,8 @@ SignatureRunner::SignatureRunner(Subgraph* subgraph, const SignatureDesc& signat
 SignatureRunner::SignatureRunner(Subgraph* subgraph)
     : subgraph_(subgraph),
       key_(""),
-      inputs_(TensorNames(subgraph->inputs(), "input")),
-      outputs_(TensorNames(subgraph->outputs(), "output")) {
+      inputs_(TensorNames(subgraph->graph().inputs(), "input")),
+      outputs_(TensorNames(subgraph->graph().outputs(), "output")) {
   Sort(&inputs_);
   Sort(&outputs_);
 }
@@ -37,7 +37,7 @@ SignatureRunner::Names SignatureRunner::TensorNames(const std::vector<int>& indi
                                                     const char* fallback) {
   Names names;
   for (size_t i = 0; i < indices.size(); ++i) {
-    const TfLiteTensor* tensor = subgraph_->tensor(indices[i]);
+    const TfLiteTensor* tensor = subgraph_->graph().tensor(indices[i]);
     if (tensor == nullptr) continue;
     const bool unnamed = tensor->name == nullptr || *tensor->name == '\0';
     if (unnamed) made_up_names_.push_back(fallback + std::to_string(i));
@@ -73,7 +73,7 @@ TfLiteTensor* SignatureRunner::InputTensor(const char* name) {
          "Signature '%s' has no input named '%s'", key_, name == nullptr ? "" : name);
     return nullptr;
   }
-  return subgraph_->tensor(*index);
+  return subgraph_->graph().tensor(*index);
 }
 
 const TfLiteTensor* SignatureRunner::OutputTensor(const char* name) {
@@ -83,7 +83,7 @@ const TfLiteTensor* SignatureRunner::OutputTensor(const char* name) {
          "Signature '%s' has no output named '%s'", key_, name == nullptr ? "" : name);
     return nullptr;
   }
-  return subgraph_->tensor(*index);
+  return subgraph_->graph().tensor(*index);
 }
 
 TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<const int> dims,

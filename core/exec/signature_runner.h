@@ -26,8 +26,8 @@ class SignatureRunner {
   const char* key() const { return key_; }
   Subgraph* subgraph() const { return subgraph_; }
 
-  size_t input_count() const { return subgraph_->inputs().size(); }
-  size_t output_count() const { return subgraph_->outputs().size(); }
+  size_t input_count() const { return subgraph_->graph().inputs().size(); }
+  size_t output_count() const { return subgraph_->graph().outputs().size(); }
   // Return null if the index is out of range.
   const char* InputName(int index) const;
   const char* OutputName(int index) const;

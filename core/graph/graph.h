@@ -118,6 +118,11 @@ inline std::span<const int> IndicesOf(const TfLiteIntArray* array) {
   return {array->data, static_cast<size_t>(array->size)};
 }
 
+// Returns the tensor's name for reports, "" if it has none.
+inline const char* NameOf(const TfLiteTensor& tensor) {
+  return tensor.name == nullptr ? "" : tensor.name;
+}
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_GRAPH_GRAPH_H_

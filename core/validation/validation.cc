@@ -55,8 +55,8 @@ const char* NameOfCallback(Callback callback) {
 }
 
 const char* NameOfTensor(Subgraph* subgraph, int tensor) {
-  const TfLiteTensor* found = subgraph->tensor(tensor);
-  return found == nullptr || found->name == nullptr ? "" : found->name;
+  const TfLiteTensor* found = subgraph->graph().tensor(tensor);
+  return found == nullptr ? "" : NameOf(*found);
 }
 
 // Removes digits, so that findings that differ only in numbers count as one.
@@ -97,7 +97,8 @@ Validation::Call::Call(const ForeignCall& call)
 
 Validation::Before::Before(Subgraph* subgraph)
     : fields(&subgraph->graph(), subgraph->context()),
-      contents(&subgraph->graph(), &subgraph->arena(), &subgraph->persistent()) {}
+      contents(&subgraph->graph(), &subgraph->execution_plan().memory().arena(),
+               &subgraph->execution_plan().memory().persistent()) {}
 
 void Validation::Call::LookUpDelegate() {
   if (subject.delegate == nullptr) return;
@@ -178,7 +179,7 @@ void Validation::TakeSnapshot(Call* call) {
   constants_[call->subgraph].Update(call->subgraph->graph());
   GuardedContents& contents = call->before->contents;
   if (subject.callback == Callback::kInvoke) {
-    const std::vector<int>& plan = call->subgraph->plan();
+    const std::vector<int>& plan = call->subgraph->graph().plan();
     const auto place = std::find(plan.begin(), plan.end(), subject.node);
     if (place == plan.end()) return;
     const int position = static_cast<int>(place - plan.begin());
@@ -229,7 +230,7 @@ void Validation::CheckInit(const Call& call, void* user_data) {
     return;
   }
   for (const auto& [key, other] : kernels_) {
-    const TfLiteRegistration& registration = call.subgraph->registration(subject.node);
+    const TfLiteRegistration& registration = *call.subgraph->graph().registration(subject.node);
     if (user_data == nullptr || other.user_data != user_data) continue;
     if (registration.free == nullptr && registration.registration_external == nullptr) continue;
     Report(Rule::kSharedUserData, &call, -1,
@@ -281,14 +282,14 @@ void Validation::NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistratio
 }
 
 void Validation::HandleNotFreed(Subgraph* subgraph, int tensor) {
-  TfLiteDelegate* delegate = subgraph->tensor(tensor)->delegate;
+  TfLiteDelegate* delegate = subgraph->graph().tensor(tensor)->delegate;
   const Call call({.callback = Callback::kFreeHandle,
                    .context = subgraph->context(),
                    .delegate = delegate,
                    .tensor = tensor});
   Report(Rule::kHandleNeverFreed, &call, tensor,
          "buffer handle %d is never freed: the delegate has no FreeBufferHandle",
-         subgraph->tensor(tensor)->buffer_handle);
+         subgraph->graph().tensor(tensor)->buffer_handle);
 }
 
 void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) {
@@ -297,7 +298,7 @@ void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle ha
 
 // The handle may be reused afterwards; HandleSet is called then.
 void Validation::CheckHandleFreed(const Call& call) {
-  const TfLiteTensor* tensor = call.subgraph->tensor(call.subject.tensor);
+  const TfLiteTensor* tensor = call.subgraph->graph().tensor(call.subject.tensor);
   if (tensor == nullptr) return;
   if (!freed_handles_.insert({tensor->delegate, tensor->buffer_handle}).second) {
     Report(Rule::kHandleFreedTwice, &call, call.subject.tensor,

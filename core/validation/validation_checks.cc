@@ -43,20 +43,20 @@ bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {
 
 std::vector<Role> Validation::Roles(const Call& call) const {
   const ForeignCall& subject = call.subject;
-  std::vector<Role> roles(static_cast<size_t>(call.subgraph->tensor_count()), Role::kOther);
+  std::vector<Role> roles(static_cast<size_t>(call.subgraph->graph().tensor_count()), Role::kOther);
   const auto set = [&](int tensor, Role role) {
     if (tensor >= 0 && static_cast<size_t>(tensor) < roles.size()) {
       roles[static_cast<size_t>(tensor)] = role;
     }
   };
-  for (int i = 0; i < call.subgraph->tensor_count(); ++i) {
+  for (int i = 0; i < call.subgraph->graph().tensor_count(); ++i) {
     if (IsOwnAddedTensor(call, i)) set(i, Role::kOwn);
   }
   if (subject.node < 0) return roles;
-  const TfLiteNode& node = *call.subgraph->node(subject.node);
+  const TfLiteNode& node = *call.subgraph->graph().node(subject.node);
   MarkReplaced(call, subject.node, &roles);
   ForEach(node.inputs, [&](int tensor) {
-    const TfLiteTensor* input = call.subgraph->tensor(tensor);
+    const TfLiteTensor* input = call.subgraph->graph().tensor(tensor);
     set(tensor, input != nullptr && input->is_variable ? Role::kVariable : Role::kInput);
   });
   ForEach(node.outputs, [&](int tensor) { set(tensor, Role::kOutput); });
@@ -65,7 +65,7 @@ std::vector<Role> Validation::Roles(const Call& call) const {
 
 // Tensors inside the partition are used by it only.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
-  const TfLiteNode& node = *call.subgraph->node(node_index);
+  const TfLiteNode& node = *call.subgraph->graph().node(node_index);
   const TfLiteDelegate* delegate =
       node_index == call.subject.node ? call.subject.delegate : node.delegate;
   const auto mark = [&](int tensor) {
@@ -115,11 +115,11 @@ void Validation::CheckSubgraphsReleased(const Call& call) {
 // Runs before the runtime itself replaces invalid indices by "absent".
 void Validation::CheckTemporaries(const Call& call) {
   const ForeignCall& subject = call.subject;
-  ForEach(call.subgraph->node(subject.node)->temporaries, [&](int tensor) {
+  ForEach(call.subgraph->graph().node(subject.node)->temporaries, [&](int tensor) {
     if (tensor == kTfLiteOptionalTensor) return;
-    if (tensor < 0 || tensor >= call.subgraph->tensor_count()) {
+    if (tensor < 0 || tensor >= call.subgraph->graph().tensor_count()) {
       Report(Rule::kIndexOutOfRange, &call, -1, "temporary %d: expected an index below %d", tensor,
-             call.subgraph->tensor_count());
+             call.subgraph->graph().tensor_count());
     } else if (call.before->roles[static_cast<size_t>(tensor)] != Role::kOwn) {
       Report(Rule::kForeignTemporary, &call, tensor,
              "is among its temporaries, but the delegate did not add it");
@@ -151,7 +151,7 @@ void Validation::CheckTensorChange(Call* call, const FieldChange& change) {
   const bool own = role == Role::kOutput || role == Role::kOwn;
   if (role == Role::kOwn && index >= ModelTensorCount(call->subgraph)) return;
   const TfLiteTensor& before = call->before->fields.tensor(index);
-  const TfLiteTensor& now = *call->subgraph->tensor(index);
+  const TfLiteTensor& now = *call->subgraph->graph().tensor(index);
   if (Is(change, "delegate") || Is(change, "buffer_handle") || Is(change, "data_is_stale")) {
     CheckHandleChange(call, change);
     return;
@@ -171,7 +171,7 @@ void Validation::CheckTensorChange(Call* call, const FieldChange& change) {
 void Validation::CheckHandleChange(Call* call, const FieldChange& change) {
   const int index = change.index;
   const TfLiteTensor& before = call->before->fields.tensor(index);
-  const TfLiteTensor& now = *call->subgraph->tensor(index);
+  const TfLiteTensor& now = *call->subgraph->graph().tensor(index);
   const Role role = call->before->roles[static_cast<size_t>(index)];
   const bool was_unowned_or_own = before.delegate == nullptr || call->IsDelegate(before.delegate);
   const bool is_unowned_or_own = now.delegate == nullptr || call->IsDelegate(now.delegate);
@@ -207,7 +207,7 @@ void Validation::CheckNodeChange(Call* call, const FieldChange& change) {
   if (change.index == subject.node && Is(change, "temporaries")) return;
   if (subject.callback == Callback::kDelegatePrepare && Is(change, "inputs")) {
     const TfLiteIntArray* before = call->before->fields.inputs(change.index);
-    const TfLiteIntArray* now = call->subgraph->node(change.index)->inputs;
+    const TfLiteIntArray* now = call->subgraph->graph().node(change.index)->inputs;
     const Fp16Weights& weights = DelegationOf(call->subgraph).fp16_weights();
     bool allowed = now != nullptr && before != nullptr && now->size == before->size;
     for (int i = 0; allowed && i < now->size; ++i) {
@@ -216,10 +216,11 @@ void Validation::CheckNodeChange(Call* call, const FieldChange& change) {
     if (allowed) return;
   }
   if (Is(change, "inputs") || Is(change, "outputs")) {
-    const TfLiteNode& node = *call->subgraph->node(change.index);
+    const TfLiteNode& node = *call->subgraph->graph().node(change.index);
     bool in_range = true;
     ForEach(Is(change, "inputs") ? node.inputs : node.outputs, [&](int tensor) {
-      const bool known = tensor >= kTfLiteOptionalTensor && tensor < call->subgraph->tensor_count();
+      const bool known =
+          tensor >= kTfLiteOptionalTensor && tensor < call->subgraph->graph().tensor_count();
       in_range = in_range && known;
     });
     if (!in_range) {
@@ -251,7 +252,7 @@ void Validation::CheckContents(Call* call, TfLiteStatus status) {
     if (status != kTfLiteOk) continue;
     if (call->subject.callback == Callback::kCopyFrom) {
       Report(Rule::kCopyWritesNothing, call, tensor, "returns Ok and writes nothing");
-    } else if (!call->subgraph->tensor(tensor)->data_is_stale) {
+    } else if (!call->subgraph->graph().tensor(tensor)->data_is_stale) {
       Report(Rule::kOutputNotWritten, call, tensor, "returns Ok and writes nothing to its output");
     }
   }

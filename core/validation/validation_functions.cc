@@ -61,7 +61,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
                               const TfLiteIntArray* dims) {
   Call* call = Current();
   if (call->before == nullptr || call->subgraph != subgraph) return;
-  const int index = subgraph->IndexOf(tensor);
+  const int index = subgraph->graph().IndexOf(tensor);
   if (index < 0) {
     Report(Rule::kIndexOutOfRange, call, -1,
            "resizes a tensor that does not belong to the context; the array moves when tensors are "
@@ -96,7 +96,7 @@ void Validation::BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
 void Validation::AfterResize(Subgraph* subgraph, const TfLiteTensor* tensor) {
   Call* call = Current();
   if (call == nullptr || call->before == nullptr || call->subgraph != subgraph) return;
-  call->before->fields.RefreshTensor(subgraph->IndexOf(tensor));
+  call->before->fields.RefreshTensor(subgraph->graph().IndexOf(tensor));
 }
 
 void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
@@ -115,28 +115,28 @@ void Validation::AfterAddTensors(Subgraph* subgraph, int first) {
   Call* call = Current();
   if (call == nullptr) return;
   Guard(Ignore, [&] {
-    for (int i = first; i < subgraph->tensor_count(); ++i) {
+    for (int i = first; i < subgraph->graph().tensor_count(); ++i) {
       added_tensors_[subgraph][i] = call->inner;
     }
     if (call->before == nullptr || call->subgraph != subgraph) return;
     call->before->fields.RefreshAddedTensors();
-    call->before->roles.resize(static_cast<size_t>(subgraph->tensor_count()), Role::kOwn);
+    call->before->roles.resize(static_cast<size_t>(subgraph->graph().tensor_count()), Role::kOwn);
   });
 }
 
 // ---- Indices ------------------------------------------------------------------------------------
 
 void Validation::CheckNodeIndex(Subgraph* subgraph, int node, const char* function) {
-  if (node >= 0 && node < subgraph->node_count()) return;
+  if (node >= 0 && node < subgraph->graph().node_count()) return;
   Report(Rule::kIndexOutOfRange, Current(), -1, "%s of node %d: expected an index below %d",
-         function, node, subgraph->node_count());
+         function, node, subgraph->graph().node_count());
 }
 
 void Validation::CheckTensorIndex(Subgraph* subgraph, int tensor, const char* function) {
   if (!EnterFunction(subgraph, function)) return;
-  if (tensor >= 0 && tensor < subgraph->tensor_count()) return;
+  if (tensor >= 0 && tensor < subgraph->graph().tensor_count()) return;
   Report(Rule::kIndexOutOfRange, Current(), -1, "%s of tensor %d: expected an index below %d",
-         function, tensor, subgraph->tensor_count());
+         function, tensor, subgraph->graph().tensor_count());
 }
 
 void Validation::CheckSubgraphIndex(Subgraph* subgraph, int index, const char* function) {
@@ -151,15 +151,15 @@ void Validation::CheckSubgraphIndex(Subgraph* subgraph, int index, const char* f
 void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, const char* function) {
   const Call* call = Current();
   if (nodes == nullptr) return;
-  std::vector<bool> seen(static_cast<size_t>(subgraph->node_count()), false);
-  const std::vector<int>& plan = subgraph->plan();
+  std::vector<bool> seen(static_cast<size_t>(subgraph->graph().node_count()), false);
+  const std::vector<int>& plan = subgraph->graph().plan();
   for (int i = 0; i < nodes->size; ++i) {
     const int node = nodes->data[i];
     CheckNodeIndex(subgraph, node, function);
-    if (node < 0 || node >= subgraph->node_count()) continue;
+    if (node < 0 || node >= subgraph->graph().node_count()) continue;
     if (seen[static_cast<size_t>(node)]) {
       Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is listed twice", function, node);
-    } else if (subgraph->node(node)->delegate != nullptr) {
+    } else if (subgraph->graph().node(node)->delegate != nullptr) {
       Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d belongs to a delegate", function, node);
     } else if (std::find(plan.begin(), plan.end(), node) == plan.end()) {
       Report(Rule::kClaimsWrongNode, call, -1, "%s: node %d is not in the execution plan", function,

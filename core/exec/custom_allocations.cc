@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/custom_allocations.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/memory.h"
+
+namespace deputy {
+bool CustomAllocations::Has(int tensor_index) const {
+  return std::any_of(allocations_.begin(), allocations_.end(),
+                     [tensor_index](const auto& entry) { return entry.first == tensor_index; });
+}
+
+TfLiteStatus CustomAllocations::Set(int tensor_index, const TfLiteCustomAllocation& allocation,
+                                    int64_t flags) {
+  TfLiteTensor* const target = graph_->tensor(tensor_index);
+  if (target == nullptr) {
+    return Fail(reporter_, kTfLiteError,
+                "subgraph %d: custom allocation for tensor %d: expected an index below %d",
+                subgraph_index_, tensor_index, graph_->tensor_count());
+  }
+  switch (target->allocation_type) {
+    case kTfLiteArenaRw:
+    case kTfLiteArenaRwPersistent:
+    case kTfLiteCustom:
+    case kTfLiteNonCpu:
+      break;
+    default:
+      return Fail(reporter_, kTfLiteError,
+                  "subgraph %d: tensor %d '%s': expected an arena tensor for a custom allocation, "
+                  "found allocation type %d",
+                  subgraph_index_, tensor_index, NameOf(*target), target->allocation_type);
+  }
+  const bool check_alignment = (flags & kTfLiteCustomAllocationFlagsSkipAlignCheck) == 0;
+  if (allocation.data == nullptr ||
+      (check_alignment && reinterpret_cast<uintptr_t>(allocation.data) % kTensorAlignment != 0)) {
+    return Fail(reporter_, kTfLiteError,
+                "subgraph %d: tensor %d '%s': expected custom memory aligned to %zu, found %p",
+                subgraph_index_, tensor_index, NameOf(*target), kTensorAlignment, allocation.data);
+  }
+  std::erase_if(allocations_, [&](const auto& entry) { return entry.first == tensor_index; });
+  allocations_.emplace_back(tensor_index, allocation);
+  target->allocation_type = kTfLiteCustom;
+  target->data.data = allocation.data;
+  return kTfLiteOk;
+}
+
+TfLiteStatus CustomAllocations::Verify() const {
+  for (const auto& [index, allocation] : allocations_) {
+    const TfLiteTensor& target = graph_->tensors()[static_cast<size_t>(index)];
+    if (target.allocation_type == kTfLiteCustom && allocation.bytes < target.bytes) {
+      return Fail(reporter_, kTfLiteError,
+                  "Custom allocation is too small for tensor idx: %d; subgraph %d: tensor '%s': "
+                  "expected %zu bytes, found %zu",
+                  index, subgraph_index_, NameOf(target), target.bytes, allocation.bytes);
+    }
+  }
+  return kTfLiteOk;
+}
+
+}  // namespace deputy

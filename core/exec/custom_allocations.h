@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that the client provides for tensors.
+#ifndef DEPUTY_CORE_EXEC_CUSTOM_ALLOCATIONS_H_
+#define DEPUTY_CORE_EXEC_CUSTOM_ALLOCATIONS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/base/error.h"
+#include "core/graph/graph.h"
+
+namespace deputy {
+
+class CustomAllocations {
+ public:
+  // The arguments must outlive this object. Errors name the subgraph by its index.
+  CustomAllocations(Graph* graph, int subgraph_index, ErrorReporter* reporter)
+      : graph_(graph), subgraph_index_(subgraph_index), reporter_(reporter) {}
+
+  bool empty() const { return allocations_.empty(); }
+  bool Has(int tensor_index) const;
+
+  // Makes a tensor use the client's memory; `flags` are TfLiteCustomAllocationFlags. Reports an
+  // error and changes nothing if the tensor or the memory cannot be used.
+  TfLiteStatus Set(int tensor_index, const TfLiteCustomAllocation& allocation, int64_t flags);
+  // Reports an error if the memory of a tensor is too small for its current shape.
+  TfLiteStatus Verify() const;
+
+ private:
+  Graph* const graph_;
+  const int subgraph_index_;
+  ErrorReporter* const reporter_;
+  std::vector<std::pair<int, TfLiteCustomAllocation>> allocations_;  // with the tensor's index
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_CUSTOM_ALLOCATIONS_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A subgraph's plan, prepared for the shapes of its inputs: what kernels declared about their
+// nodes, the fusion groups, and the memory of the tensors. Prepares the nodes and runs them.
+//
+// Nodes are prepared in plan order up to the first one whose output shape is known only after it
+// has run. Memory is then planned for these nodes; the remaining nodes follow during Execute, after
+// that node has run.
+#ifndef DEPUTY_CORE_EXEC_EXECUTION_PLAN_H_
+#define DEPUTY_CORE_EXEC_EXECUTION_PLAN_H_
+
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/exec/memory_layout.h"
+#include "core/exec/shared_shapes.h"
+#include "core/fusion/fusion_plan.h"
+#include "core/fusion/prepared_nodes.h"
+
+namespace deputy {
+
+class InterpreterState;
+struct SubgraphParts;
+
+class ExecutionPlan {
+ public:
+  using PackFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
+
+  // `parts` must outlive this object.
+  explicit ExecutionPlan(SubgraphParts* parts);
+
+  // ---- Prepare ---------------------------------------------------------------------------------
+  // Discards the preparation; keeps the blocks of memory.
+  void Reset();
+  // Prepares the nodes from the first on, and plans their memory. Reset comes first.
+  TfLiteStatus Prepare();
+  // Prepares nodes in the order of `node_indices`, up to the first dynamic output, without memory.
+  TfLiteStatus PrepareAll(const std::vector<int>& node_indices, bool* out_dynamic);
+  // Prepares nodes up to the first one without a kernel, so that tensors get the computed shapes.
+  TfLiteStatus PropagateShapes(const std::vector<int>& node_indices);
+  TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
+  // Calls the kernel's prepare and validates the indices that it leaves in the node.
+  TfLiteStatus RunPrepare(int node_index);
+
+  // ---- Run -------------------------------------------------------------------------------------
+  // Runs the nodes of the plan; prepares those that were not prepared yet.
+  TfLiteStatus Execute();
+  // Checks that the node's inputs are on the CPU and have data; reports an error otherwise.
+  TfLiteStatus CheckInputs(int node_index);
+  // Calls the kernel's invoke, or its FusionOffer::run if `group` is not null.
+  TfLiteStatus RunKernel(int node_index, const GroupRun* group = nullptr);
+
+  // ---- Changes of the graph --------------------------------------------------------------------
+  void NoteNewPlan() { fusion_.Clear(); }
+  // See tensor_shapes.h. Nodes after the running one are prepared again if it changes the shape of
+  // its output.
+  TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
+  // The client has provided memory for an intermediate tensor.
+  void NoteClientReads() { fusion_.NoteClientReads(); }
+
+  // ---- Declarations of the kernel whose prepare is running. `node` may be another one, which is
+  // then ignored: a delegate may call a kernel's prepare with a node that is not in the graph.
+  void OfferFusion(const TfLiteNode* node, const FusionOffer& offer);
+  void OfferViews(const TfLiteNode* node, const ViewOffer& offer);
+  void RequestPacking(const TfLiteNode* node, PackFunction pack);
+  void NoteImplementation(const char* name);
+  // Constants that kernels have computed; see Runtime.
+  void NoteContents(int tensor_index);
+  bool HasContents(int tensor_index) const;
+  bool TensorIsRead(int tensor_index) const;
+
+  // ---- Facts for tools -------------------------------------------------------------------------
+  const MemoryLayout& memory() const { return memory_; }
+  MemoryLayout& memory() { return memory_; }
+  // Returns the head of the fusion group of the node at `position` (possibly itself) and the number
+  // of its nodes; -1 and 0 if the node is not fused or not in the plan (-1).
+  int group_head(int position, int* out_nodes) const;
+  // Returns the stride of the pixels that the node, or its group, computes of its output.
+  PixelStride output_stride(int position) const;
+  // Returns the name of the implementation that computes the node on the CPU, for operators with
+  // several; "" if unknown.
+  const char* implementation(int node_index) const;
+
+ private:
+  // A request of a node that was prepared since the last PackConstants.
+  struct PackRequest {
+    int node_index = -1;
+    PackFunction pack = nullptr;
+  };
+
+  // execution_plan.cc
+  bool IsPreparing(const TfLiteNode* node) const;
+  PreparedNode& Preparing();
+  void MarkReadTensors();
+  TfLiteStatus PrepareAndAllocate();
+  TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  TfLiteStatus PlanMemory(int last_prepared);
+  TfLiteStatus OwnDelegateOutputs(int node_index);
+  // Calls the functions that kernels passed to RequestPacking.
+  TfLiteStatus PackConstants();
+  // Calls visit(tensor) for the constants that the nodes of the requests read.
+  template <typename Visit>
+  void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
+  // Returns true if an output of the node is a computed shape (IsComputedShape).
+  bool HasComputedShape(int node_index) const;
+  // Restores shapes that a node's prepare has changed for earlier nodes; returns false if there
+  // were any, after NoteFailure.
+  bool KeepShapes(const std::vector<SharedShape>& shared);
+  const PlannedGroup* GroupAt(int position) const;
+
+  // execute_plan.cc
+  FusionPlan::Conditions CurrentConditions() const;
+  TfLiteStatus InvokeNode(int position);
+  TfLiteStatus InvokeKernel(int position);
+  // Runs the node, or its group if it is the head; reports a failure.
+  TfLiteStatus RunNode(int node_index, const GroupRun* group = nullptr);
+  // Runs the whole group; or, if it cannot be fused now, the deferred nodes one by one and then the
+  // node at its position.
+  TfLiteStatus RunGroup(PlannedGroup* group);
+  bool LostOutput(int position);
+
+  SubgraphParts* const parts_;
+  InterpreterState* const interpreter_;
+  Graph* const graph_;
+  PreparedNodes nodes_;
+  FusionPlan fusion_;
+  MemoryLayout memory_;
+  SharedShapes shared_shapes_;
+  // Nodes at positions below this are prepared with the current shapes.
+  int next_to_prepare_ = 0;
+  int preparing_node_ = -1;         // the node whose prepare is running
+  bool tensor_resized_ = false;     // by a kernel, since the last node began to run
+  std::vector<bool> read_;          // by tensor: read by a node of the plan or the caller
+  std::vector<bool> has_contents_;  // by tensor: constants that kernels have computed
+  std::vector<PackRequest> pack_requests_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_EXECUTION_PLAN_H_

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/kernel_runtime.h"
+
+#include <algorithm>
+
+#include "core/exec/execution_plan.h"
+#include "core/exec/interpreter_state.h"
+#include "core/exec/subgraph_parts.h"
+
+namespace deputy {
+
+Subgraph* KernelRuntime::subgraph() const { return parts_->subgraph; }
+
+ThreadPool& KernelRuntime::pool() { return parts_->interpreter->pool(); }
+TileObserver* KernelRuntime::tile_observer() { return parts_->interpreter->tile_observer(); }
+Arithmetic KernelRuntime::arithmetic() const { return parts_->interpreter->arithmetic(); }
+Precision KernelRuntime::precision() const { return parts_->interpreter->precision(); }
+const Limits& KernelRuntime::limits() const { return parts_->interpreter->limits(); }
+
+bool KernelRuntime::HasDeclaredShape(int tensor_index) const {
+  if (tensor_index < 0 || static_cast<size_t>(tensor_index) >= parts_->desc->tensors.size())
+    return false;
+  const TensorDesc& declared = parts_->desc->tensors[static_cast<size_t>(tensor_index)];
+  const auto is_open = [](int32_t extent) { return extent < 0; };
+  return std::none_of(declared.signature.begin(), declared.signature.end(), is_open) &&
+         std::ranges::equal(
+             declared.shape,
+             IndicesOf(parts_->graph.tensors()[static_cast<size_t>(tensor_index)].dims));
+}
+
+CallableSubgraph* KernelRuntime::FindSubgraph(int index) {
+  return parts_->interpreter->callee(index);
+}
+
+bool KernelRuntime::TakeCancellation() { return parts_->interpreter->TakeCancellation(); }
+
+ScratchArena& KernelRuntime::scratch() { return parts_->interpreter->scratch(); }
+
+Resources& KernelRuntime::resources() { return parts_->interpreter->resources(); }
+
+PackedConstants* KernelRuntime::PackedConstantsOf(const void* data) {
+  return parts_->interpreter->PackedConstantsOf(data);
+}
+
+PackedConstants& KernelRuntime::node_constants() { return parts_->interpreter->node_constants(); }
+
+bool KernelRuntime::CopyConstant(const void* data, size_t bytes, void* to) {
+  return parts_->interpreter->model().CopyBytes(data, bytes, to);
+}
+
+bool KernelRuntime::TensorIsRead(int tensor_index) const {
+  return plan_->TensorIsRead(tensor_index);
+}
+
+void KernelRuntime::RequestPacking(const TfLiteNode* node,
+                                   TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
+  plan_->RequestPacking(node, pack);
+}
+
+void KernelRuntime::NoteContents(int tensor_index) { plan_->NoteContents(tensor_index); }
+
+bool KernelRuntime::HasContents(int tensor_index) const { return plan_->HasContents(tensor_index); }
+
+void KernelRuntime::NoteImplementation(const char* name) { plan_->NoteImplementation(name); }
+
+void KernelRuntime::OfferFusion(const TfLiteNode* node, const FusionOffer& offer) {
+  plan_->OfferFusion(node, offer);
+}
+
+void KernelRuntime::OfferViews(const TfLiteNode* node, const ViewOffer& offer) {
+  plan_->OfferViews(node, offer);
+}
+
+TfLiteNode* KernelRuntime::group_node(int node_index) { return parts_->graph.node(node_index); }
+
+void KernelRuntime::NoteFailure(const char* text) { parts_->interpreter->failure_note().Set(text); }
+
+void KernelRuntime::Report(const char* format, va_list args) {
+  if (Observer* observer = parts_->interpreter->observer())
+    observer->EnterFunction(parts_->subgraph, "ReportError");
+  parts_->interpreter->reporter()->ReportV(format, args);
+}
+
+}  // namespace deputy

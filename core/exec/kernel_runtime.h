@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Services of a subgraph for its builtin kernels. The context's `impl_` points to this object.
+#ifndef DEPUTY_CORE_EXEC_KERNEL_RUNTIME_H_
+#define DEPUTY_CORE_EXEC_KERNEL_RUNTIME_H_
+
+#include "core/kernel_api/runtime.h"
+
+namespace deputy {
+
+class ExecutionPlan;
+class Subgraph;
+struct SubgraphParts;
+
+class KernelRuntime final : public Runtime {
+ public:
+  // The arguments must outlive this object. `plan` is the current one.
+  KernelRuntime(SubgraphParts* parts, ExecutionPlan* plan) : parts_(parts), plan_(plan) {}
+
+  Subgraph* subgraph() const;
+
+  ThreadPool& pool() override;
+  TileObserver* tile_observer() override;
+  Arithmetic arithmetic() const override;
+  Precision precision() const override;
+  const Limits& limits() const override;
+  bool TensorIsRead(int tensor_index) const override;
+  bool HasDeclaredShape(int tensor_index) const override;
+  CallableSubgraph* FindSubgraph(int index) override;
+  bool TakeCancellation() override;
+  ScratchArena& scratch() override;
+  Resources& resources() override;
+  PackedConstants* PackedConstantsOf(const void* data) override;
+  PackedConstants& node_constants() override;
+  bool CopyConstant(const void* data, size_t bytes, void* to) override;
+  void RequestPacking(const TfLiteNode* node,
+                      TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
+  void NoteContents(int tensor_index) override;
+  bool HasContents(int tensor_index) const override;
+  void NoteImplementation(const char* name) override;
+  void OfferFusion(const TfLiteNode* node, const FusionOffer& offer) override;
+  void OfferViews(const TfLiteNode* node, const ViewOffer& offer) override;
+  TfLiteNode* group_node(int node_index) override;
+  void NoteFailure(const char* text) override;
+  void Report(const char* format, va_list args) override;
+
+ private:
+  SubgraphParts* const parts_;
+  ExecutionPlan* const plan_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_KERNEL_RUNTIME_H_

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a plan's tensors: lifetimes, sharing in the arena, and the block that persists between
+// inferences.
+#ifndef DEPUTY_CORE_EXEC_MEMORY_LAYOUT_H_
+#define DEPUTY_CORE_EXEC_MEMORY_LAYOUT_H_
+
+#include <vector>
+
+#include "core/base/arena.h"
+#include "core/fusion/fusion_groups.h"
+#include "core/fusion/in_place.h"
+#include "core/fusion/prepared_nodes.h"
+#include "core/graph/graph.h"
+
+namespace deputy {
+
+// Memory of one tensor, for tools.
+struct TensorMemory {
+  int tensor = 0;
+  bool persistent = false;  // in the block that persists between inferences
+  size_t offset = 0;
+  size_t bytes = 0;
+  Lifetime lifetime;
+  int owner = 0;  // the tensor whose memory it uses; itself if it has its own
+};
+
+class MemoryLayout {
+ public:
+  // The nodes whose memory is planned, and what was decided about them before.
+  struct Nodes {
+    int first_new = 0;  // memory of nodes at positions before it is kept
+    int last_prepared = -1;
+    const PlanGroups* groups = nullptr;
+    const PreparedNodes* prepared = nullptr;
+    bool fuses = false;  // false: nodes use views only to refuse sharing
+  };
+
+  // `graph` must outlive this object.
+  explicit MemoryLayout(Graph* graph) : graph_(graph) {}
+
+  // Reserves guard bytes around each tensor; see Arena::SetGuard. No memory is shared then.
+  void SetGuard(size_t bytes);
+  // Discards all offsets; keeps the blocks.
+  void Reset();
+  // Discards the offsets of tensors first used at or after `position`.
+  void ForgetFrom(int position) { arena_.ForgetFrom(position); }
+
+  // Assigns memory to the tensors of the prepared nodes and sets their data pointers. Returns
+  // false if a limit is exceeded or memory is exhausted.
+  bool Plan(const Nodes& nodes, const Limits& limits, ThreadPool* pool);
+  // Set the data pointers of one or of all arena tensors; null for a tensor without memory.
+  void PointTensor(int tensor);
+  void PointTensors();
+
+  // Returns the address of a tensor in either block, null if it has none.
+  char* Address(int tensor) const;
+  // Tensors with memory: entries of the arena first, then those of the persistent block, each by
+  // tensor index.
+  size_t placed_count() const { return arena_.placed().size() + persistent_.placed().size(); }
+  TensorMemory placed(size_t entry) const;
+  const Arena& arena() const { return arena_; }
+  const Arena& persistent() const { return persistent_; }
+
+ private:
+  std::vector<Lifetime> Lifetimes(const Nodes& nodes) const;
+  std::vector<Arena::Slot> ArenaSlots(const Nodes& nodes,
+                                      const std::vector<Lifetime>& lifetimes) const;
+  void MarkIdle(const Nodes& nodes, std::vector<Arena::Slot>* slots) const;
+  void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
+  // Inputs of the in-place pass: tensors that it must not share, and the nodes to consider.
+  std::vector<bool> UnsharedTensors() const;
+  std::vector<InPlaceNode> InPlaceNodes(const Nodes& nodes) const;
+  // Returns the tensors whose memory the output of the node at `position` must not reuse: it may be
+  // written when the head of its group runs.
+  std::vector<int> KeptForGroup(const Nodes& nodes, const PlannedGroup& group, int position) const;
+
+  Graph* const graph_;
+  Arena arena_, persistent_;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_MEMORY_LAYOUT_H_

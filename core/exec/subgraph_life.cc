@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Allocation and inference of a subgraph, and data that delegates keep on devices.
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/delegate_call.h"
+#include "core/base/float_mode.h"
+#include "core/exec/interpreter_state.h"
+#include "core/exec/subgraph.h"
+
+namespace deputy {
+namespace {
+
+bool IsPersistent(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteArenaRwPersistent;
+}
+
+}  // namespace
+
+TfLiteStatus Subgraph::AllocateTensors() {
+  if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
+  {
+    // A cancellation during Redo would lose the delegates.
+    const CancelScope uninterrupted(parts_.interpreter, nullptr);
+    if (const TfLiteStatus status = delegation().Redo(); status != kTfLiteOk) return status;
+  }
+  bool dynamic_input = false;
+  for (int index : parts_.graph.inputs()) {
+    if (index >= 0 && parts_.graph.tensors()[index].allocation_type == kTfLiteDynamic)
+      dynamic_input = true;
+  }
+  if (state_ != State::kUninvokable && !dynamic_input) return parts_.custom_allocations.Verify();
+
+  const bool immutable = state_ == State::kInvokableAndImmutable;
+  const TfLiteStatus status = Reallocate();
+  if (status == kTfLiteOk && immutable) state_ = State::kInvokableAndImmutable;
+  return status;
+}
+
+TfLiteStatus Subgraph::Reallocate() {
+  if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
+  const CallDepth depth(parts_.interpreter);
+  if (!depth.allowed()) return kTfLiteError;
+  const AllocationPass pass(parts_.interpreter);
+  state_ = State::kUninvokable;
+  plan_.Reset();
+  if (const TfLiteStatus status = delegation().PropagateShapes(); status != kTfLiteOk) {
+    return status;
+  }
+  const TfLiteStatus status = plan_.Prepare();
+  if (status != kTfLiteOk) return status;
+  if (parts_.interpreter->keeps_replaced_nodes() && fallback().Reserve() != kTfLiteOk)
+    return kTfLiteError;
+  DropIdleTemporaries();
+  if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
+  state_ = State::kInvokable;
+  return kTfLiteOk;
+}
+
+// Nodes that a delegate has claimed keep their temporaries in the table, but not their memory.
+void Subgraph::DropIdleTemporaries() {
+  if (!delegation().any_applied() && delegation().original_plan().empty()) return;
+  std::vector<bool> planned(static_cast<size_t>(parts_.graph.node_count()), false);
+  for (int node_index : parts_.graph.plan()) planned[node_index] = true;
+  for (size_t i = 0; i < static_cast<size_t>(parts_.graph.node_count()); ++i) {
+    if (planned[i]) continue;
+    const TfLiteIntArray* temporaries = parts_.graph.node(i)->temporaries;
+    for (int k = 0; k < temporaries->size; ++k) {
+      if (TfLiteTensor* idle = parts_.graph.tensor(temporaries->data[k])) idle->bytes = 0;
+    }
+  }
+}
+
+// Returns true for an intermediate tensor. Groups always write the graph's outputs.
+bool Subgraph::IsInside(int tensor_index) const {
+  const auto has = [tensor_index](const std::vector<int>& indices) {
+    return std::find(indices.begin(), indices.end(), tensor_index) != indices.end();
+  };
+  return !has(parts_.graph.inputs()) && !has(parts_.graph.outputs());
+}
+
+TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
+                                           const TfLiteCustomAllocation& allocation,
+                                           int64_t flags) {
+  const bool is_new = !parts_.custom_allocations.Has(tensor_index);
+  const TfLiteStatus status = parts_.custom_allocations.Set(tensor_index, allocation, flags);
+  if (status == kTfLiteOk && is_new && IsInside(tensor_index)) plan_.NoteClientReads();
+  return status;
+}
+
+TfLiteStatus Subgraph::ResetVariableTensors() {
+  for (int index : parts_.graph.variables()) {
+    TfLiteTensor& variable = parts_.graph.tensors()[index];
+    if (variable.allocation_type == kTfLiteCustom || variable.bytes == 0) continue;
+    if (!IsPersistent(variable) || variable.data.raw == nullptr) {
+      return Fail(parts_.interpreter->reporter(), kTfLiteError,
+                  "subgraph %d: variable tensor %d '%s': expected allocated arena memory",
+                  parts_.index, index, NameOf(variable));
+    }
+    const int fill = variable.type == kTfLiteInt8 ? variable.params.zero_point : 0;
+    memset(variable.data.raw, fill, variable.bytes);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
+  ErrorReporter* reporter = parts_.interpreter->reporter();
+  if (!consistent()) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
+                parts_.desc->inconsistency.c_str());
+  }
+  if (state_ == State::kUninvokable) {
+    return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
+  }
+  const CallDepth depth(parts_.interpreter);
+  if (!depth.allowed()) return kTfLiteError;
+  const ScopedFlushDenormals flush;
+  if (!parts_.interpreter->hot()) return RunPlan(allow_stale_outputs);
+  const RestartableRun run(&fallback());
+  TfLiteStatus status = RunPlan(allow_stale_outputs);
+  while (status != kTfLiteOk && fallback().RestartInference()) {
+    status = RunPlan(allow_stale_outputs);
+  }
+  return status;
+}
+
+TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
+  const TfLiteStatus status = plan_.Execute();
+  return status != kTfLiteOk || allow_stale_outputs ? status : ReadOutputs();
+}
+
+TfLiteStatus Subgraph::ReadOutputs() {
+  TfLiteStatus status = kTfLiteOk;
+  for (int index : parts_.graph.outputs()) {
+    if (index >= 0 && EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
+  }
+  return status;
+}
+
+}  // namespace deputy

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and sizes of a subgraph's tensors.
+#ifndef DEPUTY_CORE_EXEC_TENSOR_SHAPES_H_
+#define DEPUTY_CORE_EXEC_TENSOR_SHAPES_H_
+
+#include <cstddef>
+
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+struct SubgraphParts;
+
+// Computes the size of a tensor of a type of fixed size with the shape `dims`. Reports an error if
+// it overflows.
+TfLiteStatus ComputeBytes(const SubgraphParts& parts, const TfLiteTensor& tensor,
+                          const TfLiteIntArray& dims, size_t* bytes);
+
+// abi.md 4.5: takes ownership of `new_dims`, also on failure. `*out_changed` is true if the tensor
+// has got another shape.
+TfLiteStatus ResizeTensor(SubgraphParts* parts, TfLiteTensor* tensor, TfLiteIntArray* new_dims,
+                          bool* out_changed);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_TENSOR_SHAPES_H_

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/fusion/fusion_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/cpu_cache.h"
+#include "core/base/kernel_call.h"
+#include "core/fusion/row_groups.h"
+#include "core/fusion/strips.h"
+#include "core/fusion/subsampling.h"
+
+namespace deputy {
+namespace {
+
+bool CanBeWritten(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteCustom;
+}
+
+// Shapes of prepared tensors have been checked; no kernel offers a node whose element count
+// overflows.
+int64_t ElementsOf(const TfLiteTensor& tensor) {
+  int64_t elements = 1;
+  for (int extent : IndicesOf(tensor.dims)) {
+    if (__builtin_mul_overflow(elements, extent, &elements)) return -1;
+  }
+  return elements;
+}
+
+// Completes a group with its reads and unwritten tensors. Nodes are still indices of the pass.
+PlannedGroup MakePlannedGroup(FusionGroup group, std::span<const GroupNode> nodes,
+                              std::span<const PlanTensor> tensors, std::span<const int> producers) {
+  PlannedGroup planned;
+  if (!group.run.rows.ops.empty()) {
+    planned.reads = RowReadsOf(group.run.rows, nodes);
+    planned.intermediates = UnwrittenBy(group, nodes);
+  } else if (!group.run.layers.empty()) {
+    planned.reads = ReadsOfLayers(group.run, nodes, tensors);
+    planned.unwritten = UnwrittenBy(group, nodes);
+  } else {
+    planned.reads = ReadsOf(group.run, nodes[static_cast<size_t>(group.head)], tensors);
+  }
+  planned.reads_late_constant =
+      std::any_of(planned.reads.begin(), planned.reads.end(), [&](const GroupRead& read) {
+        return producers[static_cast<size_t>(read.tensor)] > group.position();
+      });
+  planned.addresses.reserve(planned.reads.size() + 1);
+  static_cast<FusionGroup&>(planned) = std::move(group);
+  return planned;
+}
+
+// Converts indices of the pass, whose first node is at plan position `first`, to plan positions,
+// and those of row-wise operations to node indices.
+void ToPlanPositions(int first, const std::vector<int>& plan, PlannedGroup* group) {
+  const auto node_index_of = [&](int index) {
+    const int position = index + first;
+    return plan[static_cast<size_t>(position)];
+  };
+  for (RowOp& op : group->run.rows.ops) {
+    op.node = node_index_of(op.node);
+    for (ChainedNode& chained : op.chain) chained.node = node_index_of(chained.node);
+  }
+  for (int& node : group->nodes) node += first;
+  for (StripLayer& layer : group->run.layers) layer.position += first;
+  group->head += first;
+}
+
+}  // namespace
+
+// A wrapped kernel (e.g. a profiler's) may compute something else: it is not fused.
+bool FusionPlan::CanBeFused(int node_index) const {
+  const FusionOffer& offer = nodes_->Of(node_index).fusion;
+  const TfLiteNode& node = *graph_->node(node_index);
+  const TfLiteTensor* const output =
+      node.outputs->size == 1 ? graph_->tensor(node.outputs->data[0]) : nullptr;
+  return offer.invoke != nullptr && InvokesPlain(*graph_->registration(node_index), offer.invoke) &&
+         node.delegate == nullptr && output != nullptr && CanBeWritten(*output);
+}
+
+GroupNode FusionPlan::NodeAt(int position) const {
+  const int node_index = graph_->plan()[static_cast<size_t>(position)];
+  const TfLiteNode& node = *graph_->node(node_index);
+  const FusionOffer* const offer =
+      CanBeFused(node_index) ? &nodes_->Of(node_index).fusion : nullptr;
+  return {IndicesOf(node.inputs), IndicesOf(node.outputs), offer};
+}
+
+std::vector<PlanTensor> FusionPlan::Tensors() const {
+  std::vector<PlanTensor> tensors(graph_->tensors().size());
+  std::vector<bool> written(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TfLiteTensor& tensor = graph_->tensors()[i];
+    const std::span<const int> dims = IndicesOf(tensor.dims);
+    tensors[i] = {.elements = ElementsOf(tensor),
+                  .channels = dims.empty() ? 0 : dims.back(),
+                  // A client may read its own memory.
+                  .use_count = tensor.allocation_type == kTfLiteCustom ? 1 : 0,
+                  .fixed = tensor.is_variable || tensor.allocation_type == kTfLiteDynamic,
+                  .computed_once = tensor.allocation_type == kTfLitePersistentRo,
+                  .dims = dims};
+  }
+  const auto read = [&](int index) {
+    if (index >= 0) ++tensors[static_cast<size_t>(index)].use_count;
+  };
+  for (int index : graph_->inputs()) {
+    if (index >= 0) written[static_cast<size_t>(index)] = true;
+  }
+  for (int node_index : graph_->plan()) {
+    const TfLiteNode& node = *graph_->node(node_index);
+    for (int index : IndicesOf(node.inputs)) read(index);
+    for (int index : IndicesOf(node.outputs)) {
+      if (index < 0) continue;
+      if (written[static_cast<size_t>(index)]) tensors[static_cast<size_t>(index)].fixed = true;
+      written[static_cast<size_t>(index)] = true;
+    }
+  }
+  for (int index : graph_->outputs()) read(index);
+  return tensors;
+}
+
+void FusionPlan::Form(int first_new, int last_prepared, bool fuses) {
+  groups_.ForgetFrom(first_new);
+  has_run_plan_ = false;
+  if (first_new == 0) client_reads_intermediates_ = false;
+  ClearSubsampled(first_new);
+  if (!fuses || nodes_->empty()) return;
+  std::vector<GroupNode> nodes;
+  for (int position = first_new; position <= last_prepared; ++position) {
+    nodes.push_back(NodeAt(position));
+  }
+  const std::vector<PlanTensor> tensors = Tensors();
+  std::vector<FusionGroup> groups = FindFusionGroups(nodes, tensors);
+  SubsampleGroups(nodes, tensors, &groups);
+  JoinStrips(nodes, tensors, SecondLevelCacheBytes(), &groups);
+  AddRowGroups(nodes, tensors, &groups);
+  const std::vector<int> producers = ProducersOf(nodes, tensors.size());
+  for (FusionGroup& group : groups) {
+    PlannedGroup planned = MakePlannedGroup(std::move(group), nodes, tensors, producers);
+    ToPlanPositions(first_new, graph_->plan(), &planned);
+    groups_.Add(std::move(planned), graph_->plan().size());
+  }
+}
+
+void FusionPlan::Announce(TfLiteContext* context, int end) {
+  for (int position = 0; position < end; ++position) {
+    PlannedGroup* const group = groups_.RunningAt(position);
+    if (group == nullptr || (group->run.layers.empty() && group->run.factors < 0)) continue;
+    FindLayerNodes(group);
+    const int head = graph_->plan()[static_cast<size_t>(group->head)];
+    const FusionOffer& offer = nodes_->Of(head).fusion;
+    if (offer.announce != nullptr) offer.announce(context, group->run);
+  }
+}
+
+void FusionPlan::UpdateLateConstants(int end, const std::function<bool(int tensor)>& has_contents) {
+  for (int position = 0; position < end; ++position) {
+    PlannedGroup* const group = groups_.RunningAt(position);
+    if (group == nullptr || !group->reads_late_constant) continue;
+    group->reads_late_constant =
+        std::any_of(group->reads.begin(), group->reads.end(), [&](const GroupRead& read) {
+          const TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(read.tensor)];
+          return tensor.allocation_type == kTfLitePersistentRo && !has_contents(read.tensor);
+        });
+  }
+}
+
+void FusionPlan::FindLayerNodes(PlannedGroup* group) {
+  for (StripLayer& layer : group->run.layers) {
+    layer.node = graph_->node(graph_->plan()[static_cast<size_t>(layer.position)]);
+  }
+}
+
+// Re-checked only if an address has changed. Does not allocate: Invoke must not fail for lack of
+// memory here.
+bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
+  const auto address = [this](int index) -> const void* {
+    return graph_->tensors()[static_cast<size_t>(index)].data.data;
+  };
+  const auto unchanged = [&](const GroupRead& read, const void* before) {
+    return address(read.tensor) == before;
+  };
+  std::vector<const void*>& addresses = group->addresses;
+  if (!addresses.empty() && addresses[0] == address(group->run.output) &&
+      std::equal(group->reads.begin(), group->reads.end(), addresses.begin() + 1, unchanged)) {
+    return group->alias_free;
+  }
+  addresses.assign(1, address(group->run.output));
+  for (const GroupRead& read : group->reads) addresses.push_back(address(read.tensor));
+  group->alias_free =
+      IsAliasFree(group->reads, group->run.output, [this](int index) -> MemoryRange {
+        const TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];
+        return {tensor.data.data, tensor.bytes};
+      });
+  return group->alias_free;
+}
+
+// Returns true if client memory may conflict with fusion. A node between those of the group could
+// read or write a client's memory that the group uses as well.
+bool FusionPlan::TouchesClientMemory(const PlannedGroup& group,
+                                     const Conditions& conditions) const {
+  const int span = group.nodes.back() - group.nodes.front();
+  return client_reads_intermediates_ ||
+         (span >= static_cast<int>(group.nodes.size()) && conditions.has_client_memory);
+}
+
+bool FusionPlan::CanRun(PlannedGroup* group, const Conditions& conditions) {
+  if (conditions.runs_each_node || (group->reads_late_constant && !has_run_plan_)) return false;
+  if (TouchesClientMemory(*group, conditions)) return false;
+  for (int position : group->nodes) {
+    // Re-preparation failed, or a delegate has claimed the node.
+    if (NodeAt(position).offer == nullptr) return false;
+  }
+  // The producer of the input may have run unfused.
+  const int input = graph_->node(graph_->plan()[static_cast<size_t>(group->head)])->inputs->data[0];
+  return subsampled_[static_cast<size_t>(input)] == group->run.input_stride &&
+         IsAliasFreeNow(group);
+}
+
+// The nodes from this position on have not written subsampled outputs since.
+void FusionPlan::ClearSubsampled(int first_position) {
+  subsampled_.resize(graph_->tensors().size());
+  for (size_t position = static_cast<size_t>(first_position); position < graph_->plan().size();
+       ++position) {
+    for (int index : IndicesOf(graph_->node(graph_->plan()[position])->outputs)) {
+      if (index >= 0) subsampled_[static_cast<size_t>(index)] = {};
+    }
+  }
+}
+
+void FusionPlan::ExpandInputs(int node_index) {
+  for (int index : IndicesOf(graph_->node(node_index)->inputs)) {
+    if (index < 0 || static_cast<size_t>(index) >= subsampled_.size()) continue;
+    PixelStride& stride = subsampled_[static_cast<size_t>(index)];
+    if (!stride.any()) continue;
+    const TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];
+    const std::span<const int> dims = IndicesOf(tensor.dims);
+    const size_t pixels =
+        static_cast<size_t>(dims[0]) * static_cast<size_t>(dims[1]) * static_cast<size_t>(dims[2]);
+    ExpandPixels({dims[0], dims[1], dims[2], tensor.bytes / pixels}, stride, tensor.data.data);
+    stride = {};
+  }
+}
+
+bool FusionPlan::Defers(int position, const Conditions& conditions) {
+  const PlannedGroup* const group = groups_.At(position);
+  if (group == nullptr || position >= group->position()) return false;
+  const bool waits = !conditions.runs_each_node && !TouchesClientMemory(*group, conditions);
+  groups_.SetState(position, waits ? PlanGroups::State::kWaiting : PlanGroups::State::kOpen);
+  return waits;
+}
+
+bool FusionPlan::EndWait(int position) {
+  const bool waits = groups_.StateOf(position) == PlanGroups::State::kWaiting;
+  groups_.SetState(position, PlanGroups::State::kOpen);
+  return waits;
+}
+
+void FusionPlan::BeginGroup(PlannedGroup* group) {
+  subsampled_[static_cast<size_t>(group->run.output)] = {};
+  FindLayerNodes(group);
+}
+
+void FusionPlan::NoteRun(const PlannedGroup& group) {
+  subsampled_[static_cast<size_t>(group.run.output)] = group.run.output_stride;
+  for (int position : group.nodes) {
+    if (position > group.position()) groups_.SetState(position, PlanGroups::State::kDone);
+  }
+}
+
+}  // namespace deputy
