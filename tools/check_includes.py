@@ -325,7 +325,7 @@ def self_test():
         'mindspore/model.cc': source('"mindspore/ms/write.h"', '"deputy/c_api.h"'),
         'tools/command_line.cc': source('<CLI/CLI.hpp>'),
         'tools/model_file.cc': source('"mindspore/ms/write.h"'),
-        'tests/add_test.cc': source('"core/model/model.h"'),
+        'tests/kernels/add_test.cc': source('"core/model/model.h"'),
         'mindspore/src/a.cc': source('"deputy/c_api.h"', '"mindspore/src/b.h"'),
         'mindspore/src/b.h': header('mindspore/src/b.h', ''),
         'bridges/xnnpack/a.cc': source('<xnnpack.h>', '"mindspore/delegate.h"'),

@@ -128,7 +128,7 @@ def check(root):
             continue
         # Tests are covered by running them, and imported modules by the commands that import them.
         command, packaged = '__main__' in source, (path.parent / '__init__.py').exists()
-        if folder == ('tests',) or not command and not packaged:
+        if folder == ('tests',) or path.stem.endswith('_test') or not command and not packaged:
             continue
         yield from check_imports(path)
         if command:

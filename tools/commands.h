@@ -9,7 +9,7 @@
 // A new subcommand `x` needs
 //   - a struct XOptions and a function here, and a file x.cc that defines the function;
 //   - in command_line.cc, AddXCommand with its options and help, and a line in RunCommandLine;
-//   - tests in tests/cli_test.py.
+//   - tests in tests/tools/cli_test.py.
 // Only command_line.cc, bench_options.cc, provider_options.cc and option_checks.h, which they
 // share, include CLI11: it adds seconds of compile time to each file.
 #ifndef DEPUTY_TOOLS_COMMANDS_H_

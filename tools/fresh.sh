@@ -12,9 +12,9 @@
 #   fresh.sh             tests the committed files (HEAD)
 #   fresh.sh --worktree  tests the files of the working tree, including uncommitted changes
 #   fresh.sh --packages FOLDER...
-#                        tests the packages and the wheel in FOLDERs instead (tests/packages.sh)
+#                        tests the packages and the wheel in FOLDERs instead (tests/packaging/packages.sh)
 #   fresh.sh --source FOLDER
-#                        builds the packages from the source package there (tests/source_package.sh)
+#                        builds the packages from the source package there (tests/packaging/source_package.sh)
 #
 # If it cannot run (not root, no mounts, no mirror) it prints the reason in one line and exits with
 # 0. The host's /dev is not visible inside: the chroot has a few device nodes of its own. All mounts
@@ -140,7 +140,7 @@ if [ "${1:-}" = --packages ]; then
   find "${@:2}" -maxdepth 1 \( -name '*.deb' -o -name '*.whl' \) ! -name '*-dbgsym_*' \
     -exec cp -t "$root/given" {} +
   cp -r "$here/examples/languages" "$here"/examples/digits/digits_*.tflite \
-    "$here/examples/link_client.c" "$here/tests/packages.sh" "$root/given"
+    "$here/examples/link_client.c" "$here/tests/packaging/packages.sh" "$root/given"
   cp "$here"/examples/digits/images/*0_*.png "$root/given"
   status=0
   inside /given ./packages.sh || status=$?
@@ -161,7 +161,7 @@ if [ "${1:-}" = --source ]; then
   mkdir -p "$root$place/given"
   find "$2" -maxdepth 1 -name 'deputy_*' ! -name '*.deb' -exec cp -t "$root$place" {} +
   find "$2" -maxdepth 1 -name '*.deb' -exec cp -t "$root$place/given" {} +
-  cp "$here/tests/source_package.sh" "$root$place"
+  cp "$here/tests/packaging/source_package.sh" "$root$place"
   share_compiler_cache
   status=0
   inside "$place" "CCACHE_BASEDIR='$place' CCACHE_NOHASHDIR=1 \

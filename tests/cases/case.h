@@ -16,7 +16,7 @@
 
 #include "c_api/include/common.h"
 #include "tests/conformance/agreement.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace deputy {
 

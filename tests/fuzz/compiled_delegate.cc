@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace deputy::fuzz {
 namespace {

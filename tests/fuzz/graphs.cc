@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/graphs.h"
 
-#include "tests/delegate_support.h"
-#include "tests/model_builder.h"
+#include "tests/support/delegate_support.h"
+#include "tests/support/model_builder.h"
 
 namespace deputy::fuzz {
 namespace {

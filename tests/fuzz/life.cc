@@ -11,7 +11,7 @@
 #include "tests/fuzz/compiled_delegate.h"
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/zero_delegate.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace deputy::fuzz {
 namespace {

@@ -10,8 +10,8 @@
 #include "kernels/registry.h"
 #include "tests/cases/case.h"
 #include "tests/fuzz/graphs.h"
-#include "tests/paths.h"
-#include "tests/sample_model.h"
+#include "tests/support/paths.h"
+#include "tests/support/sample_model.h"
 
 namespace deputy::fuzz {
 namespace {

@@ -14,7 +14,7 @@
 #include "kernels/registry.h"
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/hostile.h"
-#include "tests/model_builder.h"
+#include "tests/support/model_builder.h"
 
 namespace deputy::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 
 Each line holds a model of this repository, the nodes that a delegate (tests/plugins/mask.c) claims in
 their order, the plan before and after, and each partition's nodes, inputs and outputs, in the order in
-which the kernels were created. tests/partitions_golden_test.cc compares them.
+which the kernels were created. tests/agreement/partitions_golden_test.cc compares them.
 """
 import json
 import pathlib

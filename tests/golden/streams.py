@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streaming models: one step of a sequence per inference, with the state in variables. Writes the models
 with the real TFLite's results of a hundred inferences, including a reset of the variables, for
-tests/streaming_test.cc; likewise the results for the models of keras_models.py.
+tests/agreement/streaming_test.cc; likewise the results for the models of keras_models.py.
 
 A .results file holds four int32 (number of inferences, index of the first one after the reset, bytes
 of an input, bytes of all outputs) and then each inference's input and outputs. For the converter's

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes TensorFlow Lite's results for the models of this repository, for tests/models_golden_test.cc.
+"""Writes TensorFlow Lite's results for the models of this repository, for tests/agreement/models_golden_test.cc.
 
     venv/bin/python tests/golden/whole.py
 

@@ -81,8 +81,8 @@ class Engine:
     def command(self, test):
         """Returns the command line of a test, and the targets that it needs."""
         name, _, wanted = test.partition(':')
-        script = self.root / 'tests' / f'{name}.py'
-        if script.exists():
+        script = next((self.root / 'tests').rglob(f'{name}.py'), None)
+        if script:
             own = {'certify_test': ['deputy-certify'], 'providers_test': ['deputy_gpu', 'deputy_nnapi'],
                    'python_test': ['deputy_gpu']}.get(name, [])
             arguments = [self.build, wanted] if wanted else [self.build]

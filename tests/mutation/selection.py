@@ -2,7 +2,7 @@
 """Selects the tests that should notice a change of a file, the likeliest and fastest first.
 
 A test is a name: of a program below <build>/tests, which is built from one or several files, or of a script
-tests/<name>.py. After a colon follows a filter of googletest, or a test of the script.
+tests/**/<name>.py. After a colon follows a filter of googletest, or a test of the script.
 """
 import functools
 import os
@@ -41,7 +41,7 @@ FOLDERS = (
 def all_tests(root):
     """Returns the names of all test files, and the headers that each includes."""
     tests = {}
-    for path in sorted(pathlib.Path(root, 'tests').glob('*_test.*')):
+    for path in sorted(pathlib.Path(root, 'tests').rglob('*_test.*')):
         if path.suffix in ('.cc', '.c', '.py') and not NEVER.match(path.stem):
             text = path.read_text(encoding='utf-8')
             tests[path.stem] = set(re.findall(r'#include "([^"]+)"', text))

@@ -3,20 +3,20 @@
 # Tests of MindSpore's API. They are clients: the process contains only the shared copy of Deputy.
 # One defines the function that makes a program a plug-in, and one is in C; these are separate
 # programs.
-file(GLOB mindspore_tests CONFIGURE_DEPENDS tests/mindspore_*_test.cc)
 set(mindspore_links deputy_mindspore deputy deputy_ms deputy_schema deputy_conformance GTest::gmock)
-list(REMOVE_ITEM mindspore_tests ${PROJECT_SOURCE_DIR}/tests/mindspore_plugin_test.cc)
-deputy_add_tests(mindspore_tests SOURCES ${mindspore_tests} LINKS ${mindspore_links})
-target_sources(mindspore_tests PRIVATE tests/ms_writer.cc)
+list(REMOVE_ITEM mindspore_test_sources
+     ${PROJECT_SOURCE_DIR}/tests/mindspore/mindspore_plugin_test.cc)
+deputy_add_tests(mindspore_tests SOURCES ${mindspore_test_sources} LINKS ${mindspore_links})
+target_sources(mindspore_tests PRIVATE tests/mindspore/ms/ms_writer.cc)
 add_dependencies(mindspore_tests mindspore_plugin)  # opened by path
 
-add_executable(mindspore_plugin_test tests/mindspore_plugin_test.cc)
+add_executable(mindspore_plugin_test tests/mindspore/mindspore_plugin_test.cc)
 target_link_libraries(mindspore_plugin_test PRIVATE ${mindspore_links} GTest::gtest_main)
 target_compile_options(mindspore_plugin_test PRIVATE ${test_flags} -fPIC)
 target_precompile_headers(mindspore_plugin_test REUSE_FROM precompiled_for_tests)
 
 # ctest passes the path of a model to it.
-add_executable(mindspore_c_test tests/mindspore_c_test.c)
+add_executable(mindspore_c_test tests/mindspore/mindspore_c_test.c)
 target_include_directories(mindspore_c_test PRIVATE ${client_include_dir})
 target_link_libraries(mindspore_c_test PRIVATE deputy_mindspore deputy PkgConfig::CMOCKA m)
 target_compile_definitions(mindspore_c_test PRIVATE _GNU_SOURCE)

@@ -47,7 +47,7 @@ deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCR
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
 deputy_add_plugin(handles handles.c)
 # The delegate of delegate_helper_test, which links nothing, so that it also loads elsewhere.
-deputy_add_plugin(element element.c SOURCES tests/element_delegate.c)
+deputy_add_plugin(element element.c SOURCES tests/support/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # Executes partitions through the reference code of the compiler.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)

@@ -1,45 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests and benchmarks, included by the top CMakeLists.txt. Found by glob:
-#   tests/*_test.cc     googletest, many files per program (deputy_add_tests below), linked to the
+# Tests and benchmarks, included by the top CMakeLists.txt. The folders of tests/ mirror those of the
+# sources; files are found by glob:
+#   *_test.cc           googletest, many files per program (deputy_add_tests below), linked to the
 #                       archive of Deputy
-#   tests/*_test.c      cmocka, likewise
-#   tests/cases/*.cc    the operator cases
-#   tests/conformance/*.cc  runs and compares the cases: a library without googletest, for any program
-#   tests/bench_*.cc    google-benchmark, linked into the executable deputy_bench
-#   tests/*_test.py     scripts that receive the build directory as argument
-#   tests/*.{cc,c}      all others are helpers shared by all of the above
-#   tests/gpu_*_test.cc, tests/gpu_*.cc  tests of the OpenCL delegate, if OpenCL's headers exist
-#   tests/mindspore_*_test.{cc,c}  tests of MindSpore's API, linked to the shared libraries like clients
-#   tests/plugins/*     delegate libraries, see plugins.cmake
-#   tests/fuzz/*        one executable of all files, see fuzz.cmake
-#   tests/conformance_client/*  a program that links the shared library and the conformance kit
-# Tests whose name contains "pool", "thread" or "sweep" carry the ctest label `threads`.
+#   *_test.c            cmocka, likewise
+#   *_test.py           scripts that receive the build directory as argument
+#   other *.{cc,c}      helpers, in tests/support and next to the tests that use them
+#   tests/threads       multi-threaded tests, which carry the ctest label `threads`
+#   tests/gpu_cl        tests of the OpenCL delegate and their helpers, if OpenCL's headers exist
+#   tests/npu_stub      tests of the NPU stub
+#   tests/mindspore     tests of MindSpore's API, linked to the shared libraries like clients
+#   tests/cases         the operator cases
+#   tests/conformance   runs and compares the cases: a library without googletest, for any program
+#   tests/conformance_client  a program that links the shared library and the conformance kit
+#   tests/bench         google-benchmark, linked into the executable deputy_bench
+#   tests/plugins       delegate libraries, see plugins.cmake
+#   tests/fuzz          one executable of all files, see fuzz.cmake
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cc)
-file(GLOB c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/*_test.cc)
+file(GLOB_RECURSE c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/cases/*.cc tests/conformance/*.cc)
-file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench_*.cc)
-file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc tests/*.c)
-if(support_sources)
-  list(FILTER support_sources EXCLUDE REGEX "(_test\\.cc?$|/bench_[^/]*$|/(model_builder|test_main).cc$)")
-endif()
-list(FILTER test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
-list(FILTER c_test_sources EXCLUDE REGEX "/mindspore_[^/]*$")
+file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench/*.cc)
+# Helpers, which every test program but MindSpore's links: those of the OpenCL delegate include its
+# headers.
+file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.cc tests/support/*.c
+     tests/kernels/*.cc tests/mindspore/ms/*.cc tests/npu_stub/*.cc)
+file(GLOB gpu_support_sources CONFIGURE_DEPENDS tests/gpu_cl/*.cc)
+list(FILTER support_sources EXCLUDE REGEX "(_test|/model_builder|/test_main)\\.cc$")
+list(FILTER gpu_support_sources EXCLUDE REGEX "_test\\.cc$")
 
-# Tests of the OpenCL delegate and their helpers, which include its headers.
-set(gpu_support_sources ${support_sources})
-list(FILTER gpu_support_sources INCLUDE REGEX "/gpu_[^/]*$")
-list(FILTER support_sources EXCLUDE REGEX "/gpu_[^/]*$")
+# deputy_take_folder(<out> <folder>): moves the test files of a folder from `test_sources` to `out`.
+macro(deputy_take_folder out folder)
+  set(${out} ${test_sources})
+  list(FILTER ${out} INCLUDE REGEX "/tests/${folder}/[^/]*$")
+  list(REMOVE_ITEM test_sources ${${out}})
+endmacro()
+deputy_take_folder(mindspore_test_sources mindspore)
+deputy_take_folder(gpu_test_sources gpu_cl)
+deputy_take_folder(npu_test_sources npu_stub)
+deputy_take_folder(thread_test_sources threads)
+list(FILTER c_test_sources EXCLUDE REGEX "/tests/mindspore/[^/]*$")
 if(NOT TARGET deputy_gpu_objects)
-  list(FILTER test_sources EXCLUDE REGEX "/gpu_[^/]*$")
+  list(REMOVE_ITEM thread_test_sources ${PROJECT_SOURCE_DIR}/tests/threads/gpu_threads_test.cc)
 endif()
 
 # Compile settings of every test. They contain no absolute path, so that the compiler cache works
-# across build directories; only tests/paths.cc has such paths.
+# across build directories; only tests/support/paths.cc has such paths.
 add_library(deputy_test_settings INTERFACE)
 target_include_directories(deputy_test_settings INTERFACE ${client_include_dir})
 target_link_libraries(deputy_test_settings INTERFACE deputy_static)
@@ -67,7 +77,7 @@ endif()
 # The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a
 # client, except for its targets on the CPU, and links neither googletest nor Deputy: a program that
 # links libdeputy gets the required objects of this archive.
-add_library(deputy_conformance STATIC ${conformance_sources} tests/model_builder.cc)
+add_library(deputy_conformance STATIC ${conformance_sources} tests/support/model_builder.cc)
 target_include_directories(deputy_conformance PUBLIC ${PROJECT_SOURCE_DIR} ${client_include_dir})
 target_link_libraries(deputy_conformance PUBLIC deputy_schema)
 target_compile_options(deputy_conformance PRIVATE ${test_flags})
@@ -88,7 +98,7 @@ target_precompile_headers(precompiled_for_tests PRIVATE <gmock/gmock.h> <gtest/g
 
 if(support_sources)
   add_library(deputy_test_support STATIC ${support_sources})
-  set_property(SOURCE tests/paths.cc APPEND PROPERTY COMPILE_DEFINITIONS
+  set_property(SOURCE tests/support/paths.cc APPEND PROPERTY COMPILE_DEFINITIONS
                DEPUTY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                DEPUTY_BINARY_DIR="${PROJECT_BINARY_DIR}"
                DEPUTY_LIBRARY_PATH="$<TARGET_FILE:deputy>"
@@ -101,13 +111,14 @@ if(support_sources)
   list(FILTER without_precompiled INCLUDE REGEX "(\\.c|/paths\\.cc)$")
   set_property(SOURCE ${without_precompiled} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   if(is_x86_64 AND DEPUTY_MAX_CPU STREQUAL "amx")
-    set_property(SOURCE tests/tiles_in_memory.cc tests/tiles_in_memory_int8.cc tests/tiles_in_memory_bf16.cc
-                 APPEND PROPERTY COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
+    set(tiles tests/kernels/cpu/tiles_in_memory)
+    set_property(SOURCE ${tiles}.cc ${tiles}_int8.cc ${tiles}_bf16.cc APPEND PROPERTY
+                 COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
     # These include the files of kernels/cpu that they test, and are compiled with the same flags.
     foreach(type int8 bf16)
       get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/x86_64/amx/${type}.cc
                    PROPERTY COMPILE_OPTIONS)
-      set_source_files_properties(tests/tiles_in_memory_${type}.cc PROPERTIES
+      set_source_files_properties(${tiles}_${type}.cc PROPERTIES
                                   COMPILE_OPTIONS "${flags};-O1" SKIP_PRECOMPILE_HEADERS ON)
     endforeach()
   endif()
@@ -139,7 +150,7 @@ function(deputy_register_test name program)
   add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${program})
-  if(name MATCHES "pool|thread|sweep")
+  if(program STREQUAL "thread_tests")
     add_dependencies(threaded_tests ${program})
     set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()
@@ -158,10 +169,10 @@ endfunction()
 # deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Two
 # thirds of a test's compile time are common templates of googletest and the standard library: ten
 # files are compiled together, each in its own namespace. For ctest and for users each file appears
-# as a program, which is a link to the common one (tests/test_main.cc).
+# as a program, which is a link to the common one (tests/support/test_main.cc).
 function(deputy_add_tests program)
   cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
-  add_executable(${program} ${TESTS_SOURCES} tests/test_main.cc)
+  add_executable(${program} ${TESTS_SOURCES} tests/support/test_main.cc)
   target_link_libraries(${program} PRIVATE ${TESTS_LINKS} GTest::gmock)
   target_compile_options(${program} PRIVATE ${test_flags} -fPIC)
   target_precompile_headers(${program} REUSE_FROM precompiled_for_tests)
@@ -185,9 +196,12 @@ endfunction()
 # Separate programs: two replace malloc or operator new, one includes the schema's header with
 # different macros, and two are compiled with the code that they test, since the command has no
 # library.
-foreach(name allocation_failure_test difference_test model_damage_test params_test text_test)
-  list(REMOVE_ITEM test_sources ${PROJECT_SOURCE_DIR}/tests/${name}.cc)
-  deputy_add_test(${PROJECT_SOURCE_DIR}/tests/${name}.cc GTest::gmock GTest::gtest_main)
+foreach(path c_api/allocation_failure_test tools/difference_test core/model/model_damage_test
+             kernels/params_test tools/text_test)
+  set(source ${PROJECT_SOURCE_DIR}/tests/${path}.cc)
+  list(REMOVE_ITEM test_sources ${source})
+  deputy_add_test(${source} GTest::gmock GTest::gtest_main)
+  get_filename_component(name ${path} NAME)
   if(NOT name STREQUAL "params_test")
     target_precompile_headers(${name} REUSE_FROM precompiled_for_tests)
   endif()
@@ -196,14 +210,6 @@ target_sources(difference_test PRIVATE tools/difference.cc)
 target_sources(text_test PRIVATE tools/text.cc)
 
 # The multi-threaded tests are a separate program, the only one built for the thread sanitizer.
-set(thread_test_sources ${test_sources})
-list(FILTER thread_test_sources INCLUDE REGEX "/[^/]*(pool|thread|sweep)[^/]*$")
-list(REMOVE_ITEM test_sources ${thread_test_sources})
-set(npu_test_sources ${test_sources})
-list(FILTER npu_test_sources INCLUDE REGEX "/npu_[^/]*$")
-set(gpu_test_sources ${test_sources})
-list(FILTER gpu_test_sources INCLUDE REGEX "/gpu_[^/]*$")
-list(REMOVE_ITEM test_sources ${npu_test_sources} ${gpu_test_sources})
 set(gpu_links "")
 if(TARGET deputy_gpu_objects)
   set(gpu_links deputy_gpu_test_support)
@@ -278,9 +284,8 @@ add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_del
                  softmax_delegate)
 add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 
-# Scripts: tests/*_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means
-# "skipped".
-file(GLOB script_tests CONFIGURE_DEPENDS tests/*_test.py)
+# Scripts: *_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means "skipped".
+file(GLOB_RECURSE script_tests CONFIGURE_DEPENDS tests/*_test.py)
 if(DEPUTY_SANITIZE)
   list(FILTER script_tests EXCLUDE REGEX "/headers_test\\.py$")  # runs compilers on headers
 endif()

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plug-ins that crash the process that loads them are first loaded in a child process; the program
+// must survive everything that the child does.
+#include "core/plugin/plugin_probe.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "tests/support/plugin_support.h"
+
+namespace deputy::plugin_probe_test {
+namespace {
+
+class PluginProbe : public QuietTest {
+ protected:
+  void SetUp() override {
+    QuietTest::SetUp();
+    setenv("DEPUTY_PLUGIN_PROBE", "1", 1);
+  }
+  void TearDown() override {
+    unsetenv("DEPUTY_PLUGIN_PROBE");
+    QuietTest::TearDown();
+  }
+};
+
+constexpr int kPatientMs = 60000;
+
+TEST_F(PluginProbe, a_library_that_crashes_while_it_is_loaded_is_refused) {
+  EXPECT_EQ(WhyNot(Library("crashing")),
+            "ended a child process that loaded it first, with signal 11)");
+  EXPECT_EQ(WhyNot(Library("exiting")),
+            "ended a child process that loaded it first, with exit code 3)");
+  EXPECT_FALSE(IsLoaded(Library("crashing")));
+}
+
+TEST_F(PluginProbe, good_libraries_are_loaded_as_without_it) {
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(WhyNot(Library("elementwise")), "");
+  EXPECT_TRUE(IsLoaded(Library("elementwise")));
+  EXPECT_EQ(WhyNot(Library("no_create")), "does not export 'tflite_plugin_create_delegate')");
+  DeputyPlugin* stable = DeputyPluginLoad(Library("stable_1.0.0").c_str());
+  EXPECT_NE(stable, nullptr) << DeputyLastError();
+  DeputyPluginRelease(stable);
+}
+
+TEST_F(PluginProbe, only_1_switches_it_on) {
+  EXPECT_TRUE(IsPluginProbeEnabled());
+  for (const char* value : {"", "0", "yes"}) {
+    setenv("DEPUTY_PLUGIN_PROBE", value, 1);
+    EXPECT_FALSE(IsPluginProbeEnabled()) << value;
+  }
+  unsetenv("DEPUTY_PLUGIN_PROBE");
+  EXPECT_FALSE(IsPluginProbeEnabled());
+}
+
+TEST_F(PluginProbe, the_child_changes_nothing_here) {
+  int changed = 0;
+  EXPECT_EQ(ProbeInChild([&] { changed = 1; }, kPatientMs), "");
+  EXPECT_EQ(changed, 0);
+}
+
+TEST_F(PluginProbe, exceptions_are_no_end) {
+  EXPECT_EQ(ProbeInChild([] { throw std::runtime_error("a library's"); }, kPatientMs), "");
+}
+
+TEST_F(PluginProbe, a_child_that_waits_for_ever_is_killed) {
+  EXPECT_EQ(ProbeInChild([] { pause(); }, 50),
+            "did not finish loading within 50 ms in a child process");
+}
+
+TEST_F(PluginProbe, a_child_that_closes_every_file_is_not_waited_for) {
+  const auto close_all = [] {
+    for (int file = 0; file < 1024; ++file) close(file);
+    pause();
+  };
+  EXPECT_EQ(ProbeInChild(close_all, kPatientMs),
+            "ended a child process that loaded it first, with signal 9");
+}
+
+TEST_F(PluginProbe, crash_handlers_of_the_program_do_not_run_in_the_child) {
+  const auto before = signal(SIGSEGV, [](int) { _exit(77); });
+  EXPECT_EQ(ProbeInChild([] { raise(SIGSEGV); }, kPatientMs),
+            "ended a child process that loaded it first, with signal 11");
+  signal(SIGSEGV, before);
+}
+
+// In this case the system discards the exit status.
+TEST_F(PluginProbe, works_in_programs_that_ignore_their_children) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(ProbeInChild([] {}, kPatientMs), "");
+  EXPECT_EQ(ProbeInChild([] { raise(SIGSEGV); }, kPatientMs),
+            "ended a child process that loaded it first");
+  signal(SIGCHLD, before);
+}
+
+}  // namespace
+}  // namespace deputy::plugin_probe_test

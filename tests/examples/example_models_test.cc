@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small models in examples/ are files, so that examples run without tools; this is their
+// source. DEPUTY_WRITE_EXAMPLES=1 writes them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+
+namespace deputy::example_models_test {
+namespace {
+
+// Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on images of 8 x 8 pixels and 3 channels: two
+// partitions, of one node and of two, for a delegate that runs Conv2D and Mean.
+std::vector<uint8_t> ConvMeanModel() {
+  ModelBuilder m;
+  const auto weights = [&](const std::vector<int32_t>& shape, const char* name) {
+    size_t count = 1;
+    for (int32_t dim : shape) count *= static_cast<size_t>(dim);
+    std::vector<float> values(count);
+    for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 29 % 17) / 16 - 0.5f;
+    return m.AddConstant<float>(kTfLiteFloat32, shape, values, name);
+  };
+  const auto tensor = [&](const std::vector<int32_t>& shape, const char* name) {
+    return m.AddTensor(kTfLiteFloat32, shape, name);
+  };
+  const auto conv = [&](schema::Padding padding, int stride,
+                        schema::ActivationFunctionType activation) {
+    return schema::CreateConv2DOptions(m.fbb(), padding, stride, stride, activation);
+  };
+  // The options are created before the weights, because compilers evaluate a call's arguments in
+  // different orders.
+  const int image = tensor({1, 8, 8, 3}, "image");
+  const int first = tensor({1, 4, 4, 4}, "first");
+  const auto first_options = conv(schema::Padding::SAME, 2, schema::ActivationFunctionType::NONE);
+  m.AddOp(kTfLiteBuiltinConv2d, {image, weights({4, 3, 3, 3}, "w1"), weights({4}, "b1")}, {first},
+          first_options);
+  const int squashed = tensor({1, 4, 4, 4}, "squashed");
+  m.AddOp(kTfLiteBuiltinLogistic, {first}, {squashed});
+  const int second = tensor({1, 3, 3, 5}, "second");
+  const auto second_options = conv(schema::Padding::VALID, 1, schema::ActivationFunctionType::RELU);
+  m.AddOp(kTfLiteBuiltinConv2d, {squashed, weights({5, 2, 2, 4}, "w2"), weights({5}, "b2")},
+          {second}, second_options);
+  const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2}, "axes");
+  const int mean = tensor({1, 5}, "mean");
+  m.AddOp(kTfLiteBuiltinMean, {second, axes}, {mean}, schema::CreateReducerOptions(m.fbb()));
+  const int result = tensor({1, 5}, "result");
+  m.AddOp(kTfLiteBuiltinSoftmax, {mean}, {result}, schema::CreateSoftmaxOptions(m.fbb(), 1));
+  m.SetInputs({image});
+  m.SetOutputs({result});
+  return m.Finish();
+}
+
+TEST(ExampleModels, conv_mean_is_made_from_this) {
+  const std::string path = SourcePath("examples/conv_mean.tflite");
+  const std::vector<uint8_t> model = ConvMeanModel();
+  if (std::getenv("DEPUTY_WRITE_EXAMPLES") != nullptr) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(model.data()),
+               static_cast<std::streamsize>(model.size()));
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<uint8_t> found{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(found == model) << path << " is not what this test builds";
+}
+
+}  // namespace
+}  // namespace deputy::example_models_test

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An OpenCL delegate that calls OpenCL through a spy, for tests.
+#ifndef DEPUTY_TESTS_GPU_CL_GPU_DELEGATE_SUPPORT_H_
+#define DEPUTY_TESTS_GPU_CL_GPU_DELEGATE_SUPPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "c_api/include/deputy.h"
+#include "compiler/graph.h"
+#include "gpu_cl/device/cl_api.h"
+#include "gpu_cl/device/device.h"
+#include "gpu_cl/run/exec.h"
+#include "tests/gpu_cl/gpu_models.h"
+#include "tests/gpu_cl/gpu_spy.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::gpu_cl {
+
+using OptionTexts = std::vector<std::pair<const char*, const char*>>;
+
+// A test on a real device with a spy. It is skipped if there is no device, and fails if OpenCL
+// objects are not released at its end.
+class SpiedDeviceTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+  // Creates a separate context with the delegates' default device, through the spy.
+  std::shared_ptr<SharedContext> NewContext() const;
+  // Number of calls of a function so far.
+  int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
+
+  std::unique_ptr<ClSpy> spy_;
+};
+
+// Declare it before the interpreters that use it.
+class TestDelegate {
+ public:
+  explicit TestDelegate(std::shared_ptr<const ClApi> api, const OptionTexts& options = {});
+  ~TestDelegate();
+  TestDelegate(const TestDelegate&) = delete;
+  TestDelegate& operator=(const TestDelegate&) = delete;
+
+  // Null if creation failed; `error` contains the reason.
+  TfLiteDelegate* get() const { return delegate_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string error_;
+  TfLiteDelegate* delegate_ = nullptr;
+};
+
+// Runs a graph once on inputs that are multiples of 1/4; returns NaN if it fails.
+std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status);
+std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
+                            const compiler::Graph& graph, const ExecutorOptions& options,
+                            ClStatus* out_status);
+
+// Returns the interpreter's description of the first applied delegate.
+DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
+
+// Sets the inputs of ImageModel.
+void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_TESTS_GPU_CL_GPU_DELEGATE_SUPPORT_H_

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu_cl/gpu_spy.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace deputy::gpu_cl {
+namespace {
+
+// A sub-buffer.
+struct Part {
+  cl_mem memory = nullptr, parent = nullptr;
+  cl_buffer_region region = {};
+
+  bool Overlaps(const Part& other) const {
+    return parent == other.parent && region.origin < other.region.origin + other.region.size &&
+           other.region.origin < region.origin + region.size;
+  }
+};
+
+struct State {
+  std::mutex mutex;
+  ClApi real;
+  std::map<std::string, int64_t> calls;
+  std::map<std::string, int64_t> objects;
+  std::vector<Part> parts;  // existing ones, the oldest first
+  std::string early;        // message of Unbalanced about sub-buffers that were released too early
+  std::string failing;
+  int64_t calls_until_failure = -1;
+  cl_int code = CL_SUCCESS;
+  bool failed = false;
+};
+
+State& Spied() {
+  static auto* state = new State;
+  return *state;
+}
+
+// Returns 1 if the call creates or retains an object, -1 if it releases one; `out_kind` is the kind
+// of object.
+int ChangeOf(std::string_view function, std::string* out_kind) {
+  int change = 1;
+  if (function.starts_with("Create") || function.starts_with("Retain")) {
+    function.remove_prefix(6);
+  } else if (function.starts_with("Release")) {
+    function.remove_prefix(7);
+    change = -1;
+  } else {
+    return 0;
+  }
+  if (function == "Buffer" || function == "SubBuffer" || function == "Image") {
+    function = "MemObject";
+  }
+  *out_kind = function.substr(0, function.find("With"));
+  return change;
+}
+
+// Returns the code with which the call must fail, or success.
+cl_int Before(const char* function) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  ++state.calls[function];
+  if (state.failing != function || state.calls_until_failure-- != 0) return CL_SUCCESS;
+  state.failed = true;
+  return state.code;
+}
+
+void After(const char* function, int events) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  std::string kind;
+  const int change = ChangeOf(function, &kind);
+  if (change != 0) state.objects[kind] += change;
+  if (events != 0) state.objects["Event"] += events;
+}
+
+// NVIDIA's driver crashes if a sub-buffer is released before a newer one that overlaps it.
+void BeforeRelease(cl_mem memory) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  const auto part = std::find_if(state.parts.begin(), state.parts.end(),
+                                 [&](const Part& one) { return one.memory == memory; });
+  if (part == state.parts.end()) return;
+  if (std::any_of(part + 1, state.parts.end(),
+                  [&](const Part& younger) { return younger.Overlaps(*part); })) {
+    state.early = "a sub-buffer was released before a younger one that overlaps it; ";
+  }
+  state.parts.erase(part);
+}
+
+void AfterCreation(cl_mem memory, cl_mem parent, const void* region) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  state.parts.push_back({memory, parent, *static_cast<const cl_buffer_region*>(region)});
+}
+
+// Returns the number of events that the call creates: only a non-const event pointer receives a new
+// one.
+template <typename T>
+int MadeEvents(T argument) {
+  if constexpr (std::is_same_v<T, cl_event*>) return argument == nullptr ? 0 : 1;
+  return 0;
+}
+
+template <typename... A>
+constexpr bool IsSubBuffer() {
+  using Given = cl_mem(CL_API_CALL*)(A...);
+  return std::is_same_v<Given, decltype(ClApi::CreateSubBuffer)>;
+}
+
+template <auto kMember, const char* const* kName>
+struct Hook;
+
+template <typename R, typename... A, R (*ClApi::*kMember)(A...), const char* const* kName>
+struct Hook<kMember, kName> {
+  static R Call(A... arguments) {
+    const cl_int code = Before(*kName);
+    if constexpr (std::is_same_v<R, cl_int>) {
+      if constexpr (std::is_same_v<std::tuple<A...>, std::tuple<cl_mem>>) {
+        if (code == CL_SUCCESS && kMember == &ClApi::ReleaseMemObject) BeforeRelease(arguments...);
+      }
+      const cl_int result = code != CL_SUCCESS ? code : (Spied().real.*kMember)(arguments...);
+      if (result == CL_SUCCESS) After(*kName, (0 + ... + MadeEvents(arguments)));
+      return result;
+    } else {
+      const auto last = std::get<sizeof...(A) - 1>(std::tuple<A...>(arguments...));
+      if (code != CL_SUCCESS) {
+        if constexpr (std::is_same_v<std::remove_const_t<decltype(last)>, cl_int*>) {
+          if (last != nullptr) *last = code;
+        }
+        return nullptr;
+      }
+      R result = (Spied().real.*kMember)(arguments...);
+      if (result != nullptr) After(*kName, (0 + ... + MadeEvents(arguments)));
+      if constexpr (IsSubBuffer<A...>()) {
+        const auto& given = std::tie(arguments...);
+        if (result != nullptr) AfterCreation(result, std::get<0>(given), std::get<3>(given));
+      }
+      return result;
+    }
+  }
+};
+
+#define DEPUTY_SPY_NAME(name) constexpr const char* k##name = #name;
+DEPUTY_CL_REQUIRED(DEPUTY_SPY_NAME)
+DEPUTY_CL_OPTIONAL(DEPUTY_SPY_NAME)
+#undef DEPUTY_SPY_NAME
+
+}  // namespace
+
+ClSpy::ClSpy(const ClApi& api) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  state.real = api;
+  state.calls.clear();
+  state.objects.clear();
+  state.parts.clear();
+  state.early.clear();
+  ClApi spy;
+#define DEPUTY_SPY_HOOK(name) \
+  if (api.name != nullptr) spy.name = &Hook<&ClApi::name, &k##name>::Call;
+  DEPUTY_CL_REQUIRED(DEPUTY_SPY_HOOK)
+  DEPUTY_CL_OPTIONAL(DEPUTY_SPY_HOOK)
+#undef DEPUTY_SPY_HOOK
+  api_ = std::make_shared<const ClApi>(spy);
+}
+
+ClSpy::~ClSpy() { Fail("", -1, CL_SUCCESS); }
+
+void ClSpy::Fail(const std::string& function, int64_t index, cl_int code) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  state.failing = function;
+  state.calls_until_failure = index;
+  state.code = code;
+  state.failed = false;
+}
+
+bool ClSpy::failed() const {
+  const std::lock_guard lock(Spied().mutex);
+  return Spied().failed;
+}
+
+std::map<std::string, int64_t> ClSpy::calls() const {
+  const std::lock_guard lock(Spied().mutex);
+  return Spied().calls;
+}
+
+std::map<std::string, int64_t> ClSpy::objects() const {
+  const std::lock_guard lock(Spied().mutex);
+  return Spied().objects;
+}
+
+std::string ClSpy::Unbalanced() const {
+  std::string text;
+  for (const auto& [kind, count] : objects()) {
+    if (count != 0) text += kind + ": " + std::to_string(count) + "; ";
+  }
+  const std::lock_guard lock(Spied().mutex);
+  return text + Spied().early;
+}
+
+const LoadedCl& RealCl() {
+  static const auto* loaded = new LoadedCl(LoadCl());
+  return *loaded;
+}
+
+std::string WhyNoDevice() {
+  if (RealCl().api == nullptr) return "no OpenCL library: " + RealCl().tried;
+  const ClApi& api = *RealCl().api;
+  cl_uint count = 0;
+  if (api.GetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) {
+    return "OpenCL has no platform here";
+  }
+  std::vector<cl_platform_id> platforms(count);
+  api.GetPlatformIDs(count, platforms.data(), nullptr);
+  for (cl_platform_id platform : platforms) {
+    if (api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS) return "";
+  }
+  return "no platform of OpenCL has a device here";
+}
+
+}  // namespace deputy::gpu_cl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of OpenCL functions between the delegate and a library: it counts calls and objects, and
+// makes a chosen call fail. Only one can exist per process, because OpenCL's functions have no user
+// data argument. Thread-safe.
+#ifndef DEPUTY_TESTS_GPU_CL_GPU_SPY_H_
+#define DEPUTY_TESTS_GPU_CL_GPU_SPY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gpu_cl/device/cl_api.h"
+
+namespace deputy::gpu_cl {
+
+class ClSpy {
+ public:
+  // Intercepts the functions of `api` until it is destroyed. Later calls of its table are forwarded
+  // to the library.
+  explicit ClSpy(const ClApi& api);
+  ~ClSpy();
+  ClSpy(const ClSpy&) = delete;
+  ClSpy& operator=(const ClSpy&) = delete;
+
+  // The table with the spy in it. Every spy has the same functions.
+  std::shared_ptr<const ClApi> api() const { return api_; }
+
+  // Makes call number `index` (from 0, counted from now on) of a function fail with `code` without
+  // calling the library. The name is without its "cl".
+  void Fail(const std::string& function, int64_t index, cl_int code);
+  // Returns true if that call was made.
+  bool failed() const;
+
+  // Number of calls since the spy was created, by function, and number of objects not yet released,
+  // by kind: Context, CommandQueue, MemObject, Program, Kernel, Event.
+  std::map<std::string, int64_t> calls() const;
+  std::map<std::string, int64_t> objects() const;
+  // Returns "" or the objects that are not released, and whether sub-buffers were released in an
+  // order that crashes a driver.
+  std::string Unbalanced() const;
+
+ private:
+  std::shared_ptr<const ClApi> api_;
+};
+
+// The OpenCL library of this machine; null if there is none. Loaded once.
+const LoadedCl& RealCl();
+// Returns "" or the reason why there is no device to test with, as text for GTEST_SKIP.
+std::string WhyNoDevice();
+
+}  // namespace deputy::gpu_cl
+
+#endif  // DEPUTY_TESTS_GPU_CL_GPU_SPY_H_

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Emulation of the AMX kernels with tiles in memory, for machines without AMX.
+#ifndef DEPUTY_TESTS_KERNELS_CPU_TILES_IN_MEMORY_H_
+#define DEPUTY_TESTS_KERNELS_CPU_TILES_IN_MEMORY_H_
+
+#include <cstring>
+
+#include "kernels/cpu/cpu.h"
+
+namespace deputy {
+
+// The table "avx512" with its products replaced by AMX's; those of bfloat16 only if the table has
+// them. Null if the machine has no AVX-512.
+const CpuKernels* CpuWithTilesInMemory();
+
+// Like FindCpu, with this additional name.
+inline constexpr char kTilesInMemory[] = "amx_in_memory";
+inline const CpuKernels* FindTestCpu(const char* name) {
+  return std::strcmp(name, kTilesInMemory) == 0 ? CpuWithTilesInMemory() : FindCpu(name);
+}
+
+}  // namespace deputy
+
+#endif  // DEPUTY_TESTS_KERNELS_CPU_TILES_IN_MEMORY_H_

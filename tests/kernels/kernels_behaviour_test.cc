@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Behaviour of operators apart from arithmetic: results small enough to check by hand, constants
+// unpacked once, shapes that are known only at run time, repeated preparation, and the operator
+// tables themselves.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "c_api/include/deputy.h"
+#include "kernels/registry.h"
+#include "tests/cases/case.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::kernels_behaviour_test {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
+  DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
+  return options;
+}
+
+// More results than are written at once, for few axes and many; nothing may be written beyond them.
+TEST(Where, names_the_places_of_all_that_is_not_zero) {
+  for (const std::vector<int>& shape : {std::vector<int>{50},
+                                        {7, 9},
+                                        {3, 4, 9},
+                                        {2, 3, 4, 5},
+                                        {2, 3, 2, 3, 4},
+                                        {1, 2},
+                                        {2, 1, 1}}) {
+    for (const int every : {1, 2, 3, 1000}) {
+      ModelBuilder m;
+      const int input = m.AddTensor(kTfLiteInt32, shape, "input");
+      const int output = m.AddTensor(kTfLiteInt64, {1}, "output");
+      m.AddOp(kTfLiteBuiltinWhere, {input}, {output}, schema::CreateWhereOptions(m.fbb()));
+      m.SetInputs({input});
+      m.SetOutputs({output});
+      TestInterpreter interpreter(m.Finish());
+      ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+      int count = 1;
+      for (const int extent : shape) count *= extent;
+      std::vector<int32_t> values(static_cast<size_t>(count));
+      std::vector<int64_t> expected;
+      for (int i = 0; i < count; ++i) {
+        if (i % every != every - 1) continue;
+        values[static_cast<size_t>(i)] = -5;
+        int remainder = i, divisor = count;
+        for (const int extent : shape) {
+          divisor /= extent;
+          expected.push_back(remainder / divisor);
+          remainder %= divisor;
+        }
+      }
+      interpreter.Set(0, values);
+      ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+      EXPECT_EQ(interpreter.Get<int64_t>(0), expected) << shape.size() << " axes, " << every;
+    }
+  }
+}
+
+// Margins before and after both axes, also greater than a block; cropped elements are omitted, and
+// padding is 0.
+TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
+  for (const bool to_batch : {true, false}) {
+    for (const int before : {0, 1, 2, 3, 5}) {
+      for (const int block : {1, 2, 3}) {
+        SCOPED_TRACE(testing::Message() << to_batch << " " << before << " " << block);
+        // The spatial form: with margins its width is seven blocks, its height five.
+        constexpr int kBatches = 2, kRows = 5, kColumns = 7, kDepth = 3;
+        const int after = 1, height = kRows * block - after, width = kColumns * block - before - 1;
+        if (width < 1) continue;
+        const std::vector<int> space = {kBatches, height, width, kDepth};
+        const std::vector<int> batch = {kBatches * block * block, kRows, kColumns, kDepth};
+        ModelBuilder m;
+        const int input = m.AddTensor(kTfLiteInt32, to_batch ? space : batch, "input");
+        const int size = m.AddConstant<int>(kTfLiteInt32, {2}, {block, block});
+        const int margins = m.AddConstant<int>(kTfLiteInt32, {2, 2}, {0, after, before, 1});
+        const int output = m.AddTensor(kTfLiteInt32, {1}, "output");
+        if (to_batch) {
+          m.AddOp(kTfLiteBuiltinSpaceToBatchNd, {input, size, margins}, {output},
+                  schema::CreateSpaceToBatchNDOptions(m.fbb()));
+        } else {
+          m.AddOp(kTfLiteBuiltinBatchToSpaceNd, {input, size, margins}, {output},
+                  schema::CreateBatchToSpaceNDOptions(m.fbb()));
+        }
+        m.SetInputs({input});
+        m.SetOutputs({output});
+        TestInterpreter interpreter(m.Finish());
+        ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+        const auto count = [](const std::vector<int>& shape) {
+          return static_cast<size_t>(shape[0] * shape[1] * shape[2] * shape[3]);
+        };
+        std::vector<int32_t> values(count(to_batch ? space : batch));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i) + 1;
+        std::vector<int32_t> expected(count(to_batch ? batch : space));
+        for (int b = 0; b < batch[0]; ++b) {
+          for (int i = 0; i < kRows * kColumns * kDepth; ++i) {
+            const int place = b / kBatches, row = i / (kColumns * kDepth);
+            const int y = row * block + place / block;
+            const int x = i / kDepth % kColumns * block + place % block - before;
+            if (y >= height || x < 0 || x >= width) continue;
+            const auto in_batch = static_cast<size_t>(b * kRows * kColumns * kDepth + i);
+            const auto in_space = static_cast<size_t>(
+                ((b % kBatches * height + y) * width + x) * kDepth + i % kDepth);
+            (to_batch ? expected[in_batch] : expected[in_space]) =
+                to_batch ? values[in_space] : values[in_batch];
+          }
+        }
+        interpreter.Set(0, values);
+        ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+        EXPECT_EQ(interpreter.Get<int32_t>(0), expected);
+      }
+    }
+  }
+}
+
+TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
+  std::set<int> codes;
+  std::set<std::string> names;
+  for (std::span<const OpDef> family : AllFamilies()) {
+    EXPECT_FALSE(family.empty());
+    for (const OpDef& op : family) {
+      SCOPED_TRACE(op.name);
+      EXPECT_TRUE(codes.insert(op.code).second || op.code == kTfLiteBuiltinCustom);
+      EXPECT_TRUE(names.insert(op.name).second);
+      EXPECT_GE(op.min_version, 1);
+      if (op.invoke == nullptr) {
+        // Deputy only parses the options: the operator claims nothing, and no version is found.
+        EXPECT_EQ(op.types, 0u);
+        EXPECT_EQ(op.prepare, nullptr);
+        EXPECT_EQ(FindBuiltin(op.code, op.min_version), nullptr);
+        continue;
+      }
+      EXPECT_LE(op.min_version, op.max_version);
+      EXPECT_NE(op.types, 0u);
+      if (op.code == kTfLiteBuiltinCustom) {
+        EXPECT_EQ(FindCustomOp(op.name, op.min_version), &op);
+        continue;
+      }
+      EXPECT_EQ(op.params_size > 0, op.parse != nullptr);
+      EXPECT_EQ(op.params_size > 0, op.options.set != 0);
+      EXPECT_EQ(op.init == nullptr, op.free == nullptr);
+      EXPECT_NE(op.prepare, nullptr);
+      EXPECT_NE(op.invoke, nullptr);
+      EXPECT_EQ(FindBuiltin(op.code, op.min_version), &op);
+      EXPECT_EQ(FindBuiltin(op.code, op.max_version), &op);
+      EXPECT_EQ(FindBuiltin(op.code, op.max_version + 1), nullptr);
+      EXPECT_EQ(FindBuiltin(op.code, op.min_version - 1), nullptr);
+      EXPECT_EQ(FindBuiltinAnyVersion(op.code), &op);
+    }
+  }
+  EXPECT_GE(codes.size(), 11u);
+  EXPECT_EQ(FindBuiltinAnyVersion(kTfLiteBuiltinCustom), nullptr);
+}
+
+// Compared with the operators that LiteRT 2.3's resolver supports; CALL and CONCAT_EMBEDDINGS are
+// not among them.
+TEST(Registry, every_builtin_operator_but_stablehlo_has_a_kernel) {
+  int kernels = 0;
+  for (std::span<const OpDef> family : AllFamilies()) {
+    for (const OpDef& op : family) {
+      if (op.code == kTfLiteBuiltinCustom || std::string(op.name).starts_with("STABLEHLO_"))
+        continue;
+      const bool nowhere =
+          op.code == kTfLiteBuiltinCall || op.code == kTfLiteBuiltinConcatEmbeddings;
+      EXPECT_EQ(op.invoke == nullptr, nowhere) << op.name;
+      kernels += op.invoke != nullptr ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(kernels, 159);
+}
+
+TEST(Registry, absent_options_leave_zeroed_parameters) {
+  TfLiteConvParams params = {};
+  EXPECT_TRUE(FindBuiltinAnyVersion(kTfLiteBuiltinConv2d)->parse(OpOptions(), &params));
+  EXPECT_EQ(params.stride_width, 0);
+  EXPECT_EQ(params.dilation_width_factor, 0);
+}
+
+// One ADD of two float vectors of 4.
+std::vector<uint8_t> AddModel(schema::ActivationFunctionType activation) {
+  ModelBuilder m;
+  const int a = m.AddTensor(kTfLiteFloat32, {4}), b = m.AddTensor(kTfLiteFloat32, {4});
+  const int out = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddOp(kTfLiteBuiltinAdd, {a, b}, {out}, schema::CreateAddOptions(m.fbb(), activation));
+  m.SetInputs({a, b});
+  m.SetOutputs({out});
+  return m.Finish();
+}
+
+TEST(Add, clamps_infinity_to_the_largest_number_and_lets_nan_pass) {
+  TestInterpreter interpreter(AddModel(schema::ActivationFunctionType::NONE));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {kInfinity, -kInfinity, NAN, 1.5f});
+  interpreter.Set<float>(1, {0, 0, 0, 2});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const std::vector<float> out = interpreter.Get<float>(0);
+  EXPECT_EQ(out[0], std::numeric_limits<float>::max());
+  EXPECT_EQ(out[1], std::numeric_limits<float>::lowest());
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(out[3], 3.5f);
+}
+
+TEST(Add, prepares_again_after_a_resize) {
+  TestInterpreter interpreter(AddModel(schema::ActivationFunctionType::RELU6));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  ASSERT_EQ(interpreter.Resize(0, {2, 1}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, -20});
+  interpreter.Set<float>(1, {1, 2, 3, 9});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{2, 3, 4, 6, 0, 0, 0, 0}));
+  // A shape that cannot be broadcast is refused, and the interpreter can still be used.
+  ASSERT_EQ(interpreter.Resize(0, {3}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+  ASSERT_EQ(interpreter.Resize(0, {1}), kTfLiteOk);
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
+}
+
+TEST(Conv, sums_by_hand) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
+  const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 2, 2, 1}, {1, 2, 3, 4});
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0.5f});
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinConv2d, {input, filter, bias}, {out},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 10, 100, 1000});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  // With an even filter the extra padding is at the end.
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{4321.5f, 3010.5f, 2100.5f, 1000.5f}));
+}
+
+TEST(Conv, refuses_a_missing_bias) {
+  for (const std::vector<int32_t>& inputs : {std::vector<int32_t>{0, 1}, {0, 1, -1}}) {
+    for (TfLiteBuiltinOperator code : {kTfLiteBuiltinConv2d, kTfLiteBuiltinDepthwiseConv2d}) {
+      ModelBuilder m;
+      m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
+      m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
+      const int out = m.AddTensor(kTfLiteFloat32, {1});
+      if (code == kTfLiteBuiltinConv2d) {
+        m.AddOp(code, inputs, {out},
+                schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+      } else {
+        m.AddOp(code, inputs, {out},
+                schema::CreateDepthwiseConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 1));
+      }
+      m.SetInputs({0});
+      m.SetOutputs({out});
+      TestInterpreter interpreter(m.Finish());
+      EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+      EXPECT_NE(interpreter.log().find("input"), std::string::npos) << interpreter.log();
+    }
+  }
+}
+
+// A graph as converters write it for half-precision weights: constants through DEQUANTIZE.
+std::vector<uint8_t> HalfWeightsModel(bool bias_is_read) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2});
+  // 1, 2, -2, 0.5.
+  const int half =
+      m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0x4000, 0xc000, 0x3800});
+  const int half_bias = m.AddConstant<uint16_t>(kTfLiteFloat16, {2}, {0x3c00, 0x4400});
+  const int weights = m.AddTensor(kTfLiteFloat32, {2, 2});
+  const int bias = m.AddTensor(kTfLiteFloat32, {2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1, 2});
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {weights});
+  m.AddOp(kTfLiteBuiltinDequantize, {half_bias}, {bias});
+  m.AddOp(kTfLiteBuiltinFullyConnected,
+          bias_is_read ? std::vector<int32_t>{input, weights, bias}
+                       : std::vector<int32_t>{input, weights},
+          {out}, schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  return m.Finish();
+}
+
+TEST(Dequantize, unpacks_constants_once_and_keeps_them_over_a_resize) {
+  TestInterpreter interpreter(HalfWeightsModel(true));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {10, 100});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{211, 34}));
+  TfLiteTensor* weights = interpreter.Tensor(3);
+  EXPECT_EQ(weights->allocation_type, kTfLitePersistentRo);
+  const void* data = TfLiteTensorData(weights);
+  // This value would be overwritten if the node ran again.
+  static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)))[0] = 1000;
+  ASSERT_EQ(interpreter.Resize(0, {2, 2}), kTfLiteOk);
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {10, 100, 1, 2});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(TfLiteTensorData(interpreter.Tensor(3)), data);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1210, 34, 1005, 3}));
+}
+
+TEST(Dequantize, leaves_constants_that_nobody_reads_alone) {
+  TestInterpreter interpreter(HalfWeightsModel(false));
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  float* bias = static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)));
+  bias[0] = 77;
+  interpreter.Set<float>(0, {10, 100});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{210, 30}));
+  EXPECT_EQ(bias[0], 77);
+}
+
+TEST(FullyConnected, sees_weights_that_change_between_inferences) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {1, 2}),
+            weights = m.AddTensor(kTfLiteFloat32, {1, 2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1, 1});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {input, weights, -1}, {out},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({input, weights});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 10});
+  for (float w : {2.0f, 3.0f}) {
+    interpreter.Set<float>(1, {w, 1});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{w + 10}));
+  }
+}
+
+TEST(Reshape, takes_its_shape_from_a_tensor_while_running) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {2, 3}), shape = m.AddTensor(kTfLiteInt32, {2});
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinReshape, {input, shape}, {out});
+  m.SetInputs({input, shape});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 2, 3, 4, 5, 6});
+  interpreter.Set<int32_t>(1, {3, -1});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter.get(), 0);
+  EXPECT_EQ(TestInterpreter::Shape(output), (std::vector<int>{3, 2}));
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  interpreter.Set<int32_t>(1, {4, 2});
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteError);
+  EXPECT_NE(interpreter.log().find("6 elements"), std::string::npos) << interpreter.log();
+  interpreter.Set<int32_t>(1, {6, 1});
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk);
+}
+
+TEST(Quantize, saturates_and_rounds_by_mode) {
+  for (bool exact : {false, true}) {
+    ModelBuilder m;
+    const int input = m.AddTensor(kTfLiteFloat32, {8});
+    const int out = m.AddTensor(kTfLiteInt8, {8}, "", PerTensor(1.0f, 0));
+    m.AddOp(kTfLiteBuiltinQuantize, {input}, {out});
+    m.SetInputs({input});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+      if (exact) Exact(options);
+    });
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+    interpreter.Set<float>(0, {0.5f, 1.5f, -0.5f, 2.5f, 1e30f, -kInfinity, kInfinity, NAN});
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    // Ties are rounded to even by default, away from zero in reference mode.
+    const std::vector<int8_t> expected =
+        exact ? std::vector<int8_t>{1, 2, -1, 3, 127, -128, 127, -128}
+              : std::vector<int8_t>{0, 2, 0, 2, 127, -128, 127, -128};
+    EXPECT_EQ(interpreter.Get<int8_t>(0), expected);
+  }
+}
+
+// Requantises to half the scale, through int32 in blocks: more than one block, and a remainder.
+TEST(Quantize, requantises_more_steps_than_a_block_holds) {
+  constexpr int kCount = 2500;
+  for (bool exact : {false, true}) {
+    ModelBuilder m;
+    const int input = m.AddTensor(kTfLiteUInt8, {kCount}, "", PerTensor(1.0f, 100));
+    const int out = m.AddTensor(kTfLiteInt16, {kCount}, "", PerTensor(0.5f, 0));
+    m.AddOp(kTfLiteBuiltinQuantize, {input}, {out});
+    m.SetInputs({input});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+      if (exact) Exact(options);
+    });
+    ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+    std::vector<uint8_t> steps(kCount);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<uint8_t>(i % 251);
+    interpreter.Set<uint8_t>(0, steps);
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+    const std::vector<int16_t> halves = interpreter.Get<int16_t>(0);
+    for (size_t i = 0; i < steps.size(); ++i) ASSERT_EQ(halves[i], 2 * (steps[i] - 100)) << i;
+  }
+}
+
+// EXP of int16 over a range in which float overflows: every larger step has the maximum.
+TEST(Exp, saturates_where_the_exponential_is_infinite) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));
+  const int out = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.001f, 0));
+  m.AddOp(kTfLiteBuiltinExp, {input}, {out});
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<int16_t>(0, {-32768, 0, 20000, 29500, 29700, 32767});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const std::vector<int16_t> found = interpreter.Get<int16_t>(0);
+  EXPECT_EQ(found[0], 0);
+  EXPECT_NEAR(found[1], 1000, 20);
+  for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i], 32767) << i;
+}
+
+// float32 times int8; the batches of the left operand have the shape `lead`.
+std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
+  constexpr int kRows = 3, kDepth = 4, kColumns = 5;
+  ModelBuilder m;
+  Shape shape = lead;
+  shape.insert(shape.end(), {kRows, kDepth});
+  const int left = m.AddTensor(kTfLiteFloat32, shape);
+  const int right = m.AddConstant<int8_t>(
+      kTfLiteInt8, {kDepth, kColumns}, RandomInt8(kDepth * kColumns, 3), "", PerTensor(0.02f, 0));
+  const int out = m.AddTensor(kTfLiteFloat32, {1});
+  m.AddOp(kTfLiteBuiltinBatchMatmul, {left, right}, {out},
+          schema::CreateBatchMatMulOptions(m.fbb(), false, false, asymmetric));
+  m.SetInputs({left});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  EXPECT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  std::vector<float> values = RandomFloats(CountOf(shape), 5);
+  // The magnitude differs per row, so that a wrong row's scale would be detected.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = i / kDepth;
+    values[i] *= static_cast<float>(row + 1);
+  }
+  interpreter.Set<float>(0, values);
+  EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  return interpreter.Get<float>(0);
+}
+
+// TensorFlow Lite confuses the scales here (docs/differences.md), so no golden row can test this.
+// Compares real values, with enough elements that tables of all bytes are used. The scales cause no
+// rounding.
+TEST(Less, compares_large_int8_tensors_by_value) {
+  constexpr int kCount = 5000;
+  ModelBuilder m;
+  const int a = m.AddTensor(kTfLiteInt8, {kCount}, "a", {.scale = {0.5f}, .zero_point = {3}});
+  const int b = m.AddTensor(kTfLiteInt8, {kCount}, "b", {.scale = {0.25f}, .zero_point = {-7}});
+  const int less = m.AddTensor(kTfLiteBool, {kCount}, "less");
+  m.AddOp(kTfLiteBuiltinLess, {a, b}, {less}, schema::CreateLessOptions(m.fbb()));
+  m.SetInputs({a, b});
+  m.SetOutputs({less});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  std::vector<int8_t> left(kCount), right(kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    left[i] = static_cast<int8_t>(i * 37);
+    right[i] = static_cast<int8_t>(i / 3);
+  }
+  interpreter.Set(0, left);
+  interpreter.Set(1, right);
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  const auto result = interpreter.Get<uint8_t>(0);
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(result[i] != 0, (left[i] - 3) * 0.5 < (right[i] + 7) * 0.25) << i;
+  }
+}
+
+TEST(BatchMatMul, scales_the_batches_of_several_axes_by_their_own) {
+  for (bool asymmetric : {false, true}) {
+    const std::vector<float> expected = HybridProduct({12}, asymmetric);
+    ASSERT_EQ(expected.size(), 12u * 3 * 5);
+    EXPECT_EQ(HybridProduct({3, 4}, asymmetric), expected);
+    EXPECT_EQ(HybridProduct({2, 3, 2}, asymmetric), expected);
+  }
+}
+
+TEST(Softmax, long_flat_int8_rows_come_out_as_zero) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(0.001f, 0));
+  const int out = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(1.0f / 256, -128));
+  m.AddOp(kTfLiteBuiltinSoftmax, {input}, {out}, schema::CreateSoftmaxOptions(m.fbb(), 1.0f));
+  m.SetInputs({input});
+  m.SetOutputs({out});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<int8_t>(0, std::vector<int8_t>(2000, 5));
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(2000, -128));
+}
+
+TEST(Quantisation, what_makes_no_sense_is_refused) {
+  const TensorExtras bad[] = {PerTensor(0.0f, 0),      PerTensor(-1.0f, 0),  PerTensor(NAN, 0),
+                              PerTensor(kInfinity, 0), PerTensor(0.1f, 300), TensorExtras()};
+  for (const TensorExtras& extras : bad) {
+    ModelBuilder m;
+    const int a = m.AddTensor(kTfLiteInt8, {2}, "a", PerTensor(0.1f, 0));
+    const int out = m.AddTensor(kTfLiteInt8, {2}, "out", extras);
+    m.AddOp(kTfLiteBuiltinAdd, {a, a}, {out}, schema::CreateAddOptions(m.fbb()));
+    m.SetInputs({a});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish());
+    // The model is refused when it is loaded, or when it is prepared.
+    if (interpreter.get() == nullptr) continue;
+    EXPECT_EQ(interpreter.Allocate(), kTfLiteError);
+    EXPECT_NE(interpreter.log().find("tensor 1 'out'"), std::string::npos) << interpreter.log();
+  }
+}
+
+}  // namespace
+}  // namespace deputy::kernels_behaviour_test

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An installation is complete and usable: after `cmake --install` into an empty folder, clients are built
+with nothing but the output of pkg-config, or find_package, for each of the two libraries, and run; and
+it can be removed.
+
+    install_test.py BUILD_FOLDER
+"""
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
+CACHE = (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
+SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in CACHE
+MODEL = ROOT / 'examples/digits/digits_int8.tflite'
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, stdin=subprocess.DEVNULL, **options)
+
+
+@unittest.skipIf(SANITIZED, 'a sanitized library wants a sanitized client')
+class InstallTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = pathlib.Path(tempfile.mkdtemp(prefix='deputy-install-'))
+        done = run('cmake', '--install', BUILD, '--prefix', cls.prefix)
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        cls.manifest = cls.prefix.with_suffix('.files')
+        shutil.copy(BUILD / 'install_manifest.txt', cls.manifest)
+        cls.output = done.stdout
+        cls.clients = cls.prefix.with_suffix('.clients')
+        cls.clients.mkdir()
+        cls.package_folder = next(cls.prefix.rglob('pkgconfig'))
+        cls.libraries = cls.package_folder.parent
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.prefix)
+        shutil.rmtree(cls.clients)
+        cls.manifest.unlink()
+
+    # Programs must find the library without a search path, unless the packager has disabled the rpath.
+    def environment(self):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ('LD_LIBRARY_PATH', 'DEPUTY_PLUGIN_PATH')}
+        if re.search('^CMAKE_SKIP_INSTALL_RPATH:.*=(ON|1|TRUE)$', CACHE, re.M):
+            environment['LD_LIBRARY_PATH'] = str(self.libraries)
+        return environment
+
+    def expect_success(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_every_part_is_in_its_place(self):
+        for path in ('bin/deputy', 'include/deputy/deputy.h', 'include/deputy/c_api.h',
+                     'include/tensorflow/lite/c/c_api.h', 'include/tflite/c/c_api.h',
+                     'include/tflite/converter/core/c/tflite_types.h',
+                     'include/tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h',
+                     'include/mindspore/model_c.h', 'include/mindspore/include/api/delegate.h'):
+            self.assertTrue((self.prefix / path).is_file(), path)
+        for path in ('libdeputy.so', 'libdeputy.so.1', 'deputy/drop-in/libtensorflowlite_c.so',
+                     'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
+                     'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
+                     'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
+                     'deputy/plugins/libdeputy_nnapi.so',
+                     'cmake/Deputy/DeputyConfig.cmake'):
+            self.assertTrue((self.libraries / path).is_file(), path)
+
+    def test_headers_of_the_gpu_delegate_come_with_it(self):
+        def installed(include):
+            return [path for path in include.rglob('*') if re.search('gpu', str(path.relative_to(include)))]
+
+        has_gpu = (BUILD / 'libdeputy_gpu.so').exists()
+        self.assertEqual(len(installed(self.prefix / 'include')), 9 if has_gpu else 0)
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder) / 'build'
+            self.expect_success(run('cmake', '-S', ROOT, '-B', build, '-DDEPUTY_OPENCL_INCLUDE=OFF',
+                                    '-DDEPUTY_BUILD_TESTS=OFF'))
+            self.expect_success(run('cmake', '--install', build, '--prefix', pathlib.Path(folder) / 'to',
+                                    '--component', 'headers'))
+            include = pathlib.Path(folder) / 'to/include'
+            self.assertTrue((include / 'deputy/deputy.h').exists())
+            self.assertEqual(installed(include), [])
+
+    def test_installed_command_finds_xnnpack(self):
+        if not (BUILD / 'libdeputy_xnnpack.so').exists():
+            self.skipTest('Deputy is built without XNNPACK')
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--use_xnnpack',
+                                       env=self.environment()))
+        self.assertIn('runs 12 of 16 nodes', output)
+
+    def test_installed_command_finds_its_library(self):
+        self.expect_success(run(self.prefix / 'bin/deputy', 'inspect', MODEL,
+                                env=self.environment()))
+
+    def test_a_build_for_usr_installs_programs_that_find_the_library(self):
+        if self.environment().get('LD_LIBRARY_PATH'):
+            self.skipTest('built with CMAKE_SKIP_INSTALL_RPATH')
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect_success(run('cmake', '-S', ROOT, '-B', folder, '-G', 'Ninja',
+                                    '-DCMAKE_INSTALL_PREFIX=/usr', '-DDEPUTY_BUILD_TESTS=OFF'))
+            script = (pathlib.Path(folder) / 'cmake_install.cmake').read_text(encoding='utf-8')
+        paths = re.findall(r'NEW_RPATH "([^"]*)"', script)
+        self.assertGreaterEqual(len(paths), 2, script)
+        self.assertFalse([path for path in paths if '$ORIGIN' not in path], paths)
+        self.assertTrue(any(path.startswith('\\$ORIGIN/../lib') for path in paths), paths)
+
+    def test_libraries_are_stripped_and_their_debug_files_fit(self):
+        if 'DEPUTY_SPLIT_DEBUG:BOOL=ON' not in CACHE:
+            self.skipTest('built with DEPUTY_SPLIT_DEBUG=OFF')
+        for path in (self.libraries / 'libdeputy.so.1', self.prefix / 'bin/deputy',
+                     self.libraries / 'deputy/drop-in/libtensorflowlite_c.so',
+                     self.libraries / 'deputy/plugins/libdeputy_npu_stub.so'):
+            debug = path.parent / '.debug' / (path.name + '.debug')
+            sections = self.expect_success(run('readelf', '-SW', path))
+            self.assertNotIn('.debug_info', sections)
+            self.assertIn('.gnu_debuglink', sections)
+            self.assertIn('.debug_info', self.expect_success(run('readelf', '-SW', debug)))
+            ids = {re.search('Build ID: (.*)', self.expect_success(run('readelf', '-n', file)))[1]
+                   for file in (path, debug)}
+            self.assertEqual(len(ids), 1, path)
+
+    def test_installed_plugins_are_found_by_name(self):
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'plugins',
+                                       env=self.environment()))
+        self.assertIn(f'{self.libraries}/deputy/plugins/libdeputy_npu_stub.so', output)
+        self.assertIn('libsoftmax_delegate.so', output)
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--delegate',
+                                       'npu_stub', env=self.environment()))
+        self.assertIn('[0] npu_stub', output)
+        opened = ctypes.CDLL(str(self.libraries / 'libdeputy.so.1'))
+        opened.DeputyPluginLoad.restype = ctypes.c_void_p
+        self.assertTrue(opened.DeputyPluginLoad(b'softmax_delegate'))
+        self.assertFalse(opened.DeputyPluginLoad(b'nobodys'))
+        self.assertTrue(self.external_delegate(opened, b'softmax_delegate'))
+
+    @staticmethod
+    def external_delegate(library, name):
+        class Options(ctypes.Structure):
+            _fields_ = [('lib_path', ctypes.c_char_p), ('count', ctypes.c_int),
+                        ('keys', ctypes.c_char_p * 256), ('values', ctypes.c_char_p * 256),
+                        ('insert', ctypes.c_void_p)]
+        library.TfLiteExternalDelegateOptionsDefault.restype = Options
+        library.TfLiteExternalDelegateCreate.restype = ctypes.c_void_p
+        return library.TfLiteExternalDelegateCreate(
+            ctypes.byref(library.TfLiteExternalDelegateOptionsDefault(name)))
+
+    def test_client_builds_with_find_package_wherever_the_installation_lies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            shutil.copytree(self.prefix, folder / 'moved', symlinks=True)
+            (folder / 'CMakeLists.txt').write_text(f'''
+cmake_minimum_required(VERSION 3.21)
+project(client LANGUAGES C)
+find_package(Deputy 0.1 REQUIRED)
+foreach(name deputy tensorflowlite_c)
+  add_executable(client_${{name}} {ROOT}/examples/link_client.c)
+  target_link_libraries(client_${{name}} PRIVATE Deputy::${{name}})
+endforeach()
+find_package(Deputy 99 QUIET CONFIG)
+if(Deputy_FOUND)
+  message(FATAL_ERROR "version 99 was found")
+endif()
+''', encoding='utf-8')
+            self.expect_success(run('cmake', '-S', folder, '-B', folder / 'build', '-G', 'Ninja',
+                                    f'-DCMAKE_PREFIX_PATH={folder}/moved'))
+            self.expect_success(run('cmake', '--build', folder / 'build'))
+            outputs = [self.expect_success(run(folder / f'build/client_{name}', MODEL))
+                       for name in ('deputy', 'tensorflowlite_c')]
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertIn('TensorFlow Lite 2.19.0', outputs[0])
+
+    def test_manual_pages_say_what_the_command_says(self):
+        if shutil.which('help2man') is None:
+            self.skipTest('help2man is not installed')
+        folder = self.prefix / 'share/man/man1'
+        general = self.expect_success(run(self.prefix / 'bin/deputy', '--help'))
+        words = re.findall('^  ([a-z]+) ', general.partition('Subcommands:')[2], re.M)
+        pages = {'deputy': '--version'} | {f'deputy-{word}': '--help' for word in words}
+        self.assertEqual({path.stem for path in folder.iterdir()}, set(pages))
+        for page, option in pages.items():
+            text = (folder / f'{page}.1').read_text(encoding='utf-8').replace('\\', '')
+            self.assertRegex(text, rf'\n{page} - \w')
+            self.assertIn(option, text)
+            self.assertIn('.SH "SEE ALSO"', text)
+
+    def test_completion_knows_the_words_options_and_plugins(self):
+        def complete(*words):
+            script = (f'source {self.prefix}/share/bash-completion/completions/deputy\n'
+                      'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _deputy\n'
+                      'printf "%s\\n" "${COMPREPLY[@]}"')
+            return self.expect_success(run('bash', '-c', script, 'bash', self.prefix / 'bin/deputy',
+                                           *words, env=self.environment())).split()
+        self.assertEqual(complete('in'), ['inspect'])
+        self.assertIn('plugins', complete(''))
+        self.assertIn('--delegate', complete('run', '--d'))
+        self.assertIn('npu_stub', complete('run', '--delegate', ''))
+        self.assertEqual(complete('run', str(MODEL)[:-4]), [str(MODEL)])
+
+    def test_what_was_installed_can_be_removed_without_rest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stage = pathlib.Path(folder) / 'stage'
+            shutil.copytree(self.prefix, f'{stage}{self.prefix}', symlinks=True)
+            mine = pathlib.Path(f'{stage}{self.prefix}/include/mine.h')
+            mine.write_text('', encoding='utf-8')
+            refused = run(ROOT / 'tools/uninstall.sh', self.manifest, '/elsewhere', stage)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn('expected an installation under PREFIX=/elsewhere', refused.stderr)
+            self.expect_success(run(ROOT / 'tools/uninstall.sh', self.manifest, self.prefix, stage))
+            left = [path for path in stage.rglob('*') if not path.is_dir() or not any(path.iterdir())]
+            self.assertEqual(left, [mine])
+
+    # Runs `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same arguments.
+    def test_what_was_installed_for_usr_can_be_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stage = pathlib.Path(folder) / 'stage'
+            shutil.copytree(self.prefix, stage / 'usr', symlinks=True)
+            manifest = pathlib.Path(folder) / 'files'
+            manifest.write_text(self.manifest.read_text().replace(f'{self.prefix}/', '/usr/'))
+            self.expect_success(run(ROOT / 'tools/uninstall.sh', manifest, '/usr', stage))
+            left = {str(path.relative_to(stage / 'usr')) for path in stage.glob('usr/**/*')}
+            self.assertFalse([path for path in left if (stage / 'usr' / path).is_file()])
+            self.assertFalse([path for path in left if 'deputy' in path or 'tensorflow' in path], left)
+            self.assertTrue({'bin', 'include', 'lib', 'share/man/man1'} <= left, left)
+
+    def test_the_loader_that_will_not_look_there_is_named(self):
+        if shutil.which('ldconfig', path=os.environ.get('PATH', '') + ':/sbin') is None:
+            self.skipTest('no ldconfig')
+        self.assertIn(f'The loader does not search {self.libraries}', self.output)
+
+    def test_client_builds_with_pkg_config_and_runs(self):
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))
+        outputs = []
+        for package in ('tensorflowlite_c', 'deputy'):
+            words = self.expect_success(
+                run('pkg-config', '--cflags', '--libs', package, env=environment)).split()
+            client = self.clients / f'client_{package}'
+            self.expect_success(run('cc', '-Wall', '-Werror', ROOT / 'examples/link_client.c',
+                                    '-o', client, *words))
+            outputs.append(self.expect_success(
+                run(client, MODEL, env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries)))))
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertIn('TensorFlow Lite 2.19.0', outputs[0])
+
+    def test_delegate_for_mindspore_builds_outside_the_tree_and_runs(self):
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))
+        words = self.expect_success(
+            run('pkg-config', '--cflags', '--libs', 'deputy_mindspore', env=environment)).split()
+        client = self.clients / 'mindspore_delegate'
+        self.expect_success(run('c++', '-std=c++17', '-Wall', '-Werror',
+                                ROOT / 'examples/mindspore_delegate.cc', '-o', client, *words))
+        printed = self.expect_success(run(
+            client, ROOT / 'examples/conv_mean.tflite',
+            env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))))
+        self.assertIn('NpuGraph1', printed)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate in plain C as an author would write it with deputy/delegate_helper.h: it claims ADD
+// and MUL nodes in float32, computes them element by element, and records its calls. Switches
+// select variants: with float16 weights, with inner results in tensors that it adds to the graph,
+// with outputs whose shape is known only at run time.
+#ifndef DEPUTY_TESTS_SUPPORT_ELEMENT_DELEGATE_H_
+#define DEPUTY_TESTS_SUPPORT_ELEMENT_DELEGATE_H_
+
+#include <stdbool.h>
+
+#include "c_api/include/common.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ElementDelegate {
+  TfLiteDelegate base;
+
+  // The script; ElementDelegateInit makes it claim everything.
+  const bool* refused_outputs;  // by tensor: nodes that write it are refused; NULL for none
+  int refused_output_count;
+  int first_node, last_node;
+  int max_partitions, min_nodes;
+  bool half_weights;     // reads float16 constants and omits their DEQUANTIZE nodes
+  bool added_tensors;    // inner results are tensors that Prepare adds, as temporaries
+  bool dynamic_outputs;  // outputs are dynamic tensors that invoke resizes
+  bool fails_invoke;
+
+  // The record.
+  int prepares;
+  int kernels_made, kernels_freed;
+  int nodes_computed;   // ADD and MUL
+  int constants_read;   // operands that were float16
+  int supported_nodes;  // of the last Prepare
+  int partitions;
+  int taken_nodes;  // passed to Replace
+  int unsupported_nodes;
+  int first_added, added_count;  // tensors added by the last Prepare that added any
+  int next_added;
+} ElementDelegate;
+
+// `flags` are TfLiteDelegateFlags.
+void ElementDelegateInit(ElementDelegate* delegate, int64_t flags);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // DEPUTY_TESTS_SUPPORT_ELEMENT_DELEGATE_H_

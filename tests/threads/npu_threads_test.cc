@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One NPU delegate for interpreters that are created and deleted on several threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "tests/npu_stub/npu_delegate_support.h"
+#include "tests/npu_stub/npu_models.h"
+
+namespace deputy::npu_threads_test {
+namespace {
+
+TEST(NpuThreads, share_a_delegate) {
+  const NpuTestDelegate npu;
+  const std::vector<uint8_t> models[] = {ConvModel(), MixedChain(7, {0, 2, 3, 6})};
+  const std::vector<std::vector<float>> expected[] = {OnCpu(models[0]), OnCpu(models[1])};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int life = 0; life < 5; ++life) {
+        TestInterpreter t(models[i % 2]);
+        EXPECT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
+        EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+        FillInputs(&t);
+        EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+        EXPECT_EQ(Compare(expected[i % 2], Outputs(&t)), "");
+        EXPECT_EQ(DelegateNodes(t).size(), i % 2 == 0 ? 1u : 3u);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(npu.counters().bytes, 0u);
+  EXPECT_EQ(npu.counters().clients, 0u);
+}
+
+}  // namespace
+}  // namespace deputy::npu_threads_test

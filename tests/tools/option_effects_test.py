@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs each option of each subcommand with two values: results, calls or outputs must differ.
+
+A row names an option of a subcommand, two command lines, and the part of the output to compare; an echo
+of the value does not count. Options whose effect another script tests have that script's test in their
+row. Every option in a help text must have a row. provider_flags_test.py covers the flags of providers.
+
+    tests/tools/option_effects_test.py BUILD_FOLDER
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "examples" / "digits"
+FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
+PICTURES = DIGITS / "images"
+BUILD = None  # set from the command line
+
+QUICK = ["--runs", "1", "--min-secs", "0", "--warmup", "0"]
+RUN, BENCH = ["run", FLOAT, "--random"], ["bench", FLOAT, *QUICK]
+EXPLAIN, INSPECT, OPS = ["explain", FLOAT], ["inspect", FLOAT], ["ops", FLOAT]
+COMPARE = ["compare", FLOAT, "--against", INT8, "--tolerance", "1e9"]
+COMMANDS = {"run": RUN, "bench": BENCH, "explain": EXPLAIN, "compare": COMPARE,
+            "inspect": INSPECT, "ops": OPS}
+STATE = [*BENCH[1:], "--print-preinvoke-state"]
+RECORDER = "tests/plugins/librecorder.so"
+FAILING = "tests/plugins/libfailing.so"
+ELEMENTWISE = "tests/plugins/libelementwise.so"
+
+
+# ---- Outputs to compare --------------------------------------------------------------------------
+
+def printed(result, _):
+    return result.stdout
+
+
+def status(result, _):
+    return result.returncode
+
+
+def files(_, folder):
+    return sorted((path.name, path.read_bytes()) for path in folder.rglob("*")
+                  if path.is_file() and path.name != "log" and path.parent.name != "given")
+
+
+def applied(_, folder):
+    """The numbers of threads recommended to delegates."""
+    return [line for line in (folder / "log").read_text().splitlines() if line.startswith("apply ")]
+
+
+def calls(_, folder):
+    """The calls that a recorder received, without times."""
+    return [line.split()[:2] for line in (folder / "log").read_text().splitlines()]
+
+
+
+def tensors(result, _):
+    """The lines of the table of tensors, whose columns are cut at their widths."""
+    return re.findall(r"(?m)^ +\d+  \S.* \[[\d, ]*\]$", result.stdout)
+
+
+# ---- The table -----------------------------------------------------------------------------------
+# Subcommand, option, two lists of arguments, output to compare. "{folder}" is an empty folder of each
+# run, "{build}" the build.
+
+def with_recorder(*more):
+    return ["--delegate", "{build}/" + RECORDER, *more]
+
+
+ROWS = [
+    ("run", "--random", [FLOAT, "--random"], [FLOAT], printed),
+    ("run", "--seed", [FLOAT, "--random", "--seed", 1], [FLOAT, "--random", "--seed", 2], printed),
+    ("run", "--top-k", [FLOAT, "--random", "-k", 1], [FLOAT, "--random", "-k", 2], printed),
+    ("run", "--max-values", [FLOAT, "--random", "--max-values", 1],
+     [FLOAT, "--random", "--max-values", 2], printed),
+    ("run", "--require", [FLOAT, "--random", "--delegate", "{build}/" + FAILING, "--policy", "hot"],
+     [FLOAT, "--random", "--delegate", "{build}/" + FAILING, "--policy", "hot", "--require"], status),
+    ("run", "--output-dir", [FLOAT, "--random"], [FLOAT, "--random", "-o", "{folder}/out"], files),
+    ("run", "--profile", [FLOAT, "--random"], [FLOAT, "--random", "--profile"], printed),
+    ("run", "--trace", [FLOAT, "--random"], [FLOAT, "--random", "--trace", "{folder}/t"], files),
+    ("run", "--labels", [FLOAT, "--random", "-k", 1],
+     [FLOAT, "--random", "-k", 1, "--labels", "{folder}/given/labels"], printed),
+    ("run", "--image-input", [FLOAT, "--image", PICTURES, "--image-input", "image"],
+     [FLOAT, "--image", PICTURES, "--image-input", "another"], status),
+    ("run", "--rows-input", [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "image"],
+     [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "another"], status),
+    ("run", "--reference", [INT8, "--image", PICTURES, "-o", "{folder}"],
+     [INT8, "--image", PICTURES, "-o", "{folder}", "--reference"], files),
+    ("bench", "--seed", [*BENCH[1:], "--output-filepath={folder}/o", "--seed", 1],
+     [*BENCH[1:], "--output-filepath={folder}/o", "--seed", 2], files),
+    ("bench", "--output-filepath", BENCH[1:], [*BENCH[1:], "--output-filepath={folder}/o"], files),
+    ("bench", "--trace", BENCH[1:], [*BENCH[1:], "--trace", "{folder}/t"], files),
+    ("bench", "--op-profiling-output-file", BENCH[1:],
+     [*BENCH[1:], "--op-profiling-output-file={folder}/p"], files),
+    ("bench", "--dry-run", [*BENCH[1:], *with_recorder()],
+     [*BENCH[1:], *with_recorder("--dry-run")], calls),
+    ("bench", "--print-postinvoke-state", BENCH[1:], [*BENCH[1:], "--print-postinvoke-state"],
+     lambda result, _: result.stdout.count("kTfLiteArenaRw")),
+    ("bench", "--tensor-name-display-length", [*STATE, "--tensor-name-display-length", 4],
+     [*STATE, "--tensor-name-display-length", 40], tensors),
+    ("bench", "--tensor-type-display-length", [*STATE, "--tensor-type-display-length", 4],
+     [*STATE, "--tensor-type-display-length", 40], tensors),
+    ("bench", "--alloc-type-display-length", [*STATE, "--alloc-type-display-length", 4],
+     [*STATE, "--alloc-type-display-length", 40], tensors),
+    ("bench", "--graph", [*BENCH[1:], "--output-filepath={folder}/o"],
+     ["--graph", INT8, *QUICK, "--output-filepath={folder}/o"], files),
+    ("compare", "--tolerance", [FLOAT, "--against", INT8, "--tolerance", 1e9],
+     [FLOAT, "--against", INT8, "--tolerance", 0], status),
+    ("compare", "--against", [FLOAT, "--delegate", "{build}/" + ELEMENTWISE],
+     [FLOAT, "--against", INT8, "--tolerance", 0], printed),
+    ("compare", "--seed", [FLOAT, "--against", INT8, "--tolerance", 1, "--json", "--seed", 1],
+     [FLOAT, "--against", INT8, "--tolerance", 1, "--json", "--seed", 2], printed),
+    ("compare", "--reference", [INT8, "--against", INT8], [INT8, "--against", FLOAT, "--reference"],
+     printed),
+    ("explain", "--html", [FLOAT], [FLOAT, "--html", "{folder}/h"], files),
+    ("explain", "--svg", [FLOAT], [FLOAT, "--svg", "{folder}/s"], files),
+    ("explain", "--dot", [FLOAT], [FLOAT, "--dot", "{folder}/d"], files),
+    ("explain", "--require", [FLOAT], [FLOAT, "--require", "full"], status),
+    ("explain", "--exclude", [FLOAT, *with_recorder()],
+     [FLOAT, *with_recorder("--exclude", "op:CONV_2D")], printed),
+    ("explain", "--pin", [FLOAT, *with_recorder()],
+     [FLOAT, *with_recorder("--delegate", "{build}/" + ELEMENTWISE, "--pin", "op:ADD=1")], printed),
+    ("explain", "--check", [FLOAT, *with_recorder()], [FLOAT, *with_recorder("--check")], calls),
+    ("inspect", "--operators", [FLOAT], [FLOAT, "--operators"], printed),
+    ("inspect", "--tensors", [FLOAT], [FLOAT, "--tensors"], printed),
+    ("inspect", "--memory", [FLOAT], [FLOAT, "--memory"], printed),
+    ("ops", "--markdown", [], ["--markdown"], printed),
+]
+for _command, _line in COMMANDS.items():
+    ROWS += [
+        (_command, "--delegate", [*_line[1:], "--delegate", "{build}/" + ELEMENTWISE],
+         [*_line[1:], *with_recorder()], lambda _, folder: (folder / "log").exists()),
+        (_command, "--threads", [*_line[1:], *with_recorder("--threads", 1)],
+         [*_line[1:], *with_recorder("--threads", 3)], applied),
+    ]
+    if _command in ("run", "bench", "compare"):
+        _fails = [*_line[1:], "--delegate", "{build}/" + FAILING, "--policy"]
+        ROWS.append((_command, "--policy", [*_fails, "hot"], [*_fails, "tflite"], status))
+    if _command != "run":
+        ROWS.append((_command, "--json", _line[1:], [*_line[1:], "--json"],
+                     lambda result, _: result.stdout[:1]))
+    if _command not in ("ops",):
+        ROWS.append((_command, "--shape", [*_line[1:], *with_recorder()],
+                     [*_line[1:], *with_recorder("--shape", "image=2,28,28,1")], printed))
+for _command in ("plugins", "devices"):
+    ROWS.append((_command, "--json", [], ["--json"], lambda result, _: result.stdout[:1]))
+
+# Environment variable, two values, a command line, output to compare.
+VARIABLES = [
+    ("DEPUTY_ARITHMETIC", "default", "reference",
+     ["run", INT8, "--image", PICTURES, "-o", "{folder}"], files),
+    ("DEPUTY_DELEGATE_POLICY", "hot", "tflite", [*RUN, "--delegate", "{build}/" + FAILING], status),
+    ("DEPUTY_PLUGIN_PATH", "{build}/examples", "{folder}", ["plugins"], printed),
+]
+
+# Options whose effect a test of another script checks.
+ELSEWHERE = {
+    "cli_test": {
+        "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],
+        "test_bench_says_which_nodes_multiply_in_bfloat16": ["--precision", "--allow-fp16"],
+        "test_a_signature_can_be_run": ["--signature"],
+        "test_raw_npy_and_picture_inputs_give_the_same_output": ["--input", "--image"],
+        "test_range_mean_and_scale_say_what_a_pixel_is_worth": ["--range", "--mean", "--scale"],
+        "test_rows_of_a_table_or_of_a_folder_are_an_inference_each": ["--rows"],
+        "test_judges_pictures_by_their_names": ["--expect-from-name"],
+        "test_compares_the_cpu_with_delegates_in_one_table": ["--compare"],
+        "test_the_progress_bar_is_for_terminals_or_on_demand": ["--progress"],
+        "test_bench_feeds_inputs_as_told": ["--input-layer", "--input-layer-shape",
+                                            "--input-layer-value-range", "--input-layer-value-files"],
+        "test_bench_tells_delegates_which_nodes_and_partitions_to_take": [
+            "--max-delegated-partitions", "--min-nodes-per-partition",
+            "--first-delegate-node-index", "--last-delegate-node-index"],
+        "test_bench_says_what_each_delegate_took": ["--require-delegate", "--require-full-delegation",
+                                                    "--show-cpu-nodes"],
+        "test_bench_runs_nothing_with_dry_run": ["--print-preinvoke-state",
+                                                 "--report-peak-memory-footprint", "--list-signatures"],
+        "test_bench_shows_every_option_with_verbose": ["--verbose"],
+        "test_bench_shows_as_much_of_the_profile_as_asked": ["--nodes", "--enable-op-profiling"],
+        "test_bench_writes_the_profile_as_csv": ["--op-profiling-output-mode"],
+        # Options that are accepted and have no effect, as their help says.
+        "test_bench_takes_the_flags_of_benchmark_model": [
+            "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
+    "verification_test": {"": ["--verify"]},
+    "explain_test": {"test_delegates_show_their_partitions_if_they_can": ["--ir"]},
+    "bench_clock_test": {"test_options": ["--runs", "--min-secs", "--max-secs", "--warmup",
+                                          "--warmup-secs"],
+                         "test_pauses_between_inferences": ["--run-delay", "--run-frequency"],
+                         "test_explain_measures_as_many_inferences_as_asked_for": ["--profile"]},
+    "bench_all_test": {"": ["--all-delegates"]},
+    "certify_test": {"": ["--model", "--only", "--jobs", "--timeout", "--max-slowdown", "--all",
+                          "--list", "--progress", "--json", "--html", "--junit", "--badge"]},
+}
+# Flags of one provider, and flags that select providers.
+PROVIDERS = re.compile(r"--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-serialize|external|"
+                       r"stable|mindspore)-.*")
+
+
+class OptionEffectsTest(unittest.TestCase):
+    def observe(self, command, arguments, look, **environment):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "given").mkdir()
+            (folder / "given" / "labels").write_text("\n".join("abcdefghij") + "\n")
+            (folder / "given" / "rows.csv").write_text(",".join(["0.5"] * 784) + "\n")
+            line = [str(part).format(folder=folder, build=BUILD) for part in arguments]
+            variables = {**os.environ, "RECORDER_LOG": str(folder / "log")}
+            for key, value in environment.items():
+                variables[key] = value.format(folder=folder, build=BUILD)
+            result = subprocess.run([BUILD / "deputy", command, *line], capture_output=True, text=True,
+                                    errors="replace", timeout=300, env=variables)
+            self.assertIn(result.returncode, (0, 1, 2), f"{line}: {result.stderr}")
+            return look(result, folder)
+
+    def test_two_values_differ(self):
+        for command, option, one, other, look in ROWS:
+            with self.subTest(command=command, option=option):
+                first, second = self.observe(command, one, look), self.observe(command, other, look)
+                self.assertNotEqual(first, second)
+
+    def test_two_values_of_variables_differ(self):
+        for name, one, other, (command, *arguments), look in VARIABLES:
+            with self.subTest(variable=name):
+                self.assertNotEqual(self.observe(command, arguments, look, **{name: one}),
+                                    self.observe(command, arguments, look, **{name: other}))
+
+    def test_policies_by_their_names(self):
+        fails = [FLOAT, "--random", "--delegate", "{build}/" + FAILING]
+        for policy, expected in (("hot", 0), ("tflite", 1)):
+            self.assertEqual(self.observe("run", [*fails, "--policy", policy], status), expected)
+            self.assertEqual(self.observe("run", fails, status, DEPUTY_DELEGATE_POLICY=policy),
+                             expected)
+
+    def test_tests_elsewhere_are_there(self):
+        for script, tests in ELSEWHERE.items():
+            path = next((ROOT / "tests").rglob(f"{script}.py"))
+            text = path.read_text(encoding="utf-8")
+            for name, options in tests.items():
+                self.assertIn(f"def {name or 'test_'}", text)
+                for option in options:
+                    spellings = (option, option[2:], option.replace("-", "_").replace("__", "--"))
+                    self.assertTrue(any(each in text for each in spellings), f"{script}: {option}")
+
+    def test_every_variable_of_the_environment_is_set_by_a_test(self):
+        source = (ROOT / "core" / "base" / "environment.cc").read_text(encoding="utf-8")
+        known = re.findall(r'^    "([A-Z_]+)",$', source, re.MULTILINE)
+        self.assertGreater(len(known), 10)
+        tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*")
+                        if path.suffix in (".c", ".cc", ".py"))
+        for name in known:
+            self.assertRegex(tests, rf"DEPUTY_{name}\b(?!\*)", name)
+
+    def test_every_option_of_the_help_has_a_row(self):
+        elsewhere = {option for tests in ELSEWHERE.values() for options in tests.values()
+                     for option in options}
+        rows = {(command, option) for command, option, *_ in ROWS}
+        overview = subprocess.run([BUILD / "deputy", "--help"], capture_output=True, text=True,
+                                  check=True).stdout
+        commands = re.findall(r"(?m)^  ([a-z]+) {2,}\S", overview)
+        self.assertIn("certify", commands)
+        for command in commands:
+            text = subprocess.run([BUILD / "deputy", command, "--help"], capture_output=True, text=True,
+                                  check=True).stdout
+            for option in re.findall(r"(?m)^  (?:-\w, )?(--[a-z0-9-]+)", text):
+                if option != "--help" and not PROVIDERS.fullmatch(option):
+                    self.assertTrue((command, option) in rows or option in elsewhere
+                                    or (any((other, option) in rows for other in COMMANDS)
+                                        and option in ("--reference", "--shape", "--policy")),
+                                    f"{command} {option} has no row")
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop()).resolve()
+    unittest.main()
