@@ -2,44 +2,15 @@
 #include "compiler/number.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
 
+#include "core/support/half.h"
+
 namespace deputy::compiler {
 namespace {
-
-// IEEE 754 binary16: one sign bit, five exponent bits, ten fraction bits.
-float FromHalf(uint16_t half) {
-  const int exponent = (half >> 10) & 0x1f, fraction = half & 0x3ff;
-  float magnitude;
-  if (exponent == 0x1f) {
-    magnitude = fraction == 0 ? std::numeric_limits<float>::infinity()
-                              : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(static_cast<float>(fraction), -24);
-  } else {
-    magnitude = std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
-  }
-  return (half & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-// Rounds to nearest, ties to even.
-uint16_t ToHalf(float value) {
-  const auto sign = static_cast<uint16_t>((std::bit_cast<uint32_t>(value) >> 16) & 0x8000);
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (magnitude >= 65520.0f) return sign | 0x7c00;
-  if (magnitude == 0) return sign;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
-  const int unit = std::max(exponent - 11, -24);
-  const auto units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  // A carry out of the fraction increments the exponent.
-  return static_cast<uint16_t>(sign | (((unit + 24) << 10) + units));
-}
 
 template <typename T>
 T Load(const std::byte* contents, int64_t index) {
@@ -133,7 +104,7 @@ Number LoadElement(TfLiteType type, const std::byte* contents, int64_t index) {
     case kTfLiteFloat32:
       return {Load<float>(contents, index), 0};
     case kTfLiteFloat16:
-      return {FromHalf(Load<uint16_t>(contents, index)), 0};
+      return {HalfToFloat(Load<uint16_t>(contents, index)), 0};
     case kTfLiteFloat64:
       return {Load<double>(contents, index), 0};
     case kTfLiteBool:
@@ -161,7 +132,7 @@ void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t i
       return Store(static_cast<uint8_t>(number.integer), contents, index);
     case 2:
       if (type == kTfLiteFloat16) {
-        return Store(ToHalf(static_cast<float>(number.real)), contents, index);
+        return Store(FloatToHalf(static_cast<float>(number.real)), contents, index);
       }
       return Store(static_cast<uint16_t>(number.integer), contents, index);
     case 4:

@@ -12,53 +12,11 @@
 #include <limits>
 #include <random>
 
+#include "core/support/half.h"
 #include "text.h"
 
 namespace deputy::tools {
 namespace {
-
-float FromHalf(uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const float fraction = static_cast<float>(bits & 0x3ff);
-  float value = 0;
-  if (exponent == 0) {
-    value = std::ldexp(fraction, -24);
-  } else if (exponent == 31) {
-    value = fraction == 0 ? std::numeric_limits<float>::infinity()
-                          : std::numeric_limits<float>::quiet_NaN();
-  } else {
-    value = std::ldexp(fraction + 1024, exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
-}
-
-// Rounds to nearest even; overflow gives infinity.
-uint16_t ToHalf(float value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return sign | 0x7e00;
-  if (magnitude >= 65520.0f) return sign | 0x7c00;
-  // Scaled so that 1 is the spacing of half values at this exponent (or of subnormal values).
-  const int exponent = magnitude == 0 ? -14 : std::max(-14, std::ilogb(magnitude));
-  const int steps = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // The implicit leading bit of a normal number adds 1 to the exponent field, as does rounding up
-  // to 2048.
-  return static_cast<uint16_t>(sign + ((exponent + 14) << 10) + steps);
-}
-
-float FromBfloat(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof(value));
-  return value;
-}
-
-uint16_t ToBfloat(float value) {
-  uint32_t wide;
-  std::memcpy(&wide, &value, sizeof(wide));
-  if (std::isnan(value)) return 0x7fc0;
-  return static_cast<uint16_t>((wide + 0x7fff + ((wide >> 16) & 1)) >> 16);
-}
 
 template <typename T>
 double ReadAs(const char* at) {
@@ -111,20 +69,20 @@ constexpr ElementType kElementTypes[] = {
      [](const char* at) {
        uint16_t bits;
        std::memcpy(&bits, at, 2);
-       return static_cast<double>(FromHalf(bits));
+       return static_cast<double>(HalfToFloat(bits));
      },
      [](double value, char* at) {
-       const uint16_t bits = ToHalf(static_cast<float>(value));
+       const uint16_t bits = FloatToHalf(static_cast<float>(value));
        std::memcpy(at, &bits, 2);
      }},
     {kTfLiteBFloat16, 2,
      [](const char* at) {
        uint16_t bits;
        std::memcpy(&bits, at, 2);
-       return static_cast<double>(FromBfloat(bits));
+       return static_cast<double>(BFloat16ToFloat(bits));
      },
      [](double value, char* at) {
-       const uint16_t bits = ToBfloat(static_cast<float>(value));
+       const uint16_t bits = FloatToBFloat16(static_cast<float>(value));
        std::memcpy(at, &bits, 2);
      }},
     {kTfLiteComplex64, 8, nullptr, nullptr},

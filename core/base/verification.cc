@@ -2,9 +2,10 @@
 #include "core/base/verification.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "core/support/half.h"
 
 namespace deputy {
 namespace {
@@ -13,20 +14,11 @@ constexpr double kMinTolerance = 1e-5;
 // Upper bound on `spread`, in tolerances, so that one outlier does not excuse all other elements.
 constexpr double kMaxSpread = 100;
 
-float FromHalf(uint16_t bits) {
-  const uint32_t sign = (bits & 0x8000U) << 16, exponent = (bits >> 10) & 31,
-                 mantissa = bits & 1023;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | (mantissa << 13));
-  if (exponent > 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-  const float value = std::ldexp(static_cast<float>(mantissa), -24);
-  return sign != 0 ? -value : value;
-}
-
 template <typename T>
 double Load(const char* data, size_t index) {
   T value;
   std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-  if constexpr (std::is_same_v<T, uint16_t>) return FromHalf(value);  // float16
+  if constexpr (std::is_same_v<T, uint16_t>) return HalfToFloat(value);  // float16
   return static_cast<double>(value);
 }
 

@@ -2,10 +2,9 @@
 #include "mindspore/ms/mapping.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
+#include "core/support/half.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
@@ -16,14 +15,6 @@ T Load(std::span<const uint8_t> bytes, size_t index) {
   T value;
   std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
   return value;
-}
-
-float HalfToFloat(uint16_t half) {
-  const int exponent = half >> 10 & 31, mantissa = half & 1023;
-  float value = exponent == 0    ? std::ldexp(static_cast<float>(mantissa), -24)
-                : exponent == 31 ? (mantissa == 0 ? INFINITY : NAN)
-                                 : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  return half >> 15 != 0 ? -value : value;
 }
 
 size_t ElementCount(const Tensor& tensor) { return tensor.data.size() / ElementSize(tensor.type); }
