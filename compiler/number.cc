@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/support/half.h"
+#include "core/support/type_size.h"
 
 namespace deputy::compiler {
 namespace {
@@ -41,26 +42,11 @@ const char* TypeName(TfLiteType type) {
 }
 
 size_t ElementBytes(TfLiteType type) {
-  switch (type) {
-    case kTfLiteInt8:
-    case kTfLiteUInt8:
-    case kTfLiteBool:
-      return 1;
-    case kTfLiteInt16:
-    case kTfLiteUInt16:
-    case kTfLiteFloat16:
-      return 2;
-    case kTfLiteFloat32:
-    case kTfLiteInt32:
-    case kTfLiteUInt32:
-      return 4;
-    case kTfLiteFloat64:
-    case kTfLiteInt64:
-    case kTfLiteUInt64:
-      return 8;
-    default:
-      return 0;
-  }
+  constexpr uint32_t kSupported = 1u << kTfLiteInt8 | 1u << kTfLiteUInt8 | 1u << kTfLiteBool |
+                                  1u << kTfLiteInt16 | 1u << kTfLiteUInt16 | 1u << kTfLiteFloat16 |
+                                  1u << kTfLiteFloat32 | 1u << kTfLiteInt32 | 1u << kTfLiteUInt32 |
+                                  1u << kTfLiteFloat64 | 1u << kTfLiteInt64 | 1u << kTfLiteUInt64;
+  return TypeBytesIfIn(kSupported, type);
 }
 
 int64_t SmallestOf(TfLiteType type) {

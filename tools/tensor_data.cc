@@ -13,6 +13,7 @@
 #include <random>
 
 #include "core/support/half.h"
+#include "core/support/type_size.h"
 #include "text.h"
 
 namespace deputy::tools {
@@ -47,25 +48,24 @@ void WriteAs(double value, char* at) {
 
 struct ElementType {
   TfLiteType type;
-  size_t bytes;
   double (*read)(const char* at);  // null if the type has no real values
   void (*write)(double value, char* at);
 };
 
 constexpr ElementType kElementTypes[] = {
-    {kTfLiteFloat32, 4, ReadAs<float>, WriteAs<float>},
-    {kTfLiteFloat64, 8, ReadAs<double>, WriteAs<double>},
-    {kTfLiteInt8, 1, ReadAs<int8_t>, WriteAs<int8_t>},
-    {kTfLiteUInt8, 1, ReadAs<uint8_t>, WriteAs<uint8_t>},
-    {kTfLiteInt16, 2, ReadAs<int16_t>, WriteAs<int16_t>},
-    {kTfLiteUInt16, 2, ReadAs<uint16_t>, WriteAs<uint16_t>},
-    {kTfLiteInt32, 4, ReadAs<int32_t>, WriteAs<int32_t>},
-    {kTfLiteUInt32, 4, ReadAs<uint32_t>, WriteAs<uint32_t>},
-    {kTfLiteInt64, 8, ReadAs<int64_t>, WriteAs<int64_t>},
-    {kTfLiteUInt64, 8, ReadAs<uint64_t>, WriteAs<uint64_t>},
-    {kTfLiteBool, 1, [](const char* at) { return *at != 0 ? 1.0 : 0.0; },
+    {kTfLiteFloat32, ReadAs<float>, WriteAs<float>},
+    {kTfLiteFloat64, ReadAs<double>, WriteAs<double>},
+    {kTfLiteInt8, ReadAs<int8_t>, WriteAs<int8_t>},
+    {kTfLiteUInt8, ReadAs<uint8_t>, WriteAs<uint8_t>},
+    {kTfLiteInt16, ReadAs<int16_t>, WriteAs<int16_t>},
+    {kTfLiteUInt16, ReadAs<uint16_t>, WriteAs<uint16_t>},
+    {kTfLiteInt32, ReadAs<int32_t>, WriteAs<int32_t>},
+    {kTfLiteUInt32, ReadAs<uint32_t>, WriteAs<uint32_t>},
+    {kTfLiteInt64, ReadAs<int64_t>, WriteAs<int64_t>},
+    {kTfLiteUInt64, ReadAs<uint64_t>, WriteAs<uint64_t>},
+    {kTfLiteBool, [](const char* at) { return *at != 0 ? 1.0 : 0.0; },
      [](double value, char* at) { *at = value != 0 ? 1 : 0; }},
-    {kTfLiteFloat16, 2,
+    {kTfLiteFloat16,
      [](const char* at) {
        uint16_t bits;
        std::memcpy(&bits, at, 2);
@@ -75,7 +75,7 @@ constexpr ElementType kElementTypes[] = {
        const uint16_t bits = FloatToHalf(static_cast<float>(value));
        std::memcpy(at, &bits, 2);
      }},
-    {kTfLiteBFloat16, 2,
+    {kTfLiteBFloat16,
      [](const char* at) {
        uint16_t bits;
        std::memcpy(&bits, at, 2);
@@ -85,8 +85,8 @@ constexpr ElementType kElementTypes[] = {
        const uint16_t bits = FloatToBFloat16(static_cast<float>(value));
        std::memcpy(at, &bits, 2);
      }},
-    {kTfLiteComplex64, 8, nullptr, nullptr},
-    {kTfLiteComplex128, 16, nullptr, nullptr},
+    {kTfLiteComplex64, nullptr, nullptr},
+    {kTfLiteComplex128, nullptr, nullptr},
 };
 
 const ElementType* Find(TfLiteType type) {
@@ -147,7 +147,7 @@ std::string NameOf(const TfLiteTensor* tensor) {
 
 size_t ElementBytes(TfLiteType type) {
   const ElementType* row = Find(type);
-  return row == nullptr ? 0 : row->bytes;
+  return row == nullptr ? 0 : TypeBytes(type);
 }
 
 bool IsNumeric(TfLiteType type) {
@@ -174,8 +174,9 @@ std::vector<double> ReadReals(TfLiteType type, std::span<const char> bytes,
   const ElementType* row = Find(type);
   std::vector<double> values;
   if (row == nullptr || row->read == nullptr) return values;
-  values.reserve(bytes.size() / row->bytes);
-  for (size_t at = 0; at + row->bytes <= bytes.size(); at += row->bytes) {
+  const size_t size = TypeBytes(type);
+  values.reserve(bytes.size() / size);
+  for (size_t at = 0; at + size <= bytes.size(); at += size) {
     const double stored = row->read(bytes.data() + at);
     values.push_back(quantization.scale == 0 ? stored
                                              : (stored - quantization.zero_point) *
@@ -204,7 +205,7 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
   }
   const TfLiteQuantizationParams quantization = TfLiteTensorQuantizationParams(tensor);
   char* at = DataToFill(tensor);
-  if (values.size() * row->bytes != TfLiteTensorByteSize(tensor)) {
+  if (values.size() * TypeBytes(type) != TfLiteTensorByteSize(tensor)) {
     FailUsage("input '%s': expected %zu bytes, found %zu values of %s", NameOf(tensor).c_str(),
               TfLiteTensorByteSize(tensor), values.size(), TfLiteTypeGetName(type));
   }
@@ -214,7 +215,7 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
                                                  : std::round(value / quantization.scale) +
                                                        static_cast<float>(quantization.zero_point);
     row->write(static_cast<double>(stored), at);
-    at += row->bytes;
+    at += TypeBytes(type);
   }
 }
 

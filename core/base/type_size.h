@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes of element types and of tensors (abi.md 1 and appendix A).
+// Size of a tensor (abi.md 1 and appendix A).
 #ifndef DEPUTY_CORE_BASE_TYPE_SIZE_H_
 #define DEPUTY_CORE_BASE_TYPE_SIZE_H_
 
@@ -8,18 +8,9 @@
 #include <span>
 
 #include "c_api/include/c_api_types.h"
+#include "core/support/type_size.h"
 
 namespace deputy {
-
-// Returns false for types whose size does not follow from the shape: string, resource, variant,
-// NoType and invalid types.
-bool HasFixedSize(TfLiteType type);
-
-// Returns the bits of one element; 0 for types without a fixed size.
-size_t TypeBits(TfLiteType type);
-
-// Returns the bytes of one element, 1 for sub-byte types; 0 for types without a fixed size.
-size_t TypeBytes(TfLiteType type);
 
 // Computes the size of a tensor's data: the product of dims and the element size, packed sub-byte
 // types rounded up. Returns false for a type without a fixed size, a negative dimension, or on

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/support/type_size.h"
 #include "kernels/common/kernel.h"
 #include "kernels/common/packed_ints.h"
 
@@ -38,28 +39,7 @@ inline constexpr uint32_t kPackedBits = TypeBit(kTfLiteInt2) | kInt4Bit | TypeBi
 // Bytes per element of the types that WithElements supports: numbers of up to 8 bytes. 0 for other
 // types.
 constexpr int ElementBytes(TfLiteType type) {
-  switch (type) {
-    case kTfLiteInt8:
-    case kTfLiteUInt8:
-    case kTfLiteBool:
-      return 1;
-    case kTfLiteInt16:
-    case kTfLiteUInt16:
-    case kTfLiteFloat16:
-    case kTfLiteBFloat16:
-      return 2;
-    case kTfLiteFloat32:
-    case kTfLiteInt32:
-    case kTfLiteUInt32:
-      return 4;
-    case kTfLiteInt64:
-    case kTfLiteUInt64:
-    case kTfLiteFloat64:
-    case kTfLiteComplex64:
-      return 8;
-    default:
-      return 0;
-  }
+  return static_cast<int>(TypeBytesIfIn(kMovedNumberBits, type));
 }
 
 // Returns the strings of a tensor as views into it, one per element of its shape. Fails if the

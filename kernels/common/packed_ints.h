@@ -8,20 +8,14 @@
 #include <cstdint>
 
 #include "c_api/include/c_api_types.h"
+#include "core/support/type_size.h"
 
 namespace deputy {
 
 // Bits per element of a packed type; 0 for any other type.
 constexpr int PackedBits(TfLiteType type) {
-  switch (type) {
-    case kTfLiteInt2:
-      return 2;
-    case kTfLiteInt4:
-    case kTfLiteUInt4:
-      return 4;
-    default:
-      return 0;
-  }
+  const auto bits = static_cast<int>(TypeBits(type));
+  return bits < 8 ? bits : 0;
 }
 
 struct PackedRange {

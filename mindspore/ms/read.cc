@@ -11,6 +11,7 @@
 #include <limits>
 #include <queue>
 
+#include "core/support/type_size.h"
 #include "mindspore/ms/text.h"
 #include "ms_generated.h"
 
@@ -367,28 +368,38 @@ bool Reader::SortNodes() {
 
 }  // namespace
 
-size_t ElementSize(Type type) {
+TfLiteType TfLiteTypeOf(Type type) {
   switch (type) {
     case Type::kBool:
+      return kTfLiteBool;
     case Type::kInt8:
-    case Type::kUInt8:
-      return 1;
+      return kTfLiteInt8;
     case Type::kInt16:
-    case Type::kUInt16:
-    case Type::kFloat16:
-      return 2;
+      return kTfLiteInt16;
     case Type::kInt32:
-    case Type::kUInt32:
-    case Type::kFloat32:
-      return 4;
+      return kTfLiteInt32;
     case Type::kInt64:
+      return kTfLiteInt64;
+    case Type::kUInt8:
+      return kTfLiteUInt8;
+    case Type::kUInt16:
+      return kTfLiteUInt16;
+    case Type::kUInt32:
+      return kTfLiteUInt32;
     case Type::kUInt64:
+      return kTfLiteUInt64;
+    case Type::kFloat16:
+      return kTfLiteFloat16;
+    case Type::kFloat32:
+      return kTfLiteFloat32;
     case Type::kFloat64:
-      return 8;
+      return kTfLiteFloat64;
     default:
-      return 0;
+      return kTfLiteNoType;
   }
 }
+
+size_t ElementSize(Type type) { return TypeBytes(TfLiteTypeOf(type)); }
 
 const char* TypeName(Type type) {
   switch (type) {

@@ -41,6 +41,8 @@ enum class Type : int {
   kFloat64 = 44,
 };
 
+// Returns the corresponding type of TensorFlow Lite; kTfLiteNoType for an unsupported type.
+TfLiteType TfLiteTypeOf(Type type);
 // Size of an element in bytes; 0 for a type that is not supported.
 size_t ElementSize(Type type);
 const char* TypeName(Type type);

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/support/type_size.h"
+
 namespace deputy::golden {
 namespace {
 
@@ -68,30 +70,10 @@ class Cursor {
 };
 
 size_t SizeOf(TfLiteType type) {
-  switch (type) {
-    case kTfLiteBool:
-    case kTfLiteInt8:
-    case kTfLiteUInt8:
-    case kTfLiteString:  // byte count precedes the data
-      return 1;
-    case kTfLiteInt16:
-    case kTfLiteUInt16:
-    case kTfLiteFloat16:
-      return 2;
-    case kTfLiteFloat32:
-    case kTfLiteInt32:
-    case kTfLiteUInt32:
-      return 4;
-    case kTfLiteFloat64:
-    case kTfLiteInt64:
-    case kTfLiteUInt64:
-    case kTfLiteComplex64:
-      return 8;
-    case kTfLiteComplex128:
-      return 16;
-    default:
-      throw std::runtime_error("unknown tensor type");
-  }
+  if (type == kTfLiteString) return 1;  // byte count precedes the data
+  const size_t bits = TypeBits(type);
+  if (bits == 0 || bits % 8 != 0) throw std::runtime_error("unknown tensor type");
+  return bits / 8;
 }
 
 // Contents stored verbatim: strings are preceded by their size.
