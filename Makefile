@@ -196,7 +196,7 @@ fuzz: setup
 ##          required packages); EMULATE="'COMMAND' …" runs others, EMULATE_CPU= is the CPU model
 EMULATE_CPU ?= tigerlake
 EMULATE ?= '$(BUILD)/tests/gemm_test --gtest_filter=CpuTables.*' '$(BUILD)/tests/vector_rows_test' \
-           'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/row_steps_run_test' \
+           'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/row_groups_run_test' \
            'DEPUTY_RANDOM_GRAPHS=1 $(BUILD)/tests/strips_run_test'
 .PHONY: emulate
 emulate: all

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/computation.h"
-#include "tests/compiler/compiler_pass_support.h"
+#include "tests/compiler/pass_support.h"
 
 namespace deputy::compiler::compiler_fusion_test {
 namespace {

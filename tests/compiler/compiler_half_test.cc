@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/compiler/compiler_pass_support.h"
+#include "tests/compiler/pass_support.h"
 
 namespace deputy::compiler::compiler_half_test {
 namespace {

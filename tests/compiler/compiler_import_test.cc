@@ -10,7 +10,7 @@
 
 #include "compiler/operator_name.h"
 #include "core/model/op_names.h"
-#include "tests/compiler/compiler_importer.h"
+#include "tests/compiler/importer.h"
 #include "tests/support/model_builder.h"
 
 namespace deputy::compiler::compiler_import_test {

@@ -11,8 +11,8 @@
 #include "compiler/lifetimes.h"
 #include "compiler/memory_plan.h"
 #include "compiler/passes.h"
-#include "tests/compiler/compiler_graph_maker.h"
-#include "tests/compiler/compiler_importer.h"
+#include "tests/compiler/graph_builder.h"
+#include "tests/compiler/importer.h"
 #include "tests/support/model_builder.h"
 
 namespace deputy::compiler::compiler_large_test {

@@ -15,7 +15,7 @@
 
 #include "compiler/lifetimes.h"
 #include "compiler/passes.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::compiler::compiler_memory_plan_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/compiler/compiler_pass_support.h"
+#include "tests/compiler/pass_support.h"
 
 namespace deputy::compiler::compiler_moves_test {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/half_ranges.h"
-#include "tests/compiler/compiler_pass_support.h"
+#include "tests/compiler/pass_support.h"
 
 namespace deputy::compiler::compiler_ranges_test {
 namespace {

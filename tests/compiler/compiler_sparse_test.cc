@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/compiler/compiler_importer.h"
+#include "tests/compiler/importer.h"
 #include "tests/support/model_builder.h"
 
 namespace deputy::compiler::compiler_sparse_test {

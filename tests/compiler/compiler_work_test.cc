@@ -9,8 +9,8 @@
 #include <ostream>
 #include <vector>
 
-#include "tests/compiler/compiler_graph_maker.h"
-#include "tests/compiler/compiler_importer.h"
+#include "tests/compiler/graph_builder.h"
+#include "tests/compiler/importer.h"
 #include "tests/support/model_builder.h"
 
 namespace deputy::compiler {

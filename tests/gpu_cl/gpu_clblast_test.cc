@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gpu_cl/run/exec.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::gpu_cl::gpu_clblast_test {
 namespace {

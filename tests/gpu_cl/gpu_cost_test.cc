@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::gpu_cl::gpu_cost_test {
 namespace {

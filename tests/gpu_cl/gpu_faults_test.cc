@@ -192,7 +192,8 @@ cl_int CL_API_CALL BuildNothing(cl_program, cl_uint, const cl_device_id*, const 
   return CL_BUILD_PROGRAM_FAILURE;
 }
 
-// A fault of the compiler for which no fallback exists (gpu_ways_test.cc tests fallbacks).
+// A fault of the compiler for which no fallback exists (gpu_fallback_kernels_test.cc tests
+// fallbacks).
 TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
   auto api = std::make_shared<ClApi>(*spy_->api());
   api->BuildProgram = &BuildNothing;

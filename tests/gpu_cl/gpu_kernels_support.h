@@ -17,7 +17,7 @@
 #include "compiler/graph.h"
 #include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/device/device.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::gpu_cl {
 

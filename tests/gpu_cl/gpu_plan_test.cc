@@ -19,7 +19,7 @@
 #include "gpu_cl/emit/kernel_builder.h"
 #include "gpu_cl/emit/make_plan.h"
 #include "gpu_cl/run/exec.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::gpu_cl::gpu_plan_test {
 namespace {

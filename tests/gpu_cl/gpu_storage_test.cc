@@ -17,7 +17,7 @@
 #include "compiler/passes.h"
 #include "gpu_cl/emit/make_plan.h"
 #include "gpu_cl/emit/packing.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 
 namespace deputy::gpu_cl::gpu_storage_test {

@@ -20,7 +20,7 @@
 
 #include "gpu_cl/emit/adapt.h"
 #include "gpu_cl/emit/emit.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_fake_cl.h"
 #include "tests/gpu_cl/gpu_spy.h"

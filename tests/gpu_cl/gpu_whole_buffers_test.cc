@@ -11,7 +11,7 @@
 
 #include "gpu_cl/run/exec.h"
 #include "gpu_cl/run/whole_buffers.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_matrix_units.h"
 

@@ -78,7 +78,7 @@ BREAKAGES = (
         '{"tflite", "hot"}) == "tflite";',
         'option_effects_test:OptionEffectsTest.test_policies_by_their_names'),
     row('plan by the environment', 'c_api/src/c_api.cc', '{"steps", "off"}) != "off"',
-        '{"steps", "off"}) != "on"', 'steps_run_test'),
+        '{"steps", "off"}) != "on"', 'fusion_groups_run_test'),
     row('retry of a delegate', 'c_api/src/deputy.cc', '  options->config.delegate_retry = inferences;\n',
         '', 'back_off_test', 'delegate_hot_test', 'fallback_test'),
     row('limits of an interpreter', 'c_api/src/deputy.cc',

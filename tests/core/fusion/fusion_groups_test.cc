@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace deputy::steps_test {
+namespace deputy::fusion_groups_test {
 namespace {
 
 using testing::ElementsAre;
@@ -75,7 +75,7 @@ Plan Residual() {
   return plan;
 }
 
-TEST(FindFusionGroups, a_chain_behind_a_layer_is_one_step) {
+TEST(FindFusionGroups, a_chain_after_a_layer_is_one_group) {
   const std::vector<FusionGroup> groups = Residual().Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 0);
@@ -106,7 +106,7 @@ TEST(FindFusionGroups, clamps_become_one) {
 }
 
 // A layer's epilogue has a fixed order: clamps, a sum, clamps, an activation.
-TEST(FindFusionGroups, what_comes_in_another_order_stays_behind) {
+TEST(FindFusionGroups, nodes_in_another_order_stay_outside) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kSwish).Node({2}, 3, &kRelu).Node({3, 0}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
@@ -115,13 +115,13 @@ TEST(FindFusionGroups, what_comes_in_another_order_stays_behind) {
   EXPECT_THAT(sums.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
-TEST(FindFusionGroups, alone_nobody_makes_a_step) {
+TEST(FindFusionGroups, a_single_node_is_no_group) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kHead).Node({2}, 3, nullptr).Node({3}, 4, &kRelu);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(FindFusionGroups, what_others_read_is_written) {
+TEST(FindFusionGroups, values_with_other_consumers_are_stored) {
   for (const bool by_caller : {false, true}) {
     Plan plan(4, {2});
     plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
@@ -153,7 +153,7 @@ TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
 }
 
 // The second operand is computed after the head, by a node outside of the group.
-TEST(FindFusionGroups, an_operand_that_comes_too_late_keeps_a_node_out) {
+TEST(FindFusionGroups, a_node_with_a_late_operand_stays_outside) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
@@ -163,7 +163,7 @@ TEST(FindFusionGroups, an_operand_that_comes_too_late_keeps_a_node_out) {
   EXPECT_EQ(plan.Find()[0].delay, 0);
 }
 
-TEST(FindFusionGroups, a_head_alone_waits_for_what_is_added) {
+TEST(FindFusionGroups, a_single_head_is_delayed_until_the_addend_is_computed) {
   Plan plan(6, {5});
   plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, nullptr);
   plan.Node({1, 3}, 4, &kSum).Node({4}, 5, &kRelu);
@@ -176,7 +176,7 @@ TEST(FindFusionGroups, a_head_alone_waits_for_what_is_added) {
   EXPECT_EQ(groups[0].run.output, 5);
 }
 
-TEST(FindFusionGroups, a_head_waits_for_a_pad_of_channels) {
+TEST(FindFusionGroups, a_head_is_delayed_until_channels_are_padded) {
   Plan plan(6, {5});
   plan[2].channels = 2;
   plan.Node({0}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, &kPadChannels);
@@ -188,7 +188,7 @@ TEST(FindFusionGroups, a_head_waits_for_a_pad_of_channels) {
   EXPECT_EQ(groups[0].run.addend, 2);
 }
 
-TEST(FindFusionGroups, of_two_summands_the_later_one_adds) {
+TEST(FindFusionGroups, the_later_of_two_layers_adds_in_its_epilogue) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
   const std::vector<FusionGroup> groups = plan.Find();
@@ -197,7 +197,7 @@ TEST(FindFusionGroups, of_two_summands_the_later_one_adds) {
   EXPECT_EQ(groups[0].delay, 0);
 }
 
-TEST(FindFusionGroups, a_head_waits_for_so_long) {
+TEST(FindFusionGroups, the_delay_of_a_head_is_limited) {
   for (const int between : {kMaxGroupSpan - 1, kMaxGroupSpan}) {
     Plan plan(static_cast<size_t>(between) + 4, {between + 3});
     plan.Node({0}, between + 2, &kHead);
@@ -207,7 +207,7 @@ TEST(FindFusionGroups, a_head_waits_for_so_long) {
   }
 }
 
-TEST(FindFusionGroups, shapes_have_to_agree) {
+TEST(FindFusionGroups, shapes_must_agree) {
   Plan plan(3, {2});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu);
   plan[2].elements = 21;
@@ -221,7 +221,7 @@ TEST(FindFusionGroups, shapes_have_to_agree) {
   EXPECT_THAT(sum.Nodes(), IsEmpty());
 }
 
-TEST(FindFusionGroups, fixed_tensors_are_left_alone) {
+TEST(FindFusionGroups, fixed_tensors_are_not_fused) {
   for (int tensor : {1, 2, 3}) {
     Plan plan(4, {2});
     plan.Node({0}, 1, &kHead).Node({1, 3}, 2, &kSum);
@@ -231,7 +231,7 @@ TEST(FindFusionGroups, fixed_tensors_are_left_alone) {
   }
 }
 
-TEST(FindFusionGroups, a_step_has_an_end) {
+TEST(FindFusionGroups, the_length_of_a_group_is_limited) {
   Plan plan(200, {199});
   plan.Node({0}, 1, &kHead);
   for (int n = 1; n < 199; ++n) plan.Node({n}, n + 1, &kRelu);
@@ -241,7 +241,7 @@ TEST(FindFusionGroups, a_step_has_an_end) {
 
 // ---- PAD ----------------------------------------------------------------------------------------
 
-TEST(FindFusionGroups, a_layer_reads_around_the_pad_before_it) {
+TEST(FindFusionGroups, a_layer_absorbs_the_preceding_pad) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kPadAround).Node({0}, 2, nullptr).Node({1}, 3, &kHead);
   const std::vector<FusionGroup> groups = plan.Find();
@@ -254,7 +254,7 @@ TEST(FindFusionGroups, a_layer_reads_around_the_pad_before_it) {
   EXPECT_EQ(groups[0].run.output, 3);
 }
 
-TEST(FindFusionGroups, some_pads_are_written) {
+TEST(FindFusionGroups, some_pads_are_stored) {
   for (const FusionOffer* head : {&kHead, &kPixelHead}) {
     for (const FusionOffer* pad : {&kPadAround, &kPadChannels}) {
       Plan plan(3, {2});
@@ -296,7 +296,7 @@ Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
   return plan;
 }
 
-TEST(FindFusionGroups, a_layer_multiplies_what_it_reads) {
+TEST(FindFusionGroups, a_layer_absorbs_the_preceding_factors) {
   for (const FusionOffer* scale : {&kScale, &kScaleSwapped}) {
     const std::vector<FusionGroup> groups = Excited(scale, &kFactorHead).Find();
     ASSERT_THAT(groups, SizeIs(1));
@@ -308,7 +308,7 @@ TEST(FindFusionGroups, a_layer_multiplies_what_it_reads) {
   }
 }
 
-TEST(FindFusionGroups, some_products_are_written) {
+TEST(FindFusionGroups, some_products_are_stored) {
   EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
   // The factors are per pixel.
   Plan plan = Excited(&kScale, &kFactorHead);
@@ -342,7 +342,7 @@ class Fits : public testing::Test {
   }
 };
 
-TEST_F(Fits, an_output_in_place_of_the_addend) {
+TEST_F(Fits, an_output_in_the_memory_of_the_addend) {
   const Plan plan = Residual();  // 0 -> 1, + 3 -> 2, slopes 4, -> 6
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 60}));
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // in place of the addend
@@ -352,7 +352,7 @@ TEST_F(Fits, an_output_in_place_of_the_addend) {
   EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 40}));  // overlaps the slopes
 }
 
-TEST_F(Fits, a_narrow_addend_is_not_in_the_same_places) {
+TEST_F(Fits, a_narrow_addend_has_other_positions) {
   Plan plan(5, {4});
   plan[0] = {.elements = 8, .channels = 2};
   plan.Node({1}, 2, &kHead).Node({0}, 3, &kPadChannels).Node({3, 2}, 4, &kSum);
@@ -398,7 +398,7 @@ TEST(PlanGroups, are_found_by_their_positions) {
   EXPECT_THAT(groups.RunningAt(2)->nodes, ElementsAre(1, 2, 5));
 }
 
-TEST(PlanGroups, a_step_that_waits_has_its_turn_later) {
+TEST(PlanGroups, a_delayed_group_has_a_later_position) {
   PlanGroups groups;
   PlannedGroup group = Planned(1, {1, 3, 4});
   group.delay = 2;
@@ -408,7 +408,7 @@ TEST(PlanGroups, a_step_that_waits_has_its_turn_later) {
   EXPECT_EQ(groups.RunningAt(3)->head, 1);
 }
 
-TEST(PlanGroups, a_step_with_a_node_behind_is_forgotten) {
+TEST(PlanGroups, a_group_with_a_later_node_is_dropped) {
   PlanGroups groups;
   groups.Add(Planned(1, {1, 6}), 8);
   groups.Add(Planned(3, {3, 4}), 8);
@@ -422,4 +422,4 @@ TEST(PlanGroups, a_step_with_a_node_behind_is_forgotten) {
 }
 
 }  // namespace
-}  // namespace deputy::steps_test
+}  // namespace deputy::fusion_groups_test

@@ -12,12 +12,13 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
-namespace deputy::short_curve_test {
+namespace deputy::int16_activation_test {
 namespace {
 
 using Shorts = std::vector<int16_t>;
 
-Shorts RunCurve(TfLiteBuiltinOperator code, float scale, const Shorts& values, const char* table) {
+Shorts RunActivation(TfLiteBuiltinOperator code, float scale, const Shorts& values,
+                     const char* table) {
   ModelBuilder m;
   const std::vector<int32_t> shape = {static_cast<int32_t>(values.size())};
   const int x = m.AddTensor(kTfLiteInt16, shape, "x", {.scale = {scale}, .zero_point = {0}});
@@ -36,10 +37,10 @@ Shorts RunCurve(TfLiteBuiltinOperator code, float scale, const Shorts& values, c
 
 void Check(float scale, const Shorts& values) {
   for (const TfLiteBuiltinOperator code : {kTfLiteBuiltinLogistic, kTfLiteBuiltinTanh}) {
-    const Shorts plain = RunCurve(code, scale, values, "reference");
+    const Shorts plain = RunActivation(code, scale, values, "reference");
     for (const char* table : {"generic", "avx2", "avx512"}) {
       if (FindCpu(table) == nullptr) continue;
-      EXPECT_EQ(RunCurve(code, scale, values, table), plain) << table << ", scale " << scale;
+      EXPECT_EQ(RunActivation(code, scale, values, table), plain) << table << ", scale " << scale;
     }
   }
 }
@@ -50,7 +51,7 @@ Shorts AllValues() {
   return values;
 }
 
-TEST(ShortCurve, all_inputs_at_many_scales) {
+TEST(Int16Activation, all_inputs_at_many_scales) {
   const Shorts values = AllValues();
   for (const float scale : {0x1p-12f, 0x1p-11f, 0x1p-13f, 0x1p-15f, 0x1p-6f, 0.00031f, 0.001f, 0.3f,
                             5.0f, 1e-9f, 1e6f}) {
@@ -58,7 +59,7 @@ TEST(ShortCurve, all_inputs_at_many_scales) {
   }
 }
 
-TEST(ShortCurve, all_remainders_of_a_block) {
+TEST(Int16Activation, all_remainders_of_a_block) {
   const Shorts values = AllValues();
   for (int count = 1; count <= 130; ++count) {
     Check(0.0003f, {values.begin() + 32768 - count * 16, values.begin() + 32768 - count * 15});
@@ -66,9 +67,9 @@ TEST(ShortCurve, all_remainders_of_a_block) {
 }
 
 // Guards against an error that all tables have in common.
-TEST(ShortCurve, is_near_the_function) {
+TEST(Int16Activation, is_near_the_function) {
   const Shorts values = AllValues();
-  const Shorts made = RunCurve(kTfLiteBuiltinLogistic, 0x1p-12f, values, "generic");
+  const Shorts made = RunActivation(kTfLiteBuiltinLogistic, 0x1p-12f, values, "generic");
   for (size_t i = 0; i < values.size(); ++i) {
     const double truth = 32768 / (1 + std::exp(-static_cast<double>(values[i]) / 4096));
     ASSERT_NEAR(made[i], std::min(truth, 32767.0), 1.5) << values[i];
@@ -76,4 +77,4 @@ TEST(ShortCurve, is_near_the_function) {
 }
 
 }  // namespace
-}  // namespace deputy::short_curve_test
+}  // namespace deputy::int16_activation_test

@@ -9,7 +9,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
-namespace deputy::kept_results_test {
+namespace deputy::cached_results_test {
 namespace {
 
 using testing::ElementsAre;
@@ -30,7 +30,7 @@ std::vector<uint8_t> KeepingModel() {
   return m.Finish();
 }
 
-TEST(KeptResult, of_dequantize_goes_to_the_clients_memory) {
+TEST(CachedResult, of_dequantize_goes_to_the_clients_memory) {
   TestInterpreter t(KeepingModel());
   alignas(64) float memory[16] = {};
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -45,7 +45,7 @@ TEST(KeptResult, of_dequantize_goes_to_the_clients_memory) {
   }
 }
 
-TEST(KeptResult, of_shape_leaves_the_clients_memory_alone) {
+TEST(CachedResult, of_shape_does_not_write_the_clients_memory) {
   TestInterpreter t(KeepingModel());
   alignas(64) int memory[16] = {};
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -58,7 +58,7 @@ TEST(KeptResult, of_shape_leaves_the_clients_memory_alone) {
 
 void IgnoreReport(TfLiteContext*, const char*, ...) {}
 
-TEST(KeptResult, never_takes_over_a_constant_of_the_model) {
+TEST(CachedResult, never_takes_over_a_constant_of_the_model) {
   static const char bytes[16] = "the model's own";
   TfLiteTensor constant{};
   constant.allocation_type = kTfLiteMmapRo;
@@ -71,7 +71,7 @@ TEST(KeptResult, never_takes_over_a_constant_of_the_model) {
   EXPECT_EQ(constant.data.raw_const, bytes);
 }
 
-TEST(KeptResult, forgets_memory_that_is_not_its_own) {
+TEST(CachedResult, drops_memory_that_it_does_not_own) {
   char arena[16] = {};
   TfLiteContext context{};
   for (const TfLiteAllocationType type :
@@ -87,4 +87,4 @@ TEST(KeptResult, forgets_memory_that_is_not_its_own) {
 }
 
 }  // namespace
-}  // namespace deputy::kept_results_test
+}  // namespace deputy::cached_results_test

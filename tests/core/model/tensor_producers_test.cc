@@ -17,7 +17,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
-namespace deputy::tensor_makers_test {
+namespace deputy::tensor_producers_test {
 namespace {
 
 using testing::HasSubstr;
@@ -158,7 +158,7 @@ constexpr int64_t kDelegateFlags[] = {kTfLiteDelegateFlagsNone,
 
 class WrongGraph : public testing::TestWithParam<Case> {};
 
-TEST_P(WrongGraph, loads_and_says_what_is_wrong) {
+TEST_P(WrongGraph, loads_and_names_the_fault) {
   const std::vector<uint8_t> bytes = ModelOf(GetParam());
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
@@ -268,7 +268,7 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
 // ---- Tensors without a producer ----------------------------------------------------------------
 
 // Uninitialised memory must not be read, as in TensorFlow Lite.
-TEST(UnmadeTensor, is_refused_when_it_is_read) {
+TEST(UnproducedTensor, is_refused_when_it_is_read) {
   TestInterpreter t(ModelOf({"", [](ModelBuilder& m) { Add(m, kX, kA, kB); }, ""}));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 2, 3, 4});
@@ -343,4 +343,4 @@ TEST(IndicesOutOfRange, are_refused_with_every_kind_of_delegate) {
 }
 
 }  // namespace
-}  // namespace deputy::tensor_makers_test
+}  // namespace deputy::tensor_producers_test

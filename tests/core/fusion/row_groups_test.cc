@@ -8,7 +8,7 @@
 
 #include <list>
 
-namespace deputy::row_steps_test {
+namespace deputy::row_groups_test {
 namespace {
 
 using testing::ElementsAre;
@@ -30,7 +30,7 @@ FusionOffer OfferOf(RowKind kind, uint32_t made, uint32_t row_values = 0,
 const FusionOffer kProduct = OfferOf(RowKind::kProduct, 1);
 const FusionOffer kMap = OfferOf(RowKind::kElementwise, 1),
                   kSum = OfferOf(RowKind::kElementwise, 3);
-const FusionOffer kCurve = OfferOf(RowKind::kElementwise, 1, 0, &kChains);
+const FusionOffer kActivation = OfferOf(RowKind::kElementwise, 1, 0, &kChains);
 const FusionOffer kPair = OfferOf(RowKind::kElementwise, 3, 0, &kChains);
 const FusionOffer kShift = OfferOf(RowKind::kElementwise, 1, 2);
 const FusionOffer kSoftmax = OfferOf(RowKind::kRowWise, 1), kMean = OfferOf(RowKind::kRowReduce, 1);
@@ -111,7 +111,7 @@ Plan Attention() {
   return plan;
 }
 
-TEST(RowStepPlan, attention_is_headed_by_its_last_product) {
+TEST(RowGroups, attention_is_headed_by_its_last_product) {
   const std::vector<FusionGroup> groups = Attention().Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 4);
@@ -130,7 +130,7 @@ TEST(RowStepPlan, attention_is_headed_by_its_last_product) {
   EXPECT_EQ(rows.ops[3].out, -1);
 }
 
-TEST(RowStepPlan, reads_are_those_of_all_nodes) {
+TEST(RowGroups, the_inputs_are_those_of_all_nodes) {
   const Plan plan = Attention();
   std::vector<int> tensors;
   for (const GroupRead& read : RowReadsOf(plan.Find()[0].run.rows, plan.nodes())) {
@@ -140,7 +140,7 @@ TEST(RowStepPlan, reads_are_those_of_all_nodes) {
   EXPECT_THAT(tensors, ElementsAre(0, 1, 3, 7));
 }
 
-TEST(RowStepPlan, what_others_read_ends_a_step) {
+TEST(RowGroups, a_value_with_other_consumers_ends_a_group) {
   Plan plan = Attention();
   ++plan[5].use_count;
   const std::vector<FusionGroup> groups = plan.Find();
@@ -152,7 +152,7 @@ TEST(RowStepPlan, what_others_read_ends_a_step) {
 
 // Nodes after the head need operands that are available at the head: a group cannot wait for later
 // ones.
-TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
+TEST(RowGroups, nodes_after_the_head_read_available_values) {
   for (const bool late : {false, true}) {
     Plan plan(5, {4});
     if (!late) plan.Node({3}, 2, nullptr);
@@ -165,7 +165,7 @@ TEST(RowStepPlan, nodes_behind_the_head_read_what_is_there) {
 }
 
 // x * f(x): two nodes of the group read x.
-TEST(RowStepPlan, several_nodes_may_read_a_value) {
+TEST(RowGroups, several_nodes_may_read_a_value) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
   const std::vector<FusionGroup> groups = plan.Find();
@@ -180,7 +180,7 @@ TEST(RowStepPlan, several_nodes_may_read_a_value) {
 }
 
 // The mean of each row, subtracted from the row, followed by a product.
-TEST(RowStepPlan, a_mean_begins_a_step) {
+TEST(RowGroups, a_mean_begins_a_group) {
   Plan plan(5, {4});
   plan[1] = {.elements = 6, .channels = 6};
   plan[2] = {.elements = 6, .channels = 1};
@@ -203,14 +203,14 @@ TEST(RowStepPlan, a_mean_begins_a_step) {
   EXPECT_EQ(rows.ops[1].computed_columns[1], 1);
 }
 
-TEST(RowStepPlan, without_a_product_there_is_no_step) {
+TEST(RowGroups, there_is_no_group_without_a_product) {
   Plan plan(3, {2});
   plan.Node({0}, 1, &kSoftmax).Node({1}, 2, &kMap);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
 // A RESHAPE that changes the rows of a product ends the group.
-TEST(RowStepPlan, other_rows_end_a_step) {
+TEST(RowGroups, other_rows_end_a_group) {
   Plan plan(5, {4});
   plan[2] = {.elements = 30, .channels = 10};
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kReshape).Node({2}, 3, &kSoftmax);
@@ -218,28 +218,28 @@ TEST(RowStepPlan, other_rows_end_a_step) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(RowStepPlan, what_is_not_ours_is_left_alone) {
-  for (int way = 0; way < 4; ++way) {
+TEST(RowGroups, fixed_and_shared_tensors_are_not_fused) {
+  for (int variant = 0; variant < 4; ++variant) {
     Plan plan(5, {4});
     plan.Node({0}, 1, &kProduct).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
-    if (way == 0) plan[3].fixed = true;
-    if (way == 1) plan[2].fixed = true;
-    if (way == 2) plan[3].computed_once = true;
+    if (variant == 0) plan[3].fixed = true;
+    if (variant == 1) plan[2].fixed = true;
+    if (variant == 2) plan[3].computed_once = true;
     // Memory of a client.
-    if (way == 3) ++plan[1].use_count;
-    EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
+    if (variant == 3) ++plan[1].use_count;
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << variant;
   }
 }
 
 // The only follower is also its own second operand, which must not be an internal tensor.
-TEST(RowStepPlan, inputs_that_may_not_be_made_are_not) {
+TEST(RowGroups, an_input_that_must_be_stored_is_not_fused) {
   Plan plan(4, {3});
   const FusionOffer first_only = OfferOf(RowKind::kElementwise, 1);
   plan.Node({0}, 1, &kProduct).Node({2, 1}, 3, &first_only);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(RowStepPlan, rows_that_would_fill_the_cache_make_none) {
+TEST(RowGroups, rows_that_exceed_the_cache_are_not_fused) {
   for (const int columns : {4096, 4097}) {
     Plan plan(4, {3});
     for (int tensor : {1, 2}) {
@@ -269,7 +269,7 @@ Plan Heads(const FusionOffer* product = &kStridedProduct) {
   return plan;
 }
 
-TEST(RowStepPlan, a_product_reads_what_transposes_would_make) {
+TEST(RowGroups, a_product_reads_through_transposes) {
   const Plan plan = Heads();
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
@@ -285,24 +285,24 @@ TEST(RowStepPlan, a_product_reads_what_transposes_would_make) {
   EXPECT_THAT(reads, ElementsAre(4, 1));
 }
 
-TEST(RowStepPlan, transposes_run_that_others_need) {
-  for (int way = 0; way < 7; ++way) {
-    Plan plan = Heads(way == 6 ? &kProduct : &kStridedProduct);
+TEST(RowGroups, transposes_with_other_consumers_run) {
+  for (int variant = 0; variant < 7; ++variant) {
+    Plan plan = Heads(variant == 6 ? &kProduct : &kStridedProduct);
     // An output of the graph, or a second consumer.
-    if (way < 2) ++plan[2 + way].use_count;
+    if (variant < 2) ++plan[2 + variant].use_count;
     // The shape is unknown, or the tensor is a variable.
-    if (way == 2) plan[2].fixed = true;
-    if (way == 3) plan[1].fixed = true;
+    if (variant == 2) plan[2].fixed = true;
+    if (variant == 3) plan[1].fixed = true;
     // Computed once.
-    if (way == 4) plan[2].computed_once = true;
+    if (variant == 4) plan[2].computed_once = true;
     // The elements are not at regular strides.
-    if (way == 5) plan.Shape({3}, {2, 3, 14, 2});
-    EXPECT_THAT(plan.Nodes(), IsEmpty()) << way;
+    if (variant == 5) plan.Shape({3}, {2, 3, 14, 2});
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << variant;
   }
 }
 
 // A TRANSPOSE of another type, or claimed by a delegate.
-TEST(RowStepPlan, transposes_without_an_offer_stay) {
+TEST(RowGroups, transposes_without_an_offer_run) {
   Plan plan(4, {3});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2}, {2, 10, 9}).Shape({3}, {2, 9, 9});
   plan.Node({0}, 2, nullptr).Node({1, 2}, 3, &kStridedProduct);
@@ -318,7 +318,7 @@ Plan Pair(const FusionOffer* back) {
   return plan;
 }
 
-TEST(RowStepPlan, transposes_that_undo_each_other_move_nothing) {
+TEST(RowGroups, transposes_that_undo_each_other_move_nothing) {
   const std::vector<FusionGroup> groups = Pair(&kSwap).Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 3);
@@ -334,7 +334,7 @@ TEST(RowStepPlan, transposes_that_undo_each_other_move_nothing) {
   EXPECT_EQ(rows.ops[1].out_columns, 10);
 }
 
-TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
+TEST(RowGroups, transposes_that_do_not_undo_each_other_run) {
   const std::vector<FusionGroup> groups = Pair(&kRotate).Find();
   ASSERT_THAT(groups, SizeIs(1));
   // The first one gathers rows.
@@ -346,7 +346,7 @@ TEST(RowStepPlan, transposes_that_do_not_undo_each_other_run) {
   EXPECT_THAT(StepsOf(rows.ops[0].strided[0].shape), ElementsAre(90, 1, 10));
 }
 
-TEST(RowStepPlan, what_is_read_in_between_is_made) {
+TEST(RowGroups, values_read_in_between_are_stored) {
   for (int value : {2, 3}) {
     Plan plan = Pair(&kSwap);
     ++plan[value].use_count;
@@ -356,25 +356,25 @@ TEST(RowStepPlan, what_is_read_in_between_is_made) {
 
 // For a broadcast tensor, and for row-wise operations, the elements must be in their original
 // order.
-TEST(RowStepPlan, only_elements_may_be_out_of_place) {
-  for (int way = 0; way < 4; ++way) {
+TEST(RowGroups, only_elementwise_nodes_may_be_permuted) {
+  for (int variant = 0; variant < 4; ++variant) {
     Plan plan(6, {4});
     plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9}).Shape({4}, {2, 9, 10});
-    plan.Shape({5}, way == 1 ? std::vector<int>{9} : std::vector<int>{1});
+    plan.Shape({5}, variant == 1 ? std::vector<int>{9} : std::vector<int>{1});
     plan.Node({0}, 1, &kMap).Node({1}, 2, &kSwap);
-    if (way < 2) plan.Node({2, 5}, 3, &kMap);
-    if (way == 2) plan.Node({2}, 3, &kSoftmax);
-    if (way == 3) plan.Node({5, 2}, 3, &kShift);
+    if (variant < 2) plan.Node({2, 5}, 3, &kMap);
+    if (variant == 2) plan.Node({2}, 3, &kSoftmax);
+    if (variant == 3) plan.Node({5, 2}, 3, &kShift);
     plan.Node({3}, 4, &kSwap);
     const bool undoes = std::ranges::any_of(plan.Find(), [](const FusionGroup& group) {
       return group.nodes == std::vector<int>{0, 1, 2, 3};
     });
-    EXPECT_EQ(undoes, way == 0) << way;
+    EXPECT_EQ(undoes, variant == 0) << variant;
   }
 }
 
 // x[half] * f(x[other half]) of channels that a TRANSPOSE has moved to the front.
-TEST(RowStepPlan, parts_are_columns_of_rows) {
+TEST(RowGroups, parts_are_columns_of_rows) {
   FusionOffer halves[2];
   for (int half : {0, 1}) {
     halves[half] = OfferOf(RowKind::kColumnSlice, 1);
@@ -398,7 +398,7 @@ TEST(RowStepPlan, parts_are_columns_of_rows) {
 }
 
 // Two of five columns, twice in each row.
-TEST(RowStepPlan, parts_of_less_than_a_row_are_made) {
+TEST(RowGroups, slices_within_a_row_are_stored) {
   FusionOffer part = OfferOf(RowKind::kColumnSlice, 1);
   part.by_rows.part_axis = 2;
   Plan plan(5, {4});
@@ -407,7 +407,7 @@ TEST(RowStepPlan, parts_of_less_than_a_row_are_made) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-TEST(RowStepPlan, a_transpose_gathers_rows_for_a_mean) {
+TEST(RowGroups, a_transpose_gathers_rows_for_a_mean) {
   Plan plan(5, {4});
   plan.Shape({0}, {9, 2, 10}).Shape({1}, {2, 9, 10}).Shape({2}, {18, 10}).Shape({3}, {18});
   plan.Shape({4}, {18, 10});
@@ -423,19 +423,19 @@ TEST(RowStepPlan, a_transpose_gathers_rows_for_a_mean) {
   EXPECT_EQ(gather.out_columns, 10);
 }
 
-TEST(RowStepPlan, a_product_stores_rows_where_a_transpose_would_put_them) {
-  for (int way = 0; way < 4; ++way) {
+TEST(RowGroups, a_product_stores_rows_in_transposed_order) {
+  for (int variant = 0; variant < 4; ++variant) {
     Plan plan(5, {4});
     plan.Shape({0, 1, 2}, {6, 9, 9}).Shape({3}, {2, 3, 9, 9}).Shape({4}, {9, 2, 3, 9});
     FusionOffer move = TransposeOf({2, 0, 1, 3});
-    if (way == 1) ++plan[3].use_count;
+    if (variant == 1) ++plan[3].use_count;
     // The columns are separated.
-    if (way == 2) move = TransposeOf({3, 0, 1, 2});
-    plan.Node({0, 1}, 2, way == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
+    if (variant == 2) move = TransposeOf({3, 0, 1, 2});
+    plan.Node({0, 1}, 2, variant == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
     plan.Node({3}, 4, &move);
     const std::vector<FusionGroup> groups = plan.Find();
-    if (way > 0) {
-      EXPECT_THAT(groups, IsEmpty()) << way;
+    if (variant > 0) {
+      EXPECT_THAT(groups, IsEmpty()) << variant;
       continue;
     }
     ASSERT_THAT(groups, SizeIs(1));
@@ -457,7 +457,7 @@ Plan Gated() {
   return plan;
 }
 
-TEST(RowStepPlan, a_gate_is_computed_beside_what_it_gates) {
+TEST(RowGroups, a_gate_is_computed_with_the_gated_value) {
   const std::vector<FusionGroup> groups = Gated().Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 4);
@@ -471,20 +471,20 @@ TEST(RowStepPlan, a_gate_is_computed_beside_what_it_gates) {
   EXPECT_NE(rows.ops[1].out, rows.ops[2].out);
 }
 
-TEST(RowStepPlan, a_gate_that_others_read_is_computed_for_all) {
+TEST(RowGroups, a_gate_with_other_consumers_is_stored) {
   Plan plan = Gated();
   ++plan[6].use_count;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-TEST(RowStepPlan, a_gate_of_other_rows_is_no_part) {
+TEST(RowGroups, a_gate_of_other_rows_stays_outside) {
   Plan plan = Gated();
   plan[6].channels = 10;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
 // One row of 10 000 bytes fits, two do not.
-TEST(RowStepPlan, a_gate_too_wide_for_the_cache_is_computed_by_itself) {
+TEST(RowGroups, a_gate_that_exceeds_the_cache_runs_alone) {
   Plan plan = Gated();
   for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].elements = 6 * 2500;
   for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].channels = 2500;
@@ -492,7 +492,7 @@ TEST(RowStepPlan, a_gate_too_wide_for_the_cache_is_computed_by_itself) {
 }
 
 // The gate may be the last product: it is the head then.
-TEST(RowStepPlan, a_gate_can_be_the_head) {
+TEST(RowGroups, a_gate_can_be_the_head) {
   Plan plan(8, {7});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
   plan.Node({3, 6}, 7, &kSum);
@@ -504,7 +504,7 @@ TEST(RowStepPlan, a_gate_can_be_the_head) {
 
 // A tensor that is computed after the gate is available to a later product, but not if the gate is
 // the head.
-TEST(RowStepPlan, a_head_beside_the_step_needs_what_nodes_before_it_read) {
+TEST(RowGroups, a_head_outside_the_chain_needs_the_inputs_of_preceding_nodes) {
   for (const bool later : {false, true}) {
     Plan plan(13, {later ? 12 : 9});
     plan.Node({0, 1}, 2, &kProduct).Node({3, 4}, 5, &kProduct).Node({6}, 7, nullptr);
@@ -523,13 +523,13 @@ Plan Gelu() {
   for (int number : {20, 21, 22, 23}) plan[number] = {.elements = 1, .channels = 1};
   plan.Node({0, 1}, 2, &kProduct);
   plan.Node({2, 2}, 3, &kPair).Node({3, 2}, 4, &kPair).Node({20, 4}, 5, &kPair);
-  plan.Node({2, 5}, 6, &kPair).Node({6, 21}, 7, &kPair).Node({7}, 8, &kCurve);
+  plan.Node({2, 5}, 6, &kPair).Node({6, 21}, 7, &kPair).Node({7}, 8, &kActivation);
   plan.Node({8, 22}, 9, &kPair).Node({9, 23}, 10, &kPair).Node({2, 10}, 11, &kPair);
   plan.Node({11, 13}, 12, &kProduct);
   return plan;
 }
 
-TEST(RowStepPlan, elements_pass_from_node_to_node_in_a_chain) {
+TEST(RowGroups, elements_pass_from_node_to_node_in_a_chain) {
   const Plan plan = Gelu();
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
@@ -560,37 +560,37 @@ std::vector<size_t> ChainsOf(const Plan& plan) {
   return lengths;
 }
 
-TEST(RowStepPlan, tensor_0_may_be_the_scalar_of_a_chain) {
+TEST(RowGroups, tensor_0_may_be_the_scalar_of_a_chain) {
   Plan plan(7, {6});
   plan[0] = {.elements = 1, .channels = 1};
-  plan.Node({1, 2}, 3, &kProduct).Node({3, 0}, 4, &kPair).Node({4}, 5, &kCurve);
+  plan.Node({1, 2}, 3, &kProduct).Node({3, 0}, 4, &kPair).Node({4}, 5, &kActivation);
   plan.Node({5, 2}, 6, &kProduct);
   EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 2, 0));
 }
 
-TEST(RowStepPlan, chains_end_where_a_value_is_read_twice) {
+TEST(RowGroups, chains_end_where_a_value_is_read_twice) {
   Plan plan(6, {5});
-  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3}, 4, &kCurve);
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kActivation).Node({3}, 4, &kActivation);
   plan.Node({3, 4}, 5, &kPair);
   // from tensor 3: the first of the second chain
   EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 2));
 }
 
-TEST(RowStepPlan, chains_end_where_rows_of_others_are_read) {
+TEST(RowGroups, chains_end_where_rows_of_others_are_read) {
   Plan plan(8, {7});
-  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kCurve).Node({3, 4}, 5, &kPair);
-  plan.Node({5}, 6, &kCurve).Node({6}, 7, &kCurve);
+  plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kActivation).Node({3, 4}, 5, &kPair);
+  plan.Node({5}, 6, &kActivation).Node({6}, 7, &kActivation);
   EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 0, 2));
 }
 
-TEST(RowStepPlan, chains_have_an_end) {
+TEST(RowGroups, the_length_of_a_chain_is_limited) {
   Plan plan(40, {33});
   plan.Node({0, 1}, 2, &kProduct);
-  for (int tensor = 2; tensor < 33; ++tensor) plan.Node({tensor}, tensor + 1, &kCurve);
+  for (int tensor = 2; tensor < 33; ++tensor) plan.Node({tensor}, tensor + 1, &kActivation);
   EXPECT_THAT(ChainsOf(plan), ElementsAre(0, kMaxChainedOps, 15));
 }
 
-TEST(RowStepPlan, nodes_of_other_steps_are_taken) {
+TEST(RowGroups, nodes_of_other_groups_are_not_fused_again) {
   FusionGroup other;
   other.head = 1;
   other.nodes = {1, 2};
@@ -599,4 +599,4 @@ TEST(RowStepPlan, nodes_of_other_steps_are_taken) {
 }
 
 }  // namespace
-}  // namespace deputy::row_steps_test
+}  // namespace deputy::row_groups_test

@@ -285,7 +285,7 @@ TEST(Views, graphs_have_the_bits_of_copies) {
 }
 
 // A TRANSPOSE that exchanges dimensions of size one only, or other dimensions, too.
-TEST(Views, a_transpose_that_moves_nothing_is_read_where_it_is) {
+TEST(Views, a_transpose_that_moves_nothing_is_a_view) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt32}) {
     for (const bool moves : {false, true}) {
       ModelBuilder m;
@@ -315,7 +315,7 @@ TEST(Views, a_transpose_that_moves_nothing_is_read_where_it_is) {
   }
 }
 
-TEST(Views, clients_may_bring_memory) {
+TEST(Views, clients_may_provide_memory) {
   int moved = 0;
   for (uint32_t seed = 0; seed < 100; ++seed) {
     const std::vector<uint8_t> model = GraphWriter(seed).Write(4 + static_cast<int>(seed % 24));
@@ -331,7 +331,7 @@ TEST(Views, clients_may_bring_memory) {
 
 // The first part of a SPLIT is in the client's memory when the arena is planned: the second one
 // must not use its position in the whole.
-TEST(Views, a_part_of_the_clients_leaves_the_whole_alone) {
+TEST(Views, a_part_in_client_memory_keeps_the_whole_intact) {
   ModelBuilder m;
   const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {}, {0});
   const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };
@@ -378,7 +378,7 @@ TfLiteStatus MakeRows(TfLiteContext* context, TfLiteNode* node) {
 
 // Upstream lets it change the shape of an arena tensor; in Deputy the inference fails, and the next
 // one prepares the following nodes again: parts get new positions.
-TEST(Views, parts_of_other_sizes_get_other_places) {
+TEST(Views, resized_parts_get_new_offsets) {
   ModelBuilder m;
   const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };
   const int x = tensor(1), made = tensor(1), a = tensor(1), b = tensor(1), whole = tensor(2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds graphs of the compiler for tests.
-#ifndef DEPUTY_TESTS_COMPILER_COMPILER_GRAPH_MAKER_H_
-#define DEPUTY_TESTS_COMPILER_COMPILER_GRAPH_MAKER_H_
+#ifndef DEPUTY_TESTS_COMPILER_GRAPH_BUILDER_H_
+#define DEPUTY_TESTS_COMPILER_GRAPH_BUILDER_H_
 
 #include <initializer_list>
 #include <random>
@@ -131,4 +131,4 @@ inline std::vector<std::vector<std::byte>> Computed(const Graph& graph, unsigned
 
 }  // namespace deputy::compiler
 
-#endif  // DEPUTY_TESTS_COMPILER_COMPILER_GRAPH_MAKER_H_
+#endif  // DEPUTY_TESTS_COMPILER_GRAPH_BUILDER_H_

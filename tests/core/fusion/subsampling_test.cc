@@ -60,7 +60,7 @@ class Plan {
   std::vector<const FusionOffer*> offers_;
 };
 
-TEST(Subsample, the_layer_before_a_stride_leaves_out_what_it_passes_over) {
+TEST(Subsample, the_layer_before_a_stride_skips_unread_pixels) {
   Plan plan(3);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
   const std::vector<FusionGroup> groups = plan.Find();
@@ -73,7 +73,7 @@ TEST(Subsample, the_layer_before_a_stride_leaves_out_what_it_passes_over) {
   EXPECT_FALSE(groups[1].run.output_stride.any());
 }
 
-TEST(Subsample, a_pointwise_layer_hands_it_on) {
+TEST(Subsample, a_pointwise_layer_propagates_the_stride) {
   Plan plan(6);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1).Node({2}, 3, &k1x1Stride3);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 3, 3, 1, 1, 1));
@@ -84,7 +84,7 @@ TEST(Subsample, a_pointwise_layer_hands_it_on) {
 }
 
 // Models are not trusted: two strides of 2^16 overflow an int.
-TEST(Subsample, strides_beyond_all_images_are_left_alone) {
+TEST(Subsample, strides_larger_than_the_image_are_ignored) {
   const FusionOffer huge = {.role = FusionRole::kHead,
                             .subsamples = true,
                             .pointwise = true,
@@ -103,7 +103,7 @@ TEST(Subsample, strides_beyond_all_images_are_left_alone) {
 }
 
 // A pointwise layer can only be subsampled if its input is.
-TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
+TEST(Subsample, a_pointwise_layer_needs_a_subsampling_producer) {
   Plan of_input(3);
   of_input.Node({0}, 1, &k1x1).Node({1}, 2, &k1x1Stride2);
   EXPECT_THAT(of_input.Strides(), ElementsAre(1, 1, 1));
@@ -112,7 +112,7 @@ TEST(Subsample, a_pointwise_layer_needs_the_same_of_its_input) {
   EXPECT_THAT(of_other.Strides(), ElementsAre(1, 1, 1, 1));
 }
 
-TEST(Subsample, all_readers_have_to_agree) {
+TEST(Subsample, all_consumers_must_agree) {
   Plan same(4);
   same.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k1x1Stride2);
   EXPECT_THAT(same.Strides(), ElementsAre(1, 2, 1, 1));
@@ -134,7 +134,7 @@ TEST(Subsample, all_readers_have_to_agree) {
 }
 
 // In the block before a stage of ResNet-50 only the addend is computed completely.
-TEST(Subsample, a_sum_is_left_out_with_its_layer) {
+TEST(Subsample, a_sum_is_subsampled_with_its_layer) {
   Plan plan(8);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
@@ -145,7 +145,7 @@ TEST(Subsample, a_sum_is_left_out_with_its_layer) {
   EXPECT_THAT(plan.Strides()[4], 1);
 }
 
-TEST(ExpandPixels, they_move_to_their_places) {
+TEST(ExpandPixels, computed_pixels_move_to_their_positions) {
   // 3x4 pixels of two values, of which 2x2 are computed.
   std::vector<int16_t> image(2 * 3 * 4 * 2, -1);
   for (size_t i = 0; i < 16; ++i) image[i] = static_cast<int16_t>(i);

@@ -12,7 +12,7 @@
 #include "kernels/common/elementwise.h"
 #include "tests/kernels/vector/vector_tables.h"
 
-namespace deputy::vector_curves_test {
+namespace deputy::vector_activations_test {
 namespace {
 
 // Returns arguments from -104 to 104, dense around 0, and special values.
@@ -31,8 +31,8 @@ struct Closeness {
 
 // NaN is preserved, and results do not depend on the lane of a vector.
 template <typename Exact>
-void CheckCurve(const char* name, MapF32 loop, float parameter, const Closeness& close,
-                const Exact& exact) {
+void CheckActivation(const char* name, MapF32 loop, float parameter, const Closeness& close,
+                     const Exact& exact) {
   std::vector<float> in = Arguments(), out(in.size());
   loop(in.data(), static_cast<int64_t>(in.size()), parameter, out.data());
   for (size_t i = 0; i < in.size(); ++i) {
@@ -52,29 +52,31 @@ void CheckCurve(const char* name, MapF32 loop, float parameter, const Closeness&
   for (float value : nan) EXPECT_TRUE(std::isnan(value)) << name;
 }
 
-TEST(VectorCurves, activations_are_their_functions) {
+TEST(VectorActivations, activations_are_their_functions) {
   for (const CpuKernels* cpu : VectorTables()) {
     const VectorKernels& v = cpu->vector;
-    CheckCurve(cpu->name, v.relu_up_to, 6.0f, {0},
-               [](double x) { return std::clamp(x, 0.0, 6.0); });
-    CheckCurve(cpu->name, v.clamp, 1.0f, {0}, [](double x) { return std::clamp(x, -1.0, 1.0); });
+    CheckActivation(cpu->name, v.relu_up_to, 6.0f, {0},
+                    [](double x) { return std::clamp(x, 0.0, 6.0); });
+    CheckActivation(cpu->name, v.clamp, 1.0f, {0},
+                    [](double x) { return std::clamp(x, -1.0, 1.0); });
     // Results below e^-87 may be flushed to 0.
-    CheckCurve(cpu->name, v.logistic, 0.0f, {4e-7},
-               [](double x) { return 1 / (1 + std::exp(-x)); });
-    CheckCurve(cpu->name, v.tanh, 0.0f, {1e-6, 1e-7}, [](double x) { return std::tanh(x); });
-    CheckCurve(cpu->name, v.elu, 0.0f, {4e-7}, [](double x) { return x < 0 ? std::expm1(x) : x; });
+    CheckActivation(cpu->name, v.logistic, 0.0f, {4e-7},
+                    [](double x) { return 1 / (1 + std::exp(-x)); });
+    CheckActivation(cpu->name, v.tanh, 0.0f, {1e-6, 1e-7}, [](double x) { return std::tanh(x); });
+    CheckActivation(cpu->name, v.elu, 0.0f, {4e-7},
+                    [](double x) { return x < 0 ? std::expm1(x) : x; });
     // The argument of erfc is rounded to float, because erfc magnifies an error in its last bit.
-    CheckCurve(cpu->name, v.gelu, 0.0f, {1e-6}, [](float x) {
+    CheckActivation(cpu->name, v.gelu, 0.0f, {1e-6}, [](float x) {
       return 0.5 * static_cast<double>(x) * std::erfc(static_cast<double>(x * -0.707106781f));
     });
     // 1 + tanh cancels for negative arguments.
-    CheckCurve(cpu->name, v.gelu_by_tanh, 0.0f, {1e-6, 1e-6}, [](double x) {
+    CheckActivation(cpu->name, v.gelu_by_tanh, 0.0f, {1e-6, 1e-6}, [](double x) {
       return 0.5 * x * (1 + std::tanh(0.797884561 * (x + 0.044715 * x * x * x)));
     });
   }
 }
 
-TEST(VectorCurves, curves_stay_within_their_limits) {
+TEST(VectorActivations, results_stay_within_their_limits) {
   std::vector<float> ends = {INFINITY, -INFINITY, 8.7f, -8.7f, 1e30f, -1e30f, 8.55f, -8.55f};
   for (const CpuKernels* cpu : VectorTables()) {
     std::vector<float> out(ends.size());
@@ -88,7 +90,7 @@ TEST(VectorCurves, curves_stay_within_their_limits) {
   }
 }
 
-TEST(VectorCurves, curves_are_the_same_bits_on_all_sets) {
+TEST(VectorActivations, results_are_the_same_bits_on_all_instruction_sets) {
   const std::vector<float> in = Arguments();
   for (const MapF32 VectorKernels::*loop :
        {&VectorKernels::logistic, &VectorKernels::tanh, &VectorKernels::gelu_by_tanh}) {
@@ -102,7 +104,7 @@ TEST(VectorCurves, curves_are_the_same_bits_on_all_sets) {
   }
 }
 
-TEST(VectorCurves, prelu_multiplies_what_is_not_above) {
+TEST(VectorActivations, prelu_multiplies_what_is_not_above) {
   const std::vector<float> x = {-2, -0.5f, 0, 3, NAN, -1, 7, -INFINITY, 1};
   const std::vector<float> slopes = {3, 2, 5, 5, 5, 0, -1, 2, NAN};
   const std::vector<float> expected = {-6, -1, 0, 3, NAN, -0.0f, 7, -INFINITY, 1};
@@ -149,7 +151,7 @@ int16_t Interpolated(int x) {
   return static_cast<int16_t>(samples[index] + static_cast<int>(rise));
 }
 
-TEST(VectorCurves, int16_tables_interpolate) {
+TEST(VectorActivations, int16_tables_interpolate) {
   const std::vector<int32_t> entries = Entries();
   const std::vector<int16_t> in = AllShorts();
   for (const CpuKernels* cpu : VectorTables()) {
@@ -167,7 +169,7 @@ TEST(VectorCurves, int16_tables_interpolate) {
   }
 }
 
-TEST(VectorCurves, exponentials_look_up_rescaled_distances) {
+TEST(VectorActivations, exponentials_look_up_rescaled_distances) {
   const std::vector<int32_t> entries = Entries();
   const std::vector<int16_t> all = AllShorts();
   for (const CpuKernels* cpu : VectorTables()) {
@@ -195,7 +197,7 @@ TEST(VectorCurves, exponentials_look_up_rescaled_distances) {
 }
 
 // Linear interpolation between the values of a square root, in 64 bits.
-TEST(VectorCurves, int16_curves_are_lines_between_their_points) {
+TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
   int64_t points[256];
   for (int i = 0; i < 256; ++i) points[i] = std::llround(32768 + 2047 * std::sqrt(i));
   int32_t entries[255];
@@ -236,7 +238,7 @@ TEST(VectorCurves, int16_curves_are_lines_between_their_points) {
   }
 }
 
-TEST(VectorCurves, shorts_are_scaled_and_clamped) {
+TEST(VectorActivations, shorts_are_scaled_and_clamped) {
   for (const CpuKernels* cpu : VectorTables()) {
     for (int factor : {32767, 16384, 1, -5}) {
       for (int shift : {1, 14, 15, 31}) {
@@ -253,4 +255,4 @@ TEST(VectorCurves, shorts_are_scaled_and_clamped) {
 }
 
 }  // namespace
-}  // namespace deputy::vector_curves_test
+}  // namespace deputy::vector_activations_test

@@ -78,7 +78,7 @@ Plan Block() {
   return plan.Node({4, 0}, 5, &kSum);
 }
 
-TEST(JoinStrips, a_block_is_one_step) {
+TEST(JoinStrips, a_block_is_one_group) {
   const Plan plan = Block();
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
@@ -103,7 +103,7 @@ TEST(JoinStrips, a_block_is_one_step) {
   }
 }
 
-TEST(JoinStrips, the_cache_decides) {
+TEST(JoinStrips, strips_must_fit_into_the_cache) {
   // The first tensor has 400 bytes, and strips of one row take 30 to 50.
   EXPECT_THAT(Block().Layers(400), ElementsAre(ElementsAre(0, 2, 3)));
   EXPECT_THAT(Block().Layers(401), IsEmpty());
@@ -120,7 +120,7 @@ TEST(JoinStrips, the_cache_decides) {
   EXPECT_THAT(plan.Layers(101), ElementsAre(ElementsAre(0, 1)));
 }
 
-TEST(JoinStrips, what_others_read_is_written) {
+TEST(JoinStrips, values_with_other_consumers_are_stored) {
   Plan plan = Block();
   ++plan[3].use_count;
   EXPECT_THAT(plan.Layers(), ElementsAre(ElementsAre(0, 2)));
@@ -128,7 +128,7 @@ TEST(JoinStrips, what_others_read_is_written) {
   EXPECT_THAT(plan.Layers(), IsEmpty());
 }
 
-TEST(JoinStrips, fixed_tensors_and_other_layers_are_left_alone) {
+TEST(JoinStrips, fixed_tensors_and_other_layers_are_not_joined) {
   Plan fixed = Block();
   fixed[2].fixed = true;
   EXPECT_THAT(fixed.Layers(), ElementsAre(ElementsAre(2, 3)));
@@ -146,7 +146,7 @@ TEST(JoinStrips, fixed_tensors_and_other_layers_are_left_alone) {
   EXPECT_THAT(between.Layers(), IsEmpty());
 }
 
-TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
+TEST(JoinStrips, a_layer_with_a_late_operand_is_not_joined) {
   // The addend is computed between the layers; if it is computed before them, it is available.
   Plan late(6);
   late.Node({0}, 1, &k1x1).Node({0}, 2, nullptr).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
@@ -162,14 +162,14 @@ TEST(JoinStrips, what_comes_too_late_keeps_a_layer_out) {
   EXPECT_THAT(lasting.Layers(), ElementsAre(ElementsAre(0, 2)));
 }
 
-TEST(JoinStrips, a_step_that_waits_is_none_of_them) {
+TEST(JoinStrips, a_delayed_group_is_not_joined) {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   plan.Node({4}, 5, &k1x1);
   EXPECT_THAT(plan.Layers(), IsEmpty());
 }
 
-TEST(JoinStrips, a_layer_reads_around_the_pad_before_it) {
+TEST(JoinStrips, a_layer_absorbs_the_preceding_pad) {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kPad).Node({2}, 3, &kPadded);
   const std::vector<FusionGroup> groups = plan.Find();
@@ -181,7 +181,7 @@ TEST(JoinStrips, a_layer_reads_around_the_pad_before_it) {
   EXPECT_EQ(groups[0].run.input, -1);
 }
 
-TEST(JoinStrips, layers_that_leave_out_pixels_stay_alone) {
+TEST(JoinStrips, subsampled_layers_are_not_joined) {
   const Plan plan = Block();
   std::vector<FusionGroup> groups = FindFusionGroups(plan.nodes(), plan.tensors());
   ASSERT_THAT(groups, SizeIs(2));
@@ -193,7 +193,7 @@ TEST(JoinStrips, layers_that_leave_out_pixels_stay_alone) {
   EXPECT_THAT(groups[1].run.layers, SizeIs(2));
 }
 
-TEST(JoinStrips, a_chain_has_an_end) {
+TEST(JoinStrips, the_length_of_a_chain_is_limited) {
   Plan plan(14);
   for (int n = 0; n < 13; ++n) plan.Node({n}, n + 1, &k1x1);
   EXPECT_THAT(plan.Layers(), ElementsAre(SizeIs(8), SizeIs(5)));

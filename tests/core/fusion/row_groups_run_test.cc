@@ -21,7 +21,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
-namespace deputy::row_steps_run_test {
+namespace deputy::row_groups_run_test {
 namespace {
 
 using Shape = std::vector<int32_t>;
@@ -39,7 +39,7 @@ class Plan {
   const bool before_;
 };
 
-class RowSteps : public testing::Test {
+class RowFusedGraphs : public testing::Test {
  private:
   const Plan plan_{true};
 };
@@ -470,9 +470,9 @@ struct Meanwhile {
   std::set<int> claims = {};  // a delegate claims these nodes
 };
 
-Found RunGraph(const std::vector<uint8_t>& model, bool in_steps, int threads = 1,
+Found RunGraph(const std::vector<uint8_t>& model, bool fused, int threads = 1,
                const std::vector<int>& moves = {}, const Meanwhile& meanwhile = {}) {
-  const Plan plan(in_steps);
+  const Plan plan(fused);
   Scripted delegate(meanwhile.claims);
   struct alignas(64) Line {
     float values[16];
@@ -512,7 +512,7 @@ uint32_t GraphCount() {
   return number == nullptr ? 150 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
 }
 
-TEST_F(RowSteps, graphs_have_the_bits_of_single_nodes) {
+TEST_F(RowFusedGraphs, graphs_have_the_bits_of_single_nodes) {
   for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
@@ -538,7 +538,7 @@ TEST_F(RowSteps, graphs_have_the_bits_of_single_nodes) {
   }
 }
 
-TEST_F(RowSteps, clients_and_delegates_may_come_later) {
+TEST_F(RowFusedGraphs, clients_and_delegates_may_come_later) {
   int moved = 0, computed = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     GraphWriter writer(seed);
@@ -650,7 +650,7 @@ void ExpectNear(const std::vector<float>& found, const std::vector<double>& expe
   for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-5) << i;
 }
 
-TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
+TEST_F(RowFusedGraphs, attention_is_one_group_headed_by_its_last_product) {
   TestInterpreter t(MakeAttention().model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
@@ -667,7 +667,7 @@ TEST_F(RowSteps, attention_is_one_step_headed_by_its_last_product) {
 
 // A group's internal tensors are planned after all others, although they are the largest: tensors
 // that are written stay close together.
-TEST_F(RowSteps, what_a_step_passes_on_lies_last) {
+TEST_F(RowFusedGraphs, the_result_of_a_group_is_in_the_last_slot) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -682,7 +682,7 @@ TEST_F(RowSteps, what_a_step_passes_on_lies_last) {
   for (int tensor : {a.scores, a.masked, a.shares}) EXPECT_GT(place(tensor), last) << tensor;
 }
 
-TEST_F(RowSteps, an_output_in_the_middle_is_made) {
+TEST_F(RowFusedGraphs, an_output_in_the_middle_is_stored) {
   TestInterpreter t(MakeAttention(true).model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(RunOf(t.get(), 3).group_head, 0);
@@ -695,7 +695,7 @@ TEST_F(RowSteps, an_output_in_the_middle_is_made) {
 }
 
 // The client may read a tensor in its memory, so it must be written.
-TEST_F(RowSteps, what_clients_hold_is_made) {
+TEST_F(RowFusedGraphs, tensors_in_client_memory_are_stored) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
   alignas(64) static float memory[kBatches * kHeads * kRows * kKeys];
@@ -712,7 +712,7 @@ TEST_F(RowSteps, what_clients_hold_is_made) {
 }
 
 // Tensors may also move to the client's memory after the allocation.
-TEST_F(RowSteps, what_clients_hold_later_is_made) {
+TEST_F(RowFusedGraphs, tensors_that_clients_provide_later_are_stored) {
   ModelBuilder m;
   const Shape shape = {kRows, kKeys};
   const int q = m.AddTensor(kTfLiteFloat32, {kRows, kDepth});
@@ -741,7 +741,7 @@ TEST_F(RowSteps, what_clients_hold_later_is_made) {
 
 // The client has placed V, which a node between those of the group computes, in the memory of K:
 // the nodes must run one by one, so that the product of K is complete by then.
-TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
+TEST_F(RowFusedGraphs, memory_of_the_clients_is_checked_for_aliases) {
   const Attention a = MakeAttention();
   TestInterpreter plain(a.model), t(a.model);
   const int k = TfLiteInterpreterInputTensorIndices(t.get())[1];
@@ -764,7 +764,7 @@ TEST_F(RowSteps, memory_of_the_clients_is_looked_at) {
 
 // The input of a delayed product must not be overwritten by a layer in between, whose ADD would
 // reuse its memory.
-TEST_F(RowSteps, what_waits_keeps_what_it_reads) {
+TEST_F(RowFusedGraphs, the_inputs_of_delayed_nodes_stay_allocated) {
   ModelBuilder m;
   const Shape shape = {1, 5, 24, 8}, scores = {1, 5, 24, 10};
   const int x = m.AddTensor(kTfLiteFloat32, shape), k = m.AddTensor(kTfLiteFloat32, {1, 5, 8, 10});
@@ -824,7 +824,7 @@ std::vector<uint8_t> HeadsModel(bool also_output) {
   return m.Finish();
 }
 
-TEST_F(RowSteps, heads_are_not_moved) {
+TEST_F(RowFusedGraphs, heads_are_not_moved) {
   TestInterpreter t(HeadsModel(false));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
@@ -841,7 +841,7 @@ TEST_F(RowSteps, heads_are_not_moved) {
 }
 
 // GELU as converters write it, times a gate: one group, with the values of the formula.
-TEST_F(RowSteps, a_gated_layer_is_one_step) {
+TEST_F(RowFusedGraphs, a_gated_layer_is_one_group) {
   constexpr int kManyRows = 101;  // sufficient for two threads
   ModelBuilder m;
   const Shape shape = {kManyRows, kKeys};
@@ -913,7 +913,7 @@ TEST_F(RowSteps, a_gated_layer_is_one_step) {
 
 // While a profiler for single nodes is installed, each node runs separately and writes its output;
 // without it, none does.
-TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
+TEST_F(RowFusedGraphs, a_profiler_that_comes_and_goes_sees_each_node) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
   const auto begin = +[](TfLiteTelemetryProfilerStruct*, const char*, int64_t node, int64_t) {
@@ -935,7 +935,7 @@ TEST_F(RowSteps, a_profiler_that_comes_and_goes_sees_each_node) {
   }
 }
 
-TEST_F(RowSteps, another_shape_makes_other_steps) {
+TEST_F(RowFusedGraphs, another_shape_changes_the_groups) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
   for (int rows : {kRows, 1, 200}) {
@@ -948,7 +948,7 @@ TEST_F(RowSteps, another_shape_makes_other_steps) {
   }
 }
 
-TEST_F(RowSteps, reference_arithmetic_knows_none) {
+TEST_F(RowFusedGraphs, reference_arithmetic_disables_fusion) {
   TestInterpreter exact(MakeAttention().model, [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
   });
@@ -957,4 +957,4 @@ TEST_F(RowSteps, reference_arithmetic_knows_none) {
 }
 
 }  // namespace
-}  // namespace deputy::row_steps_run_test
+}  // namespace deputy::row_groups_run_test

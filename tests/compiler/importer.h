@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The compiler's import of a whole model, as a delegate would do it.
-#ifndef DEPUTY_TESTS_COMPILER_COMPILER_IMPORTER_H_
-#define DEPUTY_TESTS_COMPILER_COMPILER_IMPORTER_H_
+#ifndef DEPUTY_TESTS_COMPILER_IMPORTER_H_
+#define DEPUTY_TESTS_COMPILER_IMPORTER_H_
 
 #include <gtest/gtest.h>
 
@@ -65,4 +65,4 @@ struct Importer {
 
 }  // namespace deputy::compiler
 
-#endif  // DEPUTY_TESTS_COMPILER_COMPILER_IMPORTER_H_
+#endif  // DEPUTY_TESTS_COMPILER_IMPORTER_H_

@@ -15,10 +15,10 @@
 
 #include "compiler/lifetimes.h"
 #include "gpu_cl/emit/make_plan.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 
-namespace deputy::gpu_cl::gpu_ways_test {
+namespace deputy::gpu_cl::gpu_fallback_kernels_test {
 namespace {
 
 using compiler::Graph;
@@ -48,7 +48,7 @@ constexpr const char* kRows = "filter0 =";  // a word that occurs only in rows o
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-TEST(WaysPlanTest, refused_kernel_gives_way_to_the_next_one) {
+TEST(FallbackKernelsPlanTest, refused_kernel_is_replaced_by_the_next_one) {
   const Graph graph = TwoSteps();
   const auto storage = compiler::FindLifetimes(graph).storage;
   PlanOptions options;
@@ -56,7 +56,7 @@ TEST(WaysPlanTest, refused_kernel_gives_way_to_the_next_one) {
   options.storage = Storage::kImage2d;
   options.images = {1 << 20, 8192, 8192, 2048, 2048, 2048, 2048};
   std::vector<Plan> plans;
-  for (int way = 0; way < 4; ++way) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
     plans.push_back(MakePlan(graph, storage, options));
     ASSERT_EQ(plans.back().steps.size(), 2u);
     ASSERT_EQ(plans.back().kernels.size(), 2u);
@@ -73,7 +73,7 @@ TEST(WaysPlanTest, refused_kernel_gives_way_to_the_next_one) {
 }
 
 // If tiles of groups with shared local memory are refused, each work item computes a tile.
-TEST(WaysPlanTest, refused_group_tiles_give_way_to_tiles_of_items) {
+TEST(FallbackKernelsPlanTest, refused_group_tiles_are_replaced_by_tiles_of_items) {
   const Graph graph = TwoSteps();
   const auto storage = compiler::FindLifetimes(graph).storage;
   PlanOptions options;
@@ -104,7 +104,7 @@ cl_program CL_API_CALL CreateProgramThatStumbles(cl_context context, cl_uint, co
   return create_program(context, 1, &stumbling, nullptr, code);
 }
 
-class GpuWaysTest : public SpiedDeviceTest {
+class GpuFallbackKernelsTest : public SpiedDeviceTest {
  protected:
   // Returns a table whose compiler refuses `word`.
   std::shared_ptr<const ClApi> Without(const char* word) {
@@ -132,7 +132,7 @@ class GpuWaysTest : public SpiedDeviceTest {
   }
 };
 
-TEST_F(GpuWaysTest, kernel_that_does_not_compile_is_replaced_and_not_tried_again) {
+TEST_F(GpuFallbackKernelsTest, kernel_that_does_not_compile_is_replaced_and_not_tried_again) {
   const Graph graph = TwoSteps();
   const std::vector<float> expected = Expected(graph);
   const auto context = ContextOf(Without(kTile));
@@ -151,7 +151,7 @@ TEST_F(GpuWaysTest, kernel_that_does_not_compile_is_replaced_and_not_tried_again
   EXPECT_LE(Calls("BuildProgram") - before, 1);
 }
 
-TEST_F(GpuWaysTest, images_that_do_not_compile_are_buffers) {
+TEST_F(GpuFallbackKernelsTest, images_that_do_not_compile_are_buffers) {
   const Graph graph = TwoSteps();
   const std::vector<float> expected = Expected(graph);
   const auto context = ContextOf(Without("read_imagef"));
@@ -165,7 +165,7 @@ TEST_F(GpuWaysTest, images_that_do_not_compile_are_buffers) {
 }
 
 // If the log names no kernel, all kernels are replaced.
-TEST_F(GpuWaysTest, failure_that_says_nothing_leads_to_plain_kernels) {
+TEST_F(GpuFallbackKernelsTest, unspecific_failure_selects_plain_kernels) {
   const Graph graph = TwoSteps();
   const std::vector<float> expected = Expected(graph);
   for (const cl_int code : {CL_BUILD_PROGRAM_FAILURE, CL_OUT_OF_RESOURCES, CL_INVALID_BINARY}) {
@@ -184,7 +184,7 @@ TEST_F(GpuWaysTest, failure_that_says_nothing_leads_to_plain_kernels) {
   }
 }
 
-TEST_F(GpuWaysTest, compiler_that_knows_nothing_is_given_up_soon) {
+TEST_F(GpuFallbackKernelsTest, attempts_with_a_failing_compiler_are_limited) {
   const auto context = ContextOf(Without("kernel void"));
   const int64_t before = Calls("BuildProgram");
   ClStatus status;
@@ -194,7 +194,7 @@ TEST_F(GpuWaysTest, compiler_that_knows_nothing_is_given_up_soon) {
   EXPECT_LE(Calls("BuildProgram") - before, 6);
 }
 
-TEST_F(GpuWaysTest, kernel_that_does_not_run_at_first_is_replaced) {
+TEST_F(GpuFallbackKernelsTest, kernel_that_does_not_run_at_first_is_replaced) {
   const Graph graph = TwoSteps();
   const std::vector<float> expected = Expected(graph);
   for (const cl_int code :
@@ -225,7 +225,7 @@ TEST_F(GpuWaysTest, kernel_that_does_not_run_at_first_is_replaced) {
   }
 }
 
-TEST_F(GpuWaysTest, device_that_is_lost_has_no_next_way) {
+TEST_F(GpuFallbackKernelsTest, lost_device_has_no_fallback) {
   ClStatus status;
   const auto context = NewContext();
   const auto executor = Executor::Create(context, TwoSteps(), Options(), &status);
@@ -238,7 +238,7 @@ TEST_F(GpuWaysTest, device_that_is_lost_has_no_next_way) {
 }
 
 // CLBlast's failure is handled by a fallback, too.
-TEST_F(GpuWaysTest, clblast_that_fails_is_replaced) {
+TEST_F(GpuFallbackKernelsTest, clblast_that_fails_is_replaced) {
   const ClblastApi failing = {[](int, int, int, size_t, size_t, size_t, float, cl_mem, size_t,
                                  size_t, cl_mem, size_t, size_t, float, cl_mem, size_t, size_t,
                                  cl_command_queue*, cl_event*) { return -2039; }};
@@ -259,7 +259,7 @@ TEST_F(GpuWaysTest, clblast_that_fails_is_replaced) {
 
 // ---- The delegate -------------------------------------------------------------------------------
 
-TEST_F(GpuWaysTest, delegate_computes_all_the_same) {
+TEST_F(GpuFallbackKernelsTest, delegate_computes_the_same_results) {
   TestInterpreter cpu(ImageModel());
   ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
   SetImage(&cpu);
@@ -281,4 +281,4 @@ TEST_F(GpuWaysTest, delegate_computes_all_the_same) {
 }
 
 }  // namespace
-}  // namespace deputy::gpu_cl::gpu_ways_test
+}  // namespace deputy::gpu_cl::gpu_fallback_kernels_test

@@ -25,7 +25,7 @@ std::vector<int> OwnersAfter(const std::vector<InPlaceNode>& nodes,
 const int kZero[] = {0}, kOne[] = {1}, kTwo[] = {2}, kThree[] = {3};
 const int kZeroAndOne[] = {0, 1};
 
-TEST(InPlacePass, an_output_takes_over_an_input_that_ends_there) {
+TEST(InPlacePass, an_output_reuses_an_input_at_its_last_use) {
   std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared}}, &tensors),
             (std::vector<int>{-1, 0}));
@@ -41,7 +41,7 @@ TEST(InPlacePass, a_chain_has_one_owner) {
   EXPECT_EQ(tensors[0].lifetime.last, 5);
 }
 
-TEST(InPlacePass, an_input_that_lives_on_keeps_its_memory) {
+TEST(InPlacePass, an_input_that_is_used_later_keeps_its_memory) {
   std::vector<Arena::Slot> tensors = {Of(0, 2), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared}}, &tensors),
             (std::vector<int>{-1, -1}));
@@ -49,7 +49,7 @@ TEST(InPlacePass, an_input_that_lives_on_keeps_its_memory) {
 
 // A view of an input that is used later; a node that modifies either of them must be the last to
 // read both.
-TEST(InPlacePass, unmodified_data_may_be_seen_by_two) {
+TEST(InPlacePass, unmodified_data_may_be_aliased) {
   constexpr uint64_t kView = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified;
   std::vector<Arena::Slot> tensors = {Of(0, 4), Of(1, 2), Of(2, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kView}, {2, kOne, kTwo, kTfLiteInplaceOpInput0Shared}},
@@ -61,14 +61,14 @@ TEST(InPlacePass, unmodified_data_may_be_seen_by_two) {
             (std::vector<int>{-1, 0, 0}));
 }
 
-TEST(InPlacePass, the_second_input_serves_where_the_first_cannot) {
+TEST(InPlacePass, the_second_input_is_reused_if_the_first_cannot_be) {
   constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
   std::vector<Arena::Slot> tensors = {Of(0, 5), Of(0, 1), Of(1, 3)};
   EXPECT_EQ(OwnersAfter({{1, kZeroAndOne, kTwo, kEither}}, &tensors),
             (std::vector<int>{-1, -1, 1}));
 }
 
-TEST(InPlacePass, nothing_is_shared_that_may_not_be) {
+TEST(InPlacePass, sharing_needs_permission) {
   const auto owner_of = [](Arena::Slot input, Arena::Slot output, uint64_t mask,
                            const std::vector<bool>& unshared = {false, false}) {
     std::vector<Arena::Slot> tensors = {input, output};
@@ -104,7 +104,7 @@ std::vector<size_t> OffsetsOf(const std::vector<Arena::Slot>& tensors) {
   return places;
 }
 
-TEST(InPlacePass, parts_are_made_where_their_whole_will_be) {
+TEST(InPlacePass, parts_are_computed_inside_their_whole) {
   std::vector<Arena::Slot> tensors = {Of(1, 5), Of(2, 5, 128), Of(5, 7, 192)};
   EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
             (std::vector<int>{2, 2, -1}));
@@ -116,7 +116,7 @@ TEST(InPlacePass, parts_are_made_where_their_whole_will_be) {
             (std::vector<int>{2, 2, -1}));
 }
 
-TEST(InPlacePass, what_lies_in_a_part_goes_with_it) {
+TEST(InPlacePass, aliases_of_a_part_move_with_it) {
   // 1 uses the memory of 0, both become a part of 2, and 2 a part of 3.
   std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 2), Of(2, 3), Of(3, 9, 128), Of(1, 3)};
   const int kTwoAndFour[] = {2, 4};
@@ -129,7 +129,7 @@ TEST(InPlacePass, what_lies_in_a_part_goes_with_it) {
   EXPECT_EQ(tensors[3].lifetime.first, 0);
 }
 
-TEST(InPlacePass, parts_are_read_where_their_whole_is) {
+TEST(InPlacePass, parts_are_read_inside_their_whole) {
   std::vector<Arena::Slot> tensors = {Of(1, 2, 192), Of(2, 3), Of(2, 6, 128)};
   const int kOneAndTwo[] = {1, 2};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOneAndTwo, 0, Views(kRead)}}, &tensors),
@@ -147,14 +147,14 @@ TEST(InPlacePass, parts_are_read_where_their_whole_is) {
 
 // A node that modifies a part must be the last to read the whole.
 // If a part has no arena memory, the offset of the next part is unknown.
-TEST(InPlacePass, parts_behind_one_that_is_no_tensor_of_the_arena_are_copied) {
+TEST(InPlacePass, parts_after_a_tensor_outside_the_arena_are_copied) {
   std::vector<Arena::Slot> tensors = {Of(1, 5, 128), {}, Of(2, 5)};
   const int kOneAndTwo[] = {1, 2};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOneAndTwo, 0, Views(kRead)}}, &tensors),
             (std::vector<int>{-1, -1, -1}));
 }
 
-TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
+TEST(InPlacePass, a_part_is_overwritten_after_the_last_use_of_the_whole) {
   constexpr uint64_t kMask = kTfLiteInplaceOpInput0Shared;
   const auto owner_of_changed = [&](int last_use_of_whole) {
     std::vector<Arena::Slot> tensors = {Of(1, last_use_of_whole, 128), Of(2, 3), Of(3, 5)};
@@ -165,7 +165,7 @@ TEST(InPlacePass, a_part_is_changed_when_all_are_done) {
 }
 
 // If two parts overlap, neither is overwritten while the other is still read.
-TEST(InPlacePass, parts_that_overlap_are_not_changed) {
+TEST(InPlacePass, overlapping_parts_are_not_overwritten) {
   constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
   const int kOneAndTwo[] = {1, 2};
   const auto owner_of_sum = [&](size_t first, size_t second, size_t bytes_of_second) {
@@ -185,7 +185,7 @@ TEST(InPlacePass, parts_that_overlap_are_not_changed) {
   EXPECT_EQ(owner_of_sum(0, 128, 64), 0);
 }
 
-TEST(InPlacePass, parts_that_cannot_lie_there_are_copied) {
+TEST(InPlacePass, unsuitable_parts_are_copied) {
   const auto owner_of = [](Arena::Slot part, Arena::Slot whole, size_t offset, int first_new = 0,
                            const std::vector<bool>& unshared = {false, false}) {
     std::vector<Arena::Slot> tensors = {part, whole};

@@ -358,7 +358,7 @@ constexpr size_t kBlockBytes = size_t{40} * 6 * 4 * sizeof(float);
 // Strips fit, the tensors do not.
 constexpr size_t kBlockCache = 1000;
 
-TEST(Strips, what_the_caller_reads_is_written) {
+TEST(Strips, graph_outputs_are_stored) {
   for (const bool also_output : {false, true}) {
     const BlockModel model = Block(also_output);
     int none = 0, joined = 0;
@@ -374,7 +374,7 @@ TEST(Strips, what_the_caller_reads_is_written) {
 }
 
 // Internal tensors are not written, and no other tensor uses their memory.
-TEST(Strips, what_lies_between_is_not_written) {
+TEST(Strips, intermediate_tensors_are_not_stored) {
   const BlockModel model = Block(false);
   const WithCache with(kBlockCache);
   TestInterpreter t(model.bytes);
@@ -390,7 +390,7 @@ TEST(Strips, what_lies_between_is_not_written) {
 
 // If a client has put the output into the input's memory, or has memory for an internal tensor,
 // nodes run one by one.
-TEST(Strips, memory_of_the_clients_is_looked_at) {
+TEST(Strips, memory_of_the_clients_is_checked_for_aliases) {
   const BlockModel model = Block(false);
   std::vector<std::string> expected;
   int none = 0;

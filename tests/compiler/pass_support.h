@@ -2,8 +2,8 @@
 //
 // Shared code for the tests of the compiler's passes: runs a pass on a graph, checks the resulting
 // graph for faults, and checks that it computes the same as before.
-#ifndef DEPUTY_TESTS_COMPILER_COMPILER_PASS_SUPPORT_H_
-#define DEPUTY_TESTS_COMPILER_COMPILER_PASS_SUPPORT_H_
+#ifndef DEPUTY_TESTS_COMPILER_PASS_SUPPORT_H_
+#define DEPUTY_TESTS_COMPILER_PASS_SUPPORT_H_
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "compiler/dump.h"
 #include "compiler/passes.h"
-#include "tests/compiler/compiler_graph_maker.h"
+#include "tests/compiler/graph_builder.h"
 
 namespace deputy::compiler {
 
@@ -90,4 +90,4 @@ inline ValueId Dequantize(GraphBuilder* m, ValueId a) {
 
 }  // namespace deputy::compiler
 
-#endif  // DEPUTY_TESTS_COMPILER_COMPILER_PASS_SUPPORT_H_
+#endif  // DEPUTY_TESTS_COMPILER_PASS_SUPPORT_H_

@@ -14,7 +14,7 @@
 
 #include "tests/kernels/vector/vector_tables.h"
 
-namespace deputy::vector_steps_test {
+namespace deputy::vector_arithmetic_test {
 namespace {
 
 // All numbers of a type of 8 or 16 bits.
@@ -54,7 +54,7 @@ void CheckFixed(const CpuKernels* cpu) {
   }
 }
 
-TEST(VectorSteps, steps_become_fixed_point) {
+TEST(VectorArithmetic, steps_become_fixed_point) {
   for (const CpuKernels* cpu : VectorTables()) {
     CheckFixed<int8_t>(cpu);
     CheckFixed<uint8_t>(cpu);
@@ -69,7 +69,7 @@ int64_t BentAt(int64_t x, const FixedPiecewise& bend) {
   return std::clamp<int64_t>(steps + bend.zero_out, bend.bounds.low, bend.bounds.high);
 }
 
-TEST(VectorSteps, int16_lines_bend_at_the_zero_point) {
+TEST(VectorArithmetic, int16_lines_bend_at_the_zero_point) {
   const FixedPiecewise bends[] = {
       {0, 0, kMultipliers[1], kMultipliers[1], 1, 1, {0, 20000}},
       {0, 0, kMultipliers[0], kMultipliers[4], 1, -1, {-32768, 32767}},
@@ -110,7 +110,7 @@ void CheckSlope(const CpuKernels* cpu, const FixedSlope& slope) {
   }
 }
 
-TEST(VectorSteps, slopes_multiply_what_is_below_the_zero_point) {
+TEST(VectorArithmetic, slopes_multiply_what_is_below_the_zero_point) {
   for (const CpuKernels* cpu : VectorTables()) {
     CheckSlope<int8_t, int8_t>(cpu, {-5, 3, 11, kMultipliers[1], kMultipliers[3], {-128, 127}});
     CheckSlope<uint8_t, uint8_t>(cpu, {128, 100, 90, kMultipliers[0], kMultipliers[3], {0, 255}});
@@ -128,7 +128,7 @@ std::vector<T> ManyIntegers() {
   return values;
 }
 
-TEST(VectorSteps, int32_quotients_are_cut_off) {
+TEST(VectorArithmetic, int32_quotients_are_truncated) {
   std::vector<int32_t> a, b;
   for (const int32_t x : ManyIntegers<int32_t>()) {
     for (const int32_t y : ManyIntegers<int32_t>()) {
@@ -165,7 +165,7 @@ void CheckFloor(const CpuKernels* cpu, BinaryLoop<T> loop, const Expected& expec
   }
 }
 
-TEST(VectorSteps, quotients_and_what_is_left_are_rounded_down) {
+TEST(VectorArithmetic, quotients_and_remainders_are_rounded_down) {
   const auto quotient = [](int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   };
@@ -187,7 +187,7 @@ TEST(VectorSteps, quotients_and_what_is_left_are_rounded_down) {
   }
 }
 
-TEST(VectorSteps, squares_of_differences_wrap_or_are_rescaled) {
+TEST(VectorArithmetic, squares_of_differences_wrap_or_are_rescaled) {
   const FixedSquare square = {kMultipliers[4], -100};
   for (const CpuKernels* cpu : VectorTables()) {
     for (const int32_t b : {-32640, -7, 0, 1, 30000}) {
@@ -211,7 +211,7 @@ TEST(VectorSteps, squares_of_differences_wrap_or_are_rescaled) {
 }
 
 // The result has the bits of one of the operands, for any operands.
-TEST(VectorSteps, extremes_of_float16_keep_their_bits) {
+TEST(VectorArithmetic, extremes_of_float16_keep_their_bits) {
   std::vector<Half> a, out(65536);
   for (const uint16_t bits : Everything<uint16_t>()) a.push_back(std::bit_cast<Half>(bits));
   for (const CpuKernels* cpu : VectorTables()) {
@@ -242,7 +242,7 @@ void CheckSigns(const CpuKernels* cpu, MapLoop<T> loop, const Expected& expected
   }
 }
 
-TEST(VectorSteps, integers_change_their_signs) {
+TEST(VectorArithmetic, integers_change_their_signs) {
   const auto opposite = [](int64_t x) { return ~static_cast<uint64_t>(x) + 1; };
   const auto absolute = [&](int64_t x) { return x < 0 ? opposite(x) : static_cast<uint64_t>(x); };
   for (const CpuKernels* cpu : VectorTables()) {
@@ -257,7 +257,7 @@ TEST(VectorSteps, integers_change_their_signs) {
   }
 }
 
-TEST(VectorSteps, floats_have_signs_too) {
+TEST(VectorArithmetic, floats_have_signs_too) {
   const std::vector<float> in = {0, -0.0f, 3, -2, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 1};
   const std::vector<float> expected = {0, 0, 1, -1, 1, -1, NAN, 1, -1, 1};
   for (const CpuKernels* cpu : VectorTables()) {
@@ -287,7 +287,7 @@ std::vector<float> RowOf(int depth) {
   return row;
 }
 
-TEST(VectorSteps, rows_of_float16_add_up_to_one) {
+TEST(VectorArithmetic, rows_of_float16_add_up_to_one) {
   for (const CpuKernels* cpu : VectorTables()) {
     for (const int depth : {1, 2, 15, 16, 17, 511, 512, 513, 1300}) {
       const std::vector<float> row = RowOf(depth);
@@ -304,7 +304,7 @@ TEST(VectorSteps, rows_of_float16_add_up_to_one) {
   }
 }
 
-TEST(VectorSteps, logarithms_of_rows_are_their_formula_and_the_same_on_all_sets) {
+TEST(VectorArithmetic, logarithms_of_rows_are_their_formula_and_the_same_on_all_sets) {
   for (const int depth : {1, 2, 15, 16, 17, 511, 512, 513, 1300}) {
     const std::vector<float> row = RowOf(depth);
     const std::vector<double> exact = Exponentials(row, 1.0);
@@ -324,4 +324,4 @@ TEST(VectorSteps, logarithms_of_rows_are_their_formula_and_the_same_on_all_sets)
 }
 
 }  // namespace
-}  // namespace deputy::vector_steps_test
+}  // namespace deputy::vector_arithmetic_test

@@ -20,7 +20,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
-namespace deputy::steps_run_test {
+namespace deputy::fusion_groups_run_test {
 namespace {
 
 using Shape = std::vector<int32_t>;
@@ -38,7 +38,7 @@ class InSteps {
   const bool was_on_;
 };
 
-class Steps : public testing::Test {
+class FusedGraphs : public testing::Test {
  private:
   const InSteps guard_{true};
 };
@@ -100,11 +100,11 @@ class GraphWriter {
     shape_ = shape;
     if (!is_int8()) return m_.AddTensor(kTfLiteFloat32, shape);
     const float scale = 0.01f * static_cast<float>(Pick(3, 9));
-    const int tensor = m_.AddTensor(kTfLiteInt8, shape, "", Steps(scale, Pick(-20, 20)));
+    const int tensor = m_.AddTensor(kTfLiteInt8, shape, "", Quantized(scale, Pick(-20, 20)));
     scales_[tensor] = scale;
     return tensor;
   }
-  static TensorExtras Steps(float scale, int zero_point) {
+  static TensorExtras Quantized(float scale, int zero_point) {
     TensorExtras extras;
     extras.scale = {scale};
     extras.zero_point = {zero_point};
@@ -122,13 +122,13 @@ class GraphWriter {
       return m_.AddConstant<float>(kTfLiteFloat32, shape, Numbers(shape, 1000, 1000.0f));
     }
     return m_.AddConstant<int8_t>(kTfLiteInt8, shape, Numbers<int8_t>(shape, 127, 1), "",
-                                  Steps(kWeightScale, 0));
+                                  Quantized(kWeightScale, 0));
   }
   // Adds the bias of a layer that reads `from`.
   int Bias(const Value& from, int channels) {
     if (!is_int8()) return Constant({channels});
     return m_.AddConstant<int32_t>(kTfLiteInt32, {channels}, Numbers<int32_t>({channels}, 9999, 1),
-                                   "", Steps(scales_[from.tensor] * kWeightScale, 0));
+                                   "", Quantized(scales_[from.tensor] * kWeightScale, 0));
   }
   schema::ActivationFunctionType Activation() {
     static constexpr schema::ActivationFunctionType kTypes[] = {
@@ -242,7 +242,7 @@ class GraphWriter {
     if (is_int8()) {
       // The padding is the zero point, so the output has the input's quantisation.
       shape_ = shape;
-      out = m_.AddTensor(kTfLiteInt8, shape, "", Steps(scales_[from.tensor], 0));
+      out = m_.AddTensor(kTfLiteInt8, shape, "", Quantized(scales_[from.tensor], 0));
       scales_[out] = scales_[from.tensor];
     } else {
       out = Tensor(shape);
@@ -422,7 +422,7 @@ int FollowersOf(const TfLiteInterpreter* interpreter) {
   return followers.all;
 }
 
-struct Way {
+struct RunSettings {
   bool node_by_node = false;
   int threads = 1;
   // The scripted delegate claims these nodes, before or after tensors are allocated.
@@ -436,14 +436,14 @@ struct Found {
   Followers followers;
 };
 
-Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
-  const InSteps guard(!way.node_by_node);
-  Scripted delegate(way.claims);
+Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
+  const InSteps guard(!settings.node_by_node);
+  Scripted delegate(settings.claims);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
-    TfLiteInterpreterOptionsSetNumThreads(options, way.threads);
-    DeputyInterpreterOptionsSetPrecision(options, way.precision);
-    if (!way.claims.empty() && !way.late) {
+    TfLiteInterpreterOptionsSetNumThreads(options, settings.threads);
+    DeputyInterpreterOptionsSetPrecision(options, settings.precision);
+    if (!settings.claims.empty() && !settings.late) {
       TfLiteInterpreterOptionsAddDelegate(options, delegate.get());
     }
   });
@@ -452,7 +452,7 @@ Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
     return found;
   }
   for (uint32_t inference = 0; inference < 3; ++inference) {
-    if (inference == 2 && way.late && !way.claims.empty()) {
+    if (inference == 2 && settings.late && !settings.claims.empty()) {
       EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
       EXPECT_EQ(t.Allocate(), kTfLiteOk);
     }
@@ -467,7 +467,7 @@ Found RunGraph(const std::vector<uint8_t>& model, const Way& way) {
 // Returns true if a graph computes the bits of single nodes. If a group subsamples a layer that
 // Winograd's transforms would compute, compares on the same CPU without these transforms, because
 // the group computes sums over windows there.
-bool HasSameBits(const std::vector<uint8_t>& model, const Way& way, const Found& found,
+bool HasSameBits(const std::vector<uint8_t>& model, const RunSettings& settings, const Found& found,
                  const Found& expected) {
   if (found.outputs == expected.outputs) return true;
   const CpuKernels* const with = &Cpu();
@@ -475,9 +475,9 @@ bool HasSameBits(const std::vector<uint8_t>& model, const Way& way, const Found&
   CpuKernels without = *with;
   without.winograd_f32 = {};
   OverrideCpu(&without);
-  Way node_by_node = way;
+  RunSettings node_by_node = settings;
   node_by_node.node_by_node = true;
-  const bool same = RunGraph(model, way).outputs == RunGraph(model, node_by_node).outputs;
+  const bool same = RunGraph(model, settings).outputs == RunGraph(model, node_by_node).outputs;
   OverrideCpu(with);
   return same;
 }
@@ -500,9 +500,9 @@ Followers CompareGraphs(const char* level, TfLiteType type,
     const Found expected = RunGraph(model, {.node_by_node = true, .precision = precision});
     EXPECT_EQ(expected.followers.all, 0);
     for (int threads : {1, 3}) {
-      const Way way = {.threads = threads, .precision = precision};
-      const Found found = RunGraph(model, way);
-      EXPECT_TRUE(HasSameBits(model, way, found, expected))
+      const RunSettings settings = {.threads = threads, .precision = precision};
+      const Found found = RunGraph(model, settings);
+      EXPECT_TRUE(HasSameBits(model, settings, found, expected))
           << level << ", seed " << seed << ", threads " << threads;
       for (const auto& [name, count] : found.followers.by_operator) {
         followers.by_operator[name] += count;
@@ -517,7 +517,7 @@ Followers CompareGraphs(const char* level, TfLiteType type,
   return followers;
 }
 
-TEST_F(Steps, int8_graphs_have_the_bits_of_single_nodes) {
+TEST_F(FusedGraphs, int8_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
   for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
@@ -532,10 +532,10 @@ TEST_F(Steps, int8_graphs_have_the_bits_of_single_nodes) {
     EXPECT_GE(followers.subsampled, 6) << level;
     EXPECT_GE(followers.by_operator["ADD"], 6) << level;
   }
-  if (levels == 0) GTEST_SKIP() << "no table of this machine has steps of int8";
+  if (levels == 0) GTEST_SKIP() << "no CPU table of this machine fuses int8";
 }
 
-TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
+TEST_F(FusedGraphs, graphs_have_the_bits_of_single_nodes) {
   for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
@@ -555,7 +555,7 @@ TEST_F(Steps, graphs_have_the_bits_of_single_nodes) {
   }
 }
 
-TEST_F(Steps, bfloat16_graphs_have_the_bits_of_single_nodes) {
+TEST_F(FusedGraphs, bfloat16_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
   for (const char* level : {"avx512", "amx", kTilesInMemory}) {
     const CpuKernels* const kernels = FindTestCpu(level);
@@ -570,7 +570,7 @@ TEST_F(Steps, bfloat16_graphs_have_the_bits_of_single_nodes) {
   if (levels == 0) GTEST_SKIP() << "this machine has no products of bfloat16";
 }
 
-TEST_F(Steps, delegates_may_come_before_and_after) {
+TEST_F(FusedGraphs, delegates_may_come_before_and_after) {
   int computed = 0;
   for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
     GraphWriter writer(1000000 + seed);
@@ -580,12 +580,12 @@ TEST_F(Steps, delegates_may_come_before_and_after) {
     if (seed % 2 == 1) std::erase_if(claims, [&random](int) { return random() % 2 == 0; });
     if (claims.empty()) continue;
     for (const bool late : {false, true}) {
-      Way way = {.node_by_node = true, .claims = claims, .late = late};
-      const Found expected = RunGraph(model, way);
-      way.node_by_node = false;
-      way.threads = 2;
-      const Found found = RunGraph(model, way);
-      EXPECT_TRUE(HasSameBits(model, way, found, expected))
+      RunSettings settings = {.node_by_node = true, .claims = claims, .late = late};
+      const Found expected = RunGraph(model, settings);
+      settings.node_by_node = false;
+      settings.threads = 2;
+      const Found found = RunGraph(model, settings);
+      EXPECT_TRUE(HasSameBits(model, settings, found, expected))
           << "seed " << seed << (late ? ", late" : "");
       computed += found.followers.all;
     }
@@ -635,7 +635,7 @@ int RowStrideOf(const TfLiteInterpreter* interpreter, int node) {
   return run.row_stride;
 }
 
-TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
+TEST_F(FusedGraphs, pixels_without_consumers_are_not_computed) {
   for (const bool also_read : {false, true}) {
     const std::vector<uint8_t> model = EndOfStage(also_read);
     TestInterpreter t(model);
@@ -650,7 +650,7 @@ TEST_F(Steps, pixels_that_nobody_reads_are_not_computed) {
 }
 
 // 1x1 layers with strides far beyond the image, in sequence, after one of 3x3.
-TEST_F(Steps, huge_strides_are_harmless) {
+TEST_F(FusedGraphs, huge_strides_are_harmless) {
   for (const int stride : {64, 1 << 16, std::numeric_limits<int>::max()}) {
     ModelBuilder m;
     int value = m.AddTensor(kTfLiteFloat32, {1, 5, 6, 3});
@@ -675,7 +675,7 @@ TEST_F(Steps, huge_strides_are_harmless) {
 
 // A layer and its HARD_SWISH, with another layer in between, run separately if the client's memory
 // requires it: then they access the strided positions of all pixels.
-TEST_F(Steps, readers_may_run_by_themselves) {
+TEST_F(FusedGraphs, consumers_may_run_unfused) {
   const std::vector<uint8_t> model = EndOfStage(false);
   const Found expected = RunGraph(model, {.node_by_node = true});
   TestInterpreter t(model);
@@ -713,19 +713,19 @@ std::vector<uint8_t> SmallModel() {
 
 // A client may read every tensor in its memory, also if it sets the memory after the allocation:
 // internal tensors of a group, tensors without other consumers.
-TEST_F(Steps, what_clients_hold_later_is_made) {
+TEST_F(FusedGraphs, tensors_that_clients_provide_later_are_stored) {
   for (const std::vector<uint8_t>& model : {EndOfStage(false), SmallModel()}) {
     alignas(64) static float memory[2][128];
     int moved = 0;
     for (int tensor = 0; tensor < 24; ++tensor) {
-      for (const bool in_steps : {false, true}) {
-        const InSteps guard(in_steps);
+      for (const bool fused : {false, true}) {
+        const InSteps guard(fused);
         TestInterpreter t(model);
         ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
         FillInput(t.get(), 1);
         ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-        std::fill_n(memory[in_steps], 128, -1.0f);
-        const TfLiteCustomAllocation allocation = {memory[in_steps], sizeof memory[0]};
+        std::fill_n(memory[fused], 128, -1.0f);
+        const TfLiteCustomAllocation allocation = {memory[fused], sizeof memory[0]};
         const bool moves = TfLiteInterpreterSetCustomAllocationForTensor(
                                t.get(), tensor, &allocation, 0) == kTfLiteOk;
         if (!moves) continue;
@@ -758,7 +758,7 @@ std::vector<float> Counted() {
   return values;
 }
 
-TEST_F(Steps, node_run_says_who_runs_with_whom) {
+TEST_F(FusedGraphs, node_run_names_the_head_of_each_node) {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   for (int node = 0; node < 3; ++node) {
@@ -771,7 +771,7 @@ TEST_F(Steps, node_run_says_who_runs_with_whom) {
   }
 }
 
-TEST_F(Steps, reference_arithmetic_and_validation_know_none) {
+TEST_F(FusedGraphs, reference_arithmetic_and_validation_disable_fusion) {
   TestInterpreter exact(SmallModel(), [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
   });
@@ -786,7 +786,7 @@ TEST_F(Steps, reference_arithmetic_and_validation_know_none) {
 
 // The client has put input and output into the same memory, which is valid if the nodes run one by
 // one.
-TEST_F(Steps, memory_of_the_clients_is_looked_at) {
+TEST_F(FusedGraphs, memory_of_the_clients_is_checked_for_aliases) {
   TestInterpreter t(SmallModel());
   alignas(64) static float memory[36];
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -805,7 +805,7 @@ TEST_F(Steps, memory_of_the_clients_is_looked_at) {
 
 // Input and output in the same memory, with a layer that reads neighbours of the elements it
 // writes.
-TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
+TEST_F(FusedGraphs, a_layer_does_not_overwrite_its_input) {
   constexpr int kPixels = 40, kChannels = 20;
   const Shape shape = {1, kPixels, 3, kChannels};
   constexpr size_t kCount = size_t{kPixels} * 3 * kChannels;
@@ -850,12 +850,12 @@ TEST_F(Steps, a_layer_does_not_write_where_it_reads) {
 }
 
 // The sum uses the memory of its other operand, for any width of the layer into which it is fused.
-TEST_F(Steps, a_sum_may_lie_where_its_summand_lay) {
+TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
   for (int width = 3; width < 24; ++width) {
     const Shape shape = {1, 5, width, 16};
     std::vector<std::string> outputs[2];
-    for (const bool in_steps : {false, true}) {
-      const InSteps guard(in_steps);
+    for (const bool fused : {false, true}) {
+      const InSteps guard(fused);
       ModelBuilder m;
       const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, shape); };
       const int x = tensor(), a = tensor(), d = tensor(), s = tensor(), y = tensor();
@@ -872,12 +872,12 @@ TEST_F(Steps, a_sum_may_lie_where_its_summand_lay) {
       m.SetOutputs({y});
       TestInterpreter t(m.Finish());
       ASSERT_EQ(t.Allocate(), kTfLiteOk);
-      EXPECT_EQ(FollowersOf(t.get()), in_steps ? 1 : 0);
+      EXPECT_EQ(FollowersOf(t.get()), fused ? 1 : 0);
       EXPECT_EQ(DeputyInterpreterGetTensor(t.get(), 0, a)->data.raw,
                 DeputyInterpreterGetTensor(t.get(), 0, s)->data.raw);
       FillInput(t.get(), 1);
       ASSERT_EQ(t.Invoke(), kTfLiteOk);
-      outputs[in_steps] = Outputs(t.get());
+      outputs[fused] = Outputs(t.get());
     }
     EXPECT_TRUE(outputs[0] == outputs[1]) << width;
   }
@@ -907,7 +907,7 @@ std::vector<uint8_t> WaitingModel() {
 
 // The layer's input is still available when it runs, after LOGISTIC; a profiler is notified of each
 // node in plan order.
-TEST_F(Steps, a_layer_waits_for_what_is_added) {
+TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
   const auto begin = [](TfLiteTelemetryProfilerStruct*, const char*, int64_t node, int64_t) {
@@ -915,20 +915,20 @@ TEST_F(Steps, a_layer_waits_for_what_is_added) {
     return static_cast<uint32_t>(node);
   };
   std::vector<std::string> outputs[2];
-  for (const bool in_steps : {false, true}) {
-    const InSteps guard(in_steps);
+  for (const bool fused : {false, true}) {
+    const InSteps guard(fused);
     TestInterpreter t(WaitingModel(), [&](TfLiteInterpreterOptions* options) {
       TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
     });
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
-    EXPECT_EQ(FollowersOf(t.get()), in_steps ? 2 : 0);
+    EXPECT_EQ(FollowersOf(t.get()), fused ? 2 : 0);
     for (const bool watched : {false, true, false}) {
       profiler.ReportBeginOpInvokeEvent = watched ? +begin : nullptr;
       nodes.clear();
       FillInput(t.get(), 1);
       ASSERT_EQ(t.Invoke(), kTfLiteOk);
       const std::vector<std::string> now = Outputs(t.get());
-      outputs[in_steps].insert(outputs[in_steps].end(), now.begin(), now.end());
+      outputs[fused].insert(outputs[fused].end(), now.begin(), now.end());
       EXPECT_EQ(nodes, watched ? (std::vector<int64_t>{0, 1, 2, 3, 4}) : std::vector<int64_t>());
     }
   }
@@ -936,10 +936,10 @@ TEST_F(Steps, a_layer_waits_for_what_is_added) {
 }
 
 // The client's memory prevents the delay: nodes run one by one, in plan order.
-TEST_F(Steps, no_layer_waits_where_clients_look) {
+TEST_F(FusedGraphs, no_layer_is_delayed_if_clients_read_its_output) {
   std::vector<std::string> outputs[2];
-  for (const bool in_steps : {false, true}) {
-    const InSteps guard(in_steps);
+  for (const bool fused : {false, true}) {
+    const InSteps guard(fused);
     TestInterpreter t(WaitingModel());
     alignas(64) static float memory[9 * 7 * 16];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -949,16 +949,16 @@ TEST_F(Steps, no_layer_waits_where_clients_look) {
                 kTfLiteOk);
     }
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
-    EXPECT_EQ(FollowersOf(t.get()), in_steps ? 2 : 0);
+    EXPECT_EQ(FollowersOf(t.get()), fused ? 2 : 0);
     FillInput(t.get(), 1);
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
-    outputs[in_steps] = Outputs(t.get());
+    outputs[fused] = Outputs(t.get());
   }
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
 
 // The profile contains the head only, with the time of the whole group.
-TEST_F(Steps, a_profile_counts_the_head) {
+TEST_F(FusedGraphs, a_profile_counts_the_head) {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   ASSERT_EQ(DeputyInterpreterSetProfileCallback(
@@ -975,7 +975,7 @@ TEST_F(Steps, a_profile_counts_the_head) {
 }
 
 // The events of the telemetry profiler are those of TensorFlow Lite: one for each node.
-TEST_F(Steps, telemetry_has_each_node) {
+TEST_F(FusedGraphs, telemetry_has_each_node) {
   static int events;
   events = 0;
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -993,7 +993,7 @@ TEST_F(Steps, telemetry_has_each_node) {
   EXPECT_EQ(events, 3);
 }
 
-TEST_F(Steps, another_shape_makes_other_steps) {
+TEST_F(FusedGraphs, another_shape_changes_the_groups) {
   TestInterpreter t(SmallModel());
   for (int height : {3, 5, 1}) {
     ASSERT_EQ(t.Resize(0, {1, height, 4, 3}), kTfLiteOk);
@@ -1026,7 +1026,7 @@ std::vector<uint8_t> PaddedModel(bool reads_twice) {
 
 const std::vector<float> kSums = {5, 15, 25, 12, 22, 32, 21, 31, 41, 16, 26, 36};
 
-TEST_F(Steps, a_pad_runs_with_the_layer_behind_it) {
+TEST_F(FusedGraphs, a_pad_runs_with_the_following_layer) {
   for (const bool reads_twice : {false, true}) {
     TestInterpreter t(PaddedModel(reads_twice));
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -1047,7 +1047,7 @@ TEST_F(Steps, a_pad_runs_with_the_layer_behind_it) {
 }
 
 // A telemetry profiler is installed and removed: nodes run one by one, fused, and one by one again.
-TEST_F(Steps, a_pad_runs_by_itself_for_a_profiler) {
+TEST_F(FusedGraphs, a_pad_runs_unfused_for_a_profiler) {
   static std::vector<int64_t> nodes;
   nodes.clear();
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -1072,7 +1072,7 @@ TEST_F(Steps, a_pad_runs_by_itself_for_a_profiler) {
 }
 
 // DEPTHWISE_CONV_2D with the identity, then HARD_SWISH or PRELU.
-std::vector<uint8_t> CurveModel(TfLiteBuiltinOperator curve, int pixels, int channels) {
+std::vector<uint8_t> ActivationModel(TfLiteBuiltinOperator activation, int pixels, int channels) {
   ModelBuilder m;
   const Shape shape = {1, 1, pixels, channels};
   const auto count = static_cast<size_t>(channels);
@@ -1084,11 +1084,11 @@ std::vector<uint8_t> CurveModel(TfLiteBuiltinOperator curve, int pixels, int cha
   m.AddOp(kTfLiteBuiltinDepthwiseConv2d, {x, w, b}, {c},
           schema::CreateDepthwiseConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 1));
   std::vector<int32_t> inputs = {c};
-  if (curve == kTfLiteBuiltinPrelu) {
+  if (activation == kTfLiteBuiltinPrelu) {
     inputs.push_back(
         m.AddConstant<float>(kTfLiteFloat32, {channels}, std::vector<float>(count, 0.3f)));
   }
-  m.AddOp(curve, inputs, {y});
+  m.AddOp(activation, inputs, {y});
   m.SetInputs({x});
   m.SetOutputs({y});
   return m.Finish();
@@ -1122,28 +1122,28 @@ std::vector<float> AllSizes(size_t count) {
   return values;
 }
 
-TEST_F(Steps, curves_have_the_same_bits_for_all_numbers) {
+TEST_F(FusedGraphs, activations_have_the_same_bits_for_all_numbers) {
   constexpr int kPixels = 2000, kChannels = 48;
   const std::vector<float> input = AllSizes(static_cast<size_t>(kPixels) * kChannels);
   for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
     const CpuKernels* const kernels = FindCpu(level);
     if (kernels == nullptr) continue;
     const OnCpu cpu(kernels);
-    for (const TfLiteBuiltinOperator curve : {kTfLiteBuiltinHardSwish, kTfLiteBuiltinPrelu}) {
+    for (const TfLiteBuiltinOperator activation : {kTfLiteBuiltinHardSwish, kTfLiteBuiltinPrelu}) {
       std::vector<std::string> outputs[2];
-      for (const bool in_steps : {false, true}) {
-        const InSteps guard(in_steps);
-        TestInterpreter t(CurveModel(curve, kPixels, kChannels));
+      for (const bool fused : {false, true}) {
+        const InSteps guard(fused);
+        TestInterpreter t(ActivationModel(activation, kPixels, kChannels));
         ASSERT_EQ(t.Allocate(), kTfLiteOk);
-        EXPECT_EQ(FollowersOf(t.get()), in_steps ? 1 : 0);
+        EXPECT_EQ(FollowersOf(t.get()), fused ? 1 : 0);
         t.Set(0, input);
         ASSERT_EQ(t.Invoke(), kTfLiteOk);
-        outputs[in_steps] = Outputs(t.get());
+        outputs[fused] = Outputs(t.get());
       }
-      EXPECT_TRUE(outputs[0] == outputs[1]) << level << ' ' << curve;
+      EXPECT_TRUE(outputs[0] == outputs[1]) << level << ' ' << activation;
     }
   }
 }
 
 }  // namespace
-}  // namespace deputy::steps_run_test
+}  // namespace deputy::fusion_groups_run_test
