@@ -17,8 +17,7 @@ namespace deputy::compiler {
 namespace {
 
 // Maximum number of requests for which all orders are tried. Beyond it, requests are placed in the
-// order of their beginning only: finished intervals can be dropped there, so that each placement
-// compares with live intervals only.
+// order of their beginning only: each placement compares with those that are live at its beginning.
 constexpr size_t kMaxForAllOrders = 4096;
 
 struct Request {

@@ -153,7 +153,14 @@ TEST(Import, gather_nd_counts_axes_up_to_a_million) {
 // Spelled as in the schema.
 TEST(OperatorName, is_that_of_tensorflow_lite) {
   EXPECT_EQ(OperatorName(kTfLiteBuiltinAdd), "ADD");
+  EXPECT_EQ(OperatorName(3), "CONV_2D");
+  EXPECT_EQ(OperatorName(32), "CUSTOM");
   EXPECT_EQ(OperatorName(41), "SUB");
+  EXPECT_EQ(OperatorName(51), "DELEGATE");
+  EXPECT_EQ(OperatorName(126), "BATCH_MATMUL");
+  EXPECT_EQ(OperatorName(127), "PLACEHOLDER_FOR_GREATER_OP_CODES");
+  EXPECT_EQ(OperatorName(128), "CUMSUM");
+  EXPECT_EQ(OperatorName(203), "DILATE");
   EXPECT_EQ(OperatorName(kTfLiteBuiltinNonMaxSuppressionV4), "NON_MAX_SUPPRESSION_V4");
   EXPECT_EQ(OperatorName(kTfLiteBuiltinStablehloCase), "STABLEHLO_CASE");
   for (int code = 0; code <= kTfLiteBuiltinStablehloCase; ++code) {

@@ -8,7 +8,7 @@ function(deputy_add_shared target script)
               $<TARGET_OBJECTS:deputy_kernels> $<TARGET_OBJECTS:deputy_small_kernels>)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${client_include_dir}>)
-  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_link_libraries(${target} PRIVATE deputy_support Threads::Threads ${CMAKE_DL_LIBS} m)
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now)
   # With clang the executable provides the sanitizer's symbols, so -z defs would fail.
   if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The generated schema has the only list of operator names; this file makes it accessible.
+#include "core/support/op_names.h"
+
+#include "schema_generated.h"
+
+namespace deputy {
+
+const char* FindBuiltinName(int builtin_code) {
+  if (builtin_code < 0 || builtin_code > static_cast<int>(schema::BuiltinOperator::MAX)) {
+    return nullptr;
+  }
+  const char* name =
+      schema::EnumNameBuiltinOperator(static_cast<schema::BuiltinOperator>(builtin_code));
+  return *name == '\0' ? nullptr : name;
+}
+
+}  // namespace deputy
