@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core/support/half.h"
 #include "deputy/deputy_plugin.h"
+#include "npu_stub/half.h"
 
 bool NpuRefuse(NpuImport* import, int32_t reason, const char* format, ...) {
   va_list arguments;
@@ -51,8 +51,7 @@ static const void* ContentsOf(NpuImport* import, const TfLiteTensor* tensor, con
   if (tensor->type != kTfLiteFloat16 || import->checking) return tensor->data.raw_const;
   const size_t count = NpuElementCount(as);
   float* widened = NpuBuilderOwn(import->builder, count * sizeof *widened);
-  const uint16_t* halves = (const uint16_t*)tensor->data.raw_const;
-  for (size_t i = 0; widened != NULL && i < count; ++i) widened[i] = HalfToFloat(halves[i]);
+  if (widened != NULL) NpuFromHalf((const uint16_t*)tensor->data.raw_const, widened, count);
   return widened;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/support/half.h"
 #include "npu_stub/compiled.h"
+#include "npu_stub/half.h"
 
 enum { kErrorBytes = 256 };
 
@@ -289,9 +289,7 @@ static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const TfLiteTe
   if (!HasExpectedData(tensor, boundary)) return kNpuBadArgument;
   const void* data = tensor->data.raw_const;
   if (boundary->type == kTfLiteFloat16) {
-    const uint16_t* halves = data;
-    const size_t count = NpuElementCount(&boundary->device);
-    for (size_t k = 0; k < count; ++k) partition->wide[k] = HalfToFloat(halves[k]);
+    NpuFromHalf(data, partition->wide, NpuElementCount(&boundary->device));
     data = partition->wide;
   }
   return partition->owner->device.api->write(partition->batch->client, partition->model, i, data,
@@ -306,9 +304,7 @@ static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, const TfLiteT
       partition->batch->client, partition->model, i, narrow ? partition->wide : tensor->data.data,
       NpuTensorBytes(&boundary->device));
   if (status == kNpuOk && narrow) {
-    uint16_t* halves = tensor->data.data;
-    const size_t count = NpuElementCount(&boundary->device);
-    for (size_t k = 0; k < count; ++k) halves[k] = FloatToHalf(partition->wide[k]);
+    NpuToHalf(partition->wide, tensor->data.data, NpuElementCount(&boundary->device));
   }
   return status;
 }
