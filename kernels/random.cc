@@ -115,7 +115,8 @@ uint64_t UnpredictableBits(uint64_t from) {
   return z ^ (z >> 31);
 }
 
-void Seed(TfLiteNode* node) {
+void Seed(TfLiteContext* context, TfLiteNode* node) {
+  if (Runtime* const runtime = RuntimeOf(context)) runtime->NoteState();
   const auto& params = ParamsOf<TfLiteRandomParams>(node);
   RandomData& data = DataOf<RandomData>(node);
   auto seed = static_cast<uint64_t>(int64_t{params.seed});
@@ -150,7 +151,7 @@ TfLiteStatus PrepareRandom(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, shape, kInt32Bit));
   DEPUTY_TRY(CheckRank(context, shape, 1));
   DEPUTY_TRY(CheckType(context, output, kFloat32Bit));
-  Seed(node);
+  Seed(context, node);
   if (IsKnown(shape)) return ResizeRandom(context, node);
   MakeDynamic(output);
   return kTfLiteOk;
@@ -217,7 +218,7 @@ TfLiteStatus PrepareMultinomial(TfLiteContext* context, TfLiteNode* node) {
   if (Dim(logits, 1) < 1) {
     return TensorError(context, logits, "expected dimension 1 to be 1 or more, found 0");
   }
-  Seed(node);
+  Seed(context, node);
   if (IsKnown(count)) return ResizeSamples(context, node);
   MakeDynamic(output);
   return kTfLiteOk;

@@ -154,6 +154,17 @@ typedef enum DeputyPrecision {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpreterOptions* options,
                                                                   DeputyPrecision precision);
 
+// Sets the number of input shapes for which a subgraph of interpreters created with these options
+// stays prepared; 1 by default. With more, TfLiteInterpreterAllocateTensors after a resize to one
+// of the last `shapes` shapes prepares no node and plans no memory: the tensors get the memory that
+// they had for that shape. Each shape takes an arena of its own (DeputyMemoryMap::idle_bytes).
+// Results are the same; variables are reset as after every allocation. No effect on subgraphs with
+// delegates, kernels of the client, operators that keep state or call other subgraphs, shapes that
+// depend on values, memory of the client, or under validation. kTfLiteError for NULL options and
+// for a number below 1.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetPreparedShapes(TfLiteInterpreterOptions* options, int32_t shapes);
+
 // Thread pool that several interpreters can share.
 typedef struct DeputyThreadPool DeputyThreadPool;
 
@@ -727,6 +738,11 @@ typedef struct DeputyMemoryMap {
   // Since the third release of the struct: size of the contents of variables that operators share
   // by name (VAR_HANDLE), in all subgraphs of this interpreter, in bytes.
   size_t resource_bytes;
+  // Since the fourth release of the struct: size of the two blocks of plans that stay prepared for
+  // other shapes of the inputs (DeputyInterpreterOptionsSetPreparedShapes), in bytes.
+  size_t idle_bytes;
+  // Number of times that the subgraph was prepared for shapes of its inputs.
+  int64_t preparations;
 } DeputyMemoryMap;
 
 // Fills `map`, whose struct_size the caller has set; all zero before AllocateTensors. kTfLiteError

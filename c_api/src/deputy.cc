@@ -127,6 +127,13 @@ TfLiteStatus DeputyInterpreterOptionsSetArithmetic(TfLiteInterpreterOptions* opt
   return kTfLiteOk;
 }
 
+TfLiteStatus DeputyInterpreterOptionsSetPreparedShapes(TfLiteInterpreterOptions* options,
+                                                       int32_t shapes) {
+  if (options == nullptr || shapes < 1) return kTfLiteError;
+  options->config.max_plans = shapes;
+  return kTfLiteOk;
+}
+
 TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpreterOptions* options,
                                                   DeputyPrecision precision) {
   if (options == nullptr) return kTfLiteError;
@@ -295,6 +302,8 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.tensor_count = subgraph->execution_plan().memory().placed_count();
     full.scratch_bytes = subgraph->interpreter()->scratch().bytes();
     full.packed_bytes = subgraph->interpreter()->packed_constants().bytes();
+    full.idle_bytes = subgraph->plans().idle_bytes();
+    full.preparations = subgraph->plans().preparations();
     full.resource_bytes = subgraph->interpreter()->resources().bytes();
     return WriteStruct(full, map);
   });

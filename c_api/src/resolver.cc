@@ -174,6 +174,16 @@ const TfLiteRegistration* ClientResolver::FindCustom(const char* name, int versi
   return def != nullptr ? Keep(FromOpDef(*def, version)) : nullptr;
 }
 
+bool ClientResolver::IsOwnKernel(const TfLiteRegistration& registration) const {
+  const auto code = static_cast<TfLiteBuiltinOperator>(registration.builtin_code);
+  const OpDef* const def = code == kTfLiteBuiltinCustom
+                               ? FindCustomOp(registration.custom_name, registration.version)
+                               : deputy::FindBuiltin(code, registration.version);
+  return def != nullptr && def->invoke != nullptr && registration.invoke == def->invoke &&
+         registration.prepare == def->prepare && registration.init == def->init &&
+         registration.free == def->free && registration.registration_external == nullptr;
+}
+
 const OpDef* ClientResolver::FindParser(TfLiteBuiltinOperator code) {
   return FindBuiltinAnyVersion(code);
 }

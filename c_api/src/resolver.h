@@ -66,6 +66,7 @@ class ClientResolver final : public OpResolver {
   const TfLiteRegistration* FindBuiltin(TfLiteBuiltinOperator code, int version) override;
   const TfLiteRegistration* FindCustom(const char* name, int version) override;
   const OpDef* FindParser(TfLiteBuiltinOperator code) override;
+  bool IsOwnKernel(const TfLiteRegistration& registration) const override;
 
  private:
   const TfLiteRegistration* FindBuiltinByCallback(TfLiteBuiltinOperator code, int version);

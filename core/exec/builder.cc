@@ -61,7 +61,7 @@ TfLiteStatus RefuseBuiltin(const OperatorCodeDesc& code, const char* why, ErrorR
 }  // namespace
 
 TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
-                              std::vector<TfLiteRegistration>* out_registrations) {
+                              std::vector<ResolvedOperator>* out_operators) {
   if (model.schema_version != kSchemaVersion) {
     return Fail(reporter, kTfLiteError,
                 "Model provided is schema version %u not equal to supported version %u.",
@@ -96,14 +96,15 @@ TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, Erro
       registration.builtin_code = kTfLiteBuiltinCustom;
       if (registration.custom_name == nullptr) registration.custom_name = code.custom_name;
     }
-    out_registrations->push_back(registration);
+    out_operators->push_back(
+        {registration, found != nullptr && resolver->IsOwnKernel(registration)});
   }
   return kTfLiteOk;
 }
 
 TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
-                           const std::vector<TfLiteRegistration>& registrations,
-                           OpResolver* resolver, Subgraph* subgraph) {
+                           const std::vector<ResolvedOperator>& operators, OpResolver* resolver,
+                           Subgraph* subgraph) {
   if (subgraph->BuildTensors() != kTfLiteOk) return kTfLiteError;
   ErrorReporter* reporter = subgraph->interpreter()->reporter();
   for (size_t i = 0; i < desc.operators.size(); ++i) {
@@ -117,7 +118,8 @@ TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
     node.inputs = op.inputs;
     node.outputs = op.outputs;
     node.intermediates = op.intermediates;
-    node.registration = registrations[op.code_index];
+    node.registration = operators[op.code_index].registration;
+    node.is_own = operators[op.code_index].is_own;
     const TfLiteBuiltinOperator code = model.operator_codes[op.code_index].code;
     if (code == kTfLiteBuiltinCustom) {
       node.custom_options = op.custom_options;

@@ -10,16 +10,22 @@
 
 namespace deputy {
 
-// Collects the registrations of a model's operator codes, in their order. Fails after one report if
+// Kernel of an operator code.
+struct ResolvedOperator {
+  TfLiteRegistration registration{};
+  bool is_own = false;  // a builtin kernel of this library
+};
+
+// Collects the kernels of a model's operator codes, in their order. Fails after one report if
 // the schema version is not 3, or if a builtin is unknown to the resolver or has no option parser.
 // An unknown custom operator becomes a placeholder that fails in prepare.
 TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
-                              std::vector<TfLiteRegistration>* out_registrations);
+                              std::vector<ResolvedOperator>* out_operators);
 
 // Creates the tensors and nodes of one subgraph; calls the kernels' init in node order.
 TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
-                           const std::vector<TfLiteRegistration>& registrations,
-                           OpResolver* resolver, Subgraph* subgraph);
+                           const std::vector<ResolvedOperator>& operators, OpResolver* resolver,
+                           Subgraph* subgraph);
 
 }  // namespace deputy
 

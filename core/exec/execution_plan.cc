@@ -39,7 +39,24 @@ void ExecutionPlan::Reset() {
   next_to_prepare_ = 0;
   memory_.Reset();
   has_contents_.clear();
+  has_state_ = false;
   MarkReadTensors();
+}
+
+bool ExecutionPlan::is_complete() const {
+  return static_cast<size_t>(next_to_prepare_) == graph_->plan().size();
+}
+
+void ExecutionPlan::Swap(ExecutionPlan* other) {
+  std::swap(nodes_, other->nodes_);
+  fusion_.Swap(&other->fusion_);
+  memory_.Swap(&other->memory_);
+  std::swap(shared_shapes_, other->shared_shapes_);
+  std::swap(next_to_prepare_, other->next_to_prepare_);
+  std::swap(tensor_resized_, other->tensor_resized_);
+  std::swap(read_, other->read_);
+  std::swap(has_contents_, other->has_contents_);
+  std::swap(has_state_, other->has_state_);
 }
 
 TfLiteStatus ExecutionPlan::Prepare() {

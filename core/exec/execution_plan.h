@@ -41,6 +41,10 @@ class ExecutionPlan {
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
   // Calls the kernel's prepare and validates the indices that it leaves in the node.
   TfLiteStatus RunPrepare(int node_index);
+  // True if all nodes are prepared.
+  bool is_complete() const;
+  // Exchanges the contents of two plans of one subgraph.
+  void Swap(ExecutionPlan* other);
 
   // ---- Run -------------------------------------------------------------------------------------
   // Runs the nodes of the plan; prepares those that were not prepared yet.
@@ -64,6 +68,9 @@ class ExecutionPlan {
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer);
   void RequestPacking(const TfLiteNode* node, PackFunction pack);
   void NoteImplementation(const char* name);
+  // A kernel keeps state between inferences that its prepare resets; see Runtime.
+  void NoteState() { has_state_ = true; }
+  bool has_state() const { return has_state_; }
   // Constants that kernels have computed; see Runtime.
   void NoteContents(int tensor_index);
   bool HasContents(int tensor_index) const;
@@ -133,6 +140,7 @@ class ExecutionPlan {
   std::vector<bool> read_;          // by tensor: read by a node of the plan or the caller
   std::vector<bool> has_contents_;  // by tensor: constants that kernels have computed
   std::vector<PackRequest> pack_requests_;
+  bool has_state_ = false;
 };
 
 }  // namespace deputy

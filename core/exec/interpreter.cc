@@ -41,8 +41,8 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
     return Fail(reporter(), kTfLiteError, "The model exceeds the limits of the interpreter; %s",
                 exceeded.c_str());
   }
-  std::vector<TfLiteRegistration> registrations;
-  if (ResolveOperators(desc, resolver, reporter(), &registrations) != kTfLiteOk) {
+  std::vector<ResolvedOperator> operators;
+  if (ResolveOperators(desc, resolver, reporter(), &operators) != kTfLiteOk) {
     return kTfLiteError;
   }
   // All subgraphs must exist before any kernel's init runs, since an init may access another one.
@@ -53,7 +53,7 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
     InitContext(subgraphs_.back().get());
   }
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
-    if (BuildSubgraph(desc, desc.subgraphs[i], registrations, resolver, subgraphs_[i].get()) !=
+    if (BuildSubgraph(desc, desc.subgraphs[i], operators, resolver, subgraphs_[i].get()) !=
         kTfLiteOk) {
       return kTfLiteError;
     }

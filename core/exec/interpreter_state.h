@@ -41,6 +41,8 @@ struct InterpreterConfig {
   Limits limits;
   // Enables fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
+  // Number of input shapes for which each subgraph stays prepared (core/exec/plan_cache.h).
+  int max_plans = 1;
   // True under the policy Hot: the CPU computes the nodes of a delegate that fails
   // (docs/design/delegate-policy.md).
   bool hot = false;
@@ -149,6 +151,7 @@ class InterpreterState {
     return fusion_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
   }
   int delegate_retry() const { return delegate_retry_; }
+  int max_plans() const { return max_plans_; }
   const Limits& limits() const { return limits_; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
@@ -213,6 +216,7 @@ class InterpreterState {
   const bool fusion_;
   const bool hot_;
   const int delegate_retry_;
+  const int max_plans_;
   const Verification verification_;
   const Limits limits_;
   int num_threads_ = 1;

@@ -29,6 +29,7 @@ bool KernelRuntime::HasDeclaredShape(int tensor_index) const {
 }
 
 CallableSubgraph* KernelRuntime::FindSubgraph(int index) {
+  plan_->NoteState();  // calls depend on shapes of the other subgraph
   return parts_->interpreter->callee(index);
 }
 
@@ -36,7 +37,10 @@ bool KernelRuntime::TakeCancellation() { return parts_->interpreter->TakeCancell
 
 ScratchArena& KernelRuntime::scratch() { return parts_->interpreter->scratch(); }
 
-Resources& KernelRuntime::resources() { return parts_->interpreter->resources(); }
+Resources& KernelRuntime::resources() {
+  plan_->NoteState();
+  return parts_->interpreter->resources();
+}
 
 PackedConstants* KernelRuntime::PackedConstantsOf(const void* data) {
   return parts_->interpreter->PackedConstantsOf(data);
@@ -62,6 +66,8 @@ void KernelRuntime::NoteContents(int tensor_index) { plan_->NoteContents(tensor_
 bool KernelRuntime::HasContents(int tensor_index) const { return plan_->HasContents(tensor_index); }
 
 void KernelRuntime::NoteImplementation(const char* name) { plan_->NoteImplementation(name); }
+
+void KernelRuntime::NoteState() { plan_->NoteState(); }
 
 void KernelRuntime::OfferFusion(const TfLiteNode* node, const FusionOffer& offer) {
   plan_->OfferFusion(node, offer);

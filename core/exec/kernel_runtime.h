@@ -38,6 +38,7 @@ class KernelRuntime final : public Runtime {
   void NoteContents(int tensor_index) override;
   bool HasContents(int tensor_index) const override;
   void NoteImplementation(const char* name) override;
+  void NoteState() override;
   void OfferFusion(const TfLiteNode* node, const FusionOffer& offer) override;
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer) override;
   TfLiteNode* group_node(int node_index) override;

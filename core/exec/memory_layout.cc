@@ -187,6 +187,11 @@ void MemoryLayout::Reset() {
   persistent_.Reset();
 }
 
+void MemoryLayout::Swap(MemoryLayout* other) {
+  std::swap(arena_, other->arena_);
+  std::swap(persistent_, other->persistent_);
+}
+
 bool MemoryLayout::Plan(const Nodes& nodes, const Limits& limits, ThreadPool* pool) {
   const std::vector<Lifetime> lifetimes = Lifetimes(nodes);
   std::vector<Arena::Slot> shared = ArenaSlots(nodes, lifetimes);

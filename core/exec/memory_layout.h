@@ -43,6 +43,8 @@ class MemoryLayout {
   void SetGuard(size_t bytes);
   // Discards all offsets; keeps the blocks.
   void Reset();
+  // Exchanges the blocks of two layouts of the same graph.
+  void Swap(MemoryLayout* other);
   // Discards the offsets of tensors first used at or after `position`.
   void ForgetFrom(int position) { arena_.ForgetFrom(position); }
 

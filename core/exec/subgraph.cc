@@ -47,11 +47,13 @@ Subgraph::Subgraph(InterpreterState* interpreter, int index, const SubgraphDesc*
                    MakeDelegateParts make_delegate_parts)
     : parts_(this, interpreter, index, desc, interpreter->reporter()),
       plan_(&parts_),
+      plans_(&parts_, &plan_),
       runtime_(&parts_, &plan_) {
   parts_.delegates = make_delegate_parts(this);
 }
 
 Subgraph::~Subgraph() {
+  plans_.Clear();
   for (int i = 0; i < parts_.graph.node_count(); ++i) FreeNode(&parts_, i);
   for (int i = 0; i < parts_.graph.tensor_count(); ++i) {
     const TfLiteTensor& tensor = parts_.graph.tensors()[static_cast<size_t>(i)];
@@ -78,6 +80,7 @@ const GraphIndex& Subgraph::graph_index() {
 void Subgraph::PlanHasChanged() noexcept {
   graph_index_.reset();
   plan_.NoteNewPlan();
+  plans_.Clear();
 }
 
 // ---- Building -----------------------------------------------------------------------------------
@@ -150,6 +153,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
     return kTfLiteError;
   }
   AppendToPlan(index);
+  if (!new_node.is_own) plans_.NoteForeignKernel();
   state_ = State::kUninvokable;
   return kTfLiteOk;
 }
@@ -186,7 +190,9 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
     delegation().Undo(kUndoneByResize);
   }
   const TfLiteStatus status = plan_.ResizeTensor(resized, new_dims.release());
-  if (status == kTfLiteOk) state_ = State::kUninvokable;
+  if (status != kTfLiteOk) return status;
+  const bool is_prepared = state_ == State::kInvokable || state_ == State::kResized;
+  state_ = is_prepared ? State::kResized : State::kUninvokable;
   return status;
 }
 

@@ -21,6 +21,7 @@
 #include "core/exec/execution_plan.h"
 #include "core/exec/kernel_runtime.h"
 #include "core/exec/node_costs.h"
+#include "core/exec/plan_cache.h"
 #include "core/exec/subgraph_parts.h"
 #include "core/graph/graph.h"
 #include "core/graph/graph_index.h"
@@ -61,6 +62,7 @@ class Subgraph final {
   const GraphIndex& graph_index();
   ExecutionPlan& execution_plan() { return plan_; }
   const ExecutionPlan& execution_plan() const { return plan_; }
+  const PlanCache& plans() const { return plans_; }
   // Services for builtin kernels.
   KernelRuntime& runtime() { return runtime_; }
   NodeCosts& costs() { return costs_; }
@@ -81,6 +83,7 @@ class Subgraph final {
     void* builtin_data = nullptr;
     std::span<const uint8_t> custom_options;
     TfLiteRegistration registration{};
+    bool is_own = false;  // the kernel is a builtin of this library
   };
   TfLiteStatus AddNode(const NewNode& node);
 
@@ -90,7 +93,7 @@ class Subgraph final {
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
   TfLiteStatus AllocateTensors();
   // True if memory is planned: Invoke may be called.
-  bool ready() const { return state_ != State::kUninvokable; }
+  bool ready() const { return state_ >= State::kInvokable; }
   // Forces the next AllocateTensors to start from scratch.
   void RequireAllocation();
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
@@ -147,10 +150,13 @@ class Subgraph final {
   std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
  private:
-  enum class State { kUninvokable, kInvokable, kInvokableAndImmutable };
+  // kResized: as kUninvokable; only shapes of inputs have changed since the plan was prepared.
+  enum class State { kUninvokable, kResized, kInvokable, kInvokableAndImmutable };
 
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);
+  TfLiteStatus PrepareCurrentPlan();
+  TfLiteStatus AllocateResized();
   void DropIdleTemporaries();
   bool IsInside(int tensor_index) const;
   TfLiteStatus RunPlan(bool allow_stale_outputs);
@@ -159,6 +165,7 @@ class Subgraph final {
   SubgraphParts parts_;
   State state_ = State::kUninvokable;
   ExecutionPlan plan_;
+  PlanCache plans_;
   KernelRuntime runtime_;
   NodeCosts costs_;
   std::unique_ptr<GraphIndex> graph_index_;

@@ -30,7 +30,8 @@ TfLiteStatus Subgraph::AllocateTensors() {
     if (index >= 0 && parts_.graph.tensors()[index].allocation_type == kTfLiteDynamic)
       dynamic_input = true;
   }
-  if (state_ != State::kUninvokable && !dynamic_input) return parts_.custom_allocations.Verify();
+  if (ready() && !dynamic_input) return parts_.custom_allocations.Verify();
+  if (state_ == State::kResized) return AllocateResized();
 
   const bool immutable = state_ == State::kInvokableAndImmutable;
   const TfLiteStatus status = Reallocate();
@@ -38,12 +39,27 @@ TfLiteStatus Subgraph::AllocateTensors() {
   return status;
 }
 
+// Under kUninvokable the plans of other shapes are out of date, too.
 TfLiteStatus Subgraph::Reallocate() {
+  plans_.Clear();
+  return PrepareCurrentPlan();
+}
+
+TfLiteStatus Subgraph::AllocateResized() {
+  state_ = State::kUninvokable;
+  if (!plans_.Select()) return PrepareCurrentPlan();
+  if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
+  state_ = State::kInvokable;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::PrepareCurrentPlan() {
   if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
   const CallDepth depth(parts_.interpreter);
   if (!depth.allowed()) return kTfLiteError;
   const AllocationPass pass(parts_.interpreter);
   state_ = State::kUninvokable;
+  if (plans_.InitNodes() != kTfLiteOk) return kTfLiteError;
   plan_.Reset();
   if (const TfLiteStatus status = delegation().PropagateShapes(); status != kTfLiteOk) {
     return status;
@@ -54,6 +70,7 @@ TfLiteStatus Subgraph::Reallocate() {
     return kTfLiteError;
   DropIdleTemporaries();
   if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
+  plans_.NotePrepared();
   state_ = State::kInvokable;
   return kTfLiteOk;
 }
@@ -110,7 +127,7 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
                 parts_.desc->inconsistency.c_str());
   }
-  if (state_ == State::kUninvokable) {
+  if (!ready()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
   }
   const CallDepth depth(parts_.interpreter);

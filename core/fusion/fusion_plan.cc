@@ -141,6 +141,13 @@ void FusionPlan::Form(int first_new, int last_prepared, bool fuses) {
   }
 }
 
+void FusionPlan::Swap(FusionPlan* other) {
+  std::swap(groups_, other->groups_);
+  std::swap(has_run_plan_, other->has_run_plan_);
+  std::swap(client_reads_intermediates_, other->client_reads_intermediates_);
+  std::swap(subsampled_, other->subsampled_);
+}
+
 void FusionPlan::Announce(TfLiteContext* context, int end) {
   for (int position = 0; position < end; ++position) {
     PlannedGroup* const group = groups_.RunningAt(position);

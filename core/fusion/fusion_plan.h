@@ -31,6 +31,8 @@ class FusionPlan {
   void Form(int first_new, int last_prepared, bool fuses);
   // Discards all groups: the plan has changed.
   void Clear() { groups_.ForgetFrom(0); }
+  // Exchanges the groups of two objects for the same graph.
+  void Swap(FusionPlan* other);
 
   const PlanGroups& groups() const { return groups_; }
   // Returns the group that runs at the position, or null.

@@ -20,6 +20,10 @@ class OpResolver {
   virtual const TfLiteRegistration* FindBuiltin(TfLiteBuiltinOperator code, int version) = 0;
   virtual const TfLiteRegistration* FindCustom(const char* name, int version) = 0;
 
+  // Returns true if the registration, which a Find function has returned, is a builtin kernel of
+  // this library.
+  virtual bool IsOwnKernel(const TfLiteRegistration& registration) const = 0;
+
   // Returns the row whose parser reads the operator's options, of any version; null for a builtin
   // without a parser. Such an operator cannot be loaded even if a client provides a kernel for it.
   virtual const OpDef* FindParser(TfLiteBuiltinOperator code) = 0;

@@ -264,6 +264,10 @@ class Runtime {
   // the node. The string is static; it is shown in reports.
   virtual void NoteImplementation(const char* name) = 0;
 
+  // For prepare: declares that the node keeps state between inferences which its prepare resets.
+  // Every AllocateTensors after a resize then prepares the node.
+  virtual void NoteState() = 0;
+
   // For prepare: declares that the node can be fused, with the state it has prepared. Valid until
   // the node is prepared again.
   virtual void OfferFusion(const TfLiteNode* node, const FusionOffer& offer) = 0;

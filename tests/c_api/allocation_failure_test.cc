@@ -346,18 +346,21 @@ std::vector<uint8_t> Strips(int rows) {
   return m.Finish();
 }
 
-// Runs images of three channels and width 1 with two heights in sequence: the second height
-// rebuilds the fusion groups. They must run with node 0 as their head in most lives.
+// Runs images of three channels and width 1 with several heights in sequence: another height
+// rebuilds the fusion groups unless the interpreter, which stays prepared for `prepared_shapes`
+// shapes, has run it before. The groups must run with node 0 as their head in most lives.
 void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heights, int last_node,
-                float (*expected)(float x)) {
+                float (*expected)(float x), int prepared_shapes = 1) {
   int fused_life_cycles = 0;
+  TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
+  DeputyInterpreterOptionsSetPreparedShapes(options, prepared_shapes);
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
     bool ok = life->Step(
         [&] { return (model = TfLiteModelCreate(bytes.data(), bytes.size())) != nullptr; });
     ok = ok && life->Step([&] {
-      return (interpreter = TfLiteInterpreterCreate(model, nullptr)) != nullptr;
+      return (interpreter = TfLiteInterpreterCreate(model, options)) != nullptr;
     });
     for (int height : heights) {
       ok = ok && life->Step([&] {
@@ -388,6 +391,7 @@ void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heigh
     TfLiteModelDelete(model);
     return ok;
   });
+  TfLiteInterpreterOptionsDelete(options);
   EXPECT_GT(fused_life_cycles, 30);
 }
 
@@ -451,6 +455,11 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
 
 TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
   SweepSteps(OneStep(), {2, 1}, 2, [](float x) { return std::max(0.0f, 2 * x - 1) + x; });
+}
+
+TEST(AllocationFailure, plans_for_two_shapes_survive_every_refusal) {
+  SweepSteps(
+      OneStep(), {2, 1, 2, 1}, 2, [](float x) { return std::max(0.0f, 2 * x - 1) + x; }, 2);
 }
 
 TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {

@@ -36,6 +36,7 @@ class ThreadedContext final : public Runtime {
   void NoteContents(int) override {}
   bool HasContents(int) const override { return false; }
   void NoteImplementation(const char*) override {}
+  void NoteState() override {}
   void OfferFusion(const TfLiteNode*, const FusionOffer&) override {}
   void OfferViews(const TfLiteNode*, const ViewOffer&) override {}
   TfLiteNode* group_node(int) override { return nullptr; }

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interpreters that stay prepared for several shapes of their inputs
+// (DeputyInterpreterOptionsSetPreparedShapes): alternating shapes prepares nothing, results have
+// the bits of an interpreter that prepares every shape, and graphs whose preparation can be
+// observed are prepared every time.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
+#include "tests/support/delegate_support.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::prepared_shapes_test {
+namespace {
+
+TestInterpreter::Configure Shapes(int count, const TestInterpreter::Configure& more = {}) {
+  return [=](TfLiteInterpreterOptions* options) {
+    EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(options, count), kTfLiteOk);
+    if (more) more(options);
+  };
+}
+
+DeputyMemoryMap MapOf(const TestInterpreter& t) {
+  DeputyMemoryMap map{};
+  map.struct_size = sizeof map;
+  EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
+  return map;
+}
+
+// y = x + [1, 2, 3, 4]
+std::vector<uint8_t> AddModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {4}, {1, 2, 3, 4}, "w");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, w}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+std::vector<float> Ramp(size_t count, float step) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = step * static_cast<float>(i % 23) - 1.0f;
+  return values;
+}
+
+// A fused CONV_2D, a residual sum, and a RESHAPE to a shape that prepare computes from the input's:
+// [n, h, w, 4] to [n * h, w * 4].
+std::vector<uint8_t> ImageModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 4}, "x");
+  const int filter = m.AddConstant<float>(kTfLiteFloat32, {4, 3, 3, 4}, Ramp(144, 0.05f), "filter");
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {4}, {0.5f, -0.5f, 1, 0}, "bias");
+  const int conv = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 4}, "conv");
+  m.AddOp(kTfLiteBuiltinConv2d, {x, filter, bias}, {conv},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1,
+                                      schema::ActivationFunctionType::RELU));
+  const int sum = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 4}, "sum");
+  m.AddOp(kTfLiteBuiltinAdd, {conv, x}, {sum}, schema::CreateAddOptions(m.fbb()));
+  const int shape = m.AddTensor(kTfLiteInt32, {4}, "shape");
+  m.AddOp(kTfLiteBuiltinShape, {sum}, {shape},
+          schema::CreateShapeOptions(m.fbb(), schema::TensorType::INT32));
+  const int pairs = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {2, 2}, "pairs");
+  const int grid = m.AddTensor(kTfLiteInt32, {2, 2}, "grid");
+  m.AddOp(kTfLiteBuiltinReshape, {shape, pairs}, {grid});
+  const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1}, "axis");
+  const int flat_shape = m.AddTensor(kTfLiteInt32, {2}, "flat_shape");
+  m.AddOp(kTfLiteBuiltinReduceProd, {grid, axis}, {flat_shape},
+          schema::CreateReducerOptions(m.fbb(), false));
+  const int y = m.AddTensor(kTfLiteFloat32, {4, 16}, "y");
+  m.AddOp(kTfLiteBuiltinReshape, {sum, flat_shape}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Allocates for the shape, fills the input and returns the output.
+std::vector<float> RunWith(TestInterpreter* t, const std::vector<int>& dims, float step) {
+  EXPECT_EQ(t->Resize(0, dims), kTfLiteOk);
+  EXPECT_EQ(t->Allocate(), kTfLiteOk) << t->log();
+  const auto count = std::accumulate(dims.begin(), dims.end(), size_t{1},
+                                     [](size_t a, int b) { return a * static_cast<size_t>(b); });
+  t->Set<float>(0, Ramp(count, step));
+  EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+  return t->Get<float>(0);
+}
+
+TEST(PreparedShapes, two_shapes_100_times_are_two_preparations) {
+  TestInterpreter t(AddModel(), Shapes(2));
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(t.Resize(0, {1, 4}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    t.Set<float>(0, {1, 1, 1, static_cast<float>(i)});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    ASSERT_EQ(t.Get<float>(0), (std::vector<float>{2, 3, 4, static_cast<float>(i + 4)}));
+    ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    t.Set<float>(0, {0, 0, 0, 0, static_cast<float>(i), 5, 5, 5});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    ASSERT_EQ(t.Get<float>(0),
+              (std::vector<float>{1, 2, 3, 4, static_cast<float>(i + 1), 7, 8, 9}));
+  }
+  EXPECT_EQ(MapOf(t).preparations, 2);
+  EXPECT_GE(MapOf(t).idle_bytes, 32u);
+}
+
+TEST(PreparedShapes, one_shape_is_the_default) {
+  TestInterpreter t(AddModel());
+  for (int i = 0; i < 5; ++i) {
+    RunWith(&t, {1, 4}, 1);
+    RunWith(&t, {2, 4}, 1);
+  }
+  EXPECT_EQ(MapOf(t).preparations, 10);
+  EXPECT_EQ(MapOf(t).idle_bytes, 0u);
+}
+
+TEST(PreparedShapes, the_least_recently_used_shape_is_discarded) {
+  TestInterpreter t(AddModel(), Shapes(2));
+  RunWith(&t, {1, 4}, 1);
+  RunWith(&t, {2, 4}, 1);
+  RunWith(&t, {1, 4}, 1);
+  EXPECT_EQ(MapOf(t).preparations, 2);
+  RunWith(&t, {3, 4}, 1);  // in place of {2, 4}
+  EXPECT_EQ(MapOf(t).preparations, 3);
+  RunWith(&t, {1, 4}, 1);
+  EXPECT_EQ(MapOf(t).preparations, 3);
+  RunWith(&t, {2, 4}, 1);
+  EXPECT_EQ(MapOf(t).preparations, 4);
+}
+
+TEST(PreparedShapes, a_resize_back_before_allocation_keeps_the_plan) {
+  TestInterpreter t(AddModel(), Shapes(2));
+  RunWith(&t, {2, 4}, 1);
+  ASSERT_EQ(t.Resize(0, {3, 4}), kTfLiteOk);
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_EQ(RunWith(&t, {2, 4}, 1).size(), 8u);
+  EXPECT_EQ(MapOf(t).preparations, 1);
+}
+
+TEST(PreparedShapes, results_have_the_bits_of_a_single_preparation) {
+  TestInterpreter t(ImageModel(), Shapes(3));
+  const std::vector<std::vector<int>> shapes = {
+      {1, 4, 4, 4}, {2, 7, 3, 4}, {1, 9, 12, 4}, {1, 1, 1, 4}};
+  for (int i = 0; i < 40; ++i) {
+    const std::vector<int>& dims = shapes[static_cast<size_t>(i * i + i / 3) % shapes.size()];
+    const float step = 0.01f * static_cast<float>(i + 1);
+    TestInterpreter fresh(ImageModel());
+    const std::vector<float> found = RunWith(&t, dims, step);
+    EXPECT_EQ(found, RunWith(&fresh, dims, step)) << i;
+    EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
+              (std::vector<int>{dims[0] * dims[1], dims[2] * dims[3]}));
+  }
+  EXPECT_LT(MapOf(t).preparations, 25);
+  EXPECT_GT(MapOf(t).preparations, 4);
+}
+
+TEST(PreparedShapes, a_refused_shape_leaves_the_interpreter_usable) {
+  TestInterpreter t(AddModel(), Shapes(2));
+  const std::vector<float> before = RunWith(&t, {2, 4}, 1);
+  ASSERT_EQ(t.Resize(0, {2, 3}), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteError);  // [2, 3] + [4]
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_EQ(t.Allocate(), kTfLiteError);
+  EXPECT_EQ(RunWith(&t, {2, 4}, 1), before);
+}
+
+TEST(PreparedShapes, variables_are_reset_by_every_allocation) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
+  const int weights = m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {1, 0, 0, 1}, "weights");
+  const int recurrent = m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {1, 0, 0, 1}, "recurrent");
+  const int bias = m.AddConstant<float>(kTfLiteFloat32, {2}, {0, 0}, "bias");
+  TensorExtras variable;
+  variable.is_variable = true;
+  const int state = m.AddTensor(kTfLiteFloat32, {1, 2}, "state", variable);
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 2}, "y");
+  m.AddOp(kTfLiteBuiltinRnn, {x, weights, recurrent, bias, state}, {y},
+          schema::CreateRNNOptions(m.fbb(), schema::ActivationFunctionType::RELU));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish(), Shapes(2));
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(t.Resize(0, {1, 2}), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    t.Set<float>(0, {1, 2});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    EXPECT_EQ(t.Get<float>(0), (std::vector<float>{2, 4}));
+    ASSERT_EQ(t.Resize(0, {2, 2}), kTfLiteOk);
+    t.Allocate();  // the state has one row: refused or not, the next allocation begins anew
+  }
+}
+
+// Runs two shapes in turn, three times, and returns the number of preparations.
+int64_t PreparationsOf(TestInterpreter* t) {
+  for (int i = 0; i < 3; ++i) {
+    RunWith(t, {1, 4}, 1);
+    RunWith(t, {2, 4}, 1);
+  }
+  return MapOf(*t).preparations;
+}
+
+TEST(PreparedShapes, random_numbers_begin_anew_with_every_allocation) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int shape = m.AddTensor(kTfLiteInt32, {2}, "shape");
+  m.AddOp(kTfLiteBuiltinShape, {x}, {shape},
+          schema::CreateShapeOptions(m.fbb(), schema::TensorType::INT32));
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddOp(kTfLiteBuiltinRandomUniform, {shape}, {y}, schema::CreateRandomOptions(m.fbb(), 7, 9));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish(), Shapes(2));
+  const std::vector<float> first = RunWith(&t, {1, 4}, 1);
+  RunWith(&t, {2, 4}, 1);
+  EXPECT_EQ(RunWith(&t, {1, 4}, 1), first);
+  EXPECT_EQ(MapOf(t).preparations, 3);
+}
+
+TEST(PreparedShapes, kernels_of_the_client_are_prepared_every_time) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
+  m.AddCustomOp("Backwards", {x}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish(), Shapes(2));
+  EXPECT_EQ(PreparationsOf(&t), 6);
+}
+
+TEST(PreparedShapes, memory_of_the_client_is_prepared_every_time) {
+  TestInterpreter t(AddModel(), Shapes(2));
+  alignas(64) static float memory[64];
+  const TfLiteCustomAllocation allocation = {memory, sizeof memory};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 2, &allocation, 0), kTfLiteOk);
+  EXPECT_EQ(PreparationsOf(&t), 6);
+}
+
+TEST(PreparedShapes, delegates_are_prepared_every_time) {
+  Scripted delegate({0}, kTfLiteDelegateFlagsAllowDynamicTensors);
+  TestInterpreter t(AddModel(), Shapes(2));
+  RunWith(&t, {1, 4}, 1);
+  RunWith(&t, {2, 4}, 1);
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  const int64_t before = MapOf(t).preparations;
+  EXPECT_EQ(MapOf(t).idle_bytes, 0u);
+  EXPECT_EQ(PreparationsOf(&t), before + 6);
+}
+
+TEST(PreparedShapes, a_number_below_one_is_refused) {
+  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+  EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(options, 0), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(options, -1), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(nullptr, 2), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(options, 1), kTfLiteOk);
+  TfLiteInterpreterOptionsDelete(options);
+}
+
+}  // namespace
+}  // namespace deputy::prepared_shapes_test
