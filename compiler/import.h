@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/graph.h"
-#include "compiler/refusal.h"
 #include "compiler/work.h"
+#include "core/support/refusal.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compiler/graph.h"
-#include "compiler/refusal.h"
+#include "core/support/refusal.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/builtin_op_data.h"
 #include "tensorflow/lite/c/common.h"

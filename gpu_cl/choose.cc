@@ -17,8 +17,6 @@
 namespace deputy::gpu_cl {
 namespace {
 
-using compiler::Refusal;
-
 bool HasType(const TfLiteContext* context, const TfLiteNode& node,
              std::initializer_list<TfLiteType> types) {
   for (const TfLiteIntArray* indices : {node.inputs, node.outputs}) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/refusal.h"
+#include "core/support/refusal.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "tensorflow/lite/c/common.h"
 
@@ -16,8 +16,8 @@ namespace deputy::gpu_cl {
 
 struct NodeChoice {
   int node = -1;
-  std::optional<compiler::Refusal> refusal;  // set if the node stays on the CPU
-  double device_ns = -1;                     // estimated time on the device; -1: unknown
+  std::optional<Refusal> refusal;  // set if the node stays on the CPU
+  double device_ns = -1;           // estimated time on the device; -1: unknown
 };
 
 // Checks for every node of a plan whether it can be compiled and, if the options set a minimum

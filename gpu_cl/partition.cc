@@ -20,7 +20,6 @@ namespace deputy::gpu_cl {
 namespace {
 
 using compiler::Graph;
-using compiler::Refusal;
 
 Storage StorageOf(const GpuDelegate& owner) {
   switch (owner.options.storage) {

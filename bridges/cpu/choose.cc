@@ -7,17 +7,11 @@
 #include "bridges/cpu/mirror_graph.h"
 #include "core/base/type_size.h"
 #include "core/model/op_names.h"
+#include "core/support/refusal.h"
 #include "kernels/registry.h"
 
 namespace deputy::cpu {
 namespace {
-
-struct Refusal {
-  DeputyReason reason = kDeputyReasonNone;
-  std::string text;
-
-  explicit operator bool() const { return reason != kDeputyReasonNone; }
-};
 
 std::string NameOf(const TfLiteTensor& tensor) {
   return "tensor '" + std::string(tensor.name == nullptr ? "" : tensor.name) + "'";

@@ -145,7 +145,7 @@ Quantized Translation::TensorWithRange(const Node& node, int input) {
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-Refusal Refuse(int32_t reason, std::string text) { return {reason, std::move(text)}; }
+Refusal Refuse(DeputyReason reason, std::string text) { return {reason, std::move(text)}; }
 
 Refusal RefuseType(int input, TfLiteType expected, TfLiteType found) {
   return Refuse(kDeputyReasonType, "input " + std::to_string(input) + ": expected " +

@@ -14,17 +14,12 @@
 #include <string>
 
 #include "bridges/hexagon/graph.h"
+#include "core/support/refusal.h"
 #include "deputy/deputy_plugin.h"
 #include "tensorflow/lite/c/builtin_op_data.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::hexagon {
-
-// Reason why a node is not supported; 0 if it is.
-struct Refusal {
-  int32_t reason = kDeputyReasonNone;
-  std::string text;
-};
 
 // A node of the host, which owns all of it.
 struct Node {
@@ -91,7 +86,7 @@ Refusal CheckNode(const Node& node);
 // ---- Helpers for the rows
 // ------------------------------------------------------------------------
 
-Refusal Refuse(int32_t reason, std::string text);
+Refusal Refuse(DeputyReason reason, std::string text);
 Refusal RefuseType(int input, TfLiteType expected, TfLiteType found);
 // Checks that the output's range lies within the bounds of a fused activation. The DSP clamps to
 // the output's range only.

@@ -19,17 +19,11 @@
 #include <vector>
 
 #include "bridges/nnapi/nnapi.h"
+#include "core/support/refusal.h"
 #include "deputy/common.h"
 #include "deputy/deputy_plugin.h"
 
 namespace deputy::nnapi {
-
-struct Refusal {
-  DeputyReason reason = kDeputyReasonNone;
-  std::string text;
-
-  explicit operator bool() const { return reason != kDeputyReasonNone; }
-};
 
 using Shape = std::vector<uint32_t>;
 

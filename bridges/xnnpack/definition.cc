@@ -86,7 +86,7 @@ Definition::Definition(const std::vector<MSTensor>& inputs, const std::vector<MS
   subgraph_.reset(subgraph);
 }
 
-bool Definition::Refuse(int32_t reason, const char* format, ...) {
+bool Definition::Refuse(DeputyReason reason, const char* format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);

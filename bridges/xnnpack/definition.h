@@ -16,18 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "core/support/refusal.h"
 #include "mindspore/delegate.h"
 
 namespace deputy::xnnpack {
 
 using mindspore::MSTensor;
 using Shape = std::vector<size_t>;
-
-// Reason why a kernel is not supported: a DeputyReason and a sentence; 0 if it is supported.
-struct Refusal {
-  int32_t reason = 0;
-  std::string text;
-};
 
 // Memory with XNN_EXTRA_BYTES of padding at the end, which XNNPACK may read.
 class PaddedBytes {
@@ -87,7 +82,7 @@ class Definition {
   bool ValueOf(const MSTensor& tensor, Role role, uint32_t* out_id);
   // Defines an intermediate value with the type and quantisation of `like`.
   bool NewValue(const MSTensor& like, const Shape& shape, uint32_t* out_id);
-  bool Refuse(int32_t reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
+  bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
   // Converts a status of XNNPACK: refuses unless it is success.
   bool Accept(xnn_status status);
 
