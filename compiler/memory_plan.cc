@@ -6,12 +6,12 @@
 #include "compiler/memory_plan.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "core/support/int_math.h"
+#include "core/support/best_fit.h"
 
 namespace deputy::compiler {
 namespace {
@@ -34,11 +34,10 @@ bool Round(std::span<const Interval> intervals, size_t alignment, size_t max_blo
   for (size_t i = 0; i < intervals.size(); ++i) {
     const Interval& interval = intervals[i];
     if (interval.bytes == 0 || interval.last < interval.first) continue;
-    if (interval.bytes > std::numeric_limits<size_t>::max() - (alignment - 1)) return false;
-    const size_t bytes = RoundUp(interval.bytes, alignment);
-    if (bytes > max_block || sum > std::numeric_limits<size_t>::max() - bytes) return false;
-    sum += bytes;
-    out_requests->push_back({bytes, interval.first, interval.last, i});
+    const std::optional<size_t> bytes = CheckedRoundUp(interval.bytes, alignment);
+    if (!bytes || *bytes > max_block || sum > SIZE_MAX - *bytes) return false;
+    sum += *bytes;
+    out_requests->push_back({*bytes, interval.first, interval.last, i});
   }
   return true;
 }
@@ -125,20 +124,15 @@ struct Choice {
 
 // Returns the best position in one block, which may have to grow.
 Choice ChooseIn(const Block& block, const Request& request) {
-  size_t free_from = 0;
-  std::optional<Choice> best;
-  const auto consider = [&](size_t end) {
-    if (end < free_from || end - free_from < request.bytes) return;
-    const Choice choice{0, free_from, 0, end - free_from};
-    if (!best || choice.IsBetterThan(*best)) best = choice;
-  };
+  GapSearch search(request.bytes);
   for (const Placed& placed : block.placed) {
     if (placed.last < request.first || request.last < placed.first) continue;
-    consider(placed.offset);
-    free_from = std::max(free_from, placed.end);
+    search.Pass({placed.offset, placed.end});
   }
-  consider(block.bytes);
-  return best ? *best : Choice{0, free_from, free_from + request.bytes - block.bytes, 0};
+  search.EndAt(block.bytes);
+  const size_t offset = search.offset();
+  if (search.gap() != 0) return {0, offset, 0, search.gap()};
+  return {0, offset, offset + request.bytes - block.bytes, 0};
 }
 
 class Placing {
@@ -221,8 +215,7 @@ bool PlanMemory(std::span<const Interval> intervals, size_t alignment, size_t ma
     if (of_size.total_bytes < best.total_bytes) best = std::move(of_size);
     if (of_breadth.total_bytes < best.total_bytes) best = std::move(of_breadth);
   }
-  const std::vector<size_t> breadths = Breadths(in_order);
-  if (!breadths.empty()) best.lower_bound = *std::max_element(breadths.begin(), breadths.end());
+  best.lower_bound = LivenessBound(in_order, 1);
   *out_plan = std::move(best);
   return true;
 }

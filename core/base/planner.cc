@@ -25,41 +25,10 @@
 #include <optional>
 #include <set>
 
+#include "core/support/best_fit.h"
+
 namespace deputy {
 namespace {
-
-// Returns the smallest multiple of `alignment` that is at least `bytes`, nothing on overflow.
-std::optional<size_t> CheckedRoundUp(size_t bytes, size_t alignment) {
-  const size_t mask = alignment - 1;
-  if (bytes > SIZE_MAX - mask) return std::nullopt;
-  return (bytes + mask) & ~mask;
-}
-
-// Maps steps to ranks: only the order of the first and last steps matters, and clients may use
-// INT_MAX for "to the end".
-class Timeline {
- public:
-  explicit Timeline(std::span<const BlockRequest> requests) {
-    steps_.reserve(2 * requests.size());
-    for (const BlockRequest& request : requests) {
-      steps_.push_back(request.first);
-      steps_.push_back(request.last);
-    }
-    std::sort(steps_.begin(), steps_.end());
-    steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
-  }
-  int size() const { return static_cast<int>(steps_.size()); }
-  int Rank(int step) const {
-    return static_cast<int>(std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin());
-  }
-
- private:
-  std::vector<int> steps_;
-};
-
-struct Extent {
-  size_t begin, end;
-};
 
 // Index of placed blocks by lifetime.
 class PlacedBlocks {
@@ -151,49 +120,28 @@ class FreeSpace {
     std::sort(others->begin(), others->end(),
               [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
     std::vector<Extent> touched = GapsTouchedBy(*others);
-    BestGap best(bytes);
-    size_t covered = 0;
+    GapSearch search(bytes);
     auto other = others->begin();
     touched.push_back({end_, SIZE_MAX});
     for (const Extent& gap : touched) {
-      covered = std::max(covered, gap.begin);
-      for (; other != others->end() && other->begin < gap.end; ++other) {
-        if (other->begin > covered) best.Offer({covered, other->begin});
-        covered = std::max(covered, other->end);
-      }
-      if (gap.end != SIZE_MAX && gap.end > covered) best.Offer({covered, gap.end});
+      search.SkipTo(gap.begin);
+      for (; other != others->end() && other->begin < gap.end; ++other) search.Pass(*other);
+      if (gap.end != SIZE_MAX) search.EndAt(gap.end);
     }
     for (auto gap = by_size_.lower_bound({bytes, 0}); gap != by_size_.end(); ++gap) {
       const bool whole =
           !std::binary_search(touched.begin(), touched.end(), Extent{gap->second, 0},
                               [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
       if (!whole) continue;
-      best.Offer({gap->second, gap->second + gap->first});
+      search.Offer({gap->second, gap->second + gap->first});
       break;
     }
-    return best.begin() != kNoOffset ? best.begin() : covered;
+    return search.offset();
   }
 
   size_t end() const { return end_; }
 
  private:
-  class BestGap {
-   public:
-    explicit BestGap(size_t wanted) : wanted_(wanted) {}
-    void Offer(Extent gap) {
-      const size_t bytes = gap.end - gap.begin;
-      if (bytes < wanted_) return;
-      if (begin_ != kNoOffset && std::pair(bytes, gap.begin) >= std::pair(bytes_, begin_)) return;
-      bytes_ = bytes;
-      begin_ = gap.begin;
-    }
-    size_t begin() const { return begin_; }
-
-   private:
-    const size_t wanted_;
-    size_t bytes_ = 0, begin_ = kNoOffset;
-  };
-
   void AddGap(Extent gap) {
     gaps_.emplace(gap.begin, gap.end);
     by_size_.emplace(gap.end - gap.begin, gap.begin);
@@ -380,24 +328,7 @@ void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, Memor
 }
 
 size_t LivenessLowerBound(std::span<const BlockRequest> requests, size_t alignment) {
-  const Timeline timeline(requests);
-  std::vector<size_t> begins(timeline.size(), 0), ends_after(timeline.size(), 0);
-  for (const BlockRequest& request : requests) {
-    const std::optional<size_t> bytes = CheckedRoundUp(request.bytes, alignment);
-    if (!bytes) return SIZE_MAX;
-    // These sums may wrap around: each is later subtracted in full, and the running sum below is
-    // checked for overflow.
-    begins[timeline.Rank(request.first)] += *bytes;
-    ends_after[timeline.Rank(request.last)] += *bytes;
-  }
-  size_t alive = 0, maximum = 0;
-  for (int step = 0; step < timeline.size(); ++step) {
-    if (begins[step] > SIZE_MAX - alive) return SIZE_MAX;
-    alive += begins[step];
-    maximum = std::max(maximum, alive);
-    alive -= ends_after[step];
-  }
-  return maximum;
+  return LivenessBound(requests, alignment);
 }
 
 }  // namespace deputy
