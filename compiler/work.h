@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Amount of work in a graph, from which back ends estimate execution times. Numbers are double,
-// since they are only compared with each other.
+// Amount of work in a graph, from which back ends estimate execution times.
 #ifndef DEPUTY_COMPILER_WORK_H_
 #define DEPUTY_COMPILER_WORK_H_
 
 #include <vector>
 
 #include "compiler/graph.h"
+#include "core/support/cost.h"
 
 namespace deputy::compiler {
-
-struct Work {
-  double macs = 0;     // multiply-adds of products and convolutions
-  double steps = 0;    // other scalar operations; a transcendental function counts as ten
-  double bytes = 0;    // bytes read and written, each value once
-  int operations = 0;  // operations that compute or move something; views do not count
-  // The node reads int8 or uint8, which a CPU computes with directly. Set for nodes only.
-  bool bytewise = false;
-
-  friend bool operator==(const Work&, const Work&) = default;
-};
 
 // Work of one operation, epilogue included.
 Work WorkOf(const Graph& graph, const Operation& operation);

@@ -31,7 +31,7 @@ bool HasType(const TfLiteContext* context, const TfLiteNode& node,
 
 // Returns the reason why the delegate leaves a node to the CPU; nullopt if it supports the node.
 std::optional<Refusal> Refuse(const GpuDelegate& gpu, TfLiteContext* context, int index,
-                              compiler::Work* out_work) {
+                              Work* out_work) {
   TfLiteNode* node;
   TfLiteRegistration* registration;
   if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
@@ -139,7 +139,7 @@ TfLiteStatus ChooseNodes(const GpuDelegate& gpu, TfLiteContext* context, std::sp
   for (int index : plan) {
     NodeChoice& choice = out_choices->emplace_back();
     choice.node = index;
-    compiler::Work work;
+    Work work;
     choice.refusal = Refuse(gpu, context, index, &work);
     if (!choice.refusal) choice.device_ns = TimeNs(model.device, work);
   }

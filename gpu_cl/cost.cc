@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rates of the CPU, and of the class for CPUs, are fitted to the models of gpu.md on an AVX-512
-// machine; those of other devices are a third of the peak rates in data sheets.
+// The rates of the class for CPUs are fitted to the models of gpu.md on an AVX-512 machine; those
+// of other devices are a third of the peak rates in data sheets.
 #include "gpu_cl/cost.h"
 
 #include <algorithm>
 
 #include "compiler/passes.h"
+#include "compiler/work.h"
 
 namespace deputy::gpu_cl {
 namespace {
-
-// Vector width, in floats, assumed for an unknown CPU.
-constexpr double kUnknownWidth = 8;
-
-// Vector operations, and bytes, per nanosecond and core.
-constexpr double kCpuMacVectors = 3;
-constexpr double kCpuStepVectors = 1;
-constexpr double kCpuBytes = 16;
-constexpr double kCpuBytewise = 4;
 
 CostModel ForCpu(double units, double width) {
   return {{}, {units * width * 2.5, units * width / 2, units * 8, 2'000}, 10, 20'000};
@@ -53,27 +45,18 @@ CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, in
   CostModel model = ForDevice(profile, device_class);
   // A CPU device is most likely the CPU that the runtime computes on.
   const bool same = profile.kind == DeviceKind::kCpu && profile.float_width > 0;
-  const double width = same ? profile.float_width : kUnknownWidth;
-  const double cores = std::max(threads, 1);
-  model.cpu = {cores * width * kCpuMacVectors, cores * width * kCpuStepVectors, cores * kCpuBytes,
-               500, kCpuBytewise};
+  model.cpu = CpuRates(threads, same ? profile.float_width : 0);
   return model;
-}
-
-double TimeNs(const Rates& rates, const compiler::Work& work) {
-  double arithmetic = work.macs / rates.macs + work.steps / rates.steps;
-  if (work.bytewise) arithmetic /= rates.bytewise;
-  return std::max(arithmetic, work.bytes / rates.bytes) + work.operations * rates.launch_ns;
 }
 
 double GainNs(const CostModel& model, const compiler::Graph& imported) {
   double gain = -model.submit_ns - compiler::BorderBytes(imported) / model.border_bytes;
-  for (const compiler::Work& work : compiler::WorkOfNodes(imported)) {
+  for (const Work& work : compiler::WorkOfNodes(imported)) {
     gain += TimeNs(model.cpu, work);
   }
   compiler::Graph optimised = imported;
   compiler::RunPasses(&optimised, {});
-  for (const compiler::Work& work : compiler::WorkOfOperations(optimised)) {
+  for (const Work& work : compiler::WorkOfOperations(optimised)) {
     gain -= TimeNs(model.device, work);
   }
   return gain;

@@ -7,19 +7,10 @@
 #define DEPUTY_GPU_CL_COST_H_
 
 #include "compiler/graph.h"
-#include "compiler/work.h"
+#include "core/support/cost.h"
 #include "gpu_cl/device/device.h"
 
 namespace deputy::gpu_cl {
-
-// Throughput per nanosecond, and fixed time per operation.
-struct Rates {
-  double macs = 1;
-  double steps = 1;
-  double bytes = 1;
-  double launch_ns = 0;
-  double bytewise = 1;  // speed-up of int8 over float32
-};
 
 struct CostModel {
   Rates cpu;
@@ -31,9 +22,6 @@ struct CostModel {
 // Returns the model for kernels of a class on a device, against a CPU with `threads` threads
 // (values below 1 count as 1).
 CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, int threads);
-
-// Estimated time; arithmetic and memory access overlap, so the larger of the two counts.
-double TimeNs(const Rates& rates, const compiler::Work& work);
 
 // Returns what a partition is expected to save, given its graph as imported: the nodes' time on the
 // CPU, minus the time of the operations that remain after the passes on the device, of transfers

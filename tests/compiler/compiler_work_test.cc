@@ -13,14 +13,14 @@
 #include "tests/compiler/importer.h"
 #include "tests/support/model_builder.h"
 
-namespace deputy::compiler {
+namespace deputy {
 
 static void PrintTo(const Work& work, std::ostream* out) {
   *out << work.macs << " multiply-adds, " << work.steps << " steps, " << work.bytes << " bytes, "
        << work.operations << " operations" << (work.bytewise ? ", bytewise" : "");
 }
 
-namespace compiler_work_test {
+namespace compiler::compiler_work_test {
 namespace {
 
 Work WorkOfLast(const GraphBuilder& m) { return WorkOf(m.graph, m.graph.operations.back()); }
@@ -132,5 +132,5 @@ TEST(Work, of_a_node_that_is_checked) {
 }
 
 }  // namespace
-}  // namespace compiler_work_test
-}  // namespace deputy::compiler
+}  // namespace compiler::compiler_work_test
+}  // namespace deputy

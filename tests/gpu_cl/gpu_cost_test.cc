@@ -17,16 +17,6 @@ using compiler::ScalarOp;
 
 constexpr Rates kRates = {.macs = 10, .steps = 2, .bytes = 4, .launch_ns = 100};
 
-TEST(Cost, the_slower_of_arithmetic_and_memory_counts) {
-  EXPECT_EQ(TimeNs(kRates, {}), 0);
-  EXPECT_EQ(TimeNs(kRates, {.macs = 1000, .steps = 20, .bytes = 400, .operations = 1}), 210);
-  EXPECT_EQ(TimeNs(kRates, {.macs = 1000, .steps = 20, .bytes = 800, .operations = 2}), 400);
-  Rates bytes = kRates;
-  bytes.bytewise = 4;
-  EXPECT_EQ(TimeNs(bytes, {.macs = 1000, .operations = 1, .bytewise = true}), 125);
-  EXPECT_EQ(TimeNs(bytes, {.macs = 1000, .operations = 1}), 200);
-}
-
 // |-x| over 64 floats, as two nodes.
 Graph TwoNodes() {
   GraphBuilder m;
