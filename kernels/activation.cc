@@ -703,11 +703,11 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
 // ---- Fusion groups ----------------------------------------------------------------------------
 
 // For float32, offers that the preceding layer computes it in its epilogue.
-template <FusionRole role, auto prepare, auto eval>
+template <typename Role, auto prepare, auto eval>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));
   if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
-  OfferFusion(context, node, {.invoke = &Guarded<eval>, .role = role});
+  OfferFusion(context, node, {.invoke = &Guarded<eval>, .role = Role()});
   return kTfLiteOk;
 }
 
@@ -733,11 +733,9 @@ TfLiteStatus PrepareClamp(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((PrepareRelu<types, low, high>(context, node)));
   if (Output(context, node, 0)->type != kTfLiteFloat32) return kTfLiteOk;
   const FloatBounds bounds = BoundsOf<low, high>();
-  OfferFusion(context, node,
-              {.invoke = &Guarded<&EvalRelu<low, high>>,
-               .role = FusionRole::kClamp,
-               .low = bounds.low,
-               .high = bounds.high});
+  OfferFusion(
+      context, node,
+      {.invoke = &Guarded<&EvalRelu<low, high>>, .role = ClampRole{bounds.low, bounds.high}});
   return kTfLiteOk;
 }
 
@@ -770,7 +768,7 @@ constexpr OpDef kTable[] = {
      .parse = nullptr,
      .init = &GuardedInit<&NewData<PreluData>>,
      .free = &DeleteData<PreluData>,
-     .prepare = &Guarded<&PrepareAndOffer<FusionRole::kPrelu, &PreparePrelu, &EvalPrelu>>,
+     .prepare = &Guarded<&PrepareAndOffer<PreluRole, &PreparePrelu, &EvalPrelu>>,
      .invoke = &Guarded<&EvalPrelu>,
      .inplace = kTfLiteInplaceOpInput0Shared},
     {.name = "LEAKY_RELU",
@@ -790,7 +788,7 @@ constexpr OpDef kTable[] = {
                          &Guarded<&EvalElu>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>(
         "HARD_SWISH", kTfLiteBuiltinHardSwish, 1, kNarrowReluBits,
-        &Guarded<&PrepareAndOffer<FusionRole::kHardSwish, &PrepareHardSwish, &EvalHardSwish>>,
+        &Guarded<&PrepareAndOffer<HardSwishRole, &PrepareHardSwish, &EvalHardSwish>>,
         &Guarded<&EvalHardSwish>, kTfLiteInplaceOpInput0Shared),
     KernelRow<TableData>(
         "LOGISTIC", kTfLiteBuiltinLogistic, 3, kCurveBits,

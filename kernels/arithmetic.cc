@@ -637,24 +637,25 @@ TfLiteStatus EvalAddN(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Describes ADD for fusion with a layer that produces one of its inputs, for float32 and int8.
-bool DescribeSum(TfLiteContext* context, const TfLiteNode* node, FusionOffer* out) {
+std::optional<SumRole> DescribeSum(TfLiteContext* context, const TfLiteNode* node) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);
   const TfLiteTensor* const output = Output(context, node, 0);
-  out->role = FusionRole::kSum;
-  out->matching_inputs = data.plan.matching_inputs(a, b);
+  SumRole role;
+  role.matching_inputs = data.plan.matching_inputs(a, b);
   if (output->type == kTfLiteFloat32) {
-    out->low = data.float_range.low;
-    out->high = data.float_range.high;
-    return true;
+    role.low = data.float_range.low;
+    role.high = data.float_range.high;
+    return role;
   }
-  if (output->type != kTfLiteInt8 || data.steps != Steps::kScaled) return false;
+  if (output->type != kTfLiteInt8 || data.steps != Steps::kScaled) return {};
   const FloatSum<int8_t, 1> sum(a, b, output, data.int_range);
   const QuantizedSum scales = sum.AsVectors();
-  out->low = scales.bounds.low;
-  out->high = scales.bounds.high;
-  out->scales = {{scales.factor_a, scales.factor_b}, scales.offset, scales.zero_point};
-  return ArithmeticOf(context) == Arithmetic::kDefault && sum.is_exact_enough();
+  role.low = scales.bounds.low;
+  role.high = scales.bounds.high;
+  role.scales = {{scales.factor_a, scales.factor_b}, scales.offset, scales.zero_point};
+  if (ArithmeticOf(context) != Arithmetic::kDefault || !sum.is_exact_enough()) return {};
+  return role;
 }
 
 // Row function for float32, if the table has a loop for it.
@@ -691,30 +692,32 @@ constexpr RowKernel kArithmeticRows = {
     .element = std::is_same_v<Operator, Quotient> ? nullptr : &ComputeElement<Operator>};
 
 // Describes MUL by a factor per channel for fusion with a layer that reads the product.
-bool DescribeScale(TfLiteContext* context, const TfLiteNode* node, FusionOffer* out) {
+std::optional<ScaleRole> DescribeScale(TfLiteContext* context, const TfLiteNode* node) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   constexpr FloatRange kNone;
-  out->role = FusionRole::kScale;
-  out->matching_inputs =
-      data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1));
-  return Output(context, node, 0)->type == kTfLiteFloat32 && data.float_range.low == kNone.low &&
-         data.float_range.high == kNone.high;
+  if (Output(context, node, 0)->type != kTfLiteFloat32 || data.float_range.low != kNone.low ||
+      data.float_range.high != kNone.high) {
+    return {};
+  }
+  return ScaleRole{data.plan.matching_inputs(Input(context, node, 0), Input(context, node, 1))};
 }
 
 template <typename Operator, typename Params, TfLiteStatus (*eval)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY((Prepare<Operator, Params>(context, node)));
   FusionOffer offer = {.invoke = kFoldedInvoke<eval>};
-  bool has_role = false;
-  if constexpr (std::is_same_v<Operator, Sum>) has_role = DescribeSum(context, node, &offer);
-  if constexpr (std::is_same_v<Operator, Product>) has_role = DescribeScale(context, node, &offer);
-  if (!has_role) offer = {.invoke = kFoldedInvoke<eval>};
+  if constexpr (std::is_same_v<Operator, Sum>) {
+    if (const auto sum = DescribeSum(context, node)) offer.role = *sum;
+  }
+  if constexpr (std::is_same_v<Operator, Product>) {
+    if (const auto scale = DescribeScale(context, node)) offer.role = *scale;
+  }
   if (Output(context, node, 0)->type == kTfLiteFloat32 &&
       LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
     offer.by_rows =
         BroadcastRows(context, node, DataOf<ArithmeticData>(node).plan, &kArithmeticRows<Operator>);
   }
-  if (offer.role != FusionRole::kNone || offer.by_rows.kernel != nullptr) {
+  if (!std::holds_alternative<std::monostate>(offer.role) || offer.by_rows.kernel != nullptr) {
     OfferFusion(context, node, offer);
   }
   return kTfLiteOk;

@@ -262,12 +262,11 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
   if (Before(margins, 0) + After(margins, 0) + Before(margins, 3) > 0) return kTfLiteOk;
   OfferFusion(context, node,
               {.invoke = kFoldedInvoke<&EvalMove<RescaleInputs(1), &EvalPad<false>>>,
-               .role = FusionRole::kPad,
-               .margins = {.top = static_cast<int>(Before(margins, 1)),
-                           .bottom = static_cast<int>(After(margins, 1)),
-                           .left = static_cast<int>(Before(margins, 2)),
-                           .right = static_cast<int>(After(margins, 2)),
-                           .channels = static_cast<int>(After(margins, 3))}});
+               .role = PadRole{{.top = static_cast<int>(Before(margins, 1)),
+                                .bottom = static_cast<int>(After(margins, 1)),
+                                .left = static_cast<int>(Before(margins, 2)),
+                                .right = static_cast<int>(After(margins, 2)),
+                                .channels = static_cast<int>(After(margins, 3))}}});
   return kTfLiteOk;
 }
 

@@ -15,7 +15,7 @@
 #include "kernels/common/shape_input.h"
 #include "kernels/common/strided_copy.h"
 #include "kernels/common/views.h"
-#include "kernels/linalg/row_step.h"
+#include "kernels/linalg/row_group.h"
 #include "kernels/space_batch.h"
 
 namespace deputy {
@@ -150,8 +150,9 @@ void GatherRows(TfLiteContext* context, TfLiteNode*, const GroupRows& rows) {
 
 constexpr RowKernel kGatheredRows = {.rows = &GatherRows};
 
-TfLiteStatus EvalGatherStep(TfLiteContext* context, TfLiteNode*, const GroupRun& group) {
-  return RunRowStep(context, group, {group.rows.rows, 1});
+TfLiteStatus EvalGatherGroup(TfLiteContext* context, TfLiteNode*, const GroupRun& group) {
+  const auto& rows = std::get<RowRun>(group);
+  return RunRowGroup(context, rows, {rows.program.rows, 1});
 }
 
 TfLiteStatus OfferTranspose(TfLiteContext* context, const TfLiteNode* node) {
@@ -164,7 +165,7 @@ TfLiteStatus OfferTranspose(TfLiteContext* context, const TfLiteNode* node) {
   }
   if (output->type != kTfLiteFloat32) return kTfLiteOk;
   FusionOffer offer = {.invoke = kFoldedInvoke<&EvalMove<RescaleOutputs(), &EvalTranspose>>,
-                       .run = &GuardedGroup<&EvalGatherStep>,
+                       .run = &GuardedGroup<&EvalGatherGroup>,
                        .by_rows = {&kGatheredRows, RowKind::kTranspose, 1}};
   std::copy_n(order, Rank(input), offer.by_rows.axes);
   OfferFusion(context, node, offer);

@@ -35,7 +35,7 @@ std::unique_ptr<Partition> Partition::Create(TfLiteContext* context,
   config.reporter = ErrorReporter(&ReportToHost, context);
   config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
   config.pool = std::move(pool);
-  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
+  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
                   std::string_view(Cpu().name) != "reference";
   std::unique_ptr<Partition> partition(new Partition(context, config));
   return partition->Build(context, params) == kTfLiteOk ? std::move(partition) : nullptr;

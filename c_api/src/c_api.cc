@@ -60,7 +60,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
   if (options == nullptr || !options->policy_set) {
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
-  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"steps", "off"}) != "off" &&
+  config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
                   strcmp(deputy::Cpu().name, "reference") != 0;
   deputy::ValidationConfig validation;
   if (options != nullptr && options->validation_set) {

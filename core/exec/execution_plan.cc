@@ -346,7 +346,8 @@ int ExecutionPlan::group_head(int position, int* out_nodes) const {
 
 PixelStride ExecutionPlan::output_stride(int position) const {
   const PlannedGroup* const group = GroupAt(position);
-  return group == nullptr ? PixelStride() : group->run.output_stride;
+  const auto* const layer = group == nullptr ? nullptr : std::get_if<LayerRun>(&group->run);
+  return layer == nullptr ? PixelStride() : layer->output_stride;
 }
 
 const char* ExecutionPlan::implementation(int node_index) const {

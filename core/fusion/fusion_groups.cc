@@ -43,7 +43,7 @@ class Pass {
   // Adds the groups of heads that are in none yet.
   void AddGroups(std::vector<FusionGroup>* groups) {
     for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
-      if (RoleOf(n) != FusionRole::kHead) continue;
+      if (RoleOf<HeadRole>(n) == nullptr) continue;
       FusionGroup group = BuildGroup(n);
       if (group.nodes.size() < 2) continue;
       std::sort(group.nodes.begin(), group.nodes.end());
@@ -55,16 +55,17 @@ class Pass {
   const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
-  // Returns the node's role; kNone unless it has exactly one output that a group may write.
-  FusionRole RoleOf(int n) const {
-    if (n < 0 || grouped_[static_cast<size_t>(n)]) return FusionRole::kNone;
+  // Returns the node's role of that kind; null if it has another one, is in a group, or does not
+  // have exactly one output that a group may write.
+  template <typename Role>
+  const Role* RoleOf(int n) const {
+    if (n < 0 || grouped_[static_cast<size_t>(n)]) return nullptr;
     const GroupNode& node = NodeAt(n);
-    if (node.offer == nullptr || node.inputs.empty() || node.outputs.size() != 1 ||
-        node.outputs[0] < 0 || TensorAt(node.outputs[0]).fixed ||
-        TensorAt(node.outputs[0]).computed_once) {
-      return FusionRole::kNone;
+    if (node.inputs.empty() || node.outputs.size() != 1 || node.outputs[0] < 0 ||
+        TensorAt(node.outputs[0]).fixed || TensorAt(node.outputs[0]).computed_once) {
+      return nullptr;
     }
-    return node.offer->role;
+    return node.role<Role>();
   }
 
   // Only the next node of the group reads it, so it need not be stored.
@@ -82,14 +83,14 @@ class Pass {
     if (!HasSingleConsumer(tensor)) return -1;
     const int pad = producer_[static_cast<size_t>(tensor)];
     const bool near = std::abs(position - pad) <= kMaxGroupSpan;
-    return RoleOf(pad) == FusionRole::kPad && near && IsAvailableAt(position, NodeAt(pad).inputs[0])
+    return RoleOf<PadRole>(pad) != nullptr && near && IsAvailableAt(position, NodeAt(pad).inputs[0])
                ? pad
                : -1;
   }
 
   FusionGroup BuildGroup(int head) {
-    FusionGroup group = {.head = head, .nodes = {head}, .run = {}};
-    group.run.output = NodeAt(head).outputs[0];
+    FusionGroup group = {.head = head, .nodes = {head}, .run = LayerRun()};
+    group.layer().output = NodeAt(head).outputs[0];
     AbsorbPad(&group);
     AbsorbFactors(&group);
     while (AppendFollower(&group)) {
@@ -99,31 +100,33 @@ class Pass {
 
   void AbsorbPad(FusionGroup* group) const {
     const GroupNode& head = NodeAt(group->head);
-    if (!head.offer->absorbs_padding) return;
+    if (!head.role<HeadRole>()->absorbs_padding) return;
     const int pad = FindPad(head.inputs[0], group->head);
-    if (pad < 0 || NodeAt(pad).offer->margins.channels != 0) return;
-    group->run.input = NodeAt(pad).inputs[0];
-    group->run.margins = NodeAt(pad).offer->margins;
+    if (pad < 0 || MarginsOf(pad).channels != 0) return;
+    group->layer().input = NodeAt(pad).inputs[0];
+    group->layer().margins = MarginsOf(pad);
     group->nodes.push_back(pad);
   }
+  const ImagePadding& MarginsOf(int pad) const { return NodeAt(pad).role<PadRole>()->margins; }
 
   // Absorbs a MUL by factors whose only consumer is the head.
   void AbsorbFactors(FusionGroup* group) const {
     const GroupNode& head = NodeAt(group->head);
-    if (!head.offer->absorbs_factors || !HasSingleConsumer(head.inputs[0])) return;
+    if (!head.role<HeadRole>()->absorbs_factors || !HasSingleConsumer(head.inputs[0])) return;
     const int n = producer_[static_cast<size_t>(head.inputs[0])];
-    if (RoleOf(n) != FusionRole::kScale || group->head - n > kMaxGroupSpan) return;
-    const GroupNode& scale = NodeAt(n);
+    const ScaleRole* const scale = RoleOf<ScaleRole>(n);
+    if (scale == nullptr || group->head - n > kMaxGroupSpan) return;
+    const std::span<const int> inputs = NodeAt(n).inputs;
     const int channels = TensorAt(head.inputs[0]).channels;
     for (const size_t image : {0, 1}) {
-      const int values = scale.inputs[image], factors = scale.inputs[1 - image];
-      if ((scale.offer->matching_inputs >> image & 1) == 0 || !IsAvailableAt(group->head, values) ||
+      const int values = inputs[image], factors = inputs[1 - image];
+      if ((scale->matching_inputs >> image & 1) == 0 || !IsAvailableAt(group->head, values) ||
           !IsAvailableAt(group->head, factors) || TensorAt(factors).elements != channels ||
           TensorAt(factors).channels != channels) {
         continue;
       }
-      group->run.input = values;
-      group->run.factors = factors;
+      group->layer().input = values;
+      group->layer().factors = factors;
       group->nodes.push_back(n);
       return;
     }
@@ -131,64 +134,60 @@ class Pass {
 
   // Adds the consumer of the group's output, if the group can compute it.
   bool AppendFollower(FusionGroup* group) {
-    const int output = group->run.output;
+    const int output = group->layer().output;
     if (!HasSingleConsumer(output)) return false;
     const int n = consumer_[static_cast<size_t>(output)];
-    const FusionRole role = RoleOf(n);
-    if (role == FusionRole::kNone || n - group->head > kMaxGroupSpan) return false;
-    const int out = NodeAt(n).outputs[0];
-    if (TensorAt(out).elements != TensorAt(output).elements ||
+    if (n < 0 || n - group->head > kMaxGroupSpan) return false;
+    const int out = NodeAt(n).outputs.size() == 1 ? NodeAt(n).outputs[0] : -1;
+    if (out < 0 || TensorAt(out).elements != TensorAt(output).elements ||
         TensorAt(out).channels != TensorAt(output).channels ||
-        group->run.activation != FusionRole::kNone || !AppendOperation(n, role, output, group)) {
+        group->layer().activation != LayerRun::Activation::kNone || !AppendOperation(n, group)) {
       return false;
     }
     group->nodes.push_back(n);
-    group->run.output = out;
+    group->layer().output = out;
     return true;
   }
 
-  bool AppendOperation(int n, FusionRole role, int output, FusionGroup* group) const {
-    const GroupNode& node = NodeAt(n);
-    GroupRun& run = group->run;
-    switch (role) {
-      case FusionRole::kClamp:
-        if (run.addend < 0) {
-          ComposeClamp(node.offer->low, node.offer->high, &run.low, &run.high);
-        } else {
-          ComposeClamp(node.offer->low, node.offer->high, &run.sum_low, &run.sum_high);
-        }
-        return true;
-      case FusionRole::kSum:
-        return AppendSum(n, output, group);
-      case FusionRole::kPrelu:
-        run.slopes = node.inputs.size() == 2 && node.inputs[0] == output ? node.inputs[1] : -1;
-        if (!IsAvailableAt(group->position(), run.slopes) ||
-            TensorAt(run.slopes).elements != TensorAt(output).channels ||
-            TensorAt(run.slopes).channels != TensorAt(output).channels) {
-          run.slopes = -1;
-          return false;
-        }
-        run.activation = role;
-        return true;
-      case FusionRole::kHardSwish:
-        run.activation = role;
-        return true;
-      default:
-        return false;
+  bool AppendOperation(int n, FusionGroup* group) const {
+    LayerRun& run = group->layer();
+    if (const auto* const clamp = RoleOf<ClampRole>(n)) {
+      const bool has_sum = run.addend >= 0;
+      ComposeClamp(clamp->low, clamp->high, has_sum ? &run.sum_low : &run.low,
+                   has_sum ? &run.sum_high : &run.high);
+      return true;
     }
+    if (const auto* const sum = RoleOf<SumRole>(n)) return AppendSum(n, *sum, group);
+    if (RoleOf<PreluRole>(n) != nullptr) return AppendPrelu(n, group);
+    if (RoleOf<HardSwishRole>(n) == nullptr) return false;
+    run.activation = LayerRun::Activation::kHardSwish;
+    return true;
   }
 
-  bool AppendSum(int n, int output, FusionGroup* group) const {
+  bool AppendPrelu(int n, FusionGroup* group) const {
+    const std::span<const int> inputs = NodeAt(n).inputs;
+    LayerRun& run = group->layer();
+    if (inputs.size() != 2 || inputs[0] != run.output) return false;
+    const int channels = TensorAt(run.output).channels;
+    if (!IsAvailableAt(group->position(), inputs[1]) || TensorAt(inputs[1]).elements != channels ||
+        TensorAt(inputs[1]).channels != channels) {
+      return false;
+    }
+    run.slopes = inputs[1];
+    run.activation = LayerRun::Activation::kPrelu;
+    return true;
+  }
+
+  bool AppendSum(int n, const SumRole& sum, FusionGroup* group) const {
     const GroupNode& node = NodeAt(n);
     const int position = delayed_ ? n : group->position();
-    GroupRun& run = group->run;
-    if (run.addend >= 0 || node.inputs.size() != 2 || node.offer->matching_inputs != 3)
-      return false;
-    const bool output_first = node.inputs[0] == output;
+    LayerRun& run = group->layer();
+    if (run.addend >= 0 || node.inputs.size() != 2 || sum.matching_inputs != 3) return false;
+    const bool output_first = node.inputs[0] == run.output;
     const int other = node.inputs[output_first ? 1 : 0];
-    if (other < 0 || TensorAt(other).channels != TensorAt(output).channels) return false;
+    if (other < 0 || TensorAt(other).channels != TensorAt(run.output).channels) return false;
     const int pad = FindPad(other, position);
-    if (pad >= 0 && !NodeAt(pad).offer->margins.pads_image()) {
+    if (pad >= 0 && !MarginsOf(pad).pads_image()) {
       run.addend = NodeAt(pad).inputs[0];
       group->nodes.push_back(pad);
     } else if (IsAvailableAt(position, other)) {
@@ -197,9 +196,9 @@ class Pass {
       return false;
     }
     group->delay = position - group->head;
-    run.sum_low = node.offer->low;
-    run.sum_high = node.offer->high;
-    run.scales = node.offer->scales;
+    run.sum_low = sum.low;
+    run.sum_high = sum.high;
+    run.scales = sum.scales;
     if (!output_first) std::swap(run.scales.factors[0], run.scales.factors[1]);
     return true;
   }
@@ -234,7 +233,7 @@ std::vector<FusionGroup> FindFusionGroups(std::span<const GroupNode> nodes,
   return Pass(nodes, tensors).Run();
 }
 
-std::vector<GroupRead> ReadsOf(const GroupRun& run, const GroupNode& head,
+std::vector<GroupRead> ReadsOf(const LayerRun& run, const GroupNode& head,
                                std::span<const PlanTensor> tensors) {
   std::vector<GroupRead> reads;
   for (size_t i = 0; i < head.inputs.size(); ++i) {

@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <variant>
 #include <vector>
 
-#include "core/kernel_api/runtime.h"
+#include "core/kernel_api/fusion_types.h"
 
 namespace deputy {
 
@@ -19,6 +20,12 @@ namespace deputy {
 struct GroupNode {
   std::span<const int> inputs, outputs;
   const FusionOffer* offer = nullptr;  // null: cannot be fused
+
+  // Returns the node's role if it is of that kind, else null.
+  template <typename Role>
+  const Role* role() const {
+    return offer == nullptr ? nullptr : std::get_if<Role>(&offer->role);
+  }
 };
 
 struct PlanTensor {
@@ -41,10 +48,14 @@ inline constexpr int kMaxGroupSpan = 64;
 struct FusionGroup {
   int head = -1;
   // Number of plan positions by which the group runs after its head, so that a later operand of ADD
-  // is already computed. The position head + wait is that of one of its nodes.
+  // is already computed. The position head + delay is that of one of its nodes.
   int delay = 0;
   std::vector<int> nodes;  // ascending plan positions, including the head
   GroupRun run;
+
+  // The run of a group that is a layer with its epilogue.
+  LayerRun& layer() { return std::get<LayerRun>(run); }
+  const LayerRun& layer() const { return std::get<LayerRun>(run); }
 
   int position() const { return head + delay; }
 };
@@ -68,7 +79,7 @@ struct GroupRead {
   int tensor;
   bool in_place;
 };
-std::vector<GroupRead> ReadsOf(const GroupRun& run, const GroupNode& head,
+std::vector<GroupRead> ReadsOf(const LayerRun& run, const GroupNode& head,
                                std::span<const PlanTensor> tensors);
 
 // Address and size of a tensor.

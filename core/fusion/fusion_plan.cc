@@ -31,14 +31,14 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
 PlannedGroup MakePlannedGroup(FusionGroup group, std::span<const GroupNode> nodes,
                               std::span<const PlanTensor> tensors, std::span<const int> producers) {
   PlannedGroup planned;
-  if (!group.run.rows.ops.empty()) {
-    planned.reads = RowReadsOf(group.run.rows, nodes);
+  if (const auto* const rows = std::get_if<RowRun>(&group.run)) {
+    planned.reads = RowReadsOf(rows->program, nodes);
     planned.intermediates = UnwrittenBy(group, nodes);
-  } else if (!group.run.layers.empty()) {
-    planned.reads = ReadsOfLayers(group.run, nodes, tensors);
+  } else if (const auto* const strips = std::get_if<StripRun>(&group.run)) {
+    planned.reads = ReadsOfLayers(*strips, nodes, tensors);
     planned.unwritten = UnwrittenBy(group, nodes);
   } else {
-    planned.reads = ReadsOf(group.run, nodes[static_cast<size_t>(group.head)], tensors);
+    planned.reads = ReadsOf(group.layer(), nodes[static_cast<size_t>(group.head)], tensors);
   }
   planned.reads_late_constant =
       std::any_of(planned.reads.begin(), planned.reads.end(), [&](const GroupRead& read) {
@@ -56,13 +56,33 @@ void ToPlanPositions(int first, const std::vector<int>& plan, PlannedGroup* grou
     const int position = index + first;
     return plan[static_cast<size_t>(position)];
   };
-  for (RowOp& op : group->run.rows.ops) {
-    op.node = node_index_of(op.node);
-    for (ChainedNode& chained : op.chain) chained.node = node_index_of(chained.node);
+  if (auto* const rows = std::get_if<RowRun>(&group->run)) {
+    for (RowOp& op : rows->program.ops) {
+      op.node = node_index_of(op.node);
+      for (ChainedNode& chained : op.chain) chained.node = node_index_of(chained.node);
+    }
+  }
+  if (auto* const strips = std::get_if<StripRun>(&group->run)) {
+    for (StripLayer& layer : strips->layers) layer.position += first;
   }
   for (int& node : group->nodes) node += first;
-  for (StripLayer& layer : group->run.layers) layer.position += first;
   group->head += first;
+}
+
+// Returns the strides of the pixels that the group reads of input 0, and writes of its output.
+PixelStride InputStrideOf(const GroupRun& run) {
+  const auto* const layer = std::get_if<LayerRun>(&run);
+  return layer == nullptr ? PixelStride() : layer->input_stride;
+}
+PixelStride OutputStrideOf(const GroupRun& run) {
+  const auto* const layer = std::get_if<LayerRun>(&run);
+  return layer == nullptr ? PixelStride() : layer->output_stride;
+}
+
+// Returns true if the group needs scratch memory beyond that of its nodes.
+bool NeedsScratch(const GroupRun& run) {
+  const auto* const layer = std::get_if<LayerRun>(&run);
+  return layer == nullptr ? std::holds_alternative<StripRun>(run) : layer->factors >= 0;
 }
 
 }  // namespace
@@ -151,7 +171,7 @@ void FusionPlan::Swap(FusionPlan* other) {
 void FusionPlan::Announce(TfLiteContext* context, int end) {
   for (int position = 0; position < end; ++position) {
     PlannedGroup* const group = groups_.RunningAt(position);
-    if (group == nullptr || (group->run.layers.empty() && group->run.factors < 0)) continue;
+    if (group == nullptr || !NeedsScratch(group->run)) continue;
     FindLayerNodes(group);
     const int head = graph_->plan()[static_cast<size_t>(group->head)];
     const FusionOffer& offer = nodes_->Of(head).fusion;
@@ -172,7 +192,9 @@ void FusionPlan::UpdateLateConstants(int end, const std::function<bool(int tenso
 }
 
 void FusionPlan::FindLayerNodes(PlannedGroup* group) {
-  for (StripLayer& layer : group->run.layers) {
+  auto* const strips = std::get_if<StripRun>(&group->run);
+  if (strips == nullptr) return;
+  for (StripLayer& layer : strips->layers) {
     layer.node = graph_->node(graph_->plan()[static_cast<size_t>(layer.position)]);
   }
 }
@@ -186,18 +208,18 @@ bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
   const auto unchanged = [&](const GroupRead& read, const void* before) {
     return address(read.tensor) == before;
   };
+  const int output = OutputOf(group->run);
   std::vector<const void*>& addresses = group->addresses;
-  if (!addresses.empty() && addresses[0] == address(group->run.output) &&
+  if (!addresses.empty() && addresses[0] == address(output) &&
       std::equal(group->reads.begin(), group->reads.end(), addresses.begin() + 1, unchanged)) {
     return group->alias_free;
   }
-  addresses.assign(1, address(group->run.output));
+  addresses.assign(1, address(output));
   for (const GroupRead& read : group->reads) addresses.push_back(address(read.tensor));
-  group->alias_free =
-      IsAliasFree(group->reads, group->run.output, [this](int index) -> MemoryRange {
-        const TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];
-        return {tensor.data.data, tensor.bytes};
-      });
+  group->alias_free = IsAliasFree(group->reads, output, [this](int index) -> MemoryRange {
+    const TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];
+    return {tensor.data.data, tensor.bytes};
+  });
   return group->alias_free;
 }
 
@@ -219,7 +241,7 @@ bool FusionPlan::CanRun(PlannedGroup* group, const Conditions& conditions) {
   }
   // The producer of the input may have run unfused.
   const int input = graph_->node(graph_->plan()[static_cast<size_t>(group->head)])->inputs->data[0];
-  return subsampled_[static_cast<size_t>(input)] == group->run.input_stride &&
+  return subsampled_[static_cast<size_t>(input)] == InputStrideOf(group->run) &&
          IsAliasFreeNow(group);
 }
 
@@ -263,12 +285,12 @@ bool FusionPlan::EndWait(int position) {
 }
 
 void FusionPlan::BeginGroup(PlannedGroup* group) {
-  subsampled_[static_cast<size_t>(group->run.output)] = {};
+  subsampled_[static_cast<size_t>(OutputOf(group->run))] = {};
   FindLayerNodes(group);
 }
 
 void FusionPlan::NoteRun(const PlannedGroup& group) {
-  subsampled_[static_cast<size_t>(group.run.output)] = group.run.output_stride;
+  subsampled_[static_cast<size_t>(OutputOf(group.run))] = OutputStrideOf(group.run);
   for (int position : group.nodes) {
     if (position > group.position()) groups_.SetState(position, PlanGroups::State::kDone);
   }

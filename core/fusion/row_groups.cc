@@ -54,7 +54,7 @@ class RowPass {
     if (candidate.nodes.empty()) return false;
     FusionGroup group = BuildGroup(candidate);
     if (group.nodes.size() < 2) return false;
-    group.run.rows = ProgramOf(plan_, candidate, operands_);
+    std::get<RowRun>(group.run).program = ProgramOf(plan_, candidate, operands_);
     if (!IsWorthIt(group)) return false;
     plan_.Take(group.nodes);
     groups_->push_back(std::move(group));
@@ -65,7 +65,7 @@ class RowPass {
   // empty.
   FusionGroup BuildGroup(const RowCandidate& candidate) const {
     FusionGroup group = {.head = candidate.head, .nodes = candidate.nodes, .run = {}};
-    group.run.output = plan_.OutputOf(candidate.nodes.back());
+    group.run = RowRun{.program = {}, .output = plan_.OutputOf(candidate.nodes.back())};
     for (int n : candidate.nodes) {
       const auto operands = operands_.find(n);
       if (operands == operands_.end()) continue;
@@ -80,8 +80,9 @@ class RowPass {
   // Requires that a block of rows fits the cache, and that fusion avoids a write: of an
   // intermediate value or of a TRANSPOSE's output.
   bool IsWorthIt(const FusionGroup& group) const {
-    const size_t ops = group.run.rows.ops.size();
-    if (ops == 0 || RowBytes(group.run.rows) > kMaxRowBytes) return false;
+    const RowProgram& program = std::get<RowRun>(group.run).program;
+    const size_t ops = program.ops.size();
+    if (ops == 0 || RowBytes(program) > kMaxRowBytes) return false;
     if (ops > 1) return true;
     const auto transposes = std::count_if(group.nodes.begin(), group.nodes.end(),
                                           [this](int n) { return plan_.IsTranspose(n); });

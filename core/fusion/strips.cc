@@ -45,8 +45,7 @@ class Joiner {
       for (size_t layer : chain) grouped[layer] = true;
       if (chain.size() > 1) {
         groups_done_.push_back(Joined(chain));
-      } else if (layers_[first].nodes.size() > 1 || layers_[first].run.input_stride.any() ||
-                 layers_[first].run.output_stride.any()) {
+      } else if (layers_[first].nodes.size() > 1 || IsSubsampled(layers_[first].layer())) {
         groups_done_.push_back(std::move(layers_[first]));
       }
     }
@@ -69,16 +68,17 @@ class Joiner {
       const GroupNode& node = nodes_[n];
       FusionGroup* const group =
           group_of[n] < 0 ? nullptr : &(*groups)[static_cast<size_t>(group_of[n])];
-      const bool can = (group == nullptr || group->delay == 0) && node.offer != nullptr &&
-                       node.offer->strip.rows > 0 && !node.inputs.empty() && node.inputs[0] >= 0 &&
+      const HeadRole* const role = node.role<HeadRole>();
+      const bool can = (group == nullptr || group->delay == 0) && role != nullptr &&
+                       role->strip.rows > 0 && !node.inputs.empty() && node.inputs[0] >= 0 &&
                        node.outputs.size() == 1 && node.outputs[0] >= 0 &&
                        !TensorAt(node.outputs[0]).fixed && !TensorAt(node.outputs[0]).computed_once;
       const int head = static_cast<int>(n);
       if (group != nullptr && group->head == head) {
         can ? AddLayer(std::move(*group)) : groups_done_.push_back(std::move(*group));
       } else if (can && group == nullptr) {
-        FusionGroup alone = {.head = head, .nodes = {head}, .run = {}};
-        alone.run.output = node.outputs[0];
+        FusionGroup alone = {.head = head, .nodes = {head}, .run = LayerRun()};
+        alone.layer().output = node.outputs[0];
         AddLayer(std::move(alone));
       }
     }
@@ -91,9 +91,11 @@ class Joiner {
 
   const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
-  const StripOffer& OfferOf(size_t layer) const { return NodeAt(layers_[layer].head).offer->strip; }
+  const StripOffer& OfferOf(size_t layer) const {
+    return NodeAt(layers_[layer].head).role<HeadRole>()->strip;
+  }
   int InputOf(const FusionGroup& layer) const {
-    return layer.run.input >= 0 ? layer.run.input : NodeAt(layer.head).inputs[0];
+    return layer.layer().input >= 0 ? layer.layer().input : NodeAt(layer.head).inputs[0];
   }
 
   std::vector<size_t> ChainFrom(size_t first) const {
@@ -109,8 +111,8 @@ class Joiner {
   // Returns the layer that follows the last one of the chain, or -1.
   int NextOf(const std::vector<size_t>& chain) const {
     const FusionGroup &last = layers_[chain.back()], &first = layers_[chain.front()];
-    const PlanTensor& output = TensorAt(last.run.output);
-    const int number = consumer_[static_cast<size_t>(last.run.output)];
+    const PlanTensor& output = TensorAt(last.layer().output);
+    const int number = consumer_[static_cast<size_t>(last.layer().output)];
     if (number < 0 || output.use_count != 1 || output.fixed || output.computed_once) return -1;
     const auto next = static_cast<size_t>(number);
     const StripOffer& offer = OfferOf(chain.back());
@@ -130,7 +132,10 @@ class Joiner {
 
   // Returns true if the layer reads all of its input unscaled and writes all of its output.
   static bool IsWhole(const FusionGroup& layer) {
-    return !layer.run.input_stride.any() && !layer.run.output_stride.any() && layer.run.factors < 0;
+    return !IsSubsampled(layer.layer()) && layer.layer().factors < 0;
+  }
+  static bool IsSubsampled(const LayerRun& run) {
+    return run.input_stride.any() || run.output_stride.any();
   }
 
   // Both layers must have the same kernel, which runs the strips.
@@ -147,7 +152,7 @@ class Joiner {
               (TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < head));
     };
     return std::all_of(node.inputs.begin() + 1, node.inputs.end(), available) &&
-           available(layer.run.addend) && available(layer.run.slopes);
+           available(layer.layer().addend) && available(layer.layer().slopes);
   }
 
   bool Fits(const std::vector<size_t>& chain, int rows) const {
@@ -160,17 +165,14 @@ class Joiner {
   FusionGroup Joined(const std::vector<size_t>& chain) {
     FusionGroup group;
     group.head = layers_[chain.front()].head;
-    group.run.input = layers_[chain.front()].run.input;
-    group.run.output = layers_[chain.back()].run.output;
-    group.run.strip_rows = 1;
-    while (group.run.strip_rows < kMaxStripRows && Fits(chain, group.run.strip_rows + 1)) {
-      ++group.run.strip_rows;
-    }
+    StripRun run = {.layers = {}, .rows = 1, .output = layers_[chain.back()].layer().output};
+    while (run.rows < kMaxStripRows && Fits(chain, run.rows + 1)) ++run.rows;
     for (size_t layer : chain) {
-      FusionGroup& joined = layers_[layer];
+      const FusionGroup& joined = layers_[layer];
       group.nodes.insert(group.nodes.end(), joined.nodes.begin(), joined.nodes.end());
-      group.run.layers.push_back({.position = joined.head, .run = std::move(joined.run)});
+      run.layers.push_back({.position = joined.head, .run = joined.layer()});
     }
+    group.run = std::move(run);
     std::sort(group.nodes.begin(), group.nodes.end());
     return group;
   }
@@ -192,7 +194,7 @@ void JoinStrips(std::span<const GroupNode> nodes, std::span<const PlanTensor> te
   *groups = std::move(pass).Groups();
 }
 
-std::vector<GroupRead> ReadsOfLayers(const GroupRun& run, std::span<const GroupNode> nodes,
+std::vector<GroupRead> ReadsOfLayers(const StripRun& run, std::span<const GroupNode> nodes,
                                      std::span<const PlanTensor> tensors) {
   std::vector<GroupRead> reads;
   for (const StripLayer& layer : run.layers) {
@@ -210,7 +212,7 @@ std::vector<int> UnwrittenBy(const FusionGroup& group, std::span<const GroupNode
   std::vector<int> tensors;
   for (int node : group.nodes) {
     const int output = nodes[static_cast<size_t>(node)].outputs[0];
-    if (output != group.run.output) tensors.push_back(output);
+    if (output != OutputOf(group.run)) tensors.push_back(output);
   }
   return tensors;
 }

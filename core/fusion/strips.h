@@ -25,7 +25,7 @@ void JoinStrips(std::span<const GroupNode> nodes, std::span<const PlanTensor> te
                 size_t cache_bytes, std::vector<FusionGroup>* groups);
 
 // Returns the tensors that a group with layers reads while it writes its output.
-std::vector<GroupRead> ReadsOfLayers(const GroupRun& run, std::span<const GroupNode> nodes,
+std::vector<GroupRead> ReadsOfLayers(const StripRun& run, std::span<const GroupNode> nodes,
                                      std::span<const PlanTensor> tensors);
 
 // Returns the intermediate tensors that a group with layers, or a row-wise one, does not write.

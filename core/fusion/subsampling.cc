@@ -40,8 +40,8 @@ class Subsampler {
 
   std::vector<FusionGroup> Groups() && {
     std::erase_if(layers_, [](const FusionGroup& group) {
-      return group.nodes.size() < 2 && !group.run.input_stride.any() &&
-             !group.run.output_stride.any();
+      return group.nodes.size() < 2 && !group.layer().input_stride.any() &&
+             !group.layer().output_stride.any();
     });
     std::move(others_.begin(), others_.end(), std::back_inserter(layers_));
     std::sort(layers_.begin(), layers_.end(),
@@ -58,14 +58,15 @@ class Subsampler {
     }
     for (size_t n = 0; n < nodes_.size(); ++n) {
       const GroupNode& node = nodes_[n];
-      const bool can = node.offer != nullptr && node.offer->subsamples && !node.inputs.empty() &&
+      const HeadRole* const role = node.role<HeadRole>();
+      const bool can = role != nullptr && role->subsamples && !node.inputs.empty() &&
                        node.inputs[0] >= 0 && node.outputs.size() == 1 && node.outputs[0] >= 0;
       FusionGroup* const group =
           group_of[n] < 0 ? nullptr : &(*groups)[static_cast<size_t>(group_of[n])];
       if (can && group == nullptr) {
         const int head = static_cast<int>(n);
-        layers_.push_back({.head = head, .nodes = {head}, .run = {}});
-        layers_.back().run.output = node.outputs[0];
+        layers_.push_back({.head = head, .nodes = {head}, .run = LayerRun()});
+        layers_.back().layer().output = node.outputs[0];
       } else if (group != nullptr && group->head == static_cast<int>(n)) {
         (can ? layers_ : others_).push_back(std::move(*group));
       }
@@ -79,30 +80,30 @@ class Subsampler {
     return nodes_[static_cast<size_t>(layer.head)].inputs[0];
   }
 
-  const FusionOffer& OfferOf(const FusionGroup& layer) const {
-    return *nodes_[static_cast<size_t>(layer.head)].offer;
+  const HeadRole& RoleOf(const FusionGroup& layer) const {
+    return *nodes_[static_cast<size_t>(layer.head)].role<HeadRole>();
   }
 
   // Returns the stride of the input pixels that a layer reads, given its output stride.
   PixelStride NeedsOf(const FusionGroup& layer) const {
-    const FusionOffer& offer = OfferOf(layer);
-    const PixelStride& output_stride = layer.run.output_stride;
-    if (!offer.pointwise || layer.run.input >= 0 || !IsWithinLimit(offer.stride, output_stride))
+    const HeadRole& role = RoleOf(layer);
+    const PixelStride& output_stride = layer.layer().output_stride;
+    if (!role.pointwise || layer.layer().input >= 0 || !IsWithinLimit(role.stride, output_stride))
       return {};
-    return offer.stride * output_stride;
+    return role.stride * output_stride;
   }
 
-  bool CanSubsample(const GroupRun& run) const {
+  bool CanSubsample(const LayerRun& run) const {
     const PlanTensor& output = TensorAt(run.output);
     const bool plain_addend = run.addend < 0 || TensorAt(run.addend).elements == output.elements;
     return !output.fixed && !output.computed_once && run.input < 0 && plain_addend;
   }
 
   void CollectDemand(FusionGroup* layer) {
-    const Demand& demand = DemandOf(layer->run.output);
-    if (CanSubsample(layer->run) && IsWithinLimit(OfferOf(*layer).stride, demand.stride) &&
-        demand.use_count == TensorAt(layer->run.output).use_count) {
-      layer->run.output_stride = demand.stride;
+    const Demand& demand = DemandOf(layer->layer().output);
+    if (CanSubsample(layer->layer()) && IsWithinLimit(RoleOf(*layer).stride, demand.stride) &&
+        demand.use_count == TensorAt(layer->layer().output).use_count) {
+      layer->layer().output_stride = demand.stride;
     }
     const PixelStride needs = NeedsOf(*layer);
     Demand& own = DemandOf(InputOf(*layer));
@@ -112,8 +113,8 @@ class Subsampler {
   }
 
   void ResolveStrides(FusionGroup* layer) {
-    GroupRun& run = layer->run;
-    const bool is_pointwise = OfferOf(*layer).pointwise;
+    LayerRun& run = layer->layer();
+    const bool is_pointwise = RoleOf(*layer).pointwise;
     const PixelStride input_stride = run.input >= 0 ? PixelStride() : StrideOf(InputOf(*layer));
     if (is_pointwise && input_stride != NeedsOf(*layer)) run.output_stride = {};
     run.input_stride = input_stride;

@@ -11,6 +11,7 @@
 #define DEPUTY_CORE_KERNEL_API_FUSION_H_
 
 #include "c_api/include/common.h"
+#include "core/kernel_api/fusion_types.h"
 #include "core/kernel_api/runtime.h"
 
 namespace deputy {

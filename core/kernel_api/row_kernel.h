@@ -10,7 +10,7 @@
 // and stores rows at the positions to which a following TRANSPOSE would move them.
 //
 // The subgraph forms the groups (core/fusion/row_groups.h). The head of a group runs all its
-// nodes (kernels/linalg/row_step.h).
+// nodes (kernels/linalg/row_group.h).
 #ifndef DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 #define DEPUTY_CORE_KERNEL_API_ROW_KERNEL_H_
 

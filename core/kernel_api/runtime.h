@@ -25,7 +25,6 @@
 #include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
 #include "core/base/tile_observer.h"
-#include "core/kernel_api/row_kernel.h"
 
 namespace deputy {
 
@@ -80,133 +79,8 @@ class CallableSubgraph {
   ~CallableSubgraph() = default;
 };
 
-// Role that a node with one output can have in a fusion group; see step.h.
-enum class FusionRole : uint8_t {
-  kNone,
-  kHead,       // a layer that can apply an epilogue to its results
-  kClamp,      // clamps input 0
-  kSum,        // clamped sum of two inputs
-  kPrelu,      // PRELU of input 0 with one slope per channel
-  kHardSwish,  // HARD_SWISH of input 0
-  kPad,        // pads input 0 with zeros
-  kScale,      // one input times a factor per channel, which is the other input
-};
-
-// Zero padding around an image [batches][height][width][channels].
-struct ImagePadding {
-  int top = 0, bottom = 0, left = 0, right = 0;
-  int channels = 0;  // padding after the last channel
-
-  bool pads_image() const { return (top | bottom | left | right) != 0; }
-};
-
-// Subsampling of an image: every y-th row and every x-th column, starting with the first.
-struct PixelStride {
-  int y = 1, x = 1;
-
-  bool any() const { return y != 1 || x != 1; }
-  // Number of rows or columns that remain of `all`.
-  int rows(int all) const { return (all - 1) / y + 1; }
-  int columns(int all) const { return (all - 1) / x + 1; }
-  friend bool operator==(const PixelStride&, const PixelStride&) = default;
-  friend PixelStride operator*(const PixelStride& a, const PixelStride& b) {
-    return {a.y * b.y, a.x * b.x};
-  }
-};
-
-// Requantisation of an int8 sum in float: round(clamp(a * factors[0] + b * factors[1] + offset)) +
-// zero_point, rounded to nearest even.
-struct SumScales {
-  float factors[2] = {0, 0};
-  float offset = 0;
-  int32_t zero_point = 0;
-};
-
-// Describes an image layer whose output can be computed row by row, for layers that are computed
-// strip by strip (core/fusion/strips.h).
-struct StripOffer {
-  int batches = 0, rows = 0;  // of the output; rows = 0: not supported
-  size_t row_bytes = 0;       // bytes per row of the output
-  int64_t reach = 1;          // rows of input 0 that one output row reads
-  int stride = 1;             // distance in input rows between adjacent output rows
-
-  // Returns the number of input rows that `count` adjacent output rows read.
-  int64_t InputRows(int64_t count) const { return (count - 1) * stride + reach; }
-};
-
-struct GroupRun;
-
-// Describes a node that only copies, so that its outputs can alias its inputs: the parts follow
-// each other without gaps in a whole, starting at byte `offset`.
-struct ViewOffer {
-  // kRefused: no output of the node may use an input's memory, whatever its registration allows.
-  enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput, kRefused };
-  Kind kind = Kind::kNone;
-  int whole = 0;  // index of the whole among the outputs or inputs
-  size_t offset = 0;
-};
-
-struct FusionOffer {
-  // The kernel's own invoke: a node whose registration has another one is not fused.
-  TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
-  // Called in place of `invoke` to compute the whole group if the node is its head.
-  TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const GroupRun&) = nullptr;
-  FusionRole role = FusionRole::kNone;
-  // Bounds of kClamp and kSum.
-  float low = 0, high = 0;
-  // kSum, kScale, bit i: input i has the output's shape, so that elements match by index.
-  uint32_t matching_inputs = 0;
-  SumScales scales = {};  // kSum of int8
-  // kHead: can absorb a preceding PAD and a preceding multiplication by a factor per channel.
-  bool absorbs_padding = false, absorbs_factors = false;
-  // kHead: supports a subsampled output and a subsampled input. `pointwise`: each output pixel
-  // reads one pixel of input 0; adjacent ones are `stride` apart there.
-  bool subsamples = false, pointwise = false;
-  PixelStride stride = {};
-  StripOffer strip = {};  // kHead
-  // kHead: announces the scratch memory of a group with layers or factors. Called when the tensors
-  // have memory.
-  void (*announce)(TfLiteContext*, const GroupRun&) = nullptr;
-  // Padding of kPad.
-  ImagePadding margins = {};
-  // Valid for every role.
-  RowOffer by_rows = {};
-};
-
-struct StripLayer;
-inline constexpr int kMaxStripLayers = 8;
-
-// The fusion group that a head computes, in this order; tensors by index, -1: absent.
-struct GroupRun {
-  int input = -1;  // read in place of input 0; `margins` is added to the head's own padding
-  ImagePadding margins = {};
-  int factors = -1;  // factors per channel that the input is multiplied by
-  // Bounds of the clamp after the head's own operator.
-  float low = -std::numeric_limits<float>::infinity();
-  float high = std::numeric_limits<float>::infinity();
-  int addend = -1;  // may have fewer channels than the output: the others are 0
-  float sum_low = 0, sum_high = 0;
-  SumScales scales = {};  // int8: factors of the computed value and of the addend
-  FusionRole activation = FusionRole::kNone;  // kNone, kPrelu or kHardSwish
-  int slopes = -1;                            // slopes of kPrelu
-  int output = -1;                            // written in place of the head's own output
-  // Input 0 and the output store only these pixels, contiguously; their shapes still count all
-  // pixels.
-  PixelStride input_stride = {}, output_stride = {};
-  // Program of a row-wise group; of the members above, only `output` is used then.
-  RowProgram rows = {};
-  // Layers that are computed strip by strip, each of which reads the output of the one before it;
-  // of the members above, only `input`, `margins` and `output` are used then. The last layer
-  // computes `strip_rows` rows at a time.
-  std::vector<StripLayer> layers;
-  int strip_rows = 0;
-};
-
-struct StripLayer {
-  int position = -1;           // position in the plan
-  TfLiteNode* node = nullptr;  // set during invoke
-  GroupRun run;
-};
+struct FusionOffer;
+struct ViewOffer;
 
 class Runtime {
  public:

@@ -5,6 +5,7 @@
 #ifndef DEPUTY_KERNELS_COMMON_VIEWS_H_
 #define DEPUTY_KERNELS_COMMON_VIEWS_H_
 
+#include "core/kernel_api/fusion_types.h"
 #include "kernels/common/kernel.h"
 
 namespace deputy {

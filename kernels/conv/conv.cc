@@ -215,15 +215,14 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   return data.choice.Run(context, &data, tensors);
 }
 
-// A layer with repeated channels never gets here: it makes no step offer.
-TfLiteStatus EvalStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
-  if (!group.layers.empty()) return RunStrips(context, group);
+// A layer with repeated channels offers no fusion.
+TfLiteStatus EvalGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
+  if (const auto* const strips = std::get_if<StripRun>(&group)) return RunStrips(context, *strips);
   ConvData& data = DataOf<ConvData>(node);
   if (data.shape.output_pixels() == 0) return kTfLiteOk;
   DEPUTY_TRY(data.dense_filter.Ensure(context, Input(context, node, 1)));
-  ConvTensors tensors = TensorsOf(context, node);
-  const InStep in_step(context, group, &data, &tensors);
-  return data.choice.Run(context, &data, tensors);
+  const FusedConv fused(context, std::get<LayerRun>(group), data, TensorsOf(context, node));
+  return data.choice.Run(context, &data, fused.tensors());
 }
 
 TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
@@ -234,7 +233,11 @@ TfLiteStatus Pack(TfLiteContext* context, TfLiteNode* node) {
 }
 
 void Announce(TfLiteContext* context, const GroupRun& group) {
-  group.layers.empty() ? DeclareFactorScratch(context, group) : DeclareStripScratch(context, group);
+  if (const auto* const strips = std::get_if<StripRun>(&group)) {
+    DeclareStripScratch(context, *strips);
+  } else {
+    DeclareFactorScratch(context, std::get<LayerRun>(group));
+  }
 }
 
 void Choose(TfLiteContext* context, TfLiteNode* node,
@@ -248,17 +251,17 @@ void Choose(TfLiteContext* context, TfLiteNode* node,
   // A pointwise convolution reads pixels in place, so it cannot absorb a PAD.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
   const bool has_window = y.filter > 1 || x.filter > 1;
-  OfferFusion(context, node,
-              {.invoke = &Guarded<&Eval>,
-               .run = &GuardedGroup<&EvalStep>,
-               .role = FusionRole::kHead,
-               .absorbs_padding = has_window && is_float,
-               .absorbs_factors = SupportsFactors(data),
-               .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
-               .pointwise = !has_window && y.before == 0 && x.before == 0,
-               .stride = {y.stride, x.stride},
-               .strip = StripOfferOf(data),
-               .announce = &Announce});
+  OfferFusion(
+      context, node,
+      {.invoke = &Guarded<&Eval>,
+       .run = &GuardedGroup<&EvalGroup>,
+       .announce = &Announce,
+       .role = HeadRole{.absorbs_padding = has_window && is_float,
+                        .absorbs_factors = SupportsFactors(data),
+                        .subsamples = data.choice.subsamples() && data.shape.output_pixels() > 0,
+                        .pointwise = !has_window && y.before == 0 && x.before == 0,
+                        .stride = {y.stride, x.stride},
+                        .strip = StripOfferOf(data)}});
 }
 
 TfLiteStatus PrepareConv(TfLiteContext* context, TfLiteNode* node) {

@@ -85,6 +85,9 @@ struct ConvTensors {
   const TfLiteTensor* filter;
   const TfLiteTensor* bias;
   TfLiteTensor* output;
+  // Sizes and range of this run. In a fusion group they differ from those of the node.
+  ConvShape shape;
+  FloatRange float_range;
   // Epilogue of all pixels, for implementations with `fuses`; null: none.
   const EpilogueF32* epilogue = nullptr;
   const AddendS8* addend = nullptr;
@@ -139,8 +142,13 @@ struct ConvData {
 };
 
 inline ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
-  return {Input(context, node, 0), DataOf<ConvData>(node).dense_filter.Of(Input(context, node, 1)),
-          Input(context, node, 2), Output(context, node, 0)};
+  ConvData& data = DataOf<ConvData>(node);
+  return {.input = Input(context, node, 0),
+          .filter = data.dense_filter.Of(Input(context, node, 1)),
+          .bias = Input(context, node, 2),
+          .output = Output(context, node, 0),
+          .shape = data.shape,
+          .float_range = data.float_range};
 }
 
 // Rows of one image: all of them, or a ring buffer of the last `kept`.
@@ -156,22 +164,23 @@ struct RowRing {
   int64_t RunFrom(int64_t y) const { return kept - y % kept; }
 };
 
-// RAII guard: applies a fusion group's changes (shapes, tensors, epilogue) to the node's data while
-// the group runs, and restores them. Implemented in in_step.cc.
-class InStep {
+// The convolution that a fusion group computes: the node's tensors, sizes and range with the
+// changes of the group, and its epilogue. Implemented in fused_conv.cc.
+class FusedConv {
  public:
-  InStep(const TfLiteContext* context, const GroupRun& group, ConvData* data, ConvTensors* tensors);
-  ~InStep();
-  InStep(const InStep&) = delete;
-  InStep& operator=(const InStep&) = delete;
+  FusedConv(const TfLiteContext* context, const LayerRun& group, const ConvData& data,
+            const ConvTensors& tensors);
+  // `tensors` points to members of this object.
+  FusedConv(const FusedConv&) = delete;
+  FusedConv& operator=(const FusedConv&) = delete;
+
+  const ConvTensors& tensors() const { return tensors_; }
 
  private:
   template <typename T>
-  void Gather(const GroupRun& group, TfLiteTensor* output, const T** addend) const;
+  void Gather(const LayerRun& group, const T** addend) const;
 
-  ConvData* const data_;
-  const WindowAxis y_, x_;
-  const FloatRange range_;
+  ConvTensors tensors_;
   EpilogueF32 epilogue_;
   AddendS8 addend_ = {};
 };
@@ -223,14 +232,14 @@ extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, 
 // SupportsFactors: returns true if the convolution can multiply its input by ConvTensors::factors
 // in a fusion group. DeclareFactorScratch declares the scratch memory for that, in prepare.
 bool SupportsFactors(const ConvData& data);
-void DeclareFactorScratch(TfLiteContext* context, const GroupRun& group);
+void DeclareFactorScratch(TfLiteContext* context, const LayerRun& group);
 // strip.cc: layers that are computed strip by strip (core/fusion/strips.h). StripOfferOf
 // returns the offer of a node that has selected its implementation; RunStrips runs the layers of a
 // group from its head.
 StripOffer StripOfferOf(const ConvData& data);
-TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group);
+TfLiteStatus RunStrips(TfLiteContext* context, const StripRun& group);
 // Declares the scratch memory of RunStrips, in prepare.
-void DeclareStripScratch(TfLiteContext* context, const GroupRun& group);
+void DeclareStripScratch(TfLiteContext* context, const StripRun& group);
 
 // repeat.cc: a copy of the input in which each channel is repeated `repeats` times.
 class RepeatedChannels {

@@ -232,12 +232,12 @@ bool IsBf16(const ConvData& data, const CpuKernels& cpu) {
          SuitsBf16(MatrixOf(data.shape), cpu);
 }
 
-bool IsPointwiseBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  return IsBf16(data, cpu) && data.shape.IsPointwise();
+bool IsPointwiseBf16(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return IsBf16(data, cpu) && tensors.shape.IsPointwise();
 }
 
-bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  const ConvShape& shape = data.shape;
+bool IsRowsBf16(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  const ConvShape& shape = tensors.shape;
   // Limits that keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20 &&
@@ -245,35 +245,35 @@ bool IsRowsBf16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu)
   return IsBf16(data, cpu) && !shape.IsPointwise() && small;
 }
 
-size_t PointwiseScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
+size_t PointwiseScratch(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
                         int workers) {
-  return Bf16Layer::ScratchBytes(cpu, MatrixOf(data.shape), workers);
+  return Bf16Layer::ScratchBytes(cpu, MatrixOf(tensors.shape), workers);
 }
 
 TfLiteStatus PackPointwise(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                            const CpuKernels& cpu) {
-  return data->bf16.Pack(context, cpu, MatrixOf(data->shape), tensors.filter);
+  return data->bf16.Pack(context, cpu, MatrixOf(tensors.shape), tensors.filter);
 }
 
 TfLiteStatus RunPointwise(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                           const CpuKernels& cpu) {
-  return data->bf16.Run(context, cpu, MatrixOf(data->shape), Data<float>(tensors.input),
-                        static_cast<size_t>(data->shape.input_channels), tensors.filter,
-                        tensors.bias, data->float_range, Data<float>(tensors.output),
+  return data->bf16.Run(context, cpu, MatrixOf(tensors.shape), Data<float>(tensors.input),
+                        static_cast<size_t>(tensors.shape.input_channels), tensors.filter,
+                        tensors.bias, tensors.float_range, Data<float>(tensors.output),
                         tensors.epilogue);
 }
 
-size_t RowsScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu,
+size_t RowsScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
                         int workers) {
   ScratchLayout offsets;
-  const Bf16Plan plan(data.shape, cpu.gemm_bf16.columns, workers);
-  return offsets.Make(data.shape, cpu, plan, workers) ? offsets.total : 0;
+  const Bf16Plan plan(tensors.shape, cpu.gemm_bf16.columns, workers);
+  return offsets.Make(tensors.shape, cpu, plan, workers) ? offsets.total : 0;
 }
 
 TfLiteStatus EnsureWeights(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                            const CpuKernels& cpu) {
   if (data->bf16_filter.Pack(context, cpu, Data<float>(tensors.filter), IsConstant(tensors.filter),
-                             LayoutOf(data->shape))) {
+                             LayoutOf(tensors.shape))) {
     return kTfLiteOk;
   }
   return TensorError(context, tensors.filter, "out of memory for its packed copy");
@@ -287,7 +287,7 @@ TfLiteStatus PackRows(TfLiteContext* context, ConvData* data, const ConvTensors&
 
 TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                      const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   DEPUTY_TRY(EnsureWeights(context, data, tensors, cpu));
   const int threads = ThreadCount(context);
   const Bf16Plan plan(shape, cpu.gemm_bf16.columns, threads);
@@ -303,7 +303,7 @@ TfLiteStatus RunRows(TfLiteContext* context, ConvData* data, const ConvTensors& 
                    RowLayout(shape),
                    Bf16PaddedColumns(cpu, columns),
                    scratch.as<float>(),
-                   data->float_range,
+                   tensors.float_range,
                    Data<float>(tensors.input),
                    reinterpret_cast<uint16_t*>(scratch.data() + offsets.zeros),
                    Data<float>(tensors.output),

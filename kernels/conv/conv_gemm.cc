@@ -47,11 +47,13 @@ bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
 }
 
 bool HasFewColumns(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
-  return IsFloat(data, tensors, cpu) && HasFewColumns(MatrixOf(data.shape));
+  return IsFloat(data, tensors, cpu) && HasFewColumns(MatrixOf(tensors.shape));
 }
 
-size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return MatrixLayer::FloatScratch(cpu, MatrixOf(data.shape), !data.shape.IsPointwise(), workers);
+size_t FloatScratch(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  return MatrixLayer::FloatScratch(cpu, MatrixOf(tensors.shape), !tensors.shape.IsPointwise(),
+                                   workers);
 }
 
 // Rows of the left operand; `source` must outlive them.
@@ -67,18 +69,18 @@ MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
   return rows;
 }
 
-TfLiteStatus RunFewColumns(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+TfLiteStatus RunFewColumns(TfLiteContext* context, ConvData*, const ConvTensors& tensors,
                            const CpuKernels& cpu) {
   const int32_t zero = 0;
-  const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
-  return MatrixLayer::RunFewColumns(context, cpu, MatrixOf(data->shape), FloatRows(&source),
-                                    tensors.filter, tensors.bias, data->float_range,
+  const PatchSource source = {&tensors.shape, tensors.input->data.data, &zero, 0, &cpu};
+  return MatrixLayer::RunFewColumns(context, cpu, MatrixOf(tensors.shape), FloatRows(&source),
+                                    tensors.filter, tensors.bias, tensors.float_range,
                                     Data<float>(tensors.output));
 }
 
 TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                        const CpuKernels& cpu) {
-  return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
+  return data->matrix.PackFloat(context, cpu, MatrixOf(tensors.shape), tensors.filter);
 }
 
 // Pixels multiplied by per-channel factors when they are read, a block at a time.
@@ -127,7 +129,7 @@ class ScaledPixels {
 
 TfLiteStatus RunScaled(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                        const CpuKernels& cpu) {
-  const int depth = data->shape.depth;
+  const int depth = tensors.shape.depth;
   Scratch buffer;
   if (!buffer.Acquire(context, ScaledPixels::Bytes(depth))) {
     return TensorError(context, tensors.input, "out of memory for its factors");
@@ -137,8 +139,8 @@ TfLiteStatus RunScaled(TfLiteContext* context, ConvData* data, const ConvTensors
   MatrixLayer::Rows<float> rows;
   rows.fill_rows = &ScaledPixels::Fill;
   rows.source = &pixels;
-  return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), rows, tensors.filter,
-                               tensors.bias, data->float_range, Data<float>(tensors.output),
+  return data->matrix.RunFloat(context, cpu, MatrixOf(tensors.shape), rows, tensors.filter,
+                               tensors.bias, tensors.float_range, Data<float>(tensors.output),
                                tensors.epilogue);
 }
 
@@ -146,9 +148,9 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
                       const CpuKernels& cpu) {
   if (tensors.factors != nullptr) return RunScaled(context, data, tensors, cpu);
   const int32_t zero = 0;
-  const PatchSource source = {&data->shape, tensors.input->data.data, &zero, 0, &cpu};
-  return data->matrix.RunFloat(context, cpu, MatrixOf(data->shape), FloatRows(&source),
-                               tensors.filter, tensors.bias, data->float_range,
+  const PatchSource source = {&tensors.shape, tensors.input->data.data, &zero, 0, &cpu};
+  return data->matrix.RunFloat(context, cpu, MatrixOf(tensors.shape), FloatRows(&source),
+                               tensors.filter, tensors.bias, tensors.float_range,
                                Data<float>(tensors.output), tensors.epilogue);
 }
 
@@ -167,41 +169,43 @@ MatrixLayer::IntWeights WeightsOf(const ConvData& data, const ConvTensors& tenso
   return {tensors.filter, is_unsigned, is_unsigned ? tensors.filter->params.zero_point - 128 : 0};
 }
 
-size_t IntScratch(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
+size_t IntScratch(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu,
+                  int workers) {
   return data.HybridScratch() + kTensorAlignment +
-         MatrixLayer::Int8Scratch(cpu, MatrixOf(data.shape), workers);
+         MatrixLayer::Int8Scratch(cpu, MatrixOf(tensors.shape), workers);
 }
 
 TfLiteStatus PackInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
-  return data->matrix.PackInt8(context, cpu, MatrixOf(data->shape), WeightsOf(*data, tensors));
+  return data->matrix.PackInt8(context, cpu, MatrixOf(tensors.shape), WeightsOf(*data, tensors));
 }
 
 TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                      const CpuKernels& cpu) {
   const int32_t zero_point = data->scaling.input_zero_point() - data->scaling.output_offset();
-  const PatchSource source = {&data->shape, tensors.input->data.data, &zero_point, 0, &cpu};
+  const PatchSource source = {&tensors.shape, tensors.input->data.data, &zero_point, 0, &cpu};
   MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(data->shape, cpu)
-                                : LeftPatchFunction<int8_t>(data->shape, cpu);
-  return data->matrix.RunInt8(context, cpu, MatrixOf(data->shape), rows, WeightsOf(*data, tensors),
-                              tensors.bias, data->scaling, tensors.output->data.data);
+  rows.fill = IsUnsigned(*data) ? LeftPatchFunction<uint8_t>(tensors.shape, cpu)
+                                : LeftPatchFunction<int8_t>(tensors.shape, cpu);
+  return data->matrix.RunInt8(context, cpu, MatrixOf(tensors.shape), rows,
+                              WeightsOf(*data, tensors), tensors.bias, data->scaling,
+                              tensors.output->data.data);
 }
 
 TfLiteStatus RunHybrid(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                        const CpuKernels& cpu) {
   HybridRows hybrid;
   DEPUTY_TRY(data->QuantizeInput(context, tensors, &hybrid));
-  const PatchSource source = {&data->shape, hybrid.values(), hybrid.zero_points(), 1, &cpu};
+  const PatchSource source = {&tensors.shape, hybrid.values(), hybrid.zero_points(), 1, &cpu};
   MatrixLayer::Rows<uint8_t> rows;
   rows.source = &source;
-  rows.fill = LeftPatchFunction<int8_t>(data->shape, cpu);
-  const int64_t rows_per_scale = int64_t{data->shape.y.output} * data->shape.x.output;
-  return data->matrix.RunHybrid(context, cpu, MatrixOf(data->shape), rows, tensors.filter,
-                                tensors.bias,
-                                {&hybrid, rows_per_scale, &data->weight_scales, data->float_range},
-                                Data<float>(tensors.output));
+  rows.fill = LeftPatchFunction<int8_t>(tensors.shape, cpu);
+  const int64_t rows_per_scale = int64_t{tensors.shape.y.output} * tensors.shape.x.output;
+  return data->matrix.RunHybrid(
+      context, cpu, MatrixOf(tensors.shape), rows, tensors.filter, tensors.bias,
+      {&hybrid, rows_per_scale, &data->weight_scales, tensors.float_range},
+      Data<float>(tensors.output));
 }
 
 }  // namespace
@@ -211,7 +215,7 @@ bool SupportsFactors(const ConvData& data) {
          data.choice.cpu().vector.plain_product.of<float>() != nullptr;
 }
 
-void DeclareFactorScratch(TfLiteContext* context, const GroupRun& group) {
+void DeclareFactorScratch(TfLiteContext* context, const LayerRun& group) {
   const TfLiteTensor &input = context->tensors[group.input],
                      &output = context->tensors[group.output];
   const int depth = LastDim(&input);

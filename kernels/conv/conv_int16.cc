@@ -37,15 +37,15 @@ size_t PatchBytes(const ConvShape& shape) {
   return static_cast<size_t>(PatchValues(shape)) * kDotRowsAtOnce * sizeof(int16_t);
 }
 
-size_t Int16Scratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
+size_t Int16Scratch(const ConvData&, const ConvTensors& tensors, const CpuKernels&, int workers) {
   size_t each, total;
-  return ScratchForWorkers(PatchBytes(data.shape), workers, &each, &total) ? total : 0;
+  return ScratchForWorkers(PatchBytes(tensors.shape), workers, &each, &total) ? total : 0;
 }
 
 TfLiteStatus RunInt16(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
   DEPUTY_TRY(EnsureWidened(context, data, tensors));
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   Scratch patches;
   if (!patches.AcquireForWorkers(context, PatchBytes(shape), ThreadCount(context))) {
     return TensorError(context, tensors.input, "out of memory for its patches");

@@ -209,8 +209,8 @@ class RowsTask {
 
 // ---- The implementation -----------------------------------------------------------------------
 
-bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  const ConvShape& shape = data.shape;
+bool IsRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  const ConvShape& shape = tensors.shape;
   // Limits that keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
@@ -221,22 +221,23 @@ bool IsRows(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
 }
 
 bool IsFewColumnsRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
-  return HasFewColumns(MatrixOf(data.shape)) && IsRows(data, tensors, cpu);
+  return HasFewColumns(MatrixOf(tensors.shape)) && IsRows(data, tensors, cpu);
 }
 
-size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return ConvRows::SharedBytes(data.shape) +
-         static_cast<size_t>(workers) * ConvRows::ScratchBytes(data.shape, cpu);
+size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  return ConvRows::SharedBytes(tensors.shape) +
+         static_cast<size_t>(workers) * ConvRows::ScratchBytes(tensors.shape, cpu);
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                   const CpuKernels& cpu) {
-  return data->matrix.PackFloat(context, cpu, MatrixOf(data->shape), tensors.filter);
+  return data->matrix.PackFloat(context, cpu, MatrixOf(tensors.shape), tensors.filter);
 }
 
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   // The rows of a pointwise convolution are contiguous pixels: a plain matrix product.
   if (shape.IsPointwise()) return kGemmFloatConv.run(context, data, tensors, cpu);
   const PackedWeights<float>* packed = nullptr;
@@ -250,7 +251,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   if (!scratch.Acquire(context, shared + static_cast<size_t>(threads) * each)) {
     return TensorError(context, tensors.filter, "out of memory for its patches");
   }
-  const ConvRows rows(*data, tensors, cpu, packed, scratch.data());
+  const ConvRows rows(tensors, cpu, packed, scratch.data());
   const RowsPlan plan(shape, cpu.gemm_f32, threads);
   const int64_t in_values = int64_t{shape.x.input} * shape.input_channels;
   const int64_t out_values = int64_t{shape.x.output} * shape.output_channels;
@@ -272,13 +273,13 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
 
 }  // namespace
 
-ConvRows::ConvRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& kernels,
+ConvRows::ConvRows(const ConvTensors& tensors, const CpuKernels& kernels,
                    const PackedWeights<float>* packed_weights, char* buffer)
-    : shape(data.shape),
+    : shape(tensors.shape),
       cpu(kernels),
       packed(packed_weights),
       weights(Data<float>(tensors.filter)),
-      range(data.float_range),
+      range(tensors.float_range),
       interior(shape.x),
       bias(reinterpret_cast<float*>(buffer)),
       zeros(reinterpret_cast<float*>(buffer + BiasBytes(shape))),
@@ -306,7 +307,7 @@ void ConvRows::Run(const RowRing<const float>& input, int batch, const Block& bl
 
 const PackedWeights<float>* PackedForRows(TfLiteContext* context, ConvData* data,
                                           const ConvTensors& tensors, const CpuKernels& cpu) {
-  return data->matrix.FloatWeights(context, cpu, MatrixOf(data->shape), tensors.filter);
+  return data->matrix.FloatWeights(context, cpu, MatrixOf(tensors.shape), tensors.filter);
 }
 
 constexpr ConvImplementation kFewColumnsRowsConv = {.name = "few_columns_rows",

@@ -22,7 +22,7 @@ struct ConvRows {
   const EpilogueF32* epilogue;  // for all pixels; null: none
 
   // The buffer has SharedBytes() bytes.
-  ConvRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& kernels,
+  ConvRows(const ConvTensors& tensors, const CpuKernels& kernels,
            const PackedWeights<float>* packed_weights, char* buffer);
 
   static size_t SharedBytes(const ConvShape& shape);

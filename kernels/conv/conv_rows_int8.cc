@@ -200,7 +200,7 @@ void CopyPixels(const ConvShape& shape, const WindowImage& image, const RowForm&
 // ---- The implementation -----------------------------------------------------------------------
 
 bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
-  const ConvShape& shape = data.shape;
+  const ConvShape& shape = tensors.shape;
   if (data.form != WeightsForm::kInt8 || cpu.gemm_s8.requantized == nullptr || shape.groups != 1 ||
       shape.x.dilation != 1 || shape.output_pixels() == 0) {
     return false;
@@ -248,16 +248,17 @@ struct RowsScratch {
   }
 };
 
-size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  const WindowImage image(data.shape, cpu.gemm_s8);
-  return RowsScratch(data.shape, image, cpu.gemm_s8, workers).total;
+size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  const WindowImage image(tensors.shape, cpu.gemm_s8);
+  return RowsScratch(tensors.shape, image, cpu.gemm_s8, workers).total;
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                   const CpuKernels& cpu) {
   if (!IsReadableConstant(tensors.filter)) return kTfLiteOk;
   const auto* packed = data->matrix.Int8Weights(
-      context, cpu, MatrixOf(data->shape), {tensors.filter, false, 0}, Parts(data->shape, cpu));
+      context, cpu, MatrixOf(tensors.shape), {tensors.filter, false, 0}, Parts(tensors.shape, cpu));
   return packed == nullptr ? kTfLiteError : kTfLiteOk;
 }
 
@@ -339,7 +340,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
   if (ArithmeticOf(context) != Arithmetic::kDefault) {
     return kGemmInt8Conv.run(context, data, tensors, cpu);
   }
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   const MatrixShape matrix = MatrixOf(shape);
   const PackedWeights<int8_t>* weights =
       data->matrix.Int8Weights(context, cpu, matrix, {tensors.filter, false, 0}, Parts(shape, cpu));

@@ -27,8 +27,8 @@ int TileSizeFor(const ConvShape& shape) {
   return two < four ? 2 : 4;
 }
 
-bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  const ConvShape& shape = data.shape;
+bool IsWinograd(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  const ConvShape& shape = tensors.shape;
   return data.form == WeightsForm::kFloat && data.allows_winograd && cpu.gemm_f32.tile != nullptr &&
          cpu.winograd_f32.finish != nullptr && HasWinogradWindows(shape) &&
          shape.depth >= cpu.winograd_f32.channels && TileSizeFor(shape) != 0;
@@ -205,19 +205,20 @@ class Task {
 
 // ---- The implementation -----------------------------------------------------------------------
 
-size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return ScratchLayout(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  return ScratchLayout(tensors.shape, PlanOf(tensors.shape, cpu, workers), workers).total;
 }
 
 TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                   const CpuKernels& cpu) {
-  return data->matrix.PackFloat(context, cpu, WinogradMatrix(data->shape), tensors.filter);
+  return data->matrix.PackFloat(context, cpu, WinogradMatrix(tensors.shape), tensors.filter);
 }
 
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
-  // A subsampled output (see in_step.cc) has windows with strides.
+  const ConvShape& shape = tensors.shape;
+  // A subsampled output (see fused_conv.cc) has windows with strides.
   if (!HasWinogradWindows(shape)) return kRowsConv.run(context, data, tensors, cpu);
   const PackedWeights<float>* const packed =
       data->matrix.FloatWeights(context, cpu, WinogradMatrix(shape), tensors.filter);
@@ -240,7 +241,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                    plan,
                    layout,
                    *packed,
-                   data->float_range,
+                   tensors.float_range,
                    tensors.epilogue,
                    Data<float>(tensors.input),
                    Data<float>(tensors.output),

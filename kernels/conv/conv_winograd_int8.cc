@@ -19,9 +19,9 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
   return {shape, kSize, KernelsOf(cpu).rows, cpu.gemm_s8.columns, threads};
 }
 
-bool IsWinograd(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
+bool IsWinograd(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
   constexpr WinogradCost kCost = {120, 250, 40, 1};  // measured with AVX2
-  const ConvShape& shape = data.shape;
+  const ConvShape& shape = tensors.shape;
   return data.form == WeightsForm::kInt8 && data.allows_winograd &&
          cpu.gemm_s8.winograd != nullptr && HasWinogradWindows(shape) &&
          shape.depth % KernelsOf(cpu).channels == 0 &&
@@ -184,15 +184,16 @@ class Task {
 
 // ---- The implementation -----------------------------------------------------------------------
 
-size_t ScratchBytes(const ConvData& data, const ConvTensors&, const CpuKernels& cpu, int workers) {
-  return ScratchLayout(data.shape, PlanOf(data.shape, cpu, workers), workers).total;
+size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernels& cpu,
+                    int workers) {
+  return ScratchLayout(tensors.shape, PlanOf(tensors.shape, cpu, workers), workers).total;
 }
 
 // Channel counts that are whole vectors are whole runs of the packed weights, so parts are
 // contiguous.
 const PackedWeights<int8_t>* Weights(TfLiteContext* context, ConvData* data,
                                      const ConvTensors& tensors, const CpuKernels& cpu) {
-  return data->matrix.Int8Weights(context, cpu, WinogradMatrix(data->shape),
+  return data->matrix.Int8Weights(context, cpu, WinogradMatrix(tensors.shape),
                                   {tensors.filter, false, 0}, 1);
 }
 
@@ -204,8 +205,8 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
-  // A subsampled output (see in_step.cc) has windows with strides.
+  const ConvShape& shape = tensors.shape;
+  // A subsampled output (see fused_conv.cc) has windows with strides.
   if (!HasWinogradWindows(shape) || ArithmeticOf(context) != Arithmetic::kDefault) {
     return kRowsInt8Conv.run(context, data, tensors, cpu);
   }

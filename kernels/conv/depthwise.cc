@@ -216,8 +216,8 @@ class FloatRow {
   float* out_;
 };
 
-bool IsFloat(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  return data.form == WeightsForm::kFloat && IsOneToOne(data.shape) &&
+bool IsFloat(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kFloat && IsOneToOne(tensors.shape) &&
          cpu.depthwise_f32.columns != nullptr;
 }
 
@@ -229,15 +229,15 @@ void FetchWeights(const float* weights, size_t count) {
   for (size_t i = 0; i < count; i += kLine) __builtin_prefetch(weights + i, 0, 2);
 }
 
-size_t FloatScratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
-  const ConvShape shape = SwapAxesOfThinImages(data.shape);
+size_t FloatScratch(const ConvData&, const ConvTensors& tensors, const CpuKernels&, int workers) {
+  const ConvShape shape = SwapAxesOfThinImages(tensors.shape);
   return WorkerScratch(DepthwiseRows::ScratchBytes(shape), workers) +
          AlignedBytes(FlatWeights::Values(shape) * sizeof(float));
 }
 
-TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
+TfLiteStatus RunFloat(TfLiteContext* context, ConvData*, const ConvTensors& tensors,
                       const CpuKernels& cpu) {
-  const ConvShape shape = SwapAxesOfThinImages(data->shape);
+  const ConvShape shape = SwapAxesOfThinImages(tensors.shape);
   Scratch flat, scratch;
   if (!flat.Acquire(context, FlatWeights::Values(shape) * sizeof(float))) {
     return TensorError(context, tensors.filter, "out of memory for a copy");
@@ -250,7 +250,7 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData* data, const ConvTensors&
                               cpu,
                               weights,
                               bias,
-                              data->float_range,
+                              tensors.float_range,
                               Interior(shape.x),
                               FlatWeights(shape, weights, bias, flat.as<float>()),
                               tensors.epilogue};

@@ -12,8 +12,8 @@
 namespace deputy {
 namespace {
 
-bool IsInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  return data.form == WeightsForm::kInt8 && IsOneToOne(data.shape) &&
+bool IsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kInt8 && IsOneToOne(tensors.shape) &&
          cpu.depthwise_s8.pixel != nullptr;
 }
 
@@ -139,7 +139,7 @@ void PixelRow(const ConvData& data, const CpuKernels& cpu, const int8_t* input,
 
 TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                        const CpuKernels& cpu, const int32_t* bias) {
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   const int8_t* weights =
       cpu.depthwise_s8.pack == nullptr ? Data<int8_t>(tensors.filter) : Packed(data->packed_filter);
   Scratch scratch;
@@ -187,7 +187,7 @@ struct OrderedChannels {
 // Fills a block with ColumnsLayout.
 void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                     char* out) {
-  const ConvShape& shape = data.shape;
+  const ConvShape& shape = tensors.shape;
   const ColumnsLayout layout(shape, cpu);
   auto* const bias = reinterpret_cast<int32_t*>(out + layout.bytes - SumBytes(shape));
   FoldZeroPoint(data, cpu, tensors, bias);
@@ -212,9 +212,9 @@ class ColumnsJob {
   ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
              const char* prepared)
       : data_(data),
-        shape_(data.shape),
+        shape_(tensors.shape),
         cpu_(cpu),
-        interior_(data.shape.x),
+        interior_(tensors.shape.x),
         tile_(data.scaling.Tile(0)),
         input_(Data<int8_t>(tensors.input)),
         out_(Data<int8_t>(tensors.output)) {
@@ -313,7 +313,7 @@ class ColumnsJob {
 
 TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                         const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   Scratch scratch;
   // The key is the node: scales and the input's width are part of the packed data.
   const PackedKey key = {data, nullptr, {}};
@@ -333,8 +333,8 @@ TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensor
 
 // ---- The implementation -----------------------------------------------------------------------
 
-size_t Int8Scratch(const ConvData& data, const ConvTensors&, const CpuKernels&, int workers) {
-  const ConvShape& shape = data.shape;
+size_t Int8Scratch(const ConvData&, const ConvTensors& tensors, const CpuKernels&, int workers) {
+  const ConvShape& shape = tensors.shape;
   return WorkerScratch(PixelScratch(shape).bytes, workers) + SumBytes(shape) + kTensorAlignment;
 }
 
@@ -345,7 +345,7 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
     return RunColumns(context, data, tensors, cpu);
   }
   Scratch bias;
-  if (!bias.Acquire(context, SumBytes(data->shape))) {
+  if (!bias.Acquire(context, SumBytes(tensors.shape))) {
     return TensorError(context, tensors.bias, "out of memory for a copy");
   }
   FoldZeroPoint(*data, cpu, tensors, bias.as<int32_t>());
@@ -357,10 +357,10 @@ TfLiteStatus RunInt8(TfLiteContext* context, ConvData* data, const ConvTensors& 
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded) {
   const int32_t zero_point = InputZeroPoint(data) + cpu.depthwise_s8.left_offset();
-  const auto channels = static_cast<size_t>(data.shape.output_channels);
+  const auto channels = static_cast<size_t>(tensors.shape.output_channels);
   std::memcpy(folded, tensors.bias->data.data, channels * sizeof(int32_t));
   const int8_t* weights = Data<int8_t>(tensors.filter);
-  const size_t taps = DepthwiseTaps(data.shape);
+  const size_t taps = DepthwiseTaps(tensors.shape);
   for (size_t tap = 0; tap < taps; ++tap, weights += channels) {
     for (size_t c = 0; c < channels; ++c) Accumulate(&folded[c], -zero_point * weights[c]);
   }

@@ -20,8 +20,8 @@ struct LinesLayout {
         bytes(bias + static_cast<size_t>(shape.output_channels) * sizeof(int32_t)) {}
 };
 
-bool HasLines(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  const ConvShape& shape = data.shape;
+bool HasLines(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  const ConvShape& shape = tensors.shape;
   const WindowAxis &y = shape.y, &x = shape.x;
   const DepthwiseLinesS8Kernels* const lines = cpu.depthwise_s8.lines;
   return data.form == WeightsForm::kInt8 && IsOneToOne(shape) && lines != nullptr &&
@@ -32,7 +32,7 @@ bool HasLines(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
 // Serialises the parameters of lines other than the filter and the table: input zero point, scale
 // factors and bias.
 std::string ParametersOfLines(const ConvData& data, const ConvTensors& tensors) {
-  const auto channels = static_cast<size_t>(data.shape.output_channels);
+  const auto channels = static_cast<size_t>(tensors.shape.output_channels);
   const int32_t zero_point = data.scaling.input_zero_point();
   std::string bytes(reinterpret_cast<const char*>(&zero_point), sizeof zero_point);
   bytes.append(reinterpret_cast<const char*>(data.scaling.Tile(0).factors),
@@ -42,7 +42,7 @@ std::string ParametersOfLines(const ConvData& data, const ConvTensors& tensors) 
 
 TfLiteStatus EnsureLines(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                          const CpuKernels& cpu) {
-  const ConvShape& shape = data->shape;
+  const ConvShape& shape = tensors.shape;
   const DepthwiseLinesS8Kernels& lines = *cpu.depthwise_s8.lines;
   const LinesLayout layout(shape, lines);
   const PackedKey key = {data, nullptr, {}};
@@ -75,7 +75,7 @@ bool Fits(const ConvData& data, const CpuKernels& cpu) {
 // Computes output rows [first, last) of one batch, few enough for one call.
 void RunRows(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors, int64_t first,
              int64_t last) {
-  const ConvShape& shape = data.shape;
+  const ConvShape& shape = tensors.shape;
   const WindowAxis &y = shape.y, &x = shape.x;
   const int8_t* inputs[DepthwiseLinesS8::kMaxLines * DepthwiseLinesS8::kMaxSize];
   const int8_t** next = inputs;
@@ -120,8 +120,8 @@ TfLiteStatus RunLines(TfLiteContext* context, ConvData* data, const ConvTensors&
   if (!exact) DEPUTY_TRY(EnsureLines(context, data, tensors, cpu));
   if (exact || !Fits(*data, cpu)) return kDepthwiseInt8.run(context, data, tensors, cpu);
   constexpr int64_t kLines = DepthwiseLinesS8::kMaxLines;
-  const int64_t height = data->shape.y.output;
-  ForEachOutputRun(context, data->shape, kLines, [&](int64_t row, int64_t end, int) {
+  const int64_t height = tensors.shape.y.output;
+  ForEachOutputRun(context, tensors.shape, kLines, [&](int64_t row, int64_t end, int) {
     while (row < end) {
       const int64_t last = std::min({end, row + kLines, (row / height + 1) * height});
       RunRows(*data, cpu, tensors, row, last);

@@ -11,9 +11,9 @@ namespace {
 constexpr char kForm = 0;
 
 // The number of taps must fit in an int, as in the kernels.
-bool IsUInt8(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
-  return data.form == WeightsForm::kUInt8 && IsOneToOne(data.shape) &&
-         cpu.depthwise_s8.pixel != nullptr && DepthwiseTaps(data.shape) <= (1 << 30);
+bool IsUInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
+  return data.form == WeightsForm::kUInt8 && IsOneToOne(tensors.shape) &&
+         cpu.depthwise_s8.pixel != nullptr && DepthwiseTaps(tensors.shape) <= (1 << 30);
 }
 
 // Number of values in one part of the filter.
@@ -77,7 +77,8 @@ TfLiteStatus PackUInt8(TfLiteContext* context, ConvData* data, const ConvTensors
 
 size_t UInt8Scratch(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu,
                     int workers) {
-  return AlignedBytes(InputBytes(data.shape)) + kDepthwiseInt8.scratch(data, tensors, cpu, workers);
+  return AlignedBytes(InputBytes(tensors.shape)) +
+         kDepthwiseInt8.scratch(data, tensors, cpu, workers);
 }
 
 TfLiteStatus RunUInt8(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
@@ -85,7 +86,7 @@ TfLiteStatus RunUInt8(TfLiteContext* context, ConvData* data, const ConvTensors&
   ConvTensors of_int8 = tensors;
   TfLiteTensor filter;
   DEPUTY_TRY(ReplaceFilter(context, data, &of_int8, &filter));
-  const size_t bytes = InputBytes(data->shape);
+  const size_t bytes = InputBytes(tensors.shape);
   Scratch scratch;
   if (!scratch.Acquire(context, bytes)) {
     return TensorError(context, tensors.input, "out of memory for its copy of int8");

@@ -18,9 +18,9 @@ class Layer {
  public:
   Layer(TfLiteContext* context, const StripLayer& layer)
       : data_(DataOf<ConvData>(layer.node)),
-        tensors_(TensorsOf(context, layer.node)),
-        in_step_(context, layer.run, &data_, &tensors_),
-        shape_(data_.shape),
+        fused_(context, layer.run, data_, TensorsOf(context, layer.node)),
+        tensors_(fused_.tensors()),
+        shape_(tensors_.shape),
         cpu_(data_.choice.cpu()),
         kind_(KindOf(data_)) {}
 
@@ -75,14 +75,14 @@ class Layer {
     if (kind_ == Kind::kDepthwise) {
       const float* const weights = Data<float>(tensors_.filter);
       depthwise_.emplace(
-          DepthwiseRows{shape_, cpu_, weights, bias, data_.float_range, Interior(shape_.x),
+          DepthwiseRows{shape_, cpu_, weights, bias, tensors_.float_range, Interior(shape_.x),
                         FlatWeights(shape_, weights, bias, values), tensors_.epilogue});
       return kTfLiteOk;
     }
     packed_ = PackedForRows(context, &data_, tensors_, cpu_);
     if (packed_ == nullptr) return kTfLiteError;
     if (kind_ == Kind::kRows) {
-      by_rows_.emplace(data_, tensors_, cpu_, packed_, buffer);
+      by_rows_.emplace(tensors_, cpu_, packed_, buffer);
     } else {
       std::fill_n(std::copy_n(bias, shape_.output_channels, values), kMaxTileColumns, 0.0f);
       bias_ = values;
@@ -120,8 +120,8 @@ class Layer {
                          0,
                          shape_.depth,
                          bias_,
-                         data_.float_range.low,
-                         data_.float_range.high,
+                         tensors_.float_range.low,
+                         tensors_.float_range.high,
                          out.Row(out_row),
                          static_cast<size_t>(shape_.output_channels),
                          epilogue ? &*epilogue : nullptr};
@@ -136,8 +136,8 @@ class Layer {
   }
 
   ConvData& data_;
-  ConvTensors tensors_;
-  const InStep in_step_;
+  const FusedConv fused_;
+  const ConvTensors& tensors_;
   const ConvShape& shape_;
   const CpuKernels& cpu_;
   const Kind kind_;
@@ -150,7 +150,7 @@ class Layer {
 // The layers of a group, and the layout of its scratch memory.
 class Strips {
  public:
-  Strips(TfLiteContext* context, const GroupRun& group) : rows_(group.strip_rows) {
+  Strips(TfLiteContext* context, const StripRun& group) : rows_(group.rows) {
     for (const StripLayer& layer : group.layers) layers_[count_++].emplace(context, layer);
     int64_t rows = rows_;
     for (int n = count_ - 1; n >= 0; --n) {
@@ -266,7 +266,7 @@ StripOffer StripOfferOf(const ConvData& data) {
           .stride = shape.y.stride};
 }
 
-void DeclareStripScratch(TfLiteContext* context, const GroupRun& group) {
+void DeclareStripScratch(TfLiteContext* context, const StripRun& group) {
   // Constructing such a layer copies its addend into the output, which must not happen in prepare.
   const auto gathers = [](const StripLayer& layer) {
     return layer.run.output_stride.any() && layer.run.addend >= 0;
@@ -276,7 +276,7 @@ void DeclareStripScratch(TfLiteContext* context, const GroupRun& group) {
   }
 }
 
-TfLiteStatus RunStrips(TfLiteContext* context, const GroupRun& group) {
+TfLiteStatus RunStrips(TfLiteContext* context, const StripRun& group) {
   for (const StripLayer& layer : group.layers) {
     DEPUTY_TRY(
         DataOf<ConvData>(layer.node).dense_filter.Ensure(context, Input(context, layer.node, 1)));

@@ -24,7 +24,7 @@
 #include "kernels/linalg/dots_int16.h"
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/int8_product.h"
-#include "kernels/linalg/row_step.h"
+#include "kernels/linalg/row_group.h"
 
 namespace deputy {
 namespace {
@@ -87,7 +87,7 @@ struct BatchMatMulData {
   PackedWeights<int8_t> packed_int8;
   bool allows_bf16 = false;  // float32: bfloat16 is allowed
   Bf16Layer bf16;
-  std::optional<FloatFactors> in_step;  // set while a row-wise fusion group runs
+  std::optional<FloatFactors> in_group;  // set while a row-wise fusion group runs
   Choice<BatchMatMulData, BatchTensors> choice;
 
   // Returns the layout of the right operand.
@@ -454,12 +454,12 @@ BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
 TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node, const RowOp& op) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const TfLiteStatus status =
-      data.in_step.emplace().Make(context, &data, TensorsOf(context, node), Cpu(), op.strided[1]);
-  if (status != kTfLiteOk) data.in_step.reset();
+      data.in_group.emplace().Make(context, &data, TensorsOf(context, node), Cpu(), op.strided[1]);
+  if (status != kTfLiteOk) data.in_group.reset();
   return status;
 }
 
-void EndRows(TfLiteContext*, TfLiteNode* node) { DataOf<BatchMatMulData>(node).in_step.reset(); }
+void EndRows(TfLiteContext*, TfLiteNode* node) { DataOf<BatchMatMulData>(node).in_group.reset(); }
 
 void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
@@ -472,13 +472,13 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
     const float* const values =
         rows.computed[0] != nullptr
             ? rows.computed[0] + int64_t{done} * shape.depth
-            : data.in_step->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
+            : data.in_group->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
     // All rows of a matrix are equidistant.
     const StridedShape& scattered = rows.op->scattered;
     const bool scatters = scattered.rank > 0;
     float* const out = rows.out + (scatters ? scattered.FirstAxes(scattered.rank - 1).OffsetOf(row)
                                             : int64_t{done} * shape.columns);
-    data.in_step->product().Multiply(
+    data.in_group->product().Multiply(
         right, values, count, out,
         scatters ? scattered.strides[scattered.rank - 2] : shape.columns);
     done += count;
@@ -487,9 +487,9 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
 
 constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
 
-TfLiteStatus EvalRowStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
+TfLiteStatus EvalRowGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   const int64_t rows = DataOf<BatchMatMulData>(node).shape.rows;
-  return RunRowStep(context, group, {rows, Cpu().gemm_f32.rows});
+  return RunRowGroup(context, std::get<RowRun>(group), {rows, Cpu().gemm_f32.rows});
 }
 
 void OfferRows(TfLiteContext* context, TfLiteNode* node) {
@@ -502,7 +502,7 @@ void OfferRows(TfLiteContext* context, TfLiteNode* node) {
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
   OfferFusion(context, node,
               {.invoke = &Guarded<&EvalBatchMatMul>,
-               .run = &GuardedGroup<&EvalRowStep>,
+               .run = &GuardedGroup<&EvalRowGroup>,
                .by_rows = {.kernel = &kBatchRows,
                            .kind = RowKind::kProduct,
                            .computed_inputs = by_rows ? 1u : 0u,

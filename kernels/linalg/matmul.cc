@@ -27,7 +27,7 @@
 #include "kernels/linalg/dense_weights.h"
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/matrix_layer.h"
-#include "kernels/linalg/row_step.h"
+#include "kernels/linalg/row_group.h"
 #include "kernels/linalg/weights_form.h"
 
 namespace deputy {
@@ -67,7 +67,7 @@ struct LayerTensors {
 };
 
 // State of a float layer while a row-wise fusion group runs.
-struct LayerInStep {
+struct LayerInGroup {
   Scratch bias;
   RowProduct product;
 };
@@ -88,7 +88,7 @@ struct FullyConnectedData {
   MatrixLayer matrix;
   bool allows_bf16 = false;  // float32: bfloat16 is allowed
   Bf16Layer bf16;
-  std::optional<LayerInStep> in_step;
+  std::optional<LayerInGroup> in_group;
   Choice<FullyConnectedData, LayerTensors> choice;
 };
 
@@ -527,7 +527,7 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node);
 
 TfLiteStatus BeginLayer(TfLiteContext* context, const LayerTensors& tensors,
                         FullyConnectedData* data) {
-  LayerInStep& layer = data->in_step.emplace();
+  LayerInGroup& layer = data->in_group.emplace();
   layer.product = {.cpu = &Cpu(),
                    .columns = data->shape.columns,
                    .depth = data->shape.depth,
@@ -547,12 +547,12 @@ TfLiteStatus BeginLayerRows(TfLiteContext* context, TfLiteNode* node, const RowO
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
   DEPUTY_TRY(data.dense_weights.Ensure(context, Input(context, node, 1)));
   const TfLiteStatus status = BeginLayer(context, TensorsOf(context, node), &data);
-  if (status != kTfLiteOk) data.in_step.reset();
+  if (status != kTfLiteOk) data.in_group.reset();
   return status;
 }
 
 void EndLayerRows(TfLiteContext*, TfLiteNode* node) {
-  DataOf<FullyConnectedData>(node).in_step.reset();
+  DataOf<FullyConnectedData>(node).in_group.reset();
 }
 
 void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
@@ -560,14 +560,14 @@ void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const GroupRows&
   const float* const values = rows.computed[0] != nullptr ? rows.computed[0]
                                                           : Data<float>(Input(context, node, 0)) +
                                                                 rows.first * data.shape.depth;
-  data.in_step->product.Multiply(0, values, rows.count, rows.out, data.shape.columns);
+  data.in_group->product.Multiply(0, values, rows.count, rows.out, data.shape.columns);
 }
 
 constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};
 
-TfLiteStatus EvalLayerStep(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
+TfLiteStatus EvalLayerGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   const int64_t rows = DataOf<FullyConnectedData>(node).shape.rows;
-  return RunRowStep(context, group, {rows, Cpu().gemm_f32.rows});
+  return RunRowGroup(context, std::get<RowRun>(group), {rows, Cpu().gemm_f32.rows});
 }
 
 void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
@@ -581,7 +581,7 @@ void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
   const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
   OfferFusion(context, node,
               {.invoke = &Guarded<&EvalFullyConnected>,
-               .run = &GuardedGroup<&EvalLayerStep>,
+               .run = &GuardedGroup<&EvalLayerGroup>,
                .by_rows = {&kLayerRows, RowKind::kProduct, by_rows ? 1u : 0u}});
 }
 

@@ -726,7 +726,7 @@ class CliTest(unittest.TestCase):
     def test_values_of_the_environment_that_mean_nothing_are_said(self):
         for name, value, allowed in (("DEPUTY_ARITHMETIC", "exact", "default or reference"),
                                      ("DEPUTY_DELEGATE_POLICY", "cold", "tflite or hot"),
-                                     ("DEPUTY_PLAN", "best", "steps or off"),
+                                     ("DEPUTY_PLAN", "best", "fused or off"),
                                      ("DEPUTY_VALIDATION", "yes", "0 or 1"),
                                      ("DEPUTY_CPU", "mmx", "reference, generic")):
             result = deputy("run", FLOAT, "--random", env={**os.environ, name: value})

@@ -27,10 +27,10 @@ using Shape = std::vector<int32_t>;
 
 // RAII guard: enables or disables fusion for interpreters that are created in its scope. Guards may
 // nest.
-class InSteps {
+class WithFusion {
  public:
-  explicit InSteps(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
-  ~InSteps() { Set(was_on_); }
+  explicit WithFusion(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
+  ~WithFusion() { Set(was_on_); }
 
  private:
   static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
@@ -40,7 +40,7 @@ class InSteps {
 
 class FusedGraphs : public testing::Test {
  private:
-  const InSteps guard_{true};
+  const WithFusion guard_{true};
 };
 
 // RAII guard: selects the CPU functions of a level.
@@ -437,7 +437,7 @@ struct Found {
 };
 
 Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
-  const InSteps guard(!settings.node_by_node);
+  const WithFusion guard(!settings.node_by_node);
   Scripted delegate(settings.claims);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
@@ -719,7 +719,7 @@ TEST_F(FusedGraphs, tensors_that_clients_provide_later_are_stored) {
     int moved = 0;
     for (int tensor = 0; tensor < 24; ++tensor) {
       for (const bool fused : {false, true}) {
-        const InSteps guard(fused);
+        const WithFusion guard(fused);
         TestInterpreter t(model);
         ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
         FillInput(t.get(), 1);
@@ -855,7 +855,7 @@ TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
     const Shape shape = {1, 5, width, 16};
     std::vector<std::string> outputs[2];
     for (const bool fused : {false, true}) {
-      const InSteps guard(fused);
+      const WithFusion guard(fused);
       ModelBuilder m;
       const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, shape); };
       const int x = tensor(), a = tensor(), d = tensor(), s = tensor(), y = tensor();
@@ -916,7 +916,7 @@ TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
   };
   std::vector<std::string> outputs[2];
   for (const bool fused : {false, true}) {
-    const InSteps guard(fused);
+    const WithFusion guard(fused);
     TestInterpreter t(WaitingModel(), [&](TfLiteInterpreterOptions* options) {
       TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
     });
@@ -939,7 +939,7 @@ TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
 TEST_F(FusedGraphs, no_layer_is_delayed_if_clients_read_its_output) {
   std::vector<std::string> outputs[2];
   for (const bool fused : {false, true}) {
-    const InSteps guard(fused);
+    const WithFusion guard(fused);
     TestInterpreter t(WaitingModel());
     alignas(64) static float memory[9 * 7 * 16];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -1132,7 +1132,7 @@ TEST_F(FusedGraphs, activations_have_the_same_bits_for_all_numbers) {
     for (const TfLiteBuiltinOperator activation : {kTfLiteBuiltinHardSwish, kTfLiteBuiltinPrelu}) {
       std::vector<std::string> outputs[2];
       for (const bool fused : {false, true}) {
-        const InSteps guard(fused);
+        const WithFusion guard(fused);
         TestInterpreter t(ActivationModel(activation, kPixels, kChannels));
         ASSERT_EQ(t.Allocate(), kTfLiteOk);
         EXPECT_EQ(FollowersOf(t.get()), fused ? 1 : 0);

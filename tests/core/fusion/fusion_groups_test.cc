@@ -13,17 +13,17 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const FusionOffer kHead = {.role = FusionRole::kHead, .absorbs_padding = true};
-const FusionOffer kPixelHead = {.role = FusionRole::kHead};
-const FusionOffer kRelu = {.role = FusionRole::kClamp, .low = 0, .high = 6};
-const FusionOffer kSum = {.role = FusionRole::kSum, .low = -9, .high = 9, .matching_inputs = 3};
-const FusionOffer kPrelu = {.role = FusionRole::kPrelu};
-const FusionOffer kSwish = {.role = FusionRole::kHardSwish};
-const FusionOffer kFactorHead = {.role = FusionRole::kHead, .absorbs_factors = true};
-const FusionOffer kScale = {.role = FusionRole::kScale, .matching_inputs = 1};
-const FusionOffer kScaleSwapped = {.role = FusionRole::kScale, .matching_inputs = 2};
-const FusionOffer kPadAround = {.role = FusionRole::kPad, .margins = {.top = 1, .left = 2}};
-const FusionOffer kPadChannels = {.role = FusionRole::kPad, .margins = {.channels = 3}};
+const FusionOffer kHead = {.role = HeadRole{.absorbs_padding = true}};
+const FusionOffer kPixelHead = {.role = HeadRole{}};
+const FusionOffer kRelu = {.role = ClampRole{.low = 0, .high = 6}};
+const FusionOffer kSum = {.role = SumRole{.low = -9, .high = 9, .matching_inputs = 3}};
+const FusionOffer kPrelu = {.role = PreluRole{}};
+const FusionOffer kSwish = {.role = HardSwishRole{}};
+const FusionOffer kFactorHead = {.role = HeadRole{.absorbs_factors = true}};
+const FusionOffer kScale = {.role = ScaleRole{.matching_inputs = 1}};
+const FusionOffer kScaleSwapped = {.role = ScaleRole{.matching_inputs = 2}};
+const FusionOffer kPadAround = {.role = PadRole{.margins = {.top = 1, .left = 2}}};
+const FusionOffer kPadChannels = {.role = PadRole{.margins = {.channels = 3}}};
 
 // Plans of a few nodes over tensors of 20 elements in 5 channels; `outputs` are accessible to the
 // caller.
@@ -80,29 +80,29 @@ TEST(FindFusionGroups, a_chain_after_a_layer_is_one_group) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 0);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-  const GroupRun& run = groups[0].run;
+  const LayerRun& run = groups[0].layer();
   EXPECT_EQ(run.input, -1);
   EXPECT_EQ(run.addend, 3);
   EXPECT_EQ(run.sum_low, -9);
   EXPECT_EQ(run.sum_high, 9);
-  EXPECT_EQ(run.activation, FusionRole::kPrelu);
+  EXPECT_EQ(run.activation, LayerRun::Activation::kPrelu);
   EXPECT_EQ(run.slopes, 4);
   EXPECT_EQ(run.output, 6);
 }
 
 TEST(FindFusionGroups, clamps_become_one) {
-  const FusionOffer narrow = {.role = FusionRole::kClamp, .low = -1, .high = 1};
-  const FusionOffer above = {.role = FusionRole::kClamp, .low = 3, .high = 4};
+  const FusionOffer narrow = {.role = ClampRole{.low = -1, .high = 1}};
+  const FusionOffer above = {.role = ClampRole{.low = 3, .high = 4}};
   Plan plan(6, {5});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({2}, 3, &narrow).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &above);
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(groups[0].run.low, 0);
-  EXPECT_EQ(groups[0].run.high, 1);
-  EXPECT_EQ(groups[0].run.sum_low, 3);
-  EXPECT_EQ(groups[0].run.sum_high, 4);
+  EXPECT_EQ(groups[0].layer().low, 0);
+  EXPECT_EQ(groups[0].layer().high, 1);
+  EXPECT_EQ(groups[0].layer().sum_low, 3);
+  EXPECT_EQ(groups[0].layer().sum_high, 4);
 }
 
 // A layer's epilogue has a fixed order: clamps, a sum, clamps, an activation.
@@ -149,7 +149,7 @@ TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(1, 2)));
-  EXPECT_EQ(plan.Find()[0].run.addend, 1);
+  EXPECT_EQ(plan.Find()[0].layer().addend, 1);
 }
 
 // The second operand is computed after the head, by a node outside of the group.
@@ -172,8 +172,8 @@ TEST(FindFusionGroups, a_single_head_is_delayed_until_the_addend_is_computed) {
   EXPECT_EQ(groups[0].head, 0);
   EXPECT_EQ(groups[0].position(), 3);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 3, 4));
-  EXPECT_EQ(groups[0].run.addend, 3);
-  EXPECT_EQ(groups[0].run.output, 5);
+  EXPECT_EQ(groups[0].layer().addend, 3);
+  EXPECT_EQ(groups[0].layer().output, 5);
 }
 
 TEST(FindFusionGroups, a_head_is_delayed_until_channels_are_padded) {
@@ -185,7 +185,7 @@ TEST(FindFusionGroups, a_head_is_delayed_until_channels_are_padded) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].position(), 3);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 2, 3));
-  EXPECT_EQ(groups[0].run.addend, 2);
+  EXPECT_EQ(groups[0].layer().addend, 2);
 }
 
 TEST(FindFusionGroups, the_later_of_two_layers_adds_in_its_epilogue) {
@@ -215,7 +215,7 @@ TEST(FindFusionGroups, shapes_must_agree) {
   Plan slopes = Residual();
   slopes[4] = {.elements = 20, .channels = 5};
   EXPECT_THAT(slopes.Nodes(), ElementsAre(ElementsAre(0, 1)));
-  const FusionOffer broadcast = {.role = FusionRole::kSum, .matching_inputs = 1};
+  const FusionOffer broadcast = {.role = SumRole{.matching_inputs = 1}};
   Plan sum(4, {3});
   sum.Node({0}, 1, &kHead).Node({1, 2}, 3, &broadcast);
   EXPECT_THAT(sum.Nodes(), IsEmpty());
@@ -248,10 +248,10 @@ TEST(FindFusionGroups, a_layer_absorbs_the_preceding_pad) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 2);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 2));
-  EXPECT_EQ(groups[0].run.input, 0);
-  EXPECT_EQ(groups[0].run.margins.top, 1);
-  EXPECT_EQ(groups[0].run.margins.left, 2);
-  EXPECT_EQ(groups[0].run.output, 3);
+  EXPECT_EQ(groups[0].layer().input, 0);
+  EXPECT_EQ(groups[0].layer().margins.top, 1);
+  EXPECT_EQ(groups[0].layer().margins.left, 2);
+  EXPECT_EQ(groups[0].layer().output, 3);
 }
 
 TEST(FindFusionGroups, some_pads_are_stored) {
@@ -276,13 +276,13 @@ TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 0);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-  EXPECT_EQ(groups[0].run.addend, 0);
-  EXPECT_EQ(groups[0].run.output, 4);
+  EXPECT_EQ(groups[0].layer().addend, 0);
+  EXPECT_EQ(groups[0].layer().output, 4);
   // With padding around the image the elements have other positions.
   Plan around(5, {4});
   around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(around.Nodes(), ElementsAre(ElementsAre(0, 2)));
-  EXPECT_EQ(around.Find()[0].run.addend, 3);
+  EXPECT_EQ(around.Find()[0].layer().addend, 3);
 }
 
 // ---- MUL ----------------------------------------------------------------------------------------
@@ -302,9 +302,9 @@ TEST(FindFusionGroups, a_layer_absorbs_the_preceding_factors) {
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].head, 2);
     EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
-    EXPECT_EQ(groups[0].run.input, 0);
-    EXPECT_EQ(groups[0].run.factors, 2);
-    EXPECT_EQ(groups[0].run.output, 4);
+    EXPECT_EQ(groups[0].layer().input, 0);
+    EXPECT_EQ(groups[0].layer().factors, 2);
+    EXPECT_EQ(groups[0].layer().output, 4);
   }
 }
 
@@ -335,8 +335,9 @@ class Fits : public testing::Test {
     static char memory[100];
     const FusionGroup group = plan.Find().at(0);
     const std::vector<GroupNode> nodes = plan.nodes();
-    const auto reads = ReadsOf(group.run, nodes[static_cast<size_t>(group.head)], plan.tensors());
-    return IsAliasFree(reads, group.run.output, [&](int tensor) -> MemoryRange {
+    const auto reads =
+        ReadsOf(group.layer(), nodes[static_cast<size_t>(group.head)], plan.tensors());
+    return IsAliasFree(reads, group.layer().output, [&](int tensor) -> MemoryRange {
       return {memory + places[static_cast<size_t>(tensor)], 10};
     });
   }

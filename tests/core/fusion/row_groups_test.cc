@@ -116,8 +116,8 @@ TEST(RowGroups, attention_is_headed_by_its_last_product) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 4);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 4));
-  EXPECT_EQ(groups[0].run.output, 8);
-  const RowProgram& rows = groups[0].run.rows;
+  EXPECT_EQ(OutputOf(groups[0].run), 8);
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   EXPECT_EQ(rows.rows, 6);
   ASSERT_THAT(rows.ops, SizeIs(4));
   // In place, all in one slot.
@@ -133,7 +133,8 @@ TEST(RowGroups, attention_is_headed_by_its_last_product) {
 TEST(RowGroups, the_inputs_are_those_of_all_nodes) {
   const Plan plan = Attention();
   std::vector<int> tensors;
-  for (const GroupRead& read : RowReadsOf(plan.Find()[0].run.rows, plan.nodes())) {
+  for (const GroupRead& read :
+       RowReadsOf(std::get<RowRun>(plan.Find()[0].run).program, plan.nodes())) {
     EXPECT_FALSE(read.in_place);
     tensors.push_back(read.tensor);
   }
@@ -147,7 +148,7 @@ TEST(RowGroups, a_value_with_other_consumers_ends_a_group) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 0);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-  EXPECT_EQ(groups[0].run.output, 5);
+  EXPECT_EQ(OutputOf(groups[0].run), 5);
 }
 
 // Nodes after the head need operands that are available at the head: a group cannot wait for later
@@ -171,7 +172,7 @@ TEST(RowGroups, several_nodes_may_read_a_value) {
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 3);
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   EXPECT_THAT(rows.slot_columns, ElementsAre(5, 5));
   EXPECT_EQ(rows.ops[1].computed[0], 0);
   EXPECT_EQ(rows.ops[1].out, 1);
@@ -193,7 +194,7 @@ TEST(RowGroups, a_mean_begins_a_group) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(groups[0].head, 3);
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   // RESHAPE only renames the tensor.
   ASSERT_THAT(rows.ops, SizeIs(3));
   EXPECT_EQ(rows.ops[0].out_columns, 1);
@@ -275,7 +276,7 @@ TEST(RowGroups, a_product_reads_through_transposes) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 2);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(1));
   EXPECT_EQ(rows.ops[0].strided[0].tensor, -1);
   EXPECT_EQ(rows.ops[0].strided[1].tensor, 1);
@@ -323,8 +324,8 @@ TEST(RowGroups, transposes_that_undo_each_other_move_nothing) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 3);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(groups[0].run.output, 4);
-  const RowProgram& rows = groups[0].run.rows;
+  EXPECT_EQ(OutputOf(groups[0].run), 4);
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   EXPECT_EQ(rows.rows, 18);
   ASSERT_THAT(rows.ops, SizeIs(2));
   EXPECT_EQ(rows.ops[0].node, 0);
@@ -339,7 +340,7 @@ TEST(RowGroups, transposes_that_do_not_undo_each_other_run) {
   ASSERT_THAT(groups, SizeIs(1));
   // The first one gathers rows.
   EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(2));
   EXPECT_EQ(rows.rows, 20);
   EXPECT_EQ(rows.ops[0].strided[0].tensor, 1);
@@ -389,7 +390,7 @@ TEST(RowGroups, parts_are_columns_of_rows) {
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_THAT(groups[0].nodes, SizeIs(7));
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(5));
   EXPECT_EQ(rows.ops[1].part_begin, 0);
   EXPECT_EQ(rows.ops[2].part_begin, 10);
@@ -417,7 +418,7 @@ TEST(RowGroups, a_transpose_gathers_rows_for_a_mean) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(groups[0].head, 0);
-  const RowOp& gather = groups[0].run.rows.ops[0];
+  const RowOp& gather = std::get<RowRun>(groups[0].run).program.ops[0];
   EXPECT_EQ(gather.strided[0].tensor, 0);
   EXPECT_THAT(StepsOf(gather.strided[0].shape), ElementsAre(10, 20, 1));
   EXPECT_EQ(gather.out_columns, 10);
@@ -441,9 +442,10 @@ TEST(RowGroups, a_product_stores_rows_in_transposed_order) {
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].head, 0);
     EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-    EXPECT_EQ(groups[0].run.output, 4);
-    ASSERT_THAT(groups[0].run.rows.ops, SizeIs(1));
-    EXPECT_THAT(StepsOf(groups[0].run.rows.ops[0].scattered), ElementsAre(9, 54, 1));
+    EXPECT_EQ(OutputOf(groups[0].run), 4);
+    ASSERT_THAT(std::get<RowRun>(groups[0].run).program.ops, SizeIs(1));
+    EXPECT_THAT(StepsOf(std::get<RowRun>(groups[0].run).program.ops[0].scattered),
+                ElementsAre(9, 54, 1));
   }
 }
 
@@ -462,7 +464,7 @@ TEST(RowGroups, a_gate_is_computed_with_the_gated_value) {
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].head, 4);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3, 4));
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(5));
   EXPECT_EQ(rows.ops[2].node, 2);
   EXPECT_EQ(rows.ops[2].computed[0], -1);
@@ -533,7 +535,7 @@ TEST(RowGroups, elements_pass_from_node_to_node_in_a_chain) {
   const Plan plan = Gelu();
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
-  const RowProgram& rows = groups[0].run.rows;
+  const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(3));
   const RowOp& op = rows.ops[1];
   EXPECT_EQ(op.node, 9);
@@ -555,7 +557,8 @@ TEST(RowGroups, elements_pass_from_node_to_node_in_a_chain) {
 std::vector<size_t> ChainsOf(const Plan& plan) {
   std::vector<size_t> lengths;
   for (const FusionGroup& group : plan.Find()) {
-    for (const RowOp& op : group.run.rows.ops) lengths.push_back(op.chain.size());
+    for (const RowOp& op : std::get<RowRun>(group.run).program.ops)
+      lengths.push_back(op.chain.size());
   }
   return lengths;
 }

@@ -16,17 +16,17 @@ using testing::SizeIs;
 
 // Images of 40 rows of 10 bytes; the cache holds 100.
 constexpr size_t kCache = 100;
-FusionOffer LayerOf(const StripOffer& strip) { return {.role = FusionRole::kHead, .strip = strip}; }
+FusionOffer LayerOf(const StripOffer& strip) { return {.role = HeadRole{.strip = strip}}; }
 const FusionOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
 const FusionOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
 const FusionOffer kHalf =
     LayerOf({.batches = 1, .rows = 20, .row_bytes = 5, .reach = 3, .stride = 2});
-const FusionOffer kOther = {.role = FusionRole::kHead};  // does not support strips
-const FusionOffer kRelu = {.role = FusionRole::kClamp, .low = 0, .high = 6};
-const FusionOffer kSum = {.role = FusionRole::kSum, .matching_inputs = 3};
-const FusionOffer kPad = {.role = FusionRole::kPad, .margins = {.top = 1}};
+const FusionOffer kOther = {.role = HeadRole{}};  // does not support strips
+const FusionOffer kRelu = {.role = ClampRole{.low = 0, .high = 6}};
+const FusionOffer kSum = {.role = SumRole{.matching_inputs = 3}};
+const FusionOffer kPad = {.role = PadRole{.margins = {.top = 1}}};
 const FusionOffer kPadded = {
-    .role = FusionRole::kHead, .absorbs_padding = true, .strip = k3x3.strip};
+    .role = HeadRole{.absorbs_padding = true, .strip = std::get<HeadRole>(k3x3.role).strip}};
 
 class Plan {
  public:
@@ -58,9 +58,10 @@ class Plan {
   std::vector<std::vector<int>> Layers(size_t cache = kCache) const {
     std::vector<std::vector<int>> layers;
     for (const FusionGroup& group : Find(cache)) {
-      if (group.run.layers.empty()) continue;
+      const auto* const strips = std::get_if<StripRun>(&group.run);
+      if (strips == nullptr) continue;
       layers.emplace_back();
-      for (const StripLayer& layer : group.run.layers) layers.back().push_back(layer.position);
+      for (const StripLayer& layer : strips->layers) layers.back().push_back(layer.position);
     }
     return layers;
   }
@@ -85,17 +86,17 @@ TEST(JoinStrips, a_block_is_one_group) {
   const FusionGroup& group = groups[0];
   EXPECT_EQ(group.head, 0);
   EXPECT_THAT(group.nodes, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(group.run.output, 5);
-  EXPECT_EQ(group.run.addend, -1);
-  ASSERT_THAT(group.run.layers, SizeIs(3));
-  EXPECT_EQ(group.run.layers[0].run.high, 6);
-  EXPECT_EQ(group.run.layers[1].run.output, 3);
-  EXPECT_EQ(group.run.layers[2].run.addend, 0);
+  const StripRun& run = std::get<StripRun>(group.run);
+  EXPECT_EQ(run.output, 5);
+  ASSERT_THAT(run.layers, SizeIs(3));
+  EXPECT_EQ(run.layers[0].run.high, 6);
+  EXPECT_EQ(run.layers[1].run.output, 3);
+  EXPECT_EQ(run.layers[2].run.addend, 0);
   // Strips of two rows need two rows of the last layer's input, two and four of the others: 80
   // bytes; three rows would need 110.
-  EXPECT_EQ(group.run.strip_rows, 2);
+  EXPECT_EQ(run.rows, 2);
   EXPECT_THAT(UnwrittenBy(group, plan.nodes()), ElementsAre(1, 2, 3, 4));
-  const std::vector<GroupRead> reads = ReadsOfLayers(group.run, plan.nodes(), plan.tensors());
+  const std::vector<GroupRead> reads = ReadsOfLayers(run, plan.nodes(), plan.tensors());
   ASSERT_THAT(reads, SizeIs(2));
   for (const GroupRead& read : reads) {
     EXPECT_EQ(read.tensor, 0);
@@ -175,22 +176,22 @@ TEST(JoinStrips, a_layer_absorbs_the_preceding_pad) {
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
-  ASSERT_THAT(groups[0].run.layers, SizeIs(2));
-  EXPECT_EQ(groups[0].run.layers[1].run.input, 1);
-  EXPECT_EQ(groups[0].run.layers[1].run.margins.top, 1);
-  EXPECT_EQ(groups[0].run.input, -1);
+  const StripRun& run = std::get<StripRun>(groups[0].run);
+  ASSERT_THAT(run.layers, SizeIs(2));
+  EXPECT_EQ(run.layers[0].run.input, -1);
+  EXPECT_EQ(run.layers[1].run.input, 1);
+  EXPECT_EQ(run.layers[1].run.margins.top, 1);
 }
 
 TEST(JoinStrips, subsampled_layers_are_not_joined) {
   const Plan plan = Block();
   std::vector<FusionGroup> groups = FindFusionGroups(plan.nodes(), plan.tensors());
   ASSERT_THAT(groups, SizeIs(2));
-  groups[0].run.output_stride = {2, 2};
+  groups[0].layer().output_stride = {2, 2};
   JoinStrips(plan.nodes(), plan.tensors(), kCache, &groups);
   ASSERT_THAT(groups, SizeIs(2));
-  EXPECT_THAT(groups[0].run.layers, IsEmpty());
-  EXPECT_EQ(groups[0].run.output_stride.y, 2);
-  EXPECT_THAT(groups[1].run.layers, SizeIs(2));
+  EXPECT_EQ(groups[0].layer().output_stride.y, 2);
+  EXPECT_THAT(std::get<StripRun>(groups[1].run).layers, SizeIs(2));
 }
 
 TEST(JoinStrips, the_length_of_a_chain_is_limited) {

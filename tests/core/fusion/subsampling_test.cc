@@ -12,14 +12,14 @@ namespace {
 using testing::ElementsAre;
 
 // Layers that support subsampling, by filter and stride.
-const FusionOffer k1x1 = {.role = FusionRole::kHead, .subsamples = true, .pointwise = true};
+const FusionOffer k1x1 = {.role = HeadRole{.subsamples = true, .pointwise = true}};
 const FusionOffer k1x1Stride2 = {
-    .role = FusionRole::kHead, .subsamples = true, .pointwise = true, .stride = {2, 2}};
+    .role = HeadRole{.subsamples = true, .pointwise = true, .stride = {2, 2}}};
 const FusionOffer k1x1Stride3 = {
-    .role = FusionRole::kHead, .subsamples = true, .pointwise = true, .stride = {3, 3}};
-const FusionOffer k3x3 = {.role = FusionRole::kHead, .subsamples = true};
-const FusionOffer kOther = {.role = FusionRole::kHead};  // does not support it
-const FusionOffer kSum = {.role = FusionRole::kSum, .matching_inputs = 3};
+    .role = HeadRole{.subsamples = true, .pointwise = true, .stride = {3, 3}}};
+const FusionOffer k3x3 = {.role = HeadRole{.subsamples = true}};
+const FusionOffer kOther = {.role = HeadRole{}};  // does not support it
+const FusionOffer kSum = {.role = SumRole{.matching_inputs = 3}};
 
 // A plan of nodes that read and write tensors; returns the stride of the computed pixels of each
 // tensor.
@@ -49,7 +49,7 @@ class Plan {
   std::vector<int> Strides() const {
     std::vector<int> strides(tensors_.size(), 1);
     for (const FusionGroup& group : Find()) {
-      strides[static_cast<size_t>(group.run.output)] = group.run.output_stride.y;
+      strides[static_cast<size_t>(group.layer().output)] = group.layer().output_stride.y;
     }
     return strides;
   }
@@ -66,11 +66,11 @@ TEST(Subsample, the_layer_before_a_stride_skips_unread_pixels) {
   const std::vector<FusionGroup> groups = plan.Find();
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_THAT(groups[0].nodes, ElementsAre(0));
-  EXPECT_EQ(groups[0].run.output, 1);
-  EXPECT_EQ(groups[0].run.output_stride, (PixelStride{2, 2}));
-  EXPECT_FALSE(groups[0].run.input_stride.any());
-  EXPECT_EQ(groups[1].run.input_stride, (PixelStride{2, 2}));
-  EXPECT_FALSE(groups[1].run.output_stride.any());
+  EXPECT_EQ(groups[0].layer().output, 1);
+  EXPECT_EQ(groups[0].layer().output_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(groups[0].layer().input_stride.any());
+  EXPECT_EQ(groups[1].layer().input_stride, (PixelStride{2, 2}));
+  EXPECT_FALSE(groups[1].layer().output_stride.any());
 }
 
 TEST(Subsample, a_pointwise_layer_propagates_the_stride) {
@@ -85,10 +85,8 @@ TEST(Subsample, a_pointwise_layer_propagates_the_stride) {
 
 // Models are not trusted: two strides of 2^16 overflow an int.
 TEST(Subsample, strides_larger_than_the_image_are_ignored) {
-  const FusionOffer huge = {.role = FusionRole::kHead,
-                            .subsamples = true,
-                            .pointwise = true,
-                            .stride = {1 << 16, 1 << 16}};
+  const FusionOffer huge = {
+      .role = HeadRole{.subsamples = true, .pointwise = true, .stride = {1 << 16, 1 << 16}}};
   Plan plan(4);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));

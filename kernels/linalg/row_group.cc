@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/linalg/row_step.h"
+#include "kernels/linalg/row_group.h"
 
 #include <algorithm>
 #include <array>
@@ -79,11 +79,11 @@ struct BlockPlan {
 // Computes all nodes for one block of rows, with intermediate values in a worker's memory.
 class BlockRun {
  public:
-  BlockRun(TfLiteContext* context, Runtime* runtime, const GroupRun& group, int64_t block_rows,
+  BlockRun(TfLiteContext* context, Runtime* runtime, const RowRun& group, int64_t block_rows,
            float* memory)
       : context_(context),
         runtime_(runtime),
-        program_(group.rows),
+        program_(group.program),
         output_(Data<float>(&context->tensors[group.output])),
         block_rows_(block_rows),
         memory_(memory) {}
@@ -166,14 +166,14 @@ class BlockRun {
 
 }  // namespace
 
-TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const RowCut& cut) {
+TfLiteStatus RunRowGroup(TfLiteContext* context, const RowRun& group, const RowCut& cut) {
   Runtime* const runtime = RuntimeOf(context);
-  RowKernelScope scope(context, runtime, group.rows);
+  RowKernelScope scope(context, runtime, group.program);
   DEPUTY_TRY(scope.Begin());
   int64_t row_bytes = 0;
-  for (int columns : group.rows.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
+  for (int columns : group.program.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
   const int threads = ThreadCount(context);
-  const BlockPlan plan(group.rows.rows, cut, row_bytes, threads);
+  const BlockPlan plan(group.program.rows, cut, row_bytes, threads);
   Scratch memory;
   if (!memory.AcquireForWorkers(context, static_cast<size_t>(plan.block_rows * row_bytes),
                                 threads)) {

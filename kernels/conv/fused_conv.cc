@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-EpilogueF32 EpilogueOf(const TfLiteContext* context, const GroupRun& group) {
+EpilogueF32 EpilogueOf(const TfLiteContext* context, const LayerRun& group) {
   EpilogueF32 epilogue;
   if (group.addend >= 0) {
     const TfLiteTensor* const addend = &context->tensors[group.addend];
@@ -19,16 +19,16 @@ EpilogueF32 EpilogueOf(const TfLiteContext* context, const GroupRun& group) {
     epilogue.low = group.sum_low;
     epilogue.high = group.sum_high;
   }
-  if (group.activation == FusionRole::kPrelu) {
+  if (group.activation == LayerRun::Activation::kPrelu) {
     epilogue.activation = EpilogueF32::Activation::kPrelu;
     epilogue.slopes = Data<float>(&context->tensors[group.slopes]);
-  } else if (group.activation == FusionRole::kHardSwish) {
+  } else if (group.activation == LayerRun::Activation::kHardSwish) {
     epilogue.activation = EpilogueF32::Activation::kHardSwish;
   }
   return epilogue;
 }
 
-AddendS8 AddendOf(const TfLiteContext* context, const GroupRun& group) {
+AddendS8 AddendOf(const TfLiteContext* context, const LayerRun& group) {
   if (group.addend < 0) return {};
   const SumScales& scales = group.scales;
   return {Data<int8_t>(&context->tensors[group.addend]),
@@ -64,7 +64,7 @@ void RemoveMargins(int before, int after, WindowAxis* axis) {
   axis->before += before;
 }
 
-void Subsample(const GroupRun& group, ConvShape* shape) {
+void Subsample(const LayerRun& group, ConvShape* shape) {
   shape->y.input = group.input_stride.rows(shape->y.input);
   shape->x.input = group.input_stride.columns(shape->x.input);
   shape->y.output = group.output_stride.rows(shape->y.output);
@@ -75,41 +75,38 @@ void Subsample(const GroupRun& group, ConvShape* shape) {
 
 }  // namespace
 
-InStep::InStep(const TfLiteContext* context, const GroupRun& group, ConvData* data,
-               ConvTensors* tensors)
-    : data_(data), y_(data->shape.y), x_(data->shape.x), range_(data->float_range) {
+FusedConv::FusedConv(const TfLiteContext* context, const LayerRun& group, const ConvData& data,
+                     const ConvTensors& tensors)
+    : tensors_(tensors) {
+  ConvShape& shape = tensors_.shape;
   if (group.input >= 0) {
-    tensors->input = &context->tensors[group.input];
-    RemoveMargins(group.margins.top, group.margins.bottom, &data->shape.y);
-    RemoveMargins(group.margins.left, group.margins.right, &data->shape.x);
+    tensors_.input = &context->tensors[group.input];
+    RemoveMargins(group.margins.top, group.margins.bottom, &shape.y);
+    RemoveMargins(group.margins.left, group.margins.right, &shape.x);
   }
-  if (group.factors >= 0) tensors->factors = Data<float>(&context->tensors[group.factors]);
+  if (group.factors >= 0) tensors_.factors = Data<float>(&context->tensors[group.factors]);
   const FloatRange also = {group.low, group.high};
-  data->float_range = {Clamp(range_.low, also), Clamp(range_.high, also)};
-  tensors->output = &context->tensors[group.output];
-  if (data->form == WeightsForm::kFloat) {
+  tensors_.float_range = {Clamp(tensors.float_range.low, also),
+                          Clamp(tensors.float_range.high, also)};
+  tensors_.output = &context->tensors[group.output];
+  if (data.form == WeightsForm::kFloat) {
     epilogue_ = EpilogueOf(context, group);
-    Gather(group, tensors->output, &epilogue_.addend);
+    Gather(group, &epilogue_.addend);
     const bool any =
         epilogue_.addend != nullptr || epilogue_.activation != EpilogueF32::Activation::kNone;
-    tensors->epilogue = any ? &epilogue_ : nullptr;
+    tensors_.epilogue = any ? &epilogue_ : nullptr;
   } else {
     addend_ = AddendOf(context, group);
-    Gather(group, tensors->output, &addend_.values);
-    tensors->addend = addend_.values != nullptr ? &addend_ : nullptr;
+    Gather(group, &addend_.values);
+    tensors_.addend = addend_.values != nullptr ? &addend_ : nullptr;
   }
-  Subsample(group, &data->shape);
-}
-InStep::~InStep() {
-  data_->shape.y = y_;
-  data_->shape.x = x_;
-  data_->float_range = range_;
+  Subsample(group, &shape);
 }
 
 template <typename T>
-void InStep::Gather(const GroupRun& group, TfLiteTensor* output, const T** addend) const {
+void FusedConv::Gather(const LayerRun& group, const T** addend) const {
   if (!group.output_stride.any() || *addend == nullptr) return;
-  *addend = GatherAddend(data_->shape, group.output_stride, *addend, Data<T>(output));
+  *addend = GatherAddend(tensors_.shape, group.output_stride, *addend, Data<T>(tensors_.output));
 }
 
 }  // namespace deputy

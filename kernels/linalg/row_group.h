@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs row-wise fusion groups (core/kernel_api/row_kernel.h), called from the invoke of the head.
-#ifndef DEPUTY_KERNELS_LINALG_ROW_STEP_H_
-#define DEPUTY_KERNELS_LINALG_ROW_STEP_H_
+#ifndef DEPUTY_KERNELS_LINALG_ROW_GROUP_H_
+#define DEPUTY_KERNELS_LINALG_ROW_GROUP_H_
 
+#include "core/kernel_api/fusion_types.h"
 #include "core/kernel_api/runtime.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/linalg/gemm.h"
@@ -17,7 +18,7 @@ struct RowCut {
 };
 
 // Computes all nodes of the group, on all threads.
-TfLiteStatus RunRowStep(TfLiteContext* context, const GroupRun& group, const RowCut& cut);
+TfLiteStatus RunRowGroup(TfLiteContext* context, const RowRun& group, const RowCut& cut);
 
 // Float product of a node in a row-wise fusion group: rows of any input times packed weights.
 struct RowProduct {
@@ -43,4 +44,4 @@ bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t 
 
 }  // namespace deputy
 
-#endif  // DEPUTY_KERNELS_LINALG_ROW_STEP_H_
+#endif  // DEPUTY_KERNELS_LINALG_ROW_GROUP_H_
