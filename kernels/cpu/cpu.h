@@ -2,18 +2,21 @@
 //
 // Interface between operators and instruction sets: for each kernel group the best implementation
 // that this machine runs, collected once per process in a table. Only the implementations of these
-// groups use intrinsics.
+// groups use intrinsics; kernels.inc lists them.
 #ifndef DEPUTY_KERNELS_CPU_CPU_H_
 #define DEPUTY_KERNELS_CPU_CPU_H_
 
+#include <span>
+
+#include "kernels/cpu/features.h"
 #include "kernels/cpu/groups.h"
 #include "kernels/vector/vector.h"
 
 namespace deputy {
 
-// Table of the best kernels of every group for one instruction-set level.
+// Table of the best kernels of every group for one set of features.
 struct CpuKernels {
-  const char* name = nullptr;  // name of the level
+  const char* name = nullptr;  // name of the set
   GemmF32Kernels gemm_f32;
   GemmBf16Kernels gemm_bf16;  // null functions if the machine has no bfloat16 products
   GemmS8Kernels gemm_s8;
@@ -48,11 +51,41 @@ inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const 
 
 // ---- Choice -----------------------------------------------------------------------------------
 
-// Returns the table of a level ("reference", "generic", "avx2", "avx512" or "amx"), or null if this
-// machine cannot run it. The table of "reference" has no functions: operators run their plain code.
+// A set of features that DEPUTY_CPU can name.
+struct CpuSet {
+  const char* name;
+  CpuFeatures required;  // the processor must have them
+  CpuFeatures allowed;   // kernels may use those that the processor has
+};
+
+// Returns the sets for which this build has code, in ascending order of preference. The first one,
+// "reference", allows no features: operators run their plain code.
+std::span<const CpuSet> CpuSets();
+
+// Returns the most preferred set whose required features are all included.
+const CpuSet& BestCpuSet(CpuFeatures features);
+
+// Copies the functions of a group to its member of a table; identifies the group.
+using CopyKernels = void (*)(const void* kernels, CpuKernels* table);
+
+// One implementation of a group.
+struct KernelVariant {
+  const void* kernels;  // of the group's type
+  CopyKernels copy_to;
+  CpuFeatures required;  // features that the kernels use
+  int score;             // the highest one is chosen
+};
+
+// Returns all implementations of this build, of all groups.
+std::span<const KernelVariant> KernelVariants();
+
+// Returns a table with the best kernels that require only these features.
+CpuKernels SelectKernels(const char* name, CpuFeatures features);
+
+// Returns the table of a set, or null if there is none of this name or the machine cannot run it.
 const CpuKernels* FindCpu(const char* name);
 
-// Returns the table in use: that of the level named by DEPUTY_CPU, or of the best level that this
+// Returns the table in use: that of the set named by DEPUTY_CPU, or of the best set that this
 // machine can run. Determined once per process.
 const CpuKernels& Cpu();
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernel groups: functions that share a memory layout (packing, tile sizes). Each group is selected
-// by its own CPU test (cpu.h), and implementations may tile and pack differently. All of them sum
-// each result in ascending order of depth, so that a result does not depend on how the work was
-// partitioned.
+// by the features that its tables require (kernels.inc), and implementations may tile and pack
+// differently. All of them sum each result in ascending order of depth, so that a result does not
+// depend on how the work was partitioned.
 #ifndef DEPUTY_KERNELS_CPU_GROUPS_H_
 #define DEPUTY_KERNELS_CPU_GROUPS_H_
 
@@ -433,61 +433,15 @@ struct HalfKernels {
   void (*to_float)(const uint16_t* values, size_t count, float* out) = nullptr;
 };
 
-// ---- The candidates of every group ------------------------------------------------------------
+// ---- Tables -----------------------------------------------------------------------------------
 //
-// A candidate must be called only on machines with the instruction sets in its name.
+// A table must be called only on machines with the features that its row requires.
 
-// common/generic.cc
-extern const GemmF32Kernels kGemmF32Generic;
-extern const GemmS8Kernels kGemmS8Generic;
-extern const RequantizeKernels kRequantizeGeneric;
-extern const DepthwiseF32Kernels kDepthwiseF32Generic;
-extern const DepthwiseS8Kernels kDepthwiseS8Generic;
-extern const HalfKernels kHalfGeneric;
-// common/generic_winograd.cc
-extern const WinogradF32Kernels kWinogradF32Generic;
+struct VectorKernels;  // kernels/vector/vector.h
 
-#if defined(__x86_64__)
-// x86_64/avx2/gemm.cc
-extern const GemmF32Kernels kGemmF32Avx2;
-extern const RequantizeKernels kRequantizeAvx2;
-extern const StepSumKernels kStepSumAvx2;
-extern const HalfKernels kHalfAvx2;
-// x86_64/avx2/depthwise.cc
-extern const DepthwiseF32Kernels kDepthwiseF32Avx2;
-// x86_64/avx2/int8.cc
-extern const GemmS8Kernels kGemmS8Avx2;
-// x86_64/avx2/int16.cc
-extern const DotsS16Kernels kDotsS16Avx2;
-// x86_64/avx2/depthwise_int8.cc
-extern const DepthwiseS8Kernels kDepthwiseS8Avx2;
-// x86_64/avx2/depthwise_lines_int8.cc
-extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2;
-// x86_64/avx2/winograd_int8.cc
-extern const WinogradS8Kernels kWinogradS8Avx2;
-// x86_64/avx2/winograd.cc
-extern const WinogradF32Kernels kWinogradF32Avx2;
-// x86_64/avx512/gemm.cc
-extern const GemmF32Kernels kGemmF32Avx512;
-extern const RequantizeKernels kRequantizeAvx512;
-extern const HalfKernels kHalfAvx512;
-// x86_64/avx512/depthwise.cc
-extern const DepthwiseF32Kernels kDepthwiseF32Avx512;
-// x86_64/avx512/winograd.cc
-extern const WinogradF32Kernels kWinogradF32Avx512;
-// x86_64/avx512_bf16/gemm.cc
-extern const GemmBf16Kernels kGemmBf16Avx512;
-// x86_64/amx/bf16.cc
-extern const GemmBf16Kernels kGemmBf16Amx;
-// x86_64/amx/int8.cc
-extern const GemmS8Kernels kGemmS8Amx;
-// x86_64/avx512_vnni/int8.cc
-extern const GemmS8Kernels kGemmS8Avx512Vnni;
-// x86_64/avx512_vnni/depthwise_int8.cc
-extern const DepthwiseS8Kernels kDepthwiseS8Avx512Vnni;
-// x86_64/avx512_vnni/depthwise_lines_int8.cc
-extern const DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni;
-#endif
+#define DEPUTY_KERNELS(type, group, variable, required, score) extern const type variable;
+#define DEPUTY_NESTED_KERNELS(type, variable) extern const type variable;
+#include "kernels/cpu/kernels.inc"
 
 }  // namespace deputy
 

@@ -422,14 +422,6 @@ struct VectorKernels {
   void (*product_u8)(const BinaryRun<uint8_t>& run, const QuantizedProduct& product) = nullptr;
 };
 
-// Defined in the folders of kernels/cpu. A table must be used only on machines with that
-// instruction set. Loops that are null in kVectorAvx512 are as fast in kVectorAvx2.
-extern const VectorKernels kVectorGeneric;
-#if defined(__x86_64__)
-extern const VectorKernels kVectorAvx2;
-extern const VectorKernels kVectorAvx512;
-#endif
-
 }  // namespace deputy
 
 #endif  // DEPUTY_KERNELS_VECTOR_VECTOR_H_

@@ -14,6 +14,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include "tests/kernels/cpu/cpu_tables.h"
 #endif
 
 namespace deputy {
@@ -146,16 +148,14 @@ bool RegisterAll() {
     benchmark::RegisterBenchmark("peak/fma_512_bit", &PeakAvx512);
   }
 #endif
-  for (const char* name : {"amx", "avx512", "avx2", "generic"}) {
-    const CpuKernels* cpu = FindCpu(name);
-    if (cpu == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const auto& [rows, depth, columns] : kSizes) {
       const std::string size =
           "/" + std::to_string(rows) + "x" + std::to_string(depth) + "x" + std::to_string(columns);
-      benchmark::RegisterBenchmark((std::string("gemm_f32/") + name + size).c_str(), &FloatProduct,
-                                   cpu, rows, depth, columns);
-      benchmark::RegisterBenchmark((std::string("gemm_s8/") + name + size).c_str(), &MultiplyInt8,
-                                   cpu, rows, depth, columns);
+      benchmark::RegisterBenchmark((std::string("gemm_f32/") + cpu->name + size).c_str(),
+                                   &FloatProduct, cpu, rows, depth, columns);
+      benchmark::RegisterBenchmark((std::string("gemm_s8/") + cpu->name + size).c_str(),
+                                   &MultiplyInt8, cpu, rows, depth, columns);
     }
   }
   return true;

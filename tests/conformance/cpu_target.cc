@@ -26,4 +26,10 @@ Target CpuTarget(const std::string& table, int threads) {
 
 bool HasCpuTable(const std::string& table) { return FindCpu(table.c_str()) != nullptr; }
 
+std::vector<const char*> CpuTableNames() {
+  std::vector<const char*> names;
+  for (const CpuSet& set : CpuSets()) names.push_back(set.name);
+  return names;
+}
+
 }  // namespace deputy::conformance

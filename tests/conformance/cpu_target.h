@@ -6,17 +6,21 @@
 #define DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 
 #include <string>
+#include <vector>
 
 #include "tests/conformance/target.h"
 
 namespace deputy::conformance {
 
-// The kernels of a CPU table (kernels/cpu.h) with a number of threads. The table in use is global
-// to the process: run one such target at a time.
+// The kernels of a CPU table (kernels/cpu/cpu.h) with a number of threads. The table in use is
+// global to the process: run one such target at a time.
 Target CpuTarget(const std::string& table, int threads);
 
 // This machine supports the table's instructions.
 bool HasCpuTable(const std::string& table);
+
+// Returns the names of all tables of this build.
+std::vector<const char*> CpuTableNames();
 
 }  // namespace deputy::conformance
 

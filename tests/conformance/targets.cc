@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// To add a target, add a row to kRows. A delegate needs a function that returns which nodes it may
-// leave to the CPU; use `ReportedReason` if it exports deputy_plugin and reports reasons itself.
-// The counts of cases and rows that a delegate runs are lower bounds, recorded when the row was
-// added.
+// To add a target, add a row to DelegateRows. A delegate needs a function that returns which nodes
+// it may leave to the CPU; use `ReportedReason` if it exports deputy_plugin and reports reasons
+// itself. The counts of cases and rows that a delegate runs are lower bounds, recorded when the row
+// was added.
 #include "tests/conformance/targets.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "c_api/include/builtin_ops.h"
 #include "tests/conformance/cpu_target.h"
@@ -216,23 +217,21 @@ std::string Softmax(const NodeLeft& node) {
   return node.inputs[0]->dims->size == 0 ? "only tensors with a dimension" : "";
 }
 
-}  // namespace
+// Every set of CPU features, with several numbers of threads.
+std::vector<TargetRow> CpuRows() {
+  std::vector<TargetRow> rows;
+  for (const char* set : CpuTableNames()) {
+    if (std::string_view(set) == "reference") {
+      rows.insert(rows.end(), {OnCpu(set, 1), OnCpu(set, 3)});
+    } else {
+      rows.insert(rows.end(), {OnCpu(set, 1), OnCpu(set, 2), OnCpu(set, 4)});
+    }
+  }
+  return rows;
+}
 
-const std::vector<TargetRow>& TargetRows() {
-  static const std::vector<TargetRow> kRows = {
-      OnCpu("reference", 1),
-      OnCpu("reference", 3),
-      OnCpu("generic", 1),
-      OnCpu("generic", 2),
-      OnCpu("generic", 4),
-      OnCpu("avx2", 1),
-      OnCpu("avx2", 2),
-      OnCpu("avx2", 4),
-      OnCpu("avx512", 1),
-      OnCpu("avx512", 2),
-      OnCpu("avx512", 4),
-      OnCpu("amx", 1),
-      OnCpu("amx", 2),
+std::vector<TargetRow> DelegateRows() {
+  return {
       Plugin("relay", "tests/plugins/librelay.so", {}, Nothing, 4431, 30436),
       Plugin("elementwise", "tests/plugins/libdescribed0.so", {}, Elementwise, 92, 537,
              ClampedByTflite({"ADD", "SUB", "MUL"})),
@@ -265,6 +264,17 @@ const std::vector<TargetRow>& TargetRows() {
              ClampedByTflite({"ADD"})),
       Plugin("softmax", "examples/libsoftmax_delegate.so", {}, Softmax, 7, 40),
   };
+}
+
+}  // namespace
+
+const std::vector<TargetRow>& TargetRows() {
+  static const std::vector<TargetRow> kRows = [] {
+    std::vector<TargetRow> rows = CpuRows();
+    const std::vector<TargetRow> delegates = DelegateRows();
+    rows.insert(rows.end(), delegates.begin(), delegates.end());
+    return rows;
+  }();
   return kRows;
 }
 

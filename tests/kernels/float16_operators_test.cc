@@ -10,6 +10,7 @@
 
 #include "kernels/common/half.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -43,9 +44,7 @@ struct Inputs {
 template <typename Out, typename Check>
 void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& check) {
   const Inputs inputs;
-  for (const char* name : {"reference", "generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* cpu = FindCpu(name);
-    if (cpu == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTablesAndReference()) {
     OverrideCpu(cpu);
     TestInterpreter interpreter(PairModel(op, out_type));
     ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
@@ -57,7 +56,7 @@ void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& chec
     ASSERT_EQ(out.size(), inputs.a.size());
     for (size_t i = 0; i < out.size(); ++i) {
       ASSERT_TRUE(check(HalfToFloat(inputs.a[i]), HalfToFloat(inputs.b[i]), out[i]))
-          << name << ": element " << i << " is " << +out[i];
+          << cpu->name << ": element " << i << " is " << +out[i];
     }
   }
 }

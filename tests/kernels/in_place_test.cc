@@ -16,6 +16,7 @@
 #include "tests/conformance/check.h"
 #include "tests/conformance/cpu_target.h"
 #include "tests/conformance/in_place.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 
 namespace deputy::conformance::in_place_test {
 namespace {
@@ -61,8 +62,7 @@ TEST_P(InPlace, has_the_bytes_of_separate_memory) {
   for (const auto& [name, mask] : masks) EXPECT_TRUE(shown.contains(name)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(On, InPlace,
-                         testing::Values("reference", "generic", "avx2", "avx512", "amx"),
+INSTANTIATE_TEST_SUITE_P(On, InPlace, testing::ValuesIn(CpuSetNames()),
                          [](const auto& parameter) { return parameter.param; });
 
 // Checks that a wrong row would be detected.

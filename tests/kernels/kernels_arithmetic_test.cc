@@ -13,18 +13,12 @@
 #include "kernels/common/requantize.h"
 #include "kernels/cpu/cpu.h"
 
+#include "tests/kernels/cpu/cpu_tables.h"
+
 namespace deputy::kernels_arithmetic_test {
 namespace {
 
 __extension__ typedef __int128 Wide;
-
-std::vector<const CpuKernels*> Tables() {
-  std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
-  }
-  return tables;
-}
 
 // Returns value / 2^shift rounded to nearest, ties away from zero.
 Wide NearestAway(Wide value, int shift) {
@@ -150,7 +144,7 @@ TEST(Requantize, float_mode_rounds_to_nearest_even_and_never_leaves_the_range) {
 
 TEST(Requantize, every_table_equals_the_scalar_code_in_every_lane) {
   std::mt19937 engine(5);
-  for (const CpuKernels* table : Tables()) {
+  for (const CpuKernels* table : CpuTables()) {
     for (int round = 0; round < 400; ++round) {
       const int count = 1 + static_cast<int>(engine() % 77);
       std::vector<int32_t> sums, mantissas, shifts;
@@ -249,7 +243,7 @@ TEST(Windows, first_and_last_tap_bound_those_inside_the_input) {
 TEST(HalfPrecision, every_table_converts_all_numbers_alike) {
   std::vector<uint16_t> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
-  for (const CpuKernels* table : Tables()) {
+  for (const CpuKernels* table : CpuTables()) {
     std::vector<float> floats(halves.size());
     // An odd count, so that the remainder loop is used as well.
     table->half.to_float(halves.data(), halves.size() - 3, floats.data());

@@ -13,6 +13,7 @@
 #include "c_api/include/deputy.h"
 #include "kernels/conv/depthwise.h"
 #include "tests/cases/case.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::kernels_hostile_test {
@@ -356,8 +357,7 @@ TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
 
 // With a negative beta the exponentials of values below the maximum overflow to infinity.
 TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
-  for (const char* table : {"reference", "generic", "avx2", "avx512"}) {
-    if (FindCpu(table) == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTablesAndReference()) {
     for (const int depth : {3, 70}) {
       ModelBuilder m;
       const int x = m.AddTensor(kTfLiteFloat32, {1, depth});
@@ -365,7 +365,7 @@ TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
       m.AddOp(kTfLiteBuiltinSoftmax, {x}, {y}, schema::CreateSoftmaxOptions(m.fbb(), -1.0f));
       m.SetInputs({x});
       m.SetOutputs({y});
-      OverrideCpu(FindCpu(table));
+      OverrideCpu(cpu);
       TestInterpreter interpreter(m.Finish());
       ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
       std::vector<float> values(static_cast<size_t>(depth), 300.0f);
@@ -377,7 +377,7 @@ TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
       for (size_t i = 0; i < shares.size(); ++i) {
         // Infinity divided by infinity is NaN, and other numbers divided by infinity are 0.
         EXPECT_TRUE(i == 1 ? std::isnan(shares[i]) : shares[i] == 0.0f)
-            << table << " " << depth << " " << i << ": " << shares[i];
+            << cpu->name << " " << depth << " " << i << ": " << shares[i];
       }
     }
   }

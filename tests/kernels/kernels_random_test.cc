@@ -285,11 +285,10 @@ TEST(RandomLayers, every_table_computes_what_the_plain_code_does) {
     const Example example = Writer(seed).Write();
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + example.name);
     const Bytes plain = ResultOf(example, "reference", 1);
-    for (const char* table : {"generic", "avx2", "avx512", kTilesInMemory}) {
-      if (FindTestCpu(table) == nullptr) continue;
+    for (const CpuKernels* table : CpuTablesAndTiles()) {
       const int threads = 1 + static_cast<int>(seed % 5);
-      SCOPED_TRACE(std::string(table) + ", threads: " + std::to_string(threads));
-      const Bytes made = ResultOf(example, table, threads);
+      SCOPED_TRACE(std::string(table->name) + ", threads: " + std::to_string(threads));
+      const Bytes made = ResultOf(example, table->name, threads);
       if (example.is_float) {
         ExpectClose(made, plain);
       } else {

@@ -373,7 +373,16 @@ TEST_P(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Bfloat16, testing::Values("avx512", "amx", kTilesInMemory),
+// Names of the sets that allow products of bfloat16.
+std::vector<const char*> Bfloat16Sets() {
+  std::vector<const char*> names = {kTilesInMemory};
+  for (const CpuSet& set : CpuSets()) {
+    if (SelectKernels(set.name, set.allowed).gemm_bf16.tile != nullptr) names.push_back(set.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Bfloat16, testing::ValuesIn(Bfloat16Sets()),
                          [](const auto& table) { return std::string(table.param); });
 
 TEST(Precision, is_a_value_of_the_enum) {

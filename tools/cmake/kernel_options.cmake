@@ -17,8 +17,14 @@ list(FIND cpu_levels "${DEPUTY_MAX_CPU}" max_cpu_level)
 if(max_cpu_level LESS 0)
   message(FATAL_ERROR "DEPUTY_MAX_CPU: expected generic, avx2, avx512 or amx, found '${DEPUTY_MAX_CPU}'")
 endif()
-set_property(SOURCE kernels/cpu/cpu.cc APPEND PROPERTY COMPILE_DEFINITIONS
-             DEPUTY_MAX_CPU_LEVEL=${max_cpu_level})
+set(omitted_levels ${cpu_levels})
+foreach(level RANGE ${max_cpu_level})
+  list(POP_FRONT omitted_levels)
+endforeach()
+foreach(level IN LISTS omitted_levels)
+  string(TOUPPER ${level} level)
+  set_property(SOURCE kernels/cpu/cpu.cc APPEND PROPERTY COMPILE_DEFINITIONS DEPUTY_WITHOUT_${level})
+endforeach()
 
 # Kernels are plain loops that the compiler must vectorise. g++ 12 vectorises from -O3 on; loops
 # with conditions only if it may execute both branches, and square roots only without errno
@@ -80,8 +86,8 @@ endif()
 # of kernels/ itself that are in no other class, and these.
 set(small_files common/elements common/flex_map common/fold common/kernel common/refused_options
     common/rescale common/sparse conv/conv conv/conv_reference conv/depthwise conv/depthwise_int8
-    conv/depthwise_uint8 conv/strip linalg/batch_matmul linalg/dense_weights rnn/activate
-    rnn/lstm_cell rnn/rnn_layer)
+    conv/depthwise_uint8 conv/strip cpu/cpu cpu/features linalg/batch_matmul linalg/dense_weights
+    rnn/activate rnn/lstm_cell rnn/rnn_layer)
 set(small_kernel_sources ${kernel_sources})
 list(FILTER small_kernel_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/kernels/[^/]*$")
 foreach(name IN LISTS plain_loops many_types many_types_with_loops many_types_with_cold_code)

@@ -15,6 +15,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/telemetry_profiler.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
@@ -519,47 +520,43 @@ Followers CompareGraphs(const char* level, TfLiteType type,
 
 TEST_F(FusedGraphs, int8_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
-  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const kernels = FindCpu(level);
-    if (kernels == nullptr) continue;
+  for (const CpuKernels* kernels : CpuTables()) {
     const OnCpu cpu(kernels);
-    Followers followers = CompareGraphs(level, kTfLiteInt8);
+    Followers followers = CompareGraphs(kernels->name, kTfLiteInt8);
     if (kernels->gemm_s8.requantized == nullptr) {
-      EXPECT_EQ(followers.all + followers.subsampled, 0) << level;
+      EXPECT_EQ(followers.all + followers.subsampled, 0) << kernels->name;
       continue;
     }
     ++levels;
-    EXPECT_GE(followers.subsampled, 6) << level;
-    EXPECT_GE(followers.by_operator["ADD"], 6) << level;
+    EXPECT_GE(followers.subsampled, 6) << kernels->name;
+    EXPECT_GE(followers.by_operator["ADD"], 6) << kernels->name;
   }
   if (levels == 0) GTEST_SKIP() << "no CPU table of this machine fuses int8";
 }
 
 TEST_F(FusedGraphs, graphs_have_the_bits_of_single_nodes) {
-  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const kernels = FindCpu(level);
-    if (kernels == nullptr) continue;
+  for (const CpuKernels* kernels : CpuTables()) {
     CpuKernels over_windows = *kernels;
     over_windows.winograd_f32 = {};
     {
       const OnCpu cpu(&over_windows);
-      CompareGraphs(level, kTfLiteFloat32);
+      CompareGraphs(kernels->name, kTfLiteFloat32);
     }
     const OnCpu cpu(kernels);
-    Followers followers = CompareGraphs(level, kTfLiteFloat32);
-    EXPECT_GE(followers.subsampled, 6) << level;
+    Followers followers = CompareGraphs(kernels->name, kTfLiteFloat32);
+    EXPECT_GE(followers.subsampled, 6) << kernels->name;
     for (const char* name :
          {"ADD", "MUL", "PRELU", "HARD_SWISH", "PAD", "RELU", "RELU6", "RELU_N1_TO_1"}) {
-      EXPECT_GE(followers.by_operator[name], 6) << level << ' ' << name;
+      EXPECT_GE(followers.by_operator[name], 6) << kernels->name << ' ' << name;
     }
   }
 }
 
 TEST_F(FusedGraphs, bfloat16_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
-  for (const char* level : {"avx512", "amx", kTilesInMemory}) {
-    const CpuKernels* const kernels = FindTestCpu(level);
-    if (kernels == nullptr || kernels->gemm_bf16.tile == nullptr) continue;
+  for (const CpuKernels* kernels : CpuTablesAndTiles()) {
+    const char* const level = kernels->name;
+    if (kernels->gemm_bf16.tile == nullptr) continue;
     ++levels;
     const OnCpu cpu(kernels);
     Followers followers = CompareGraphs(level, kTfLiteFloat32, kDeputyPrecisionBfloat16);
@@ -1125,9 +1122,7 @@ std::vector<float> AllSizes(size_t count) {
 TEST_F(FusedGraphs, activations_have_the_same_bits_for_all_numbers) {
   constexpr int kPixels = 2000, kChannels = 48;
   const std::vector<float> input = AllSizes(static_cast<size_t>(kPixels) * kChannels);
-  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const kernels = FindCpu(level);
-    if (kernels == nullptr) continue;
+  for (const CpuKernels* kernels : CpuTables()) {
     const OnCpu cpu(kernels);
     for (const TfLiteBuiltinOperator activation : {kTfLiteBuiltinHardSwish, kTfLiteBuiltinPrelu}) {
       std::vector<std::string> outputs[2];
@@ -1140,7 +1135,7 @@ TEST_F(FusedGraphs, activations_have_the_same_bits_for_all_numbers) {
         ASSERT_EQ(t.Invoke(), kTfLiteOk);
         outputs[fused] = Outputs(t.get());
       }
-      EXPECT_TRUE(outputs[0] == outputs[1]) << level << ' ' << activation;
+      EXPECT_TRUE(outputs[0] == outputs[1]) << kernels->name << ' ' << activation;
     }
   }
 }

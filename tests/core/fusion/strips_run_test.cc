@@ -14,6 +14,7 @@
 #include "c_api/include/deputy.h"
 #include "core/base/cpu_cache.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -292,9 +293,7 @@ bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
 
 TEST(Strips, chains_have_the_bits_of_single_nodes) {
   models_with_growing_scratch = 0;
-  for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const kernels = FindCpu(level);
-    if (kernels == nullptr) continue;
+  for (const CpuKernels* kernels : CpuTables()) {
     const OnCpu cpu(kernels);
     int joined = 0;
     for (uint32_t seed = 0; seed < ChainCount(); ++seed) {
@@ -311,12 +310,13 @@ TEST(Strips, chains_have_the_bits_of_single_nodes) {
         for (int threads : {1, 2, 4}) {
           EXPECT_TRUE(RunModel(model, threads, &joined) == expected ||
                       HasSameBits(model, cache, threads))
-              << level << ", seed " << seed << ", cache " << cache << ", threads " << threads;
+              << kernels->name << ", seed " << seed << ", cache " << cache << ", threads "
+              << threads;
         }
       }
     }
-    std::printf("%s: %d layers joined\n", level, joined);
-    EXPECT_GT(joined, 4 * static_cast<int>(ChainCount())) << level;
+    std::printf("%s: %d layers joined\n", kernels->name, joined);
+    EXPECT_GT(joined, 4 * static_cast<int>(ChainCount())) << kernels->name;
   }
   // The scratch memory of groups is reserved in advance, except for layers that are subsampled in
   // the end.

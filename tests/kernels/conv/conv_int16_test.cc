@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -108,11 +109,10 @@ TEST(ConvInt16, is_the_same_on_all_tables) {
     }
     OverrideCpu(FindCpu("reference"));
     const std::vector<int16_t> expected = Convolved(model, input, 1);
-    for (const char* level : {"generic", "avx2", "avx512", "amx"}) {
-      const CpuKernels* const cpu = FindCpu(level);
-      if (cpu == nullptr) continue;
+    for (const CpuKernels* cpu : CpuTables()) {
       OverrideCpu(cpu);
-      EXPECT_EQ(Convolved(model, input, 1 + round % 2), expected) << level << ", round " << round;
+      EXPECT_EQ(Convolved(model, input, 1 + round % 2), expected)
+          << cpu->name << ", round " << round;
     }
     OverrideCpu(nullptr);
   }

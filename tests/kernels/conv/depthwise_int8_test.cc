@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -33,9 +34,8 @@ Bytes RandomBytes(size_t count, uint32_t seed) {
 
 std::vector<const CpuKernels*> TablesWithLines() {
   std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const cpu = FindCpu(name);
-    if (cpu != nullptr && cpu->depthwise_s8.lines != nullptr) tables.push_back(cpu);
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->depthwise_s8.lines != nullptr) tables.push_back(cpu);
   }
   return tables;
 }
@@ -299,11 +299,10 @@ void CheckLayer(const Layer& l) {
     return;
   }
   const Bytes plain = Run(l, "reference", 1);
-  for (const char* table : {"generic", "avx2", "avx512", "amx"}) {
-    if (FindCpu(table) == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int threads : {1, 3}) {
-      EXPECT_EQ(Run(l, table, threads), plain)
-          << table << ", " << threads << " threads: " << l.batches << " x " << l.height << " x "
+      EXPECT_EQ(Run(l, cpu->name, threads), plain)
+          << cpu->name << ", " << threads << " threads: " << l.batches << " x " << l.height << " x "
           << l.width << " x " << l.channels << ", filter " << l.filter_height << " x "
           << l.filter_width << ", stride " << l.stride << ", dilation " << l.dilation;
     }

@@ -14,6 +14,8 @@
 
 #include "kernels/cpu/cpu.h"
 
+#include "tests/kernels/cpu/cpu_tables.h"
+
 namespace deputy::depthwise_lines_test {
 namespace {
 
@@ -137,21 +139,21 @@ bool Equal(float a, float b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<int>(a) == std::bit_cast<int>(b);
 }
 
-// Returns true if a table supports lines of that kind.
-bool Takes(const std::string& table, const Line& l) {
+// Returns true if the kernels of that name support lines of that kind.
+bool Takes(const std::string& kernels, const Line& l) {
   if ((l.taps != 3 && l.taps != 5) || l.stride > 2) return false;
-  return table == "avx512" || (l.channels >= 8 && (l.channels % 8 == 0 || !l.adds));
+  return kernels == "avx512" || (l.channels >= 8 && (l.channels % 8 == 0 || !l.adds));
 }
 
 void Check(const Line& l, const Numbers& n) {
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const cpu = FindCpu(name);
-    if (cpu == nullptr || cpu->depthwise_f32.lines == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->depthwise_f32.lines == nullptr) continue;
     const std::vector<float> out = ByTable(*cpu, l, n), plain = Plain(l, n);
-    EXPECT_EQ(!out.empty(), Takes(name, l)) << name << ": " << l.channels << " channels";
+    EXPECT_EQ(!out.empty(), Takes(cpu->depthwise_f32.name, l))
+        << cpu->name << ": " << l.channels << " channels";
     for (size_t i = 0; i < out.size(); ++i) {
       if (Equal(out[i], plain[i])) continue;
-      ADD_FAILURE() << name << ": " << l.lines << " lines of " << l.columns << " columns, "
+      ADD_FAILURE() << cpu->name << ": " << l.lines << " lines of " << l.columns << " columns, "
                     << l.channels << " channels, filter " << l.rows << " x " << l.taps
                     << ", stride " << l.stride << ", before " << l.before << ": value " << i
                     << ": expected " << plain[i] << ", found " << out[i];

@@ -12,6 +12,7 @@
 
 #include "c_api/include/deputy.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -190,11 +191,10 @@ void Check(const Layer& l) {
     if (arithmetic == kDeputyArithmeticDefault) {
       EXPECT_EQ(plain, Expected(l, numbers)) << l.Text();
     }
-    for (const char* table : {"generic", "avx2", "avx512", "amx"}) {
-      if (FindCpu(table) == nullptr) continue;
+    for (const CpuKernels* cpu : CpuTables()) {
       for (const int threads : {1, 3}) {
-        EXPECT_EQ(Run(l, numbers, {table, threads, arithmetic}), plain)
-            << table << ", " << threads << " threads: " << l.Text();
+        EXPECT_EQ(Run(l, numbers, {cpu->name, threads, arithmetic}), plain)
+            << cpu->name << ", " << threads << " threads: " << l.Text();
       }
     }
   }

@@ -13,6 +13,7 @@
 
 #include "c_api/include/deputy.h"
 #include "kernels/conv/conv.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -29,14 +30,6 @@ class OnCpu {
   OnCpu(const OnCpu&) = delete;
   OnCpu& operator=(const OnCpu&) = delete;
 };
-
-std::vector<const CpuKernels*> Tables() {
-  std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    if (const CpuKernels* table = FindCpu(name)) tables.push_back(table);
-  }
-  return tables;
-}
 
 enum class After { kNothing, kRelu6, kSum, kPrelu, kHardSwish, kSumAndHardSwish, kStride };
 
@@ -293,7 +286,7 @@ constexpr double kMaxError = 3.3e-6;
 // they do.
 template <typename Check>
 void ForEachWinograd(const Check& check) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const OnCpu on_cpu(cpu);
     int taken = 0;
     for (const Layer& shape : kShapes) taken += check(*cpu, shape) ? 1 : 0;
@@ -374,7 +367,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
 
 // docs/design/winograd.md lists the measured errors.
 TEST(Winograd, loses_little_more_than_sums_over_windows) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const OnCpu on_cpu(cpu);
     for (const Layer& layer : {Layer{1, 28, 28, 64, 32}, Layer{1, 28, 28, 128, 16},
                                Layer{1, 14, 14, 256, 16}, Layer{1, 7, 7, 512, 48}}) {

@@ -5,8 +5,9 @@
 #define DEPUTY_TESTS_KERNELS_CPU_TILES_IN_MEMORY_H_
 
 #include <cstring>
+#include <vector>
 
-#include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 
 namespace deputy {
 
@@ -18,6 +19,13 @@ const CpuKernels* CpuWithTilesInMemory();
 inline constexpr char kTilesInMemory[] = "amx_in_memory";
 inline const CpuKernels* FindTestCpu(const char* name) {
   return std::strcmp(name, kTilesInMemory) == 0 ? CpuWithTilesInMemory() : FindCpu(name);
+}
+
+// Returns CpuTables() and that table, if there is one.
+inline std::vector<const CpuKernels*> CpuTablesAndTiles() {
+  std::vector<const CpuKernels*> tables = CpuTables();
+  if (const CpuKernels* table = CpuWithTilesInMemory()) tables.push_back(table);
+  return tables;
 }
 
 }  // namespace deputy

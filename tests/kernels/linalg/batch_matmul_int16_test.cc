@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::batch_matmul_int16_test {
 namespace {
-
-constexpr const char* kLevels[] = {"generic", "avx2", "avx512", "amx"};
 
 enum class Values { kAny, kExtreme, kLowest };
 
@@ -65,10 +64,9 @@ void CheckDots(const CpuKernels& cpu, Values values, size_t depth, size_t column
 
 TEST(DotsInt16, are_exact) {
   std::mt19937 random(1);
-  for (const char* level : kLevels) {
-    const CpuKernels* const cpu = FindCpu(level);
-    if (cpu == nullptr || cpu->dots_s16.of_columns == nullptr) continue;
-    SCOPED_TRACE(level);
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->dots_s16.of_columns == nullptr) continue;
+    SCOPED_TRACE(cpu->name);
     for (const Values values : {Values::kAny, Values::kExtreme, Values::kLowest}) {
       for (const size_t depth : {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 70, 1000}) {
         for (const size_t columns : {1, 3, 4, 5, 9, 16, 21}) {
@@ -154,12 +152,10 @@ TEST(BatchMatMulInt16, is_the_same_on_all_tables) {
     const std::vector<uint8_t> model = ModelOf(product, scale);
     OverrideCpu(FindCpu("reference"));
     const std::vector<int16_t> expected = Multiplied(model, product, left, right, 1);
-    for (const char* level : kLevels) {
-      const CpuKernels* const cpu = FindCpu(level);
-      if (cpu == nullptr) continue;
+    for (const CpuKernels* cpu : CpuTables()) {
       OverrideCpu(cpu);
       EXPECT_EQ(Multiplied(model, product, left, right, 1 + round % 2), expected)
-          << level << ", round " << round;
+          << cpu->name << ", round " << round;
     }
     OverrideCpu(nullptr);
   }

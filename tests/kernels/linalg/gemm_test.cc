@@ -17,19 +17,12 @@
 
 #include "core/base/thread_pool.h"
 #include "kernels/common/requantize.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
 #include "tests/support/threaded_context.h"
 
 namespace deputy::gemm_test {
 namespace {
-
-std::vector<const CpuKernels*> Tables() {
-  std::vector<const CpuKernels*> tables;
-  for (const char* name : {"generic", "avx2", "avx512", "amx", kTilesInMemory}) {
-    if (const CpuKernels* table = FindTestCpu(name)) tables.push_back(table);
-  }
-  return tables;
-}
 
 struct Size {
   int rows, columns, depth;
@@ -143,7 +136,7 @@ GemmPlan PlanFor(const CpuKernels& cpu, const Size& s, int threads) {
 }
 
 TEST(Gemm, float_products_agree_with_brute_force) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     for (const Size& s : kSizes) {
       Float product(*cpu, s);
       RunAll(&product, PlanFor(*cpu, s, 1));
@@ -164,7 +157,7 @@ TEST(Gemm, float_products_agree_with_brute_force) {
 }
 
 TEST(Gemm, int8_products_equal_brute_force) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     for (const Size& s : kSizes) {
       Int8 product(*cpu, s);
       product.Run(nullptr);
@@ -186,7 +179,7 @@ TEST(Gemm, int8_products_equal_brute_force) {
 
 // The largest products of int8, for which a saturating 8-bit multiply-add would fail.
 TEST(Gemm, int8_extremes_do_not_saturate) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     const std::vector<int8_t> weights(16 * 64, -128);
     PackedWeights<int8_t> packed;
     ASSERT_TRUE(packed.Pack(nullptr, *cpu, weights.data(), false, WeightsLayout::Rows(1, 16, 64)));
@@ -324,7 +317,7 @@ void ExpectRowsOf(const RequantizedRows& product, const char* table) {
 
 TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
   int tables = 0;
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     ++tables;
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
@@ -355,7 +348,7 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
 
 // Lines of pixels, as in the windows of an image.
 TEST(Gemm, int8_rows_may_lie_anywhere) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     for (const int line : {1, 2, 3, 7, 14, 15, 16, 17, 20, 28}) {
       for (const int rows : {1, 2, 5, 13, 16, 31, 49, 80}) {
@@ -374,7 +367,7 @@ TEST(Gemm, int8_rows_may_lie_anywhere) {
 
 TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
   int tables = 0;
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (!cpu->gemm_s8.adds) continue;
     ++tables;
     for (int columns : {8, 16, 24, 32, 48, 64, 88, 128}) {
@@ -410,7 +403,7 @@ TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
 
 // Parts whose depth is not a multiple of the packing unit are padded one by one.
 TEST(Gemm, parts_of_packed_weights_are_padded) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     const int run = cpu->gemm_s8.run;
     const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};  // one column, two parts of depth three
     auto layout = WeightsLayout::Rows(1, 1, 6);
@@ -431,7 +424,7 @@ TEST(Gemm, parts_of_packed_weights_are_padded) {
 }
 
 TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     Float product(*cpu, {7, 33, 5});
     product.weights[5 * 4 + 2] = NAN;  // column 4
     product.a[5 * 3] = INFINITY;       // row 3
@@ -507,7 +500,7 @@ TEST(Gemm, two_threads_multiply_as_much) {
 
 TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
   const Size sizes[] = {{1, 130, 333}, {7, 100, 200}, {150, 48, 97}, {61, 17, 512}};
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     for (const Size& s : sizes) {
       Float whole(*cpu, s);
       Int8 whole_int8(*cpu, s);
@@ -652,7 +645,7 @@ void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
 }
 
 TEST(PackedWeights, are_the_same_for_every_number_of_threads) {
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     ExpectSamePanels<float>(*cpu, WeightsLayout::Rows(2, 301, 517));
     ExpectSamePanels<int8_t>(*cpu, WeightsLayout::Rows(2, 301, 517));
   }
@@ -680,9 +673,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
   constexpr int kExtents[] = {kOuter, kInner, kColumns, kDepth};
   std::vector<float> values(kGroups * kColumns * kDepth), dense(values.size());
   std::iota(values.begin(), values.end(), 1.0f);
-  for (const char* level : {"generic", "avx2", "avx512"}) {
-    const CpuKernels* const cpu = FindCpu(level);
-    if (cpu == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
     std::array<int, 4> order = {0, 1, 2, 3};  // order of the axes, outermost first
     do {
       int64_t steps[4], step = 1;
@@ -711,7 +702,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
         for (int panel = 0; panel * cpu->gemm_f32.columns < kColumns; ++panel) {
           ASSERT_TRUE(std::equal(expected.Panel(g, panel), expected.Panel(g, panel) + count,
                                  packed.Panel(g, panel)))
-              << level << ", group " << g << ", panel " << panel;
+              << cpu->name << ", group " << g << ", panel " << panel;
         }
       }
     } while (std::next_permutation(order.begin(), order.end()));
@@ -724,7 +715,7 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   const std::vector<uint16_t> zeros(64 * kDepth);
   const std::vector<float> bias(64);
   const std::vector<float> values = RandomSteps<float>(size_t{kRuns} * kConvertedAtOnce, 11);
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_bf16.name == nullptr || cpu->gemm_bf16.name != std::string_view("avx512_bf16"))
       continue;
     std::vector<uint16_t> expected(values.size()), found(values.size());
@@ -771,7 +762,7 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
   }
   const std::vector<float> bias = RandomSteps<float>(128, 8), slopes = RandomSteps<float>(128, 9);
   const std::vector<float> terms = RandomSteps<float>(size_t{kMaxRows} * 128, 10);
-  for (const CpuKernels* cpu : Tables()) {
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_bf16.tile == nullptr) continue;
     for (const int columns : {4, 8, 9, 16, 24, 30, 64}) {
       for (const int rows : {1, 2, 3, 11, 16, 17, kMaxRows}) {
@@ -821,42 +812,6 @@ TEST(GemmBf16, sums_are_followed_as_one_by_one) {
       }
     }
   }
-}
-
-TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
-  EXPECT_STREQ(FindCpu("generic")->name, "generic");
-  EXPECT_STREQ(FindCpu("reference")->name, "reference");
-  EXPECT_EQ(FindCpu("reference")->gemm_f32.tile, nullptr);
-  EXPECT_EQ(FindCpu("AVX2"), nullptr);
-  EXPECT_EQ(FindCpu(""), nullptr);
-  OverrideCpu(FindCpu("generic"));
-  EXPECT_STREQ(Cpu().name, "generic");
-  OverrideCpu(nullptr);
-  EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
-}
-
-// In no group may a level fall back to the reference code if a lower level has a kernel.
-TEST(CpuTables, every_level_has_all_groups) {
-  for (const CpuKernels* cpu : Tables()) {
-    for (const char* group :
-         {cpu->gemm_f32.name, cpu->gemm_s8.name, cpu->requantize.name, cpu->depthwise_f32.name,
-          cpu->depthwise_s8.name, cpu->half.name, cpu->vector.name}) {
-      EXPECT_NE(group, nullptr) << cpu->name;
-    }
-  }
-  EXPECT_STREQ(FindCpu("generic")->gemm_s8.name, "generic");
-}
-
-// Each group is selected separately: with AVX-512 but without VNNI, only int8 uses the lower level.
-TEST(CpuTables, a_group_is_as_good_as_the_machine) {
-#if defined(__x86_64__)
-  const CpuKernels* cpu = FindCpu("avx512");
-  if (cpu == nullptr) GTEST_SKIP() << "no AVX-512 here";
-  EXPECT_STREQ(cpu->gemm_f32.name, "avx512");
-  const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
-  EXPECT_STREQ(cpu->gemm_s8.name, vnni ? "avx512-vnni" : "avx2");
-  EXPECT_STREQ(cpu->depthwise_s8.name, vnni ? "avx512-vnni" : "avx2");
-#endif
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 #include "kernels/linalg/gemm.h"
 
+#include "tests/kernels/cpu/cpu_tables.h"
+
 namespace deputy::gemm_tiles_test {
 namespace {
 
@@ -129,12 +131,11 @@ int Differences(const CpuKernels& cpu, const Tile& t) {
 }
 
 void ExpectSame(const Tile& t) {
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const cpu = FindCpu(name);
-    if (cpu == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
     EXPECT_EQ(Differences(*cpu, t), 0)
-        << name << ": " << t.rows << "x" << t.columns << ", " << t.parts << " parts of " << t.depth
-        << ", added " << static_cast<int>(t.added) << ", curve " << static_cast<int>(t.activation);
+        << cpu->name << ": " << t.rows << "x" << t.columns << ", " << t.parts << " parts of "
+        << t.depth << ", added " << static_cast<int>(t.added) << ", curve "
+        << static_cast<int>(t.activation);
   }
 }
 
@@ -230,19 +231,18 @@ int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
 }
 
 TEST(GemmTiles, dot_products_are_what_plain_loops_have) {
-  for (const char* name : {"generic", "avx2", "avx512", "amx"}) {
-    const CpuKernels* const cpu = FindCpu(name);
-    if (cpu == nullptr || cpu->gemm_f32.dots == nullptr) continue;
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->gemm_f32.dots == nullptr) continue;
     for (const int rows : {1, 3, 4, 7, 15, 16, 17, 20, 37}) {
       for (const int depth : {1, 7, 8, 9, 15, 16, 17, 24, 25, 32, 71}) {
         for (int parts = 1; parts <= 3; ++parts) {
           Tile tile = {rows, 1 + depth % 3, parts, depth};
           EXPECT_EQ(DotDifferences(*cpu, tile, true), 0)
-              << name << ": " << rows << " rows of " << parts << " parts of " << depth;
+              << cpu->name << ": " << rows << " rows of " << parts << " parts of " << depth;
           tile.low = -20;
           tile.high = 300;
           EXPECT_EQ(DotDifferences(*cpu, tile, false), 0)
-              << name << ": " << rows << " rows of " << parts << " parts of " << depth;
+              << cpu->name << ": " << rows << " rows of " << parts << " parts of " << depth;
         }
       }
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -38,9 +39,9 @@ Shorts RunActivation(TfLiteBuiltinOperator code, float scale, const Shorts& valu
 void Check(float scale, const Shorts& values) {
   for (const TfLiteBuiltinOperator code : {kTfLiteBuiltinLogistic, kTfLiteBuiltinTanh}) {
     const Shorts plain = RunActivation(code, scale, values, "reference");
-    for (const char* table : {"generic", "avx2", "avx512"}) {
-      if (FindCpu(table) == nullptr) continue;
-      EXPECT_EQ(RunActivation(code, scale, values, table), plain) << table << ", scale " << scale;
+    for (const CpuKernels* cpu : CpuTables()) {
+      EXPECT_EQ(RunActivation(code, scale, values, cpu->name), plain)
+          << cpu->name << ", scale " << scale;
     }
   }
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/common/elementwise.h"
-#include "tests/kernels/vector/vector_tables.h"
+#include "tests/kernels/vector/vector_counts.h"
 
 namespace deputy::vector_activations_test {
 namespace {
@@ -53,7 +53,7 @@ void CheckActivation(const char* name, MapF32 loop, float parameter, const Close
 }
 
 TEST(VectorActivations, activations_are_their_functions) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckActivation(cpu->name, v.relu_up_to, 6.0f, {0},
                     [](double x) { return std::clamp(x, 0.0, 6.0); });
@@ -78,7 +78,7 @@ TEST(VectorActivations, activations_are_their_functions) {
 
 TEST(VectorActivations, results_stay_within_their_limits) {
   std::vector<float> ends = {INFINITY, -INFINITY, 8.7f, -8.7f, 1e30f, -1e30f, 8.55f, -8.55f};
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> out(ends.size());
     cpu->vector.logistic(ends.data(), 2, 0.0f, out.data());
     EXPECT_EQ(out[0], 1.0f);
@@ -95,7 +95,7 @@ TEST(VectorActivations, results_are_the_same_bits_on_all_instruction_sets) {
   for (const MapF32 VectorKernels::*loop :
        {&VectorKernels::logistic, &VectorKernels::tanh, &VectorKernels::gelu_by_tanh}) {
     std::vector<float> first;
-    for (const CpuKernels* cpu : VectorTables()) {
+    for (const CpuKernels* cpu : CpuTables()) {
       std::vector<float> out(in.size());
       (cpu->vector.*loop)(in.data(), static_cast<int64_t>(in.size()), 0.0f, out.data());
       if (first.empty()) first = out;
@@ -108,7 +108,7 @@ TEST(VectorActivations, prelu_multiplies_what_is_not_above) {
   const std::vector<float> x = {-2, -0.5f, 0, 3, NAN, -1, 7, -INFINITY, 1};
   const std::vector<float> slopes = {3, 2, 5, 5, 5, 0, -1, 2, NAN};
   const std::vector<float> expected = {-6, -1, 0, 3, NAN, -0.0f, 7, -INFINITY, 1};
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (int64_t count = 0; count <= 9; ++count) {
       std::vector<float> out(10, 77);
       cpu->vector.prelu_f32({x.data(), slopes.data(), out.data(), count, true, true});
@@ -154,7 +154,7 @@ int16_t Interpolated(int x) {
 TEST(VectorActivations, int16_tables_interpolate) {
   const std::vector<int32_t> entries = Entries();
   const std::vector<int16_t> in = AllShorts();
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     std::vector<int16_t> out(in.size(), 0);
     cpu->vector.look_up_s16(in.data(), 65536, entries.data(), out.data());
     for (size_t i = 0; i < in.size(); ++i) {
@@ -172,7 +172,7 @@ TEST(VectorActivations, int16_tables_interpolate) {
 TEST(VectorActivations, exponentials_look_up_rescaled_distances) {
   const std::vector<int32_t> entries = Entries();
   const std::vector<int16_t> all = AllShorts();
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const FixedMultiplier& by : {FixedMultiplier{1518500250, 0},
                                       {1342177280, -3},
                                       {0, 0},
@@ -205,7 +205,7 @@ TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
     entries[i] = static_cast<int32_t>(points[i] + (points[i + 1] - points[i]) * 65536);
   }
   const std::vector<int16_t> in = AllShorts();
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const auto& [factor, shift] : {std::pair(3, 0),
                                         {3 << 12, 0},
                                         {32767, 1},
@@ -239,7 +239,7 @@ TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
 }
 
 TEST(VectorActivations, shorts_are_scaled_and_clamped) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (int factor : {32767, 16384, 1, -5}) {
       for (int shift : {1, 14, 15, 31}) {
         std::vector<int16_t> values = AllShorts();

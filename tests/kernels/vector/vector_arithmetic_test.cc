@@ -12,7 +12,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/kernels/vector/vector_tables.h"
+#include "tests/kernels/vector/vector_counts.h"
 
 namespace deputy::vector_arithmetic_test {
 namespace {
@@ -55,7 +55,7 @@ void CheckFixed(const CpuKernels* cpu) {
 }
 
 TEST(VectorArithmetic, steps_become_fixed_point) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckFixed<int8_t>(cpu);
     CheckFixed<uint8_t>(cpu);
     CheckFixed<int16_t>(cpu);
@@ -76,7 +76,7 @@ TEST(VectorArithmetic, int16_lines_bend_at_the_zero_point) {
       {-300, 25, {1 << 30, 1}, {1 << 30, 1}, -1, 1, {-32768, 32767}},
       {7, -9, kMultipliers[2], kMultipliers[3], -1, -1, {-500, 32767}},
   };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const FixedPiecewise& bend : bends) {
       const std::vector<int16_t> in = Everything<int16_t>();
       std::vector<int16_t> out = in;
@@ -111,7 +111,7 @@ void CheckSlope(const CpuKernels* cpu, const FixedSlope& slope) {
 }
 
 TEST(VectorArithmetic, slopes_multiply_what_is_below_the_zero_point) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckSlope<int8_t, int8_t>(cpu, {-5, 3, 11, kMultipliers[1], kMultipliers[3], {-128, 127}});
     CheckSlope<uint8_t, uint8_t>(cpu, {128, 100, 90, kMultipliers[0], kMultipliers[3], {0, 255}});
     CheckSlope<int16_t, int8_t>(cpu, {0, 0, 0, kMultipliers[2], kMultipliers[4], {-32768, 32767}});
@@ -137,7 +137,7 @@ TEST(VectorArithmetic, int32_quotients_are_truncated) {
       b.push_back(y);
     }
   }
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const Bounds<int32_t>& bounds : {Bounds<int32_t>{INT32_MIN, INT32_MAX}, {0, 6}}) {
       std::vector<int32_t> out(a.size());
       cpu->vector.plain_quotient.of<int32_t>()(
@@ -170,7 +170,7 @@ TEST(VectorArithmetic, quotients_and_remainders_are_rounded_down) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
   };
   const auto rest = [&](int64_t a, int64_t b) { return a - quotient(a, b) * b; };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckFloor<int8_t>(cpu, v.floor_quotient.of<int8_t>(), quotient);
     CheckFloor<int16_t>(cpu, v.floor_quotient.of<int16_t>(), quotient);
@@ -189,7 +189,7 @@ TEST(VectorArithmetic, quotients_and_remainders_are_rounded_down) {
 
 TEST(VectorArithmetic, squares_of_differences_wrap_or_are_rescaled) {
   const FixedSquare square = {kMultipliers[4], -100};
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int32_t b : {-32640, -7, 0, 1, 30000}) {
       std::vector<int32_t> a, out;
       for (int32_t x = -32640; x <= 32640; x += 255) a.push_back(x / 2 + b / 2);
@@ -214,7 +214,7 @@ TEST(VectorArithmetic, squares_of_differences_wrap_or_are_rescaled) {
 TEST(VectorArithmetic, extremes_of_float16_keep_their_bits) {
   std::vector<Half> a, out(65536);
   for (const uint16_t bits : Everything<uint16_t>()) a.push_back(std::bit_cast<Half>(bits));
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int other :
          {0, 0x8000, 1, 0x8001, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xffff}) {
       const Half b = std::bit_cast<Half>(static_cast<uint16_t>(other));
@@ -245,7 +245,7 @@ void CheckSigns(const CpuKernels* cpu, MapLoop<T> loop, const Expected& expected
 TEST(VectorArithmetic, integers_change_their_signs) {
   const auto opposite = [](int64_t x) { return ~static_cast<uint64_t>(x) + 1; };
   const auto absolute = [&](int64_t x) { return x < 0 ? opposite(x) : static_cast<uint64_t>(x); };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckSigns<int8_t>(cpu, v.opposite.of<int8_t>(), opposite);
     CheckSigns<int16_t>(cpu, v.opposite.of<int16_t>(), opposite);
@@ -260,7 +260,7 @@ TEST(VectorArithmetic, integers_change_their_signs) {
 TEST(VectorArithmetic, floats_have_signs_too) {
   const std::vector<float> in = {0, -0.0f, 3, -2, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 1};
   const std::vector<float> expected = {0, 0, 1, -1, 1, -1, NAN, 1, -1, 1};
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> out(in.size());
     cpu->vector.sign.of<float>()(in.data(), static_cast<int64_t>(in.size()), out.data());
     for (size_t i = 0; i < in.size(); ++i) {
@@ -288,7 +288,7 @@ std::vector<float> RowOf(int depth) {
 }
 
 TEST(VectorArithmetic, rows_of_float16_add_up_to_one) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int depth : {1, 2, 15, 16, 17, 511, 512, 513, 1300}) {
       const std::vector<float> row = RowOf(depth);
       const std::vector<double> exact = Exponentials(row, 0.5);
@@ -311,7 +311,7 @@ TEST(VectorArithmetic, logarithms_of_rows_are_their_formula_and_the_same_on_all_
     const double log_sum = std::log(std::accumulate(exact.begin(), exact.end(), 0.0));
     const float largest = *std::max_element(row.begin(), row.end());
     std::vector<float> first;
-    for (const CpuKernels* cpu : VectorTables()) {
+    for (const CpuKernels* cpu : CpuTables()) {
       std::vector<float> out = row;
       cpu->vector.log_softmax(out.data(), depth, out.data());
       for (size_t c = 0; c < row.size(); ++c) {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/kernels/vector/vector_tables.h"
+#include "tests/kernels/vector/vector_counts.h"
 
 namespace deputy::vector_rows_test {
 namespace {
@@ -34,7 +34,7 @@ void CheckFind(const CpuKernels* cpu, int count) {
 }
 
 TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckFind<float>(cpu, count);
       CheckFind<int8_t>(cpu, count);
@@ -81,7 +81,7 @@ void CheckPlaces(const CpuKernels* cpu, int count) {
 }
 
 TEST(VectorRows, the_place_of_the_best_is_found) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int count :
          {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 100, 127, 128, 129, 300}) {
       CheckPlaces<float>(cpu, count);
@@ -94,7 +94,7 @@ TEST(VectorRows, the_place_of_the_best_is_found) {
 
 TEST(VectorRows, nan_is_neither_found_nor_beaten) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> in(200, nan);
     EXPECT_EQ(cpu->vector.find_above.of<float>()(in.data(), 200, 1.0f), 200) << cpu->name;
     EXPECT_EQ(IndexIn(cpu->vector.index_of_max.of<float>(), in, 200), 0) << cpu->name;
@@ -126,7 +126,7 @@ void CheckKeep(const CpuKernels* cpu, int count) {
 }
 
 TEST(VectorRows, the_better_of_two_rows_is_kept_with_its_place) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckKeep<float>(cpu, count);
       CheckKeep<int8_t>(cpu, count);
@@ -142,7 +142,7 @@ TEST(VectorRows, rows_get_the_length_one_whatever_the_instruction_set) {
     double squares = 0;
     for (const float x : in) squares += static_cast<double>(x) * static_cast<double>(x);
     std::vector<float> first;
-    for (const CpuKernels* cpu : VectorTables()) {
+    for (const CpuKernels* cpu : CpuTables()) {
       std::vector<float> out(in.size());
       cpu->vector.l2_normalize(in.data(), count, out.data());
       for (size_t i = 0; i < in.size(); ++i) {
@@ -172,7 +172,7 @@ void CheckSteps(const CpuKernels* cpu, int count) {
 }
 
 TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckSteps<int8_t>(cpu, count);
       CheckSteps<uint8_t>(cpu, count);
@@ -206,7 +206,7 @@ void CheckBlend(const CpuKernels* cpu, int depth) {
 }
 
 TEST(VectorRows, pixels_are_blended) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int depth : {1, 3, 16, 17, 40}) {
       CheckBlend<float>(cpu, depth);
       CheckBlend<uint8_t>(cpu, depth);

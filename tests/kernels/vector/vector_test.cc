@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/kernels/vector/vector_tables.h"
+#include "tests/kernels/vector/vector_counts.h"
 
 namespace deputy::vector_test {
 namespace {
@@ -50,7 +50,7 @@ void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
 TEST(Vector, float_loops_are_their_formulas) {
   const FloatBounds bounds = {-100.0f, 150.0f};
   const auto clamp = [&](float value) { return std::fmin(std::fmax(value, -100.0f), 150.0f); };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& vector = cpu->vector;
     CheckLoop<float>(
         cpu->name, [&](const auto& run) { vector.plain_sum.of<float>()(run, bounds); },
@@ -71,7 +71,7 @@ void CheckExtremeRuns(const CpuKernels* cpu) {
 }
 
 TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckLoop<float>(
         cpu->name,
@@ -104,7 +104,7 @@ TEST(Vector, int16_loops_round_as_fixed_point_does) {
   const auto clamp = [](int64_t x) {
     return static_cast<int16_t>(std::clamp<int64_t>(x, kBounds.low, kBounds.high));
   };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const auto& [shift_a, shift_out] : {std::pair(0, -13), {-1, -14}, {-9, -15}, {-31, -31}}) {
       const FixedMultiplier from_a = {1518500250, shift_a}, from_b = {1073741824, 0},
                             to_out = {1342177280, shift_out};
@@ -152,7 +152,7 @@ void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
 
 TEST(Vector, maps_are_their_functions) {
   constexpr float kExact = 1e-7f, kClose = 1e-6f;
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     const char* name = cpu->name;
     CheckMap(name, v.relu, 0.0f, 0.0f, [](double x) { return x < 0 ? 0 : x; });
@@ -175,7 +175,7 @@ TEST(Vector, maps_are_their_functions) {
 TEST(Vector, roots_are_exact) {
   std::vector<float> in(1003), roots(1003), inverse(1003);
   for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i) - 10.0f) * 0.37f;
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     cpu->vector.sqrt(in.data(), 1003, 0.0f, roots.data());
     cpu->vector.inverse_sqrt(in.data(), 1003, 0.0f, inverse.data());
     for (size_t i = 0; i < in.size(); ++i) {
@@ -195,7 +195,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
     std::vector<float> row = Steps<float>(depth, 37);
     for (float& value : row) value *= 0.1f;
     std::vector<float> first;
-    for (const CpuKernels* cpu : VectorTables()) {
+    for (const CpuKernels* cpu : CpuTables()) {
       std::vector<float> out(row.size(), -1.0f);
       cpu->vector.softmax(row.data(), depth, 0.5f, out.data());
       double sum = 0;
@@ -216,7 +216,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
 
 // Special values at any position of a row.
 TEST(Vector, softmax_of_what_is_special) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (int depth : {2, 17, 67, 131}) {
       for (int at : {0, depth / 2, depth - 1}) {
         const auto special = static_cast<size_t>(at);
@@ -292,7 +292,7 @@ void CheckSum(const CpuKernels* cpu) {
 
 // Integers, so that sums are exact in any order.
 TEST(Vector, folds_are_their_formulas) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckSum<float, float>(cpu);
     CheckSum<int8_t, int32_t>(cpu);
     CheckSum<uint8_t, int32_t>(cpu);
@@ -312,7 +312,7 @@ TEST(Vector, folds_are_their_formulas) {
 TEST(Vector, bytes_are_looked_up) {
   uint8_t table[256];
   for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 37 + i / 16);
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->vector.look_up_bytes == nullptr) continue;
     for (int count : kVectorCounts) {
       const std::vector<uint8_t> in = Steps<uint8_t>(count, 37);
@@ -330,7 +330,7 @@ TEST(Vector, products_are_their_formulas) {
     return static_cast<decltype(product)>(static_cast<uint64_t>(product) *
                                           static_cast<uint64_t>(x));
   };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const ProductFolds& product = cpu->vector.product;
     CheckFold<int32_t, int32_t>(cpu->name, product.of<FromTo<int32_t>>(), 3, times);
     CheckFold<int64_t, int64_t>(cpu->name, product.of<FromTo<int64_t>>(), 3, times);
@@ -374,14 +374,14 @@ void CheckLookUps(const char* name, const LookUpLoops<T>& loops) {
 }
 
 TEST(Vector, rows_of_bytes_look_up_their_distances) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckLookUps<int8_t>(cpu->name, cpu->vector.look_up_s8);
     CheckLookUps<uint8_t>(cpu->name, cpu->vector.look_up_u8);
   }
 }
 
 TEST(Vector, entries_become_bytes) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int32_t subtrahend : {-1000, 0, 1 << 27, 2147483647}) {
       const EntryShift shift = {subtrahend, 23, 250};
       int32_t entries[256] = {};
@@ -440,7 +440,7 @@ TEST(Vector, windows_are_their_formulas) {
   const auto add = [](double sum, double x) { return sum + x; };
   const auto larger = [](double largest, double x) { return std::fmax(largest, x); };
   const auto clamp = [](double value) { return std::fmin(std::fmax(value, -50), 60); };
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     const char* const name = cpu->name;
     for (const int rows : {2, 3, 7}) {
@@ -462,7 +462,7 @@ TEST(Vector, windows_are_their_formulas) {
 // Row by row, for any number of channels.
 TEST(Vector, large_windows_are_averaged_in_their_order) {
   constexpr int kRows = 5, kColumns = 9;
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     for (const int channels : {1, 8, 15, 16, 17, 40, 64, 65, 80, 150}) {
       const auto count = static_cast<size_t>(channels);
       std::vector<float> image(kRows * kColumns * count), out(count + 1, 77.0f);
@@ -492,7 +492,7 @@ TEST(Vector, large_windows_are_averaged_in_their_order) {
 // NaN passes through the bounds, as in the reference.
 TEST(Vector, nan_passes_the_bounds) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> out(20, 0.0f);
     cpu->vector.plain_sum.of<float>()({a.data(), b.data(), out.data(), 20, true, true},
                                       {0.0f, 6.0f});
@@ -520,7 +520,7 @@ void CheckQuantized(const CpuKernels* cpu,
 }
 
 TEST(Vector, quantised_loops_are_their_formulas) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckQuantized<int8_t>(cpu, cpu->vector.sum_s8, cpu->vector.product_s8);
     CheckQuantized<uint8_t>(cpu, cpu->vector.sum_u8, cpu->vector.product_u8);
   }

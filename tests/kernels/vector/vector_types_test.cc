@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/kernels/vector/vector_tables.h"
+#include "tests/kernels/vector/vector_counts.h"
 
 namespace deputy::vector_types_test {
 namespace {
@@ -93,7 +93,7 @@ void CheckIntegers(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, integers_wrap_and_are_clamped) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckIntegers<int16_t>(cpu);
     CheckIntegers<int32_t>(cpu);
     CheckIntegers<uint32_t>(cpu);
@@ -116,7 +116,7 @@ void CheckComparisons(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, comparisons_take_nan_for_nothing) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckComparisons<float>(cpu);
     CheckComparisons<int32_t>(cpu);
     CheckComparisons<int64_t>(cpu);
@@ -124,7 +124,7 @@ TEST(VectorTypes, comparisons_take_nan_for_nothing) {
 }
 
 TEST(VectorTypes, truths_are_any_byte_but_zero) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& vector = cpu->vector;
     CheckPairs<uint8_t, uint8_t>(cpu, vector.logical_and,
                                  [](uint8_t a, uint8_t b) { return a * b > 0 ? 1 : 0; });
@@ -178,7 +178,7 @@ void CheckCast(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, casts_saturate_from_floats_and_wrap_among_integers) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckCast<float, int8_t>(cpu);
     CheckCast<float, uint8_t>(cpu);
     CheckCast<float, int32_t>(cpu);
@@ -207,7 +207,7 @@ TEST(VectorTypes, halves_survive_the_way_to_float_and_back) {
     std::memcpy(static_cast<void*>(&halves[i]), &bits, sizeof bits);
   }
   std::vector<float> floats(65536);
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     cpu->vector.cast.of<FromTo<Half, float>>()(halves.data(), 65536, floats.data());
     cpu->vector.cast.of<FromTo<float, Half>>()(floats.data(), 65536, back.data());
     EXPECT_EQ(floats[0x3c00], 1.0f) << cpu->name;
@@ -230,7 +230,7 @@ void CheckTruth(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, all_numbers_but_zero_are_true) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckTruth<float>(cpu);
     CheckTruth<int32_t>(cpu);
     CheckTruth<int64_t>(cpu);
@@ -267,7 +267,7 @@ void CheckSteps(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, floats_become_the_nearest_steps_and_steps_their_numbers) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckSteps<int8_t>(cpu);
     CheckSteps<uint8_t>(cpu);
     CheckSteps<int16_t>(cpu);
@@ -298,7 +298,7 @@ void CheckRescaling(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, steps_are_rescaled_to_the_nearest) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckRescaling<int8_t, int8_t>(cpu);
     CheckRescaling<int8_t, uint8_t>(cpu);
     CheckRescaling<int8_t, int16_t>(cpu);
@@ -331,7 +331,7 @@ void CheckSelection(const CpuKernels* cpu) {
 }
 
 TEST(VectorTypes, conditions_select_elements_of_every_size) {
-  for (const CpuKernels* cpu : VectorTables()) {
+  for (const CpuKernels* cpu : CpuTables()) {
     CheckSelection<uint8_t>(cpu);
     CheckSelection<uint16_t>(cpu);
     CheckSelection<uint32_t>(cpu);

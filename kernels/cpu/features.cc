@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/features.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace deputy {
+namespace {
+
+#if defined(__x86_64__)
+// Registers of a CPUID leaf; zero if the processor does not have it.
+struct Cpuid {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+
+  explicit Cpuid(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
+};
+
+// The builtins also check that the operating system saves the registers. CPUID is read for features
+// whose names not every compiler accepts.
+CpuFeatures Detect() {
+  const Cpuid basic(1), extended(7);
+  const bool intel = __builtin_cpu_is("intel") != 0;
+  const bool bf16 = __builtin_cpu_supports("avx512bf16") != 0;
+  const struct {
+    CpuFeature feature;
+    bool is_supported;
+  } rows[] = {
+      {CpuFeature::kAvx2, __builtin_cpu_supports("avx2") != 0},
+      {CpuFeature::kFma, __builtin_cpu_supports("fma") != 0},
+      {CpuFeature::kF16c, (basic.ecx & (1u << 29)) != 0},
+      {CpuFeature::kAvx512F, __builtin_cpu_supports("avx512f") != 0},
+      {CpuFeature::kAvx512Bw, __builtin_cpu_supports("avx512bw") != 0},
+      {CpuFeature::kAvx512Dq, __builtin_cpu_supports("avx512dq") != 0},
+      {CpuFeature::kAvx512Vl, __builtin_cpu_supports("avx512vl") != 0},
+      {CpuFeature::kAvx512Vnni, __builtin_cpu_supports("avx512vnni") != 0},
+      {CpuFeature::kAvx512Bf16, bf16},
+      // On a Xeon with AMX, VDPBF16PS takes four times as long as a float32 multiply-add and
+      // computes only twice as many products.
+      {CpuFeature::kFastAvx512Bf16, bf16 && !intel},
+      {CpuFeature::kAmxBf16, (extended.edx & (1u << 22)) != 0},
+      {CpuFeature::kAmxTile, (extended.edx & (1u << 24)) != 0},
+      {CpuFeature::kAmxInt8, (extended.edx & (1u << 25)) != 0},
+  };
+  CpuFeatures features = kPortableSet;
+  for (const auto& row : rows) {
+    if (row.is_supported) features = features | CpuFeatures{row.feature};
+  }
+  return features;
+}
+#else
+CpuFeatures Detect() { return kPortableSet; }
+#endif
+
+}  // namespace
+
+// Cached: under a hypervisor CPUID takes microseconds.
+CpuFeatures DetectCpuFeatures() {
+  static const CpuFeatures features = Detect();
+  return features;
+}
+
+bool RequestTilePermission() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
+
+}  // namespace deputy

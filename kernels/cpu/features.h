@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Features of the processor as a set: kernels name those that they require, and the named sets of
+// DEPUTY_CPU those that they allow.
+#ifndef DEPUTY_KERNELS_CPU_FEATURES_H_
+#define DEPUTY_KERNELS_CPU_FEATURES_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace deputy {
+
+enum class CpuFeature {
+  kPortable,  // vector code without intrinsics: every processor has it
+  // x86-64
+  kAvx2,
+  kFma,
+  kF16c,
+  kAvx512F,
+  kAvx512Bw,
+  kAvx512Dq,
+  kAvx512Vl,
+  kAvx512Vnni,
+  kAvx512Bf16,
+  kFastAvx512Bf16,  // VDPBF16PS computes more products per cycle than float32 instructions
+  kAmxTile,
+  kAmxInt8,
+  kAmxBf16,
+};
+
+class CpuFeatures {
+ public:
+  constexpr CpuFeatures() = default;
+  constexpr CpuFeatures(std::initializer_list<CpuFeature> features) {
+    for (const CpuFeature feature : features) bits_ |= uint64_t{1} << static_cast<int>(feature);
+  }
+
+  constexpr bool Includes(CpuFeatures others) const { return (others.bits_ & ~bits_) == 0; }
+  constexpr CpuFeatures operator|(CpuFeatures other) const { return FromBits(bits_ | other.bits_); }
+  constexpr CpuFeatures operator&(CpuFeatures other) const { return FromBits(bits_ & other.bits_); }
+  constexpr CpuFeatures Without(CpuFeatures other) const { return FromBits(bits_ & ~other.bits_); }
+  constexpr bool operator==(CpuFeatures other) const { return bits_ == other.bits_; }
+
+ private:
+  static constexpr CpuFeatures FromBits(uint64_t bits) {
+    CpuFeatures features;
+    features.bits_ = bits;
+    return features;
+  }
+
+  uint64_t bits_ = 0;
+};
+
+// ---- Sets that kernels require ----------------------------------------------------------------
+
+inline constexpr CpuFeatures kPortableSet = {CpuFeature::kPortable};
+inline constexpr CpuFeatures kAvx2Set = {CpuFeature::kAvx2, CpuFeature::kFma, CpuFeature::kF16c};
+inline constexpr CpuFeatures kAvx512Set =
+    kAvx2Set | CpuFeatures{CpuFeature::kAvx512F, CpuFeature::kAvx512Bw, CpuFeature::kAvx512Dq,
+                           CpuFeature::kAvx512Vl};
+inline constexpr CpuFeatures kAvx512VnniSet = kAvx512Set | CpuFeatures{CpuFeature::kAvx512Vnni};
+inline constexpr CpuFeatures kAvx512Bf16Set = kAvx512Set | CpuFeatures{CpuFeature::kAvx512Bf16};
+inline constexpr CpuFeatures kFastAvx512Bf16Set =
+    kAvx512Bf16Set | CpuFeatures{CpuFeature::kFastAvx512Bf16};
+inline constexpr CpuFeatures kAmxSet =
+    kAvx512VnniSet | kAvx512Bf16Set |
+    CpuFeatures{CpuFeature::kAmxTile, CpuFeature::kAmxInt8, CpuFeature::kAmxBf16};
+
+// ---- Detection --------------------------------------------------------------------------------
+
+// Returns the features of this processor that the operating system supports. Determined once per
+// process. AMX also requires RequestTilePermission.
+CpuFeatures DetectCpuFeatures();
+
+// Requests permission to use AMX tile data from Linux (arch_prctl); returns false if it is refused.
+// Only called when AMX will be used, because from then on signal stacks must be large enough for
+// the tiles; the kernel refuses if one is too small.
+bool RequestTilePermission();
+
+}  // namespace deputy
+
+#endif  // DEPUTY_KERNELS_CPU_FEATURES_H_

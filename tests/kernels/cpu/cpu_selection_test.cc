@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Selection of kernels by features. No kernel runs here, so that the features of any processor can
+// be tested.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/cpu.h"
+#include "tests/kernels/cpu/cpu_tables.h"
+
+namespace deputy::cpu_selection_test {
+namespace {
+
+using F = CpuFeature;
+
+std::string NameOf(const char* name) { return name == nullptr ? "-" : name; }
+
+// Names of the groups' kernels.
+std::vector<std::string> NamesOf(const CpuKernels& table) {
+  std::vector<std::string> names;
+  for (const char* name :
+       {table.gemm_f32.name, table.gemm_bf16.name, table.gemm_s8.name, table.dots_s16.name,
+        table.requantize.name, table.winograd_f32.name, table.depthwise_f32.name,
+        table.depthwise_s8.name, table.half.name, table.vector.name, table.step_sum.name}) {
+    names.push_back(NameOf(name));
+  }
+  return names;
+}
+
+bool HasSet(const std::string& name) {
+  return std::any_of(CpuSets().begin(), CpuSets().end(),
+                     [&name](const CpuSet& set) { return set.name == name; });
+}
+
+TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
+  EXPECT_STREQ(FindCpu("generic")->name, "generic");
+  EXPECT_STREQ(FindCpu("reference")->name, "reference");
+  EXPECT_EQ(FindCpu("reference")->gemm_f32.tile, nullptr);
+  EXPECT_EQ(FindCpu("AVX2"), nullptr);
+  EXPECT_EQ(FindCpu(""), nullptr);
+  OverrideCpu(FindCpu("generic"));
+  EXPECT_STREQ(Cpu().name, "generic");
+  OverrideCpu(nullptr);
+  EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
+}
+
+// In no group may a set fall back to the reference code if a lesser set has a kernel.
+TEST(CpuTables, every_set_has_all_groups) {
+  for (const CpuKernels* cpu : CpuTables()) {
+    for (const char* group :
+         {cpu->gemm_f32.name, cpu->gemm_s8.name, cpu->requantize.name, cpu->winograd_f32.name,
+          cpu->depthwise_f32.name, cpu->depthwise_s8.name, cpu->half.name, cpu->vector.name}) {
+      EXPECT_NE(group, nullptr) << cpu->name;
+    }
+  }
+  EXPECT_STREQ(FindCpu("generic")->gemm_s8.name, "generic");
+}
+
+TEST(CpuTables, of_a_machine_are_those_of_its_features) {
+  for (const CpuSet& set : CpuSets()) {
+    const CpuKernels* const table = FindCpu(set.name);
+    if (table == nullptr) continue;
+    EXPECT_STREQ(table->name, set.name);
+    EXPECT_TRUE(DetectCpuFeatures().Includes(set.required)) << set.name;
+    EXPECT_EQ(NamesOf(*table), NamesOf(SelectKernels("", DetectCpuFeatures() & set.allowed)));
+  }
+}
+
+TEST(CpuFeatures, are_sets) {
+  constexpr CpuFeatures kTwo = {F::kAvx2, F::kAmxBf16};
+  EXPECT_TRUE(kTwo.Includes({F::kAvx2}));
+  EXPECT_TRUE(kTwo.Includes({}));
+  EXPECT_FALSE(kTwo.Includes({F::kAvx2, F::kFma}));
+  EXPECT_EQ((kTwo & CpuFeatures{F::kAvx2, F::kFma}), CpuFeatures{F::kAvx2});
+  EXPECT_EQ((CpuFeatures{F::kAvx2} | CpuFeatures{F::kAmxBf16}), kTwo);
+  EXPECT_EQ(kTwo.Without({F::kAvx2, F::kFma}), CpuFeatures{F::kAmxBf16});
+}
+
+TEST(CpuSelection, without_features_has_no_kernels) {
+  EXPECT_EQ(NamesOf(SelectKernels("", {})), std::vector<std::string>(11, "-"));
+}
+
+TEST(CpuSelection, without_instruction_sets_is_portable) {
+  EXPECT_EQ(NamesOf(SelectKernels("", kPortableSet)),
+            (std::vector<std::string>{"generic", "-", "generic", "-", "generic", "generic",
+                                      "generic", "generic", "generic", "generic", "-"}));
+}
+
+TEST(CpuSelection, sets_allow_what_they_require) {
+  for (const CpuSet& set : CpuSets()) EXPECT_TRUE(set.allowed.Includes(set.required)) << set.name;
+}
+
+// Returns true if a table has the kernels of a variant. Null loops of vector tables are filled from
+// others, so these are identified by their name.
+bool Has(const CpuKernels& table, const KernelVariant& variant) {
+  CpuKernels copy;
+  std::memcpy(static_cast<void*>(&copy), &table, sizeof copy);
+  variant.copy_to(variant.kernels, &copy);
+  if (NameOf(copy.vector.name) != NameOf(table.vector.name)) return false;
+  copy.vector = table.vector;
+  return NamesOf(copy) == NamesOf(table);
+}
+
+// Tests compare the tables of the named sets with the reference: a variant that none of them
+// selects would not be tested.
+TEST(CpuSelection, every_variant_belongs_to_a_named_set) {
+  EXPECT_GE(KernelVariants().size(), 8u);
+  for (const KernelVariant& variant : KernelVariants()) {
+    bool selected = false;
+    for (const CpuSet& set : CpuSets()) {
+      selected = selected || Has(SelectKernels("", set.allowed), variant);
+    }
+    CpuKernels only;
+    variant.copy_to(variant.kernels, &only);
+    EXPECT_TRUE(selected) << testing::PrintToString(NamesOf(only));
+  }
+}
+
+#if defined(__x86_64__)
+
+// The groups in the order of NamesOf.
+struct Row {
+  const char* name;
+  CpuFeatures features;
+  std::vector<std::string> kernels;
+};
+
+std::vector<Row> Rows() {
+  const std::vector<std::string> generic = {"generic", "-",       "generic", "-",
+                                            "generic", "generic", "generic", "generic",
+                                            "generic", "generic", "-"};
+  const std::vector<std::string> avx2 = {"avx2", "-",    "avx2", "avx2", "avx2", "avx2",
+                                         "avx2", "avx2", "avx2", "avx2", "avx2"};
+  // int8 products without VNNI are those of AVX2.
+  const std::vector<std::string> avx512 = {"avx512", "-",    "avx2",   "avx2",   "avx512", "avx512",
+                                           "avx512", "avx2", "avx512", "avx512", "-"};
+  std::vector<std::string> vnni = avx512, bf16 = avx512, both, amx;
+  vnni[2] = vnni[7] = "avx512-vnni";
+  bf16[1] = "avx512_bf16";
+  both = vnni;
+  both[1] = "avx512_bf16";
+  amx = vnni;
+  amx[1] = "amx-bf16";
+  amx[2] = "amx-int8";
+  const CpuFeatures portable_avx2 = kPortableSet | kAvx2Set;
+  const CpuFeatures portable_avx512 = kPortableSet | kAvx512Set;
+  const CpuFeatures portable_amx = kPortableSet | kAmxSet;
+  return {
+      {"AVX2 without F16C", portable_avx2.Without({F::kF16c}), generic},
+      {"AVX2 without FMA", portable_avx2.Without({F::kFma}), generic},
+      {"AVX2", portable_avx2, avx2},
+      {"AVX-512 without VL", portable_avx512.Without({F::kAvx512Vl}), avx2},
+      {"AVX-512 without AVX2", portable_avx512.Without({F::kAvx2}), generic},
+      {"AVX-512", portable_avx512, avx512},
+      {"AVX-512 VNNI", kPortableSet | kAvx512VnniSet, vnni},
+      {"slow AVX-512 BF16", kPortableSet | kAvx512Bf16Set, avx512},
+      {"fast AVX-512 BF16", kPortableSet | kFastAvx512Bf16Set, bf16},
+      {"AVX-512 VNNI and BF16", kPortableSet | kAvx512VnniSet | kFastAvx512Bf16Set, both},
+      {"AMX", portable_amx, amx},
+      {"AMX and fast BF16", portable_amx | kFastAvx512Bf16Set, amx},
+      {"AMX without int8", portable_amx.Without({F::kAmxInt8}), vnni},
+      {"AMX without VNNI", portable_amx.Without({F::kAvx512Vnni}), avx512},
+  };
+}
+
+TEST(CpuSelection, takes_the_best_kernels_of_the_features) {
+  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  for (const Row& row : Rows()) {
+    EXPECT_EQ(NamesOf(SelectKernels("", row.features)), row.kernels) << row.name;
+  }
+}
+
+TEST(CpuSelection, of_a_named_set_ignores_other_features) {
+  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  const CpuFeatures machine = kPortableSet | kAmxSet | kFastAvx512Bf16Set;
+  std::vector<std::string> found;
+  for (const CpuSet& set : CpuSets()) {
+    const CpuKernels table = SelectKernels(set.name, machine & set.allowed);
+    found.push_back(set.name + std::string(": ") + NameOf(table.gemm_f32.name) + ", " +
+                    NameOf(table.gemm_bf16.name) + ", " + NameOf(table.gemm_s8.name));
+  }
+  EXPECT_EQ(found,
+            (std::vector<std::string>{
+                "reference: -, -, -", "generic: generic, -, generic", "avx2: avx2, -, avx2",
+                "avx512: avx512, avx512_bf16, avx512-vnni", "amx: avx512, amx-bf16, amx-int8"}));
+}
+
+TEST(CpuSelection, of_a_machine_takes_the_best_set_that_it_can_run) {
+  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  EXPECT_STREQ(BestCpuSet({}).name, "reference");
+  EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kAvx2Set).name, "avx2");
+  EXPECT_STREQ(BestCpuSet((kPortableSet | kAvx2Set).Without({F::kF16c})).name, "generic");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kAvx512Set).name, "avx512");
+  EXPECT_STREQ(BestCpuSet((kPortableSet | kAvx512Set).Without({F::kAvx512Dq})).name, "avx2");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kAmxSet).name, "amx");
+  EXPECT_STREQ(BestCpuSet((kPortableSet | kAmxSet).Without({F::kAmxTile})).name, "avx512");
+  EXPECT_STREQ(BestCpuSet((kPortableSet | kAmxSet).Without({F::kAvx512Bf16})).name, "avx512");
+}
+
+// Loops that the AVX-512 table omits are those of AVX2.
+TEST(CpuSelection, completes_vector_loops) {
+  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  const auto pointers = [](const CpuKernels& table) {
+    std::vector<const void*> values(sizeof table.vector / sizeof(void*));
+    std::memcpy(values.data(), &table.vector, sizeof table.vector);
+    return values;
+  };
+  const std::vector<const void*> avx2 = pointers(SelectKernels("", kPortableSet | kAvx2Set));
+  const std::vector<const void*> avx512 = pointers(SelectKernels("", kPortableSet | kAvx512Set));
+  int shared = 0;
+  for (size_t i = 0; i < avx2.size(); ++i) {
+    EXPECT_TRUE(avx512[i] != nullptr || avx2[i] == nullptr) << "loop " << i;
+    if (avx512[i] == avx2[i]) ++shared;
+  }
+  EXPECT_GT(shared, 10);
+  EXPECT_LT(shared, static_cast<int>(avx2.size()) - 10);
+}
+
+// The processor's own features, as the compiler's functions detect them.
+TEST(CpuFeatures, are_detected) {
+  const CpuFeatures features = DetectCpuFeatures();
+  EXPECT_TRUE(features.Includes(kPortableSet));
+  EXPECT_EQ(features.Includes({F::kAvx2}), __builtin_cpu_supports("avx2") != 0);
+  EXPECT_EQ(features.Includes({F::kFma}), __builtin_cpu_supports("fma") != 0);
+  EXPECT_EQ(features.Includes({F::kAvx512F}), __builtin_cpu_supports("avx512f") != 0);
+  EXPECT_EQ(features.Includes({F::kAvx512Vnni}), __builtin_cpu_supports("avx512vnni") != 0);
+  EXPECT_EQ(features.Includes({F::kAvx512Bf16}), __builtin_cpu_supports("avx512bf16") != 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace deputy::cpu_selection_test
