@@ -16,6 +16,7 @@
 #include "c_api/include/c_api_opaque.h"
 #include "c_api/include/deputy.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 #include "tests/support/recording_kernels.h"
 #include "tests/support/test_interpreter.h"
 
@@ -694,10 +695,7 @@ std::vector<uint8_t> TwoSignatures() {
   return m.Finish();
 }
 
-struct RunnerDeleter {
-  void operator()(TfLiteSignatureRunner* runner) const { TfLiteSignatureRunnerDelete(runner); }
-};
-using Runner = std::unique_ptr<TfLiteSignatureRunner, RunnerDeleter>;
+using Runner = Owned<TfLiteSignatureRunner>;
 
 TEST(Signatures, keys_and_sorted_names) {
   TestInterpreter t(TwoSignatures());

@@ -24,6 +24,7 @@
 #include "c_api/include/c_api_opaque.h"
 #include "c_api/include/deputy.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::upstream_texts_test {
@@ -36,16 +37,6 @@ void Append(void* user_data, const char* format, va_list args) {
   std::vsnprintf(text, sizeof text, format, args);
   *static_cast<std::string*>(user_data) += text;
 }
-
-struct Deleter {
-  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
-  void operator()(TfLiteInterpreterOptions* options) const {
-    TfLiteInterpreterOptionsDelete(options);
-  }
-  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Deleter>;
 
 // z = x + y
 std::vector<uint8_t> Add() {

@@ -12,6 +12,7 @@
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy_plugin.h"
+#include "tests/support/owners.h"
 
 namespace deputy::conformance {
 namespace {
@@ -22,28 +23,15 @@ void Append(void* log, const char* format, va_list args) {
   static_cast<std::string*>(log)->append(line).append("\n");
 }
 
-struct ModelDeleter {
-  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
-};
-struct OptionsDeleter {
-  void operator()(TfLiteInterpreterOptions* options) const {
-    TfLiteInterpreterOptionsDelete(options);
-  }
-};
-struct InterpreterDeleter {
-  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
-};
-using InterpreterOwner = std::unique_ptr<TfLiteInterpreter, InterpreterDeleter>;
-
-InterpreterOwner CreateInterpreter(const TfLiteModel* model, const Job& job, const Target& target,
-                                   KeepAlive* keep_alive, Result* result) {
-  const std::unique_ptr<TfLiteInterpreterOptions, OptionsDeleter> options(
-      TfLiteInterpreterOptionsCreate());
+Owned<TfLiteInterpreter> CreateInterpreter(const TfLiteModel* model, const Job& job,
+                                           const Target& target, KeepAlive* keep_alive,
+                                           Result* result) {
+  const Owned<TfLiteInterpreterOptions> options(TfLiteInterpreterOptionsCreate());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Append, &result->log);
   DeputyInterpreterOptionsSetArithmetic(options.get(), job.arithmetic);
   if (target.configure) result->complaint = target.configure(options.get(), keep_alive);
   if (!result->complaint.empty()) return nullptr;
-  InterpreterOwner interpreter(TfLiteInterpreterCreate(model, options.get()));
+  Owned<TfLiteInterpreter> interpreter(TfLiteInterpreterCreate(model, options.get()));
   // A delegate's node counts its runs only while a profile callback is installed.
   if (interpreter != nullptr && target.has_delegate()) {
     DeputyInterpreterSetProfileCallback(
@@ -218,9 +206,9 @@ const char* Name(Outcome outcome) {
 Result Run(const Job& job, const Target& target) {
   Result result;
   KeepAlive keep_alive;
-  const std::unique_ptr<TfLiteModel, ModelDeleter> model(
+  const Owned<TfLiteModel> model(
       TfLiteModelCreateWithErrorReporter(job.model.data(), job.model.size(), &Append, &result.log));
-  InterpreterOwner interpreter;
+  Owned<TfLiteInterpreter> interpreter;
   if (model != nullptr)
     interpreter = CreateInterpreter(model.get(), job, target, &keep_alive, &result);
   if (interpreter == nullptr) {

@@ -12,6 +12,7 @@
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/zero_delegate.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 
 namespace deputy::fuzz {
 namespace {
@@ -24,24 +25,8 @@ constexpr int kMilliseconds = 100;
 
 void Ignore(void*, const char*, va_list) {}
 
-struct ModelDeleter {
-  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
-};
-struct OptionsDeleter {
-  void operator()(TfLiteInterpreterOptions* options) const {
-    TfLiteInterpreterOptionsDelete(options);
-  }
-};
-struct InterpreterDeleter {
-  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
-};
-struct RunnerDeleter {
-  void operator()(TfLiteSignatureRunner* runner) const { TfLiteSignatureRunnerDelete(runner); }
-};
-
-std::unique_ptr<TfLiteInterpreterOptions, OptionsDeleter> MakeOptions(Random* random) {
-  std::unique_ptr<TfLiteInterpreterOptions, OptionsDeleter> options(
-      TfLiteInterpreterOptionsCreate());
+Owned<TfLiteInterpreterOptions> MakeOptions(Random* random) {
+  Owned<TfLiteInterpreterOptions> options(TfLiteInterpreterOptionsCreate());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Ignore, nullptr);
   TfLiteInterpreterOptionsSetNumThreads(options.get(), random->OneIn(16) ? 2 : 1);
   TfLiteInterpreterOptionsEnableCancellation(options.get(), true);
@@ -147,8 +132,7 @@ void RunSomeSignature(const TfLiteInterpreter* interpreter, Random* random) {
   const int count = TfLiteInterpreterGetSignatureCount(interpreter);
   if (count == 0) return;
   const char* key = TfLiteInterpreterGetSignatureKey(interpreter, random->Between(0, count - 1));
-  const std::unique_ptr<TfLiteSignatureRunner, RunnerDeleter> runner(
-      TfLiteInterpreterGetSignatureRunner(interpreter, key));
+  const Owned<TfLiteSignatureRunner> runner(TfLiteInterpreterGetSignatureRunner(interpreter, key));
   if (runner == nullptr) return;
   const size_t inputs = TfLiteSignatureRunnerGetInputCount(runner.get());
   if (inputs > 0 && random->OneIn(4)) {
@@ -169,7 +153,7 @@ void RunSomeSignature(const TfLiteInterpreter* interpreter, Random* random) {
 }  // namespace
 
 Stage RunLifeCycle(const std::vector<uint8_t>& bytes, Random random) {
-  const std::unique_ptr<TfLiteModel, ModelDeleter> model(
+  const Owned<TfLiteModel> model(
       TfLiteModelCreateWithErrorReporter(bytes.data(), bytes.size(), &Ignore, nullptr));
   if (model == nullptr) return Stage::kRefusedFile;
   ZeroDelegate zero(Random(random.Next()));
@@ -180,8 +164,7 @@ Stage RunLifeCycle(const std::vector<uint8_t>& bytes, Random random) {
       reinterpret_cast<TfLiteOpaqueDelegate*>(compiles ? compiled.get() : zero.get());
   const auto options = MakeOptions(&random);
   if (delegated && random.OneIn(2)) TfLiteInterpreterOptionsAddDelegate(options.get(), delegate);
-  const std::unique_ptr<TfLiteInterpreter, InterpreterDeleter> interpreter(
-      TfLiteInterpreterCreate(model.get(), options.get()));
+  const Owned<TfLiteInterpreter> interpreter(TfLiteInterpreterCreate(model.get(), options.get()));
   if (interpreter == nullptr) return Stage::kRefusedInterpreter;
   if (random.OneIn(8)) ResizeSomeInput(interpreter.get(), &random);
   TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter.get());

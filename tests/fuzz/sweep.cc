@@ -15,6 +15,7 @@
 #include "tests/fuzz/deadline.h"
 #include "tests/fuzz/hostile.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 
 namespace deputy::fuzz {
 namespace {
@@ -83,16 +84,8 @@ void Fill(TfLiteTensor* tensor, const std::vector<uint8_t>& bytes) {
   }
 }
 
-struct Deleter {
-  void operator()(TfLiteModel* model) const { TfLiteModelDelete(model); }
-  void operator()(TfLiteInterpreterOptions* options) const {
-    TfLiteInterpreterOptionsDelete(options);
-  }
-  void operator()(TfLiteInterpreter* interpreter) const { TfLiteInterpreterDelete(interpreter); }
-};
-
-std::unique_ptr<TfLiteInterpreterOptions, Deleter> MakeOptions(bool reference, std::string* log) {
-  std::unique_ptr<TfLiteInterpreterOptions, Deleter> options(TfLiteInterpreterOptionsCreate());
+Owned<TfLiteInterpreterOptions> MakeOptions(bool reference, std::string* log) {
+  Owned<TfLiteInterpreterOptions> options(TfLiteInterpreterOptionsCreate());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Note, log);
   TfLiteInterpreterOptionsSetNumThreads(options.get(), 1);
   TfLiteInterpreterOptionsEnableCancellation(options.get(), true);
@@ -119,12 +112,11 @@ TfLiteStatus AllocateAndInvoke(TfLiteInterpreter* interpreter, const Variant& va
 std::string CheckVariant(const Variant& variant, const std::vector<std::string>& names,
                          bool reference) {
   std::string log;
-  const std::unique_ptr<TfLiteModel, Deleter> model(
+  const Owned<TfLiteModel> model(
       TfLiteModelCreateWithErrorReporter(variant.model.data(), variant.model.size(), &Note, &log));
   if (model == nullptr) return log.empty() ? "the file is refused without a word" : "";
   const auto options = MakeOptions(reference, &log);
-  const std::unique_ptr<TfLiteInterpreter, Deleter> interpreter(
-      TfLiteInterpreterCreate(model.get(), options.get()));
+  const Owned<TfLiteInterpreter> interpreter(TfLiteInterpreterCreate(model.get(), options.get()));
   const TfLiteStatus status =
       interpreter == nullptr ? kTfLiteError : AllocateAndInvoke(interpreter.get(), variant);
   if (status == kTfLiteOk || status == kTfLiteCancelled) return "";

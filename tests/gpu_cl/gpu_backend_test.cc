@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "tests/gpu_cl/gpu_spy.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
+#include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::gpu_cl::gpu_backend_test {
@@ -80,14 +82,12 @@ class GpuBackendTest : public testing::Test {
   }
 
   void Check(const Case& c, bool by_sizes) {
-    const char* given = std::getenv("DEPUTY_OPENCL_LIBRARY");
-    const std::string before = given == nullptr ? "" : given;
-    if (!c.has_opencl) setenv("DEPUTY_OPENCL_LIBRARY", "none", 1);
+    std::optional<ScopedEnvironment> without_opencl;
+    if (!c.has_opencl) without_opencl.emplace("DEPUTY_OPENCL_LIBRARY", "none");
     TfLiteGpuDelegateOptionsV2 options = library_.defaults();
     options.experimental_flags |= c.flags;
     TfLiteDelegate* gpu = library_.create(&options);
-    // an empty variable has the effect of an unset one
-    setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);
+    without_opencl.reset();
     ASSERT_NE(gpu, nullptr);
     Apply(gpu, c, by_sizes);
     library_.destroy(gpu);

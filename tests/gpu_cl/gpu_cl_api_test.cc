@@ -13,6 +13,7 @@
 
 #include "tests/gpu_cl/gpu_fake_cl.h"
 #include "tests/gpu_cl/gpu_spy.h"
+#include "tests/support/scoped_environment.h"
 
 namespace deputy::gpu_cl::gpu_cl_api_test {
 namespace {
@@ -21,29 +22,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 LoadedCl LoadFrom(const std::vector<std::string>& names) { return LoadCl(names); }
-
-// Sets an environment variable until it is destroyed.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) {
-    const char* old = std::getenv(name);
-    if (old != nullptr) old_ = old;
-    had_ = old != nullptr;
-    setenv(name, value, 1);
-  }
-  ~ScopedVariable() {
-    if (had_) {
-      setenv(name_, old_.c_str(), 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::string old_;
-  bool had_;
-};
 
 TEST(LoadClTest, missing_library_is_named_with_its_reason) {
   const LoadedCl loaded = LoadFrom({"/nowhere/libOpenCL.so.1"});
@@ -67,7 +45,7 @@ TEST(LoadClTest, all_that_was_tried_is_told) {
 }
 
 TEST(LoadClTest, environment_comes_first) {
-  const ScopedVariable variable("DEPUTY_OPENCL_LIBRARY", "/nowhere/mine.so");
+  const ScopedEnvironment variable("DEPUTY_OPENCL_LIBRARY", "/nowhere/mine.so");
   const std::vector<std::string> names = ClLibraryNames();
   ASSERT_EQ(names.size(), 3u);
   EXPECT_EQ(names[0], "/nowhere/mine.so");
@@ -76,7 +54,7 @@ TEST(LoadClTest, environment_comes_first) {
 }
 
 TEST(LoadClTest, environment_may_ask_for_no_library) {
-  const ScopedVariable variable("DEPUTY_OPENCL_LIBRARY", "none");
+  const ScopedEnvironment variable("DEPUTY_OPENCL_LIBRARY", "none");
   const LoadedCl loaded = LoadCl();
   EXPECT_EQ(loaded.api, nullptr);
   EXPECT_EQ(loaded.tried, "disabled by DEPUTY_OPENCL_LIBRARY=none");

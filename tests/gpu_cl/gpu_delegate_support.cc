@@ -79,4 +79,12 @@ void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices) {
   t->Set<int32_t>(1, indices);
 }
 
+std::vector<float> ImageResultOnCpu() {
+  TestInterpreter t(ImageModel());
+  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  SetImage(&t);
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  return t.Get<float>(0);
+}
+
 }  // namespace deputy::gpu_cl

@@ -24,6 +24,16 @@
 
 namespace deputy::gpu_cl {
 
+// Codes with which a spied call fails. The last three mean that the device is lost.
+inline constexpr cl_int kFaultCodes[] = {CL_OUT_OF_RESOURCES,
+                                         CL_OUT_OF_HOST_MEMORY,
+                                         CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                                         CL_INVALID_VALUE,
+                                         CL_INVALID_OPERATION,
+                                         CL_INVALID_COMMAND_QUEUE,
+                                         CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                                         -9999};
+
 using OptionTexts = std::vector<std::pair<const char*, const char*>>;
 
 // A test on a real device with a spy. It is skipped if there is no device, and fails if OpenCL
@@ -68,6 +78,8 @@ DeputyDelegateInfo FirstDelegate(const TestInterpreter& t);
 
 // Sets the inputs of ImageModel.
 void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices = {3, 0, 2});
+// Returns the CPU's result of ImageModel for the inputs of SetImage.
+std::vector<float> ImageResultOnCpu();
 
 }  // namespace deputy::gpu_cl
 

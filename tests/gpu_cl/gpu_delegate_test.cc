@@ -22,6 +22,7 @@
 #include "tests/gpu_cl/gpu_spy.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::gpu_cl::gpu_delegate_test {
@@ -43,14 +44,6 @@ std::vector<uint8_t> ScaledModel(float factor) {
   m.SetInputs({x});
   m.SetOutputs({y});
   return m.Finish();
-}
-
-std::vector<float> ImageResultOnCpu() {
-  TestInterpreter t(ImageModel());
-  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetImage(&t);
-  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  return t.Get<float>(0);
 }
 
 class GpuDelegateTest : public SpiedDeviceTest {
@@ -614,13 +607,9 @@ void ExpectTheCpuComputes() {
 }
 
 TEST(GpuDelegateAloneTest, no_library_is_no_delegate) {
-  const char* chosen = std::getenv("DEPUTY_OPENCL_LIBRARY");
-  const std::string before = chosen == nullptr ? "" : chosen;
-  setenv("DEPUTY_OPENCL_LIBRARY", "none", 1);
+  const ScopedEnvironment without_opencl("DEPUTY_OPENCL_LIBRARY", "none");
   std::string error;
   EXPECT_EQ(CreateDelegate({}, &error), nullptr);
-  // an empty variable has the effect of an unset one
-  setenv("DEPUTY_OPENCL_LIBRARY", before.c_str(), 1);
   EXPECT_EQ(error, "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
   ExpectTheCpuComputes();
 }

@@ -27,15 +27,6 @@
 namespace deputy::gpu_cl::gpu_every_fault_test {
 namespace {
 
-// The last three mean that the device is lost.
-constexpr cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
-                             CL_OUT_OF_HOST_MEMORY,
-                             CL_MEM_OBJECT_ALLOCATION_FAILURE,
-                             CL_INVALID_VALUE,
-                             CL_INVALID_OPERATION,
-                             CL_INVALID_COMMAND_QUEUE,
-                             CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                             -9999};
 constexpr size_t kSample = 160;
 
 struct Fault {
@@ -134,7 +125,7 @@ class GpuEveryFaultTest : public testing::Test {
       if (function.starts_with("Release")) continue;
       const int64_t calls = count - CallsOf(before, function);
       for (int64_t index = 0; index < calls; ++index) {
-        for (const cl_int code : kCodes) faults.push_back({&model, function, index, code});
+        for (const cl_int code : kFaultCodes) faults.push_back({&model, function, index, code});
       }
     }
     return faults;

@@ -25,16 +25,6 @@ namespace {
 
 using testing::HasSubstr;
 
-// The last three mean that the device is lost.
-const cl_int kCodes[] = {CL_OUT_OF_RESOURCES,
-                         CL_OUT_OF_HOST_MEMORY,
-                         CL_MEM_OBJECT_ALLOCATION_FAILURE,
-                         CL_INVALID_VALUE,
-                         CL_INVALID_OPERATION,
-                         CL_INVALID_COMMAND_QUEUE,
-                         CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-                         -9999};
-
 // The result of a life: "" or the problem.
 struct LifeCycle {
   std::string problem;
@@ -113,7 +103,7 @@ class GpuFaultsTest : public testing::Test {
   void FailEveryCall(const std::string& function, size_t codes) {
     for (size_t i = 0; i < codes; ++i) {
       int64_t index = 0;
-      while (RunLifeCycleWithFault(function, index, kCodes[i])) ASSERT_LT(++index, 1000);
+      while (RunLifeCycleWithFault(function, index, kFaultCodes[i])) ASSERT_LT(++index, 1000);
       EXPECT_GT(index, 0) << function << " is never called";
     }
   }
@@ -142,7 +132,7 @@ TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
 TEST_F(GpuFaultsTest, calls_that_find_a_device_and_build_a_program) {
   for (const char* function : {"GetPlatformIDs", "GetDeviceIDs", "CreateContext",
                                "CreateProgramWithSource", "BuildProgram"}) {
-    FailEveryCall(function, std::size(kCodes));
+    FailEveryCall(function, std::size(kFaultCodes));
   }
   for (const char* function : {"GetPlatformInfo", "GetDeviceInfo", "GetKernelWorkGroupInfo"}) {
     FailEveryCall(function, 1);
@@ -157,7 +147,7 @@ TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
        {"CreateCommandQueue", "CreateBuffer", "CreateSubBuffer", "CreateKernel",
         "EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {
     keeper = Keeper();
-    FailEveryCall(function, std::size(kCodes));
+    FailEveryCall(function, std::size(kFaultCodes));
   }
   keeper = Keeper();
   FailEveryCall("SetKernelArg", 2);

@@ -28,6 +28,7 @@
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_spy.h"
 #include "tests/support/paths.h"
+#include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::gpu_cl::gpu_public_test {
@@ -207,22 +208,6 @@ Function* Find(const char* name) {
 
 std::string LastError() { return Find<decltype(DeputyGpuLastError)>("DeputyGpuLastError")(); }
 
-// Sets an environment variable until it is destroyed.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    before_ = before == nullptr ? "" : before;
-    setenv(name, value, 1);
-  }
-  // an empty variable has the effect of an unset one
-  ~Environment() { setenv(name_, before_.c_str(), 1); }
-
- private:
-  const char* name_;
-  std::string before_;
-};
-
 TEST(GpuLibraryTest, lists_the_devices_that_there_are) {
   if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
   std::vector<Device> expected;
@@ -242,7 +227,7 @@ TEST(GpuLibraryTest, lists_the_devices_that_there_are) {
 }
 
 TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
-  const Environment none("DEPUTY_OPENCL_LIBRARY", "none");
+  const ScopedEnvironment none("DEPUTY_OPENCL_LIBRARY", "none");
   const auto list = Find<decltype(DeputyGpuListDevices)>("DeputyGpuListDevices");
   std::thread([&] {
     EXPECT_EQ(LastError(), "");
@@ -257,14 +242,6 @@ TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
   EXPECT_EQ(create(&wrong), nullptr);
   EXPECT_THAT(LastError(), HasSubstr("found 8"));
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(nullptr);
-}
-
-std::vector<float> ImageResultOnCpu() {
-  TestInterpreter t(ImageModel());
-  EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  SetImage(&t);
-  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  return t.Get<float>(0);
 }
 
 void ExpectItComputes(TfLiteDelegate* gpu) {

@@ -24,6 +24,7 @@
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_fake_cl.h"
 #include "tests/gpu_cl/gpu_spy.h"
+#include "tests/support/scoped_environment.h"
 
 namespace deputy::gpu_cl::gpu_tune_test {
 namespace {
@@ -107,17 +108,13 @@ TEST(ClblastTest, capability_of_nvidia_is_read) {
 
 // A missing or disabled library is not an error.
 TEST(ClblastTest, library_that_is_missing_is_told) {
-  const char* given = std::getenv("DEPUTY_CLBLAST_LIBRARY");
-  const std::string before = given == nullptr ? "" : given;
   std::string tried;
-  setenv("DEPUTY_CLBLAST_LIBRARY", "/nowhere/libclblast.so", 1);
+  const ScopedEnvironment missing("DEPUTY_CLBLAST_LIBRARY", "/nowhere/libclblast.so");
   EXPECT_EQ(LoadClblast(&tried), nullptr);
   EXPECT_THAT(tried, HasSubstr("/nowhere/libclblast.so"));
-  setenv("DEPUTY_CLBLAST_LIBRARY", "none", 1);
+  const ScopedEnvironment disabled("DEPUTY_CLBLAST_LIBRARY", "none");
   EXPECT_EQ(LoadClblast(&tried), nullptr);
   EXPECT_EQ(tried, "disabled by DEPUTY_CLBLAST_LIBRARY=none");
-  // an empty variable has the effect of an unset one
-  setenv("DEPUTY_CLBLAST_LIBRARY", before.c_str(), 1);
 }
 
 Graph ProductGraph(int m, int n, int k) {
@@ -511,13 +508,7 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
 
 TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
   std::vector<float> expected;
-  {
-    TestInterpreter cpu(ImageModel());
-    ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
-    SetImage(&cpu);
-    ASSERT_EQ(cpu.Invoke(), kTfLiteOk);
-    expected = cpu.Get<float>(0);
-  }
+  { expected = ImageResultOnCpu(); }
   std::vector<int64_t> built;
   for (const char* preference : {"single_answer", "sustained_speed", "sustained_speed"}) {
     const int64_t before = Calls("BuildProgram") + Calls("CreateProgramWithBinary");

@@ -12,6 +12,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::float16_operators_test {
@@ -45,13 +46,12 @@ template <typename Out, typename Check>
 void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& check) {
   const Inputs inputs;
   for (const CpuKernels* cpu : CpuTablesAndReference()) {
-    OverrideCpu(cpu);
+    const ScopedCpu guard(cpu);
     TestInterpreter interpreter(PairModel(op, out_type));
     ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
     interpreter.Set(0, inputs.a);
     interpreter.Set(1, inputs.b);
     ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
-    OverrideCpu(nullptr);
     const std::vector<Out> out = interpreter.Get<Out>(0);
     ASSERT_EQ(out.size(), inputs.a.size());
     for (size_t i = 0; i < out.size(); ++i) {

@@ -14,6 +14,7 @@
 #include "kernels/conv/depthwise.h"
 #include "tests/cases/case.h"
 #include "tests/kernels/cpu/cpu_tables.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::kernels_hostile_test {
@@ -365,14 +366,13 @@ TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
       m.AddOp(kTfLiteBuiltinSoftmax, {x}, {y}, schema::CreateSoftmaxOptions(m.fbb(), -1.0f));
       m.SetInputs({x});
       m.SetOutputs({y});
-      OverrideCpu(cpu);
+      const ScopedCpu guard(cpu);
       TestInterpreter interpreter(m.Finish());
       ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
       std::vector<float> values(static_cast<size_t>(depth), 300.0f);
       values[1] = 0.0f;
       interpreter.Set<float>(0, values);
       ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
-      OverrideCpu(nullptr);
       const std::vector<float> shares = interpreter.Get<float>(0);
       for (size_t i = 0; i < shares.size(); ++i) {
         // Infinity divided by infinity is NaN, and other numbers divided by infinity are 0.

@@ -16,6 +16,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::kernels_random_test {
@@ -237,17 +238,8 @@ class Writer {
   Example example_;
 };
 
-// RAII guard: selects the CPU table of that name.
-class OnTable {
- public:
-  explicit OnTable(const char* name) { OverrideCpu(FindTestCpu(name)); }
-  ~OnTable() { OverrideCpu(nullptr); }
-  OnTable(const OnTable&) = delete;
-  OnTable& operator=(const OnTable&) = delete;
-};
-
 Bytes ResultOf(const Example& example, const char* table, int threads) {
-  const OnTable guard(table);
+  const ScopedCpu guard(FindTestCpu(table));
   std::vector<std::unique_ptr<FencedMemory>> memory;  // must outlive the interpreter
   TestInterpreter t(example.model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);

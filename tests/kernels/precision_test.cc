@@ -18,6 +18,8 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
+#include "tests/support/scoped_cpu.h"
+#include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::precision_test {
@@ -47,15 +49,6 @@ struct Found {
   std::vector<std::vector<float>> outputs;
   std::string implementation;  // implementation of the matrix operator
   double products = 0;
-};
-
-// Selects the table during the guard's lifetime.
-class TableGuard {
- public:
-  explicit TableGuard(const char* table) { OverrideCpu(FindTestCpu(table)); }
-  ~TableGuard() { OverrideCpu(nullptr); }
-  TableGuard(const TableGuard&) = delete;
-  TableGuard& operator=(const TableGuard&) = delete;
 };
 
 void EditAll(float* values, size_t count, const Edit& edit, int input) {
@@ -126,7 +119,7 @@ void InspectNodes(TfLiteInterpreter* interpreter, Found* found) {
 }
 
 Found Infer(const OpCase& op_case, const Settings& settings) {
-  const TableGuard table(settings.table);
+  const ScopedCpu table(FindTestCpu(settings.table));
   TestInterpreter interpreter(op_case.model, [&](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetPrecision(options, settings.precision);
     TfLiteInterpreterOptionsSetNumThreads(options, settings.threads);
@@ -333,7 +326,7 @@ TEST_P(Bfloat16, is_off_unless_the_client_allows_it) {
 
 TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
   const OpCase& op_case = SomeCase(GetParam());
-  const TableGuard table(GetParam());
+  const ScopedCpu table(FindTestCpu(GetParam()));
   const auto implementation = [&](const TestInterpreter::Configure& configure) {
     TestInterpreter interpreter(op_case.model, configure);
     EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
@@ -342,12 +335,11 @@ TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
     return IsBf16(found);
   };
   EXPECT_FALSE(implementation({}));
-  setenv("DEPUTY_PRECISION", "bf16", 1);
+  const ScopedEnvironment precision("DEPUTY_PRECISION", "bf16");
   EXPECT_TRUE(implementation({}));
   EXPECT_FALSE(implementation([](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetPrecision(options, kDeputyPrecisionFloat32);
   }));
-  unsetenv("DEPUTY_PRECISION");
 }
 
 TEST_P(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {

@@ -58,15 +58,10 @@ std::string AttributesOf(const std::vector<uint8_t>& bytes) {
     return mindspore::kLiteError;
   };
   TfLiteDelegate* adapted = mindspore::ToTfLiteDelegate(delegate);
-  TfLiteModel* model = TfLiteModelCreate(bytes.data(), bytes.size());
-  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
-  TfLiteInterpreterOptionsSetErrorReporter(
-      options, [](void*, const char*, va_list) {}, nullptr);
-  TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
-  if (interpreter != nullptr) TfLiteInterpreterModifyGraphWithDelegate(interpreter, adapted);
-  TfLiteInterpreterDelete(interpreter);
-  TfLiteInterpreterOptionsDelete(options);
-  TfLiteModelDelete(model);
+  const Owned<TfLiteModel> model(TfLiteModelCreate(bytes.data(), bytes.size()));
+  Owned<TfLiteInterpreter> interpreter = SilentInterpreter(model.get());
+  if (interpreter != nullptr) TfLiteInterpreterModifyGraphWithDelegate(interpreter.get(), adapted);
+  interpreter.reset();
   DeputyMSDelegateDeleteTfLite(adapted);
   return text;
 }

@@ -191,25 +191,20 @@ std::vector<Seen> PrimitivesOf(const std::vector<uint8_t>& bytes, Records* out_o
     return mindspore::kLiteError;
   };
   TfLiteDelegate* adapted = mindspore::ToTfLiteDelegate(delegate);
-  TfLiteModel* model = TfLiteModelCreate(bytes.data(), bytes.size());
-  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
-  TfLiteInterpreterOptionsSetErrorReporter(
-      options, [](void*, const char*, va_list) {}, nullptr);
-  TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
+  const Owned<TfLiteModel> model(TfLiteModelCreate(bytes.data(), bytes.size()));
+  Owned<TfLiteInterpreter> interpreter = SilentInterpreter(model.get());
   if (interpreter != nullptr) {
-    for (int i = 0; i < DeputyInterpreterGetNodeCount(interpreter, 0); ++i) {
+    for (int i = 0; i < DeputyInterpreterGetNodeCount(interpreter.get(), 0); ++i) {
       DeputyNodeInfo info = {};
       info.struct_size = sizeof info;
-      DeputyInterpreterGetNodeInfo(interpreter, 0, i, &info);
+      DeputyInterpreterGetNodeInfo(interpreter.get(), 0, i, &info);
       out_operators->push_back(info.operator_name);
     }
     WithoutOptions hiding(adapted);
     TfLiteInterpreterModifyGraphWithDelegate(
-        interpreter, visibility == Options::kHidden ? &hiding.base : adapted);
+        interpreter.get(), visibility == Options::kHidden ? &hiding.base : adapted);
   }
-  TfLiteInterpreterDelete(interpreter);
-  TfLiteInterpreterOptionsDelete(options);
-  TfLiteModelDelete(model);
+  interpreter.reset();
   DeputyMSDelegateDeleteTfLite(adapted);
   return seen;
 }

@@ -16,6 +16,7 @@
 #include "mindspore/delegate.h"
 #include "mindspore/model.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 
 namespace deputy {
 
@@ -27,6 +28,14 @@ using mindspore::lite::RET_OK;
 using DelegateModel = mindspore::DelegateModel<ms_schema::Primitive>;
 
 inline constexpr int kColumns = 4;
+
+// Returns an interpreter that reports no errors; null if the model is refused.
+inline Owned<TfLiteInterpreter> SilentInterpreter(const TfLiteModel* model) {
+  const Owned<TfLiteInterpreterOptions> options(TfLiteInterpreterOptionsCreate());
+  TfLiteInterpreterOptionsSetErrorReporter(
+      options.get(), [](void*, const char*, va_list) {}, nullptr);
+  return Owned<TfLiteInterpreter>(TfLiteInterpreterCreate(model, options.get()));
+}
 
 // x[1, 4] through `count` nodes: ADD of {1, 2, 3, 4} + i for even i, otherwise MUL by {1, -1, 2,
 // 1}.

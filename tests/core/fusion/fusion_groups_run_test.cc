@@ -15,10 +15,12 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/telemetry_profiler.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::fusion_groups_run_test {
@@ -26,31 +28,9 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: enables or disables fusion for interpreters that are created in its scope. Guards may
-// nest.
-class WithFusion {
- public:
-  explicit WithFusion(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
-  ~WithFusion() { Set(was_on_); }
-
- private:
-  static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
-
-  const bool was_on_;
-};
-
 class FusedGraphs : public testing::Test {
  private:
-  const WithFusion guard_{true};
-};
-
-// RAII guard: selects the CPU functions of a level.
-class OnCpu {
- public:
-  explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
-  ~OnCpu() { OverrideCpu(nullptr); }
-  OnCpu(const OnCpu&) = delete;
-  OnCpu& operator=(const OnCpu&) = delete;
+  const ScopedFusion guard_{true};
 };
 
 // Writes a graph of layers and following nodes, in float32 or int8.
@@ -386,16 +366,6 @@ void FillInput(TfLiteInterpreter* interpreter, uint32_t seed) {
   }
 }
 
-std::vector<std::string> Outputs(TfLiteInterpreter* interpreter) {
-  std::vector<std::string> outputs;
-  for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
-    const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(interpreter, i);
-    outputs.emplace_back(static_cast<const char*>(TfLiteTensorData(output)),
-                         TfLiteTensorByteSize(output));
-  }
-  return outputs;
-}
-
 struct Followers {
   std::map<std::string, int> by_operator;
   int all = 0;
@@ -417,11 +387,6 @@ void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
     ++out->all;
   }
 }
-int FollowersOf(const TfLiteInterpreter* interpreter) {
-  Followers followers;
-  CountFollowers(interpreter, &followers);
-  return followers.all;
-}
 
 struct RunSettings {
   bool node_by_node = false;
@@ -438,7 +403,7 @@ struct Found {
 };
 
 Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
-  const WithFusion guard(!settings.node_by_node);
+  const ScopedFusion guard(!settings.node_by_node);
   Scripted delegate(settings.claims);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
@@ -459,7 +424,7 @@ Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
     }
     FillInput(t.get(), inference);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    found.outputs.push_back(Outputs(t.get()));
+    found.outputs.push_back(OutputBytes(t.get()));
   }
   CountFollowers(t.get(), &found.followers);
   return found;
@@ -475,26 +440,21 @@ bool HasSameBits(const std::vector<uint8_t>& model, const RunSettings& settings,
   if (with->winograd_f32.finish == nullptr || found.followers.subsampled == 0) return false;
   CpuKernels without = *with;
   without.winograd_f32 = {};
-  OverrideCpu(&without);
+  const ScopedCpu cpu(&without);
   RunSettings node_by_node = settings;
   node_by_node.node_by_node = true;
-  const bool same = RunGraph(model, settings).outputs == RunGraph(model, node_by_node).outputs;
-  OverrideCpu(with);
-  return same;
+  return RunGraph(model, settings).outputs == RunGraph(model, node_by_node).outputs;
 }
 
-// Number of random graphs per test; DEPUTY_RANDOM_GRAPHS=N changes it.
-uint32_t GraphCount() {
-  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
-  return number == nullptr ? 100 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
-}
+constexpr uint32_t kGraphs = 100;
 
 // Compares random graphs of that type with their nodes run one by one.
 Followers CompareGraphs(const char* level, TfLiteType type,
                         DeputyPrecision precision = kDeputyPrecisionFloat32) {
   Followers followers;
   // The emulated tiles are slow.
-  const uint32_t graphs = level == kTilesInMemory ? (GraphCount() + 7) / 8 : GraphCount();
+  const uint32_t graphs =
+      level == kTilesInMemory ? (RandomGraphCount(kGraphs) + 7) / 8 : RandomGraphCount(kGraphs);
   for (uint32_t seed = 0; seed < graphs; ++seed) {
     GraphWriter writer(seed, type);
     const std::vector<uint8_t> model = writer.Write(4 + static_cast<int>(seed % 20));
@@ -521,7 +481,7 @@ Followers CompareGraphs(const char* level, TfLiteType type,
 TEST_F(FusedGraphs, int8_graphs_have_the_bits_of_single_nodes) {
   int levels = 0;
   for (const CpuKernels* kernels : CpuTables()) {
-    const OnCpu cpu(kernels);
+    const ScopedCpu cpu(kernels);
     Followers followers = CompareGraphs(kernels->name, kTfLiteInt8);
     if (kernels->gemm_s8.requantized == nullptr) {
       EXPECT_EQ(followers.all + followers.subsampled, 0) << kernels->name;
@@ -539,10 +499,10 @@ TEST_F(FusedGraphs, graphs_have_the_bits_of_single_nodes) {
     CpuKernels over_windows = *kernels;
     over_windows.winograd_f32 = {};
     {
-      const OnCpu cpu(&over_windows);
+      const ScopedCpu cpu(&over_windows);
       CompareGraphs(kernels->name, kTfLiteFloat32);
     }
-    const OnCpu cpu(kernels);
+    const ScopedCpu cpu(kernels);
     Followers followers = CompareGraphs(kernels->name, kTfLiteFloat32);
     EXPECT_GE(followers.subsampled, 6) << kernels->name;
     for (const char* name :
@@ -558,7 +518,7 @@ TEST_F(FusedGraphs, bfloat16_graphs_have_the_bits_of_single_nodes) {
     const char* const level = kernels->name;
     if (kernels->gemm_bf16.tile == nullptr) continue;
     ++levels;
-    const OnCpu cpu(kernels);
+    const ScopedCpu cpu(kernels);
     Followers followers = CompareGraphs(level, kTfLiteFloat32, kDeputyPrecisionBfloat16);
     for (const char* name : {"ADD", "PRELU", "PAD"}) {
       EXPECT_GE(followers.by_operator[name], 2) << level << ' ' << name;
@@ -569,7 +529,7 @@ TEST_F(FusedGraphs, bfloat16_graphs_have_the_bits_of_single_nodes) {
 
 TEST_F(FusedGraphs, delegates_may_come_before_and_after) {
   int computed = 0;
-  for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+  for (uint32_t seed = 0; seed < RandomGraphCount(kGraphs); ++seed) {
     GraphWriter writer(1000000 + seed);
     const std::vector<uint8_t> model = writer.Write(16);
     std::mt19937 random(seed);
@@ -686,7 +646,7 @@ TEST_F(FusedGraphs, consumers_may_run_unfused) {
   for (uint32_t inference = 0; inference < 3; ++inference) {
     FillInput(t.get(), inference);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    EXPECT_TRUE(Outputs(t.get()) == expected.outputs[inference]) << inference;
+    EXPECT_TRUE(OutputBytes(t.get()) == expected.outputs[inference]) << inference;
   }
 }
 
@@ -716,7 +676,7 @@ TEST_F(FusedGraphs, tensors_that_clients_provide_later_are_stored) {
     int moved = 0;
     for (int tensor = 0; tensor < 24; ++tensor) {
       for (const bool fused : {false, true}) {
-        const WithFusion guard(fused);
+        const ScopedFusion guard(fused);
         TestInterpreter t(model);
         ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
         FillInput(t.get(), 1);
@@ -774,9 +734,8 @@ TEST_F(FusedGraphs, reference_arithmetic_and_validation_disable_fusion) {
   });
   ASSERT_EQ(exact.Allocate(), kTfLiteOk);
   EXPECT_EQ(FollowersOf(exact.get()), 0);
-  setenv("DEPUTY_VALIDATION", "1", 1);
+  const ScopedEnvironment validation("DEPUTY_VALIDATION", "1");
   TestInterpreter observed(SmallModel());
-  unsetenv("DEPUTY_VALIDATION");
   ASSERT_EQ(observed.Allocate(), kTfLiteOk);
   EXPECT_EQ(FollowersOf(observed.get()), 0);
 }
@@ -852,7 +811,7 @@ TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
     const Shape shape = {1, 5, width, 16};
     std::vector<std::string> outputs[2];
     for (const bool fused : {false, true}) {
-      const WithFusion guard(fused);
+      const ScopedFusion guard(fused);
       ModelBuilder m;
       const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, shape); };
       const int x = tensor(), a = tensor(), d = tensor(), s = tensor(), y = tensor();
@@ -874,7 +833,7 @@ TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
                 DeputyInterpreterGetTensor(t.get(), 0, s)->data.raw);
       FillInput(t.get(), 1);
       ASSERT_EQ(t.Invoke(), kTfLiteOk);
-      outputs[fused] = Outputs(t.get());
+      outputs[fused] = OutputBytes(t.get());
     }
     EXPECT_TRUE(outputs[0] == outputs[1]) << width;
   }
@@ -913,7 +872,7 @@ TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
   };
   std::vector<std::string> outputs[2];
   for (const bool fused : {false, true}) {
-    const WithFusion guard(fused);
+    const ScopedFusion guard(fused);
     TestInterpreter t(WaitingModel(), [&](TfLiteInterpreterOptions* options) {
       TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
     });
@@ -924,7 +883,7 @@ TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
       nodes.clear();
       FillInput(t.get(), 1);
       ASSERT_EQ(t.Invoke(), kTfLiteOk);
-      const std::vector<std::string> now = Outputs(t.get());
+      const std::vector<std::string> now = OutputBytes(t.get());
       outputs[fused].insert(outputs[fused].end(), now.begin(), now.end());
       EXPECT_EQ(nodes, watched ? (std::vector<int64_t>{0, 1, 2, 3, 4}) : std::vector<int64_t>());
     }
@@ -936,7 +895,7 @@ TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
 TEST_F(FusedGraphs, no_layer_is_delayed_if_clients_read_its_output) {
   std::vector<std::string> outputs[2];
   for (const bool fused : {false, true}) {
-    const WithFusion guard(fused);
+    const ScopedFusion guard(fused);
     TestInterpreter t(WaitingModel());
     alignas(64) static float memory[9 * 7 * 16];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -949,7 +908,7 @@ TEST_F(FusedGraphs, no_layer_is_delayed_if_clients_read_its_output) {
     EXPECT_EQ(FollowersOf(t.get()), fused ? 2 : 0);
     FillInput(t.get(), 1);
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
-    outputs[fused] = Outputs(t.get());
+    outputs[fused] = OutputBytes(t.get());
   }
   EXPECT_TRUE(outputs[0] == outputs[1]);
 }
@@ -1123,17 +1082,17 @@ TEST_F(FusedGraphs, activations_have_the_same_bits_for_all_numbers) {
   constexpr int kPixels = 2000, kChannels = 48;
   const std::vector<float> input = AllSizes(static_cast<size_t>(kPixels) * kChannels);
   for (const CpuKernels* kernels : CpuTables()) {
-    const OnCpu cpu(kernels);
+    const ScopedCpu cpu(kernels);
     for (const TfLiteBuiltinOperator activation : {kTfLiteBuiltinHardSwish, kTfLiteBuiltinPrelu}) {
       std::vector<std::string> outputs[2];
       for (const bool fused : {false, true}) {
-        const WithFusion guard(fused);
+        const ScopedFusion guard(fused);
         TestInterpreter t(ActivationModel(activation, kPixels, kChannels));
         ASSERT_EQ(t.Allocate(), kTfLiteOk);
         EXPECT_EQ(FollowersOf(t.get()), fused ? 1 : 0);
         t.Set(0, input);
         ASSERT_EQ(t.Invoke(), kTfLiteOk);
-        outputs[fused] = Outputs(t.get());
+        outputs[fused] = OutputBytes(t.get());
       }
       EXPECT_TRUE(outputs[0] == outputs[1]) << kernels->name << ' ' << activation;
     }

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "tests/core/fusion/plan_builder.h"
 
 namespace deputy::fusion_groups_test {
 namespace {
@@ -27,44 +28,18 @@ const FusionOffer kPadChannels = {.role = PadRole{.margins = {.channels = 3}}};
 
 // Plans of a few nodes over tensors of 20 elements in 5 channels; `outputs` are accessible to the
 // caller.
-class Plan {
+class Plan : public PlanBuilder {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs = {})
-      : tensors_(tensors, PlanTensor{.elements = 20, .channels = 5}) {
-    for (int output : outputs) ++(*this)[output].use_count;
-  }
+      : PlanBuilder(tensors, {.elements = 20, .channels = 5}, outputs) {}
 
-  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
-    for (int input : inputs) {
-      if (input >= 0) ++(*this)[input].use_count;
-    }
-    arrays_.push_back(std::move(inputs));
-    arrays_.push_back({output});
-    offers_.push_back(offer);
-    return *this;
-  }
-  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
-  std::span<const PlanTensor> tensors() const { return tensors_; }
-
-  std::vector<GroupNode> nodes() const {
-    std::vector<GroupNode> nodes;
-    for (size_t n = 0; n < offers_.size(); ++n) {
-      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
-    }
-    return nodes;
-  }
-  std::vector<FusionGroup> Find() const { return FindFusionGroups(nodes(), tensors_); }
+  std::vector<FusionGroup> Find() const { return FindFusionGroups(nodes(), tensors()); }
   // Returns the nodes of each group.
   std::vector<std::vector<int>> Nodes() const {
     std::vector<std::vector<int>> nodes;
     for (const FusionGroup& group : Find()) nodes.push_back(group.nodes);
     return nodes;
   }
-
- private:
-  std::vector<PlanTensor> tensors_;
-  std::vector<std::vector<int>> arrays_;
-  std::vector<const FusionOffer*> offers_;
 };
 
 // x -> conv -> + y -> PRELU with slopes 4.

@@ -17,9 +17,11 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/telemetry_profiler.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::row_groups_run_test {
@@ -27,22 +29,9 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: enables or disables fusion for interpreters that are created in its scope.
-class Plan {
- public:
-  explicit Plan(bool on) : before_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
-  ~Plan() { Set(before_); }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-
- private:
-  static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
-  const bool before_;
-};
-
 class RowFusedGraphs : public testing::Test {
  private:
-  const Plan plan_{true};
+  const ScopedFusion guard_{true};
 };
 
 int Count(const Shape& shape) {
@@ -446,17 +435,6 @@ DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
   return run;
 }
 
-// Returns the number of nodes that run with the head of a group.
-int FollowersOf(const TfLiteInterpreter* interpreter) {
-  int followers = 0;
-  for (int node = 0;; ++node) {
-    DeputyNodeRun run{};
-    run.struct_size = sizeof run;
-    if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return followers;
-    if (run.group_head >= 0 && run.group_head != node) ++followers;
-  }
-}
-
 struct Found {
   std::vector<std::vector<std::string>> outputs;  // outputs of each inference
   int followers = 0;
@@ -465,20 +443,14 @@ struct Found {
   int changes = 0;
 };
 
-// Changes before the second inference.
-struct Meanwhile {
-  int custom = -1;            // this tensor moves to memory of the client
-  std::set<int> claims = {};  // a delegate claims these nodes
-};
-
 Found RunGraph(const std::vector<uint8_t>& model, bool fused, int threads = 1,
-               const std::vector<int>& moves = {}, const Meanwhile& meanwhile = {}) {
-  const Plan plan(fused);
-  Scripted delegate(meanwhile.claims);
+               const std::vector<int>& moves = {}, const LateChanges& changes = {}) {
+  const ScopedFusion guard(fused);
+  Scripted delegate(changes.claims);
   struct alignas(64) Line {
     float values[16];
   };
-  std::vector<Line> own(meanwhile.custom < 0 ? 0 : 1 << 14);
+  std::vector<Line> own(changes.custom < 0 ? 0 : 1 << 14);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
@@ -488,15 +460,9 @@ Found RunGraph(const std::vector<uint8_t>& model, bool fused, int threads = 1,
     return found;
   }
   for (uint32_t inference = 0; inference < 2; ++inference) {
-    if (inference == 1 && !meanwhile.claims.empty()) {
-      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    }
-    if (inference == 1 && meanwhile.custom >= 0) {
-      const TfLiteCustomAllocation memory = {own.data(), own.size() * sizeof(Line)};
-      found.changes += TfLiteInterpreterSetCustomAllocationForTensor(t.get(), meanwhile.custom,
-                                                                     &memory, 0) == kTfLiteOk;
-      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    if (inference == 1) {
+      found.changes +=
+          ApplyLateChanges(&t, changes, &delegate, own.data(), own.size() * sizeof(Line));
     }
     FillInputs(t.get(), inference);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -508,16 +474,13 @@ Found RunGraph(const std::vector<uint8_t>& model, bool fused, int threads = 1,
   return found;
 }
 
-uint32_t GraphCount() {
-  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
-  return number == nullptr ? 150 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
-}
+constexpr uint32_t kGraphs = 150;
 
 TEST_F(RowFusedGraphs, graphs_have_the_bits_of_single_nodes) {
   for (const CpuKernels* kernels : CpuTables()) {
-    OverrideCpu(kernels);
+    const ScopedCpu cpu(kernels);
     int followers = 0, moves = 0;
-    for (uint32_t seed = 0; seed < GraphCount(); ++seed) {
+    for (uint32_t seed = 0; seed < RandomGraphCount(kGraphs); ++seed) {
       GraphWriter writer(seed);
       const std::vector<uint8_t> model = writer.Write();
       const Found expected = RunGraph(model, false);
@@ -530,10 +493,9 @@ TEST_F(RowFusedGraphs, graphs_have_the_bits_of_single_nodes) {
         moves += found.moves;
       }
     }
-    OverrideCpu(nullptr);
     std::printf("%s: %d followers, %d TRANSPOSEs\n", kernels->name, followers, moves);
-    EXPECT_GE(followers, static_cast<int>(GraphCount())) << kernels->name;
-    EXPECT_GE(moves, static_cast<int>(GraphCount())) << kernels->name;
+    EXPECT_GE(followers, static_cast<int>(RandomGraphCount(kGraphs))) << kernels->name;
+    EXPECT_GE(moves, static_cast<int>(RandomGraphCount(kGraphs))) << kernels->name;
   }
 }
 
@@ -549,7 +511,7 @@ TEST_F(RowFusedGraphs, clients_and_delegates_may_come_later) {
       moved += found.changes;
     }
     // The delegate passes on infinite numbers, which kernels do not.
-    const Meanwhile claims = {.claims = writer.sums()};
+    const LateChanges claims = {.claims = writer.sums()};
     const Found found = RunGraph(model, true, 1, {}, claims);
     ASSERT_TRUE(found.outputs == RunGraph(model, false, 1, {}, claims).outputs) << "seed " << seed;
     computed += found.changes;

@@ -5,8 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <list>
+#include "tests/core/fusion/plan_builder.h"
 
 namespace deputy::row_groups_test {
 namespace {
@@ -49,44 +48,13 @@ const FusionOffer kStridedProduct = [] {
 }();
 
 // Plans over tensors with 6 rows of 5; `outputs` are accessible to the caller.
-class Plan {
+class Plan : public PlanBuilder {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs)
-      : tensors_(tensors, PlanTensor{.elements = 30, .channels = 5}) {
-    for (int output : outputs) ++(*this)[output].use_count;
-  }
+      : PlanBuilder(tensors, {.elements = 30, .channels = 5}, outputs) {}
 
-  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
-    for (int input : inputs) ++(*this)[input].use_count;
-    arrays_.push_back(std::move(inputs));
-    inputs_.push_back(&arrays_.back());
-    arrays_.push_back({output});
-    outputs_.push_back(&arrays_.back());
-    offers_.push_back(offer);
-    return *this;
-  }
-  Plan& Shape(const std::vector<int>& tensors, std::vector<int> dims) {
-    arrays_.push_back(std::move(dims));
-    for (int tensor : tensors) {
-      PlanTensor& shaped = (*this)[tensor];
-      shaped.elements = 1;
-      for (int extent : arrays_.back()) shaped.elements *= extent;
-      shaped.channels = arrays_.back().back();
-      shaped.dims = arrays_.back();
-    }
-    return *this;
-  }
-  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
-
-  std::vector<GroupNode> nodes() const {
-    std::vector<GroupNode> nodes;
-    for (size_t n = 0; n < offers_.size(); ++n) {
-      nodes.push_back({*inputs_[n], *outputs_[n], offers_[n]});
-    }
-    return nodes;
-  }
   std::vector<FusionGroup> Find(std::vector<FusionGroup> groups = {}) const {
-    AddRowGroups(nodes(), tensors_, &groups);
+    AddRowGroups(nodes(), tensors(), &groups);
     return groups;
   }
   // Returns the nodes of each group.
@@ -95,12 +63,6 @@ class Plan {
     for (const FusionGroup& group : Find()) nodes.push_back(group.nodes);
     return nodes;
   }
-
- private:
-  std::vector<PlanTensor> tensors_;
-  std::list<std::vector<int>> arrays_;
-  std::vector<const std::vector<int>*> inputs_, outputs_;
-  std::vector<const FusionOffer*> offers_;
 };
 
 // Product, sum with a mask, SOFTMAX, product with the output of a node in between.

@@ -14,8 +14,10 @@
 #include "c_api/include/deputy.h"
 #include "core/base/cpu_cache.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::strips_run_test {
@@ -26,28 +28,13 @@ using Shape = std::vector<int32_t>;
 // RAII guard: sets the assumed size of the second-level cache in bytes; 0: nodes run one by one.
 class WithCache {
  public:
-  explicit WithCache(size_t bytes) {
-    OverrideSecondLevelCache(bytes);
-    bytes == 0 ? setenv("DEPUTY_PLAN", "off", 1) : unsetenv("DEPUTY_PLAN");
-  }
-  ~WithCache() {
-    OverrideSecondLevelCache(0);
-    unsetenv("DEPUTY_PLAN");
-  }
+  explicit WithCache(size_t bytes) : fusion_(bytes != 0) { OverrideSecondLevelCache(bytes); }
+  ~WithCache() { OverrideSecondLevelCache(0); }
   WithCache(const WithCache&) = delete;
   WithCache& operator=(const WithCache&) = delete;
-};
-
-// RAII guard: selects the CPU functions of a level.
-class OnCpu {
- public:
-  explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
-  ~OnCpu() { OverrideCpu(before_); }
-  OnCpu(const OnCpu&) = delete;
-  OnCpu& operator=(const OnCpu&) = delete;
 
  private:
-  const CpuKernels* const before_ = &Cpu();
+  const ScopedFusion fusion_;
 };
 
 // Writes chains of layers over tall images, whose tensors are large in comparison to their rows.
@@ -217,11 +204,7 @@ std::vector<std::string> RunThrice(TestInterpreter* t) {
       static_cast<float*>(TfLiteTensorData(input))[i] = static_cast<float>(number) / 40;
     }
     EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
-    for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(t->get()); ++i) {
-      const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(t->get(), i);
-      outputs.emplace_back(static_cast<const char*>(TfLiteTensorData(output)),
-                           TfLiteTensorByteSize(output));
-    }
+    for (std::string& bytes : OutputBytes(t->get())) outputs.push_back(std::move(bytes));
   }
   return outputs;
 }
@@ -269,18 +252,14 @@ std::vector<std::string> RunModel(const std::vector<uint8_t>& model, int threads
   return outputs;
 }
 
-// Number of random chains per test; DEPUTY_RANDOM_GRAPHS=N changes it.
-uint32_t ChainCount() {
-  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
-  return number == nullptr ? 60 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
-}
+constexpr uint32_t kChains = 60;
 
 // Returns true if a chain computes the same bits in strips as node by node. Winograd's transforms
 // are disabled, because groups with subsampled layers compute sums over windows instead.
 bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
   CpuKernels without = Cpu();
   without.winograd_f32 = {};
-  const OnCpu cpu(&without);
+  const ScopedCpu cpu(&without);
   int joined = 0;
   std::vector<std::string> expected;
   {
@@ -294,9 +273,9 @@ bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
 TEST(Strips, chains_have_the_bits_of_single_nodes) {
   models_with_growing_scratch = 0;
   for (const CpuKernels* kernels : CpuTables()) {
-    const OnCpu cpu(kernels);
+    const ScopedCpu cpu(kernels);
     int joined = 0;
-    for (uint32_t seed = 0; seed < ChainCount(); ++seed) {
+    for (uint32_t seed = 0; seed < RandomGraphCount(kChains); ++seed) {
       const std::vector<uint8_t> model = ChainWriter(seed).Write(2 + static_cast<int>(seed % 9));
       int none = 0;
       std::vector<std::string> expected;
@@ -316,11 +295,11 @@ TEST(Strips, chains_have_the_bits_of_single_nodes) {
       }
     }
     std::printf("%s: %d layers joined\n", kernels->name, joined);
-    EXPECT_GT(joined, 4 * static_cast<int>(ChainCount())) << kernels->name;
+    EXPECT_GT(joined, 4 * static_cast<int>(RandomGraphCount(kChains))) << kernels->name;
   }
   // The scratch memory of groups is reserved in advance, except for layers that are subsampled in
   // the end.
-  EXPECT_LT(models_with_growing_scratch, 2 + static_cast<int>(ChainCount() / 20));
+  EXPECT_LT(models_with_growing_scratch, 2 + static_cast<int>(RandomGraphCount(kChains) / 20));
 }
 
 // 1x1, DEPTHWISE_CONV_2D of 3x3 and 1x1 over 40x6 pixels of 4 channels, + input.

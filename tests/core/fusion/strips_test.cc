@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "tests/core/fusion/plan_builder.h"
 
 namespace deputy::strips_test {
 namespace {
@@ -28,30 +29,13 @@ const FusionOffer kPad = {.role = PadRole{.margins = {.top = 1}}};
 const FusionOffer kPadded = {
     .role = HeadRole{.absorbs_padding = true, .strip = std::get<HeadRole>(k3x3.role).strip}};
 
-class Plan {
+class Plan : public PlanBuilder {
  public:
-  explicit Plan(size_t tensors) : tensors_(tensors, PlanTensor{.elements = 100, .channels = 5}) {}
+  explicit Plan(size_t tensors) : PlanBuilder(tensors, {.elements = 100, .channels = 5}) {}
 
-  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
-    for (int input : inputs) ++(*this)[input].use_count;
-    arrays_.push_back(std::move(inputs));
-    arrays_.push_back({output});
-    offers_.push_back(offer);
-    return *this;
-  }
-  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
-  std::span<const PlanTensor> tensors() const { return tensors_; }
-
-  std::vector<GroupNode> nodes() const {
-    std::vector<GroupNode> nodes;
-    for (size_t n = 0; n < offers_.size(); ++n) {
-      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
-    }
-    return nodes;
-  }
   std::vector<FusionGroup> Find(size_t cache = kCache) const {
-    std::vector<FusionGroup> groups = FindFusionGroups(nodes(), tensors_);
-    JoinStrips(nodes(), tensors_, cache, &groups);
+    std::vector<FusionGroup> groups = FindFusionGroups(nodes(), tensors());
+    JoinStrips(nodes(), tensors(), cache, &groups);
     return groups;
   }
   // Returns the layers of each group that has some.
@@ -65,18 +49,14 @@ class Plan {
     }
     return layers;
   }
-
- private:
-  std::vector<PlanTensor> tensors_;
-  std::vector<std::vector<int>> arrays_;
-  std::vector<const FusionOffer*> offers_;
 };
 
 // x -> 1x1 -> RELU -> 3x3 -> 1x1 -> + x.
 Plan Block() {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kRelu).Node({2}, 3, &k3x3).Node({3}, 4, &k1x1);
-  return plan.Node({4, 0}, 5, &kSum);
+  plan.Node({4, 0}, 5, &kSum);
+  return plan;
 }
 
 TEST(JoinStrips, a_block_is_one_group) {

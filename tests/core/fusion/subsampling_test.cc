@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "tests/core/fusion/plan_builder.h"
 
 namespace deputy::subsampling_test {
 namespace {
@@ -23,41 +24,23 @@ const FusionOffer kSum = {.role = SumRole{.matching_inputs = 3}};
 
 // A plan of nodes that read and write tensors; returns the stride of the computed pixels of each
 // tensor.
-class Plan {
+class Plan : public PlanBuilder {
  public:
-  explicit Plan(size_t tensors) : tensors_(tensors, PlanTensor{.elements = 72, .channels = 2}) {}
-
-  Plan& Node(std::vector<int> inputs, int output, const FusionOffer* offer) {
-    for (int input : inputs) ++(*this)[input].use_count;
-    arrays_.push_back(std::move(inputs));
-    arrays_.push_back({output});
-    offers_.push_back(offer);
-    return *this;
-  }
-  PlanTensor& operator[](int tensor) { return tensors_[static_cast<size_t>(tensor)]; }
+  explicit Plan(size_t tensors) : PlanBuilder(tensors, {.elements = 72, .channels = 2}) {}
 
   std::vector<FusionGroup> Find() const {
-    std::vector<GroupNode> nodes;
-    for (size_t n = 0; n < offers_.size(); ++n) {
-      nodes.push_back({arrays_[2 * n], arrays_[2 * n + 1], offers_[n]});
-    }
-    std::vector<FusionGroup> groups = FindFusionGroups(nodes, tensors_);
-    SubsampleGroups(nodes, tensors_, &groups);
+    std::vector<FusionGroup> groups = FindFusionGroups(nodes(), tensors());
+    SubsampleGroups(nodes(), tensors(), &groups);
     return groups;
   }
   // By tensor; 1 if all pixels are computed.
   std::vector<int> Strides() const {
-    std::vector<int> strides(tensors_.size(), 1);
+    std::vector<int> strides(tensors().size(), 1);
     for (const FusionGroup& group : Find()) {
       strides[static_cast<size_t>(group.layer().output)] = group.layer().output_stride.y;
     }
     return strides;
   }
-
- private:
-  std::vector<PlanTensor> tensors_;
-  std::vector<std::vector<int>> arrays_;
-  std::vector<const FusionOffer*> offers_;
 };
 
 TEST(Subsample, the_layer_before_a_stride_skips_unread_pixels) {

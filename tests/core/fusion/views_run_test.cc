@@ -13,26 +13,13 @@
 #include <string>
 
 #include "c_api/include/deputy.h"
+#include "tests/core/fusion/run_support.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::views_run_test {
 namespace {
-
-// RAII guard: enables views, or copies everything.
-class WithViews {
- public:
-  explicit WithViews(bool on) : was_on_(getenv("DEPUTY_PLAN") == nullptr) { Set(on); }
-  ~WithViews() { Set(was_on_); }
-  WithViews(const WithViews&) = delete;
-  WithViews& operator=(const WithViews&) = delete;
-
- private:
-  static void Set(bool on) { on ? unsetenv("DEPUTY_PLAN") : setenv("DEPUTY_PLAN", "off", 1); }
-
-  const bool was_on_;
-};
 
 // Values are [1, rows, 16] of float32: the size of a row equals the alignment of tensors.
 constexpr int kColumns = 16;
@@ -184,12 +171,6 @@ class GraphWriter {
   std::set<int> sums_;
 };
 
-// Changes before the second inference.
-struct Meanwhile {
-  int custom = -1;            // this tensor moves to memory of the client
-  std::set<int> claims = {};  // a delegate claims these nodes
-};
-
 struct Found {
   std::vector<std::string> outputs;  // outputs of all inferences
   int views = 0;
@@ -220,9 +201,9 @@ int ViewsOf(const TfLiteInterpreter* interpreter) {
 }
 
 Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads,
-               const Meanwhile& meanwhile = {}) {
-  const WithViews guard(views);
-  Scripted delegate(meanwhile.claims);
+               const LateChanges& changes = {}) {
+  const ScopedFusion guard(views);
+  Scripted delegate(changes.claims);
   Found found;
   TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
@@ -236,17 +217,8 @@ Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads,
   };
   std::vector<Row> own(64);
   for (int inference = 0; inference < 2; ++inference) {
-    if (inference == 1 && !meanwhile.claims.empty()) {
-      EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    }
-    if (inference == 1 && meanwhile.custom >= 0) {
-      const TfLiteCustomAllocation allocation = {own.data(), own.size() * sizeof(Row)};
-      if (TfLiteInterpreterSetCustomAllocationForTensor(t.get(), meanwhile.custom, &allocation,
-                                                        0) == kTfLiteOk) {
-        ++found.moved;
-      }
-      EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    if (inference == 1) {
+      found.moved += ApplyLateChanges(&t, changes, &delegate, own.data(), own.size() * sizeof(Row));
     }
     std::mt19937 random(static_cast<uint32_t>(inference));
     for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(t.get()); ++i) {
@@ -256,10 +228,7 @@ Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads,
       }
     }
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(t.get()); ++i) {
-      const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(t.get(), i);
-      found.outputs.emplace_back(output->data.raw_const, output->bytes);
-    }
+    for (std::string& bytes : OutputBytes(t.get())) found.outputs.push_back(std::move(bytes));
   }
   found.views = ViewsOf(t.get());
   found.computed = delegate->calls[kScriptedInvoke];
@@ -267,9 +236,7 @@ Found RunGraph(const std::vector<uint8_t>& model, bool views, int threads,
 }
 
 TEST(Views, graphs_have_the_bits_of_copies) {
-  const char* const number = getenv("DEPUTY_RANDOM_GRAPHS");
-  const uint32_t graphs =
-      number == nullptr ? 300 : static_cast<uint32_t>(strtoul(number, nullptr, 10));
+  const uint32_t graphs = RandomGraphCount(300);
   int views = 0;
   for (uint32_t seed = 0; seed < graphs; ++seed) {
     const std::vector<uint8_t> model = GraphWriter(seed).Write(4 + static_cast<int>(seed % 24));

@@ -13,6 +13,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::depthwise_int8_test {
@@ -277,7 +278,7 @@ std::vector<uint8_t> ModelOf(const Layer& l) {
 }
 
 Bytes Run(const Layer& l, const char* table, int threads) {
-  OverrideCpu(FindCpu(table));
+  const ScopedCpu cpu(FindCpu(table));
   TestInterpreter t(ModelOf(l), [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
   });
@@ -289,7 +290,6 @@ Bytes Run(const Layer& l, const char* table, int threads) {
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     out = t.Get<int8_t>(0);
   }
-  OverrideCpu(nullptr);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::depthwise_uint8_test {
@@ -112,7 +113,7 @@ struct Way {
 };
 
 Bytes Run(const Layer& l, const Numbers& n, const Way& way) {
-  OverrideCpu(FindCpu(way.table));
+  const ScopedCpu cpu(FindCpu(way.table));
   TestInterpreter t(ModelOf(l, n), [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, way.threads);
     DeputyInterpreterOptionsSetArithmetic(options, way.arithmetic);
@@ -128,7 +129,6 @@ Bytes Run(const Layer& l, const Numbers& n, const Way& way) {
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     out = t.Get<uint8_t>(0);
   }
-  OverrideCpu(nullptr);
   return out;
 }
 

@@ -10,21 +10,13 @@
 #include "c_api/include/deputy.h"
 #include "kernels/conv/conv.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::winograd_int8_test {
 namespace {
 
 using Bytes = std::vector<int8_t>;
-
-// RAII guard: selects the CPU functions of a table.
-class OnCpu {
- public:
-  explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
-  ~OnCpu() { OverrideCpu(nullptr); }
-  OnCpu(const OnCpu&) = delete;
-  OnCpu& operator=(const OnCpu&) = delete;
-};
 
 struct Layer {
   int batches, height, width, in, out;
@@ -107,7 +99,7 @@ struct Found {
 };
 
 Found Infer(const Layer& l, const CpuKernels& cpu, int threads = 1) {
-  const OnCpu on_cpu(&cpu);
+  const ScopedCpu on_cpu(&cpu);
   TestInterpreter t(ModelOf(l), [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsSetNumThreads(options, threads);
   });

@@ -15,21 +15,13 @@
 #include "kernels/conv/conv.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::winograd_test {
 namespace {
 
 using Floats = std::vector<float>;
-
-// RAII guard: selects the CPU functions of a level.
-class OnCpu {
- public:
-  explicit OnCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }
-  ~OnCpu() { OverrideCpu(nullptr); }
-  OnCpu(const OnCpu&) = delete;
-  OnCpu& operator=(const OnCpu&) = delete;
-};
 
 enum class After { kNothing, kRelu6, kSum, kPrelu, kHardSwish, kSumAndHardSwish, kStride };
 
@@ -287,7 +279,7 @@ constexpr double kMaxError = 3.3e-6;
 template <typename Check>
 void ForEachWinograd(const Check& check) {
   for (const CpuKernels* cpu : CpuTables()) {
-    const OnCpu on_cpu(cpu);
+    const ScopedCpu on_cpu(cpu);
     int taken = 0;
     for (const Layer& shape : kShapes) taken += check(*cpu, shape) ? 1 : 0;
     EXPECT_GE(taken, 10) << cpu->name;
@@ -368,7 +360,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
 // docs/design/winograd.md lists the measured errors.
 TEST(Winograd, loses_little_more_than_sums_over_windows) {
   for (const CpuKernels* cpu : CpuTables()) {
-    const OnCpu on_cpu(cpu);
+    const ScopedCpu on_cpu(cpu);
     for (const Layer& layer : {Layer{1, 28, 28, 64, 32}, Layer{1, 28, 28, 128, 16},
                                Layer{1, 14, 14, 256, 16}, Layer{1, 7, 7, 512, 48}}) {
       Numbers numbers(layer);

@@ -11,6 +11,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::int16_activation_test {
@@ -27,12 +28,11 @@ Shorts RunActivation(TfLiteBuiltinOperator code, float scale, const Shorts& valu
   m.AddOp(code, {x}, {y}, 3);
   m.SetInputs({x});
   m.SetOutputs({y});
-  OverrideCpu(FindCpu(table));
+  const ScopedCpu cpu(FindCpu(table));
   TestInterpreter t(m.Finish());
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<int16_t>(0, values);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  OverrideCpu(nullptr);
   return t.Get<int16_t>(0);
 }
 
