@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <map>
 
-#include "explain_report.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "tools/explain/report.h"
 #include "user_file.h"
 
 namespace deputy::tools {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See command_line.h. The options of `deputy bench` are in bench_options.cc.
+// See command_line.h. The options of `deputy bench` are in bench/options.cc.
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
-#include "bench_options.h"
 #include "commands.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
 #include "option_checks.h"
 #include "provider_options.h"
 #include "text.h"
+#include "tools/bench/options.h"
 
 namespace deputy::tools {
 namespace {

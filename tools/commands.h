@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The subcommands of `deputy`: the options of each, and the function that runs it, in a file with
-// the subcommand's name (bench.cc, devices.cc, ...). They do not depend on the command line parser:
-// they rely on the checks of single options, reject combinations that such checks cannot detect,
-// and end the command early by throwing a ToolError.
-// throwing a ToolError.
+// the subcommand's name (devices.cc, bench/bench.cc, ...). They do not depend on the command line
+// parser: they rely on the checks of single options, reject combinations that such checks cannot
+// detect, and end the command early by throwing a ToolError.
 //
 // A new subcommand `x` needs
 //   - a struct XOptions and a function here, and a file x.cc that defines the function;
 //   - in command_line.cc, AddXCommand with its options and help, and a line in RunCommandLine;
 //   - tests in tests/tools/cli_test.py.
-// Only command_line.cc, bench_options.cc, provider_options.cc and option_checks.h, which they
+// Only command_line.cc, bench/options.cc, provider_options.cc and option_checks.h, which they
 // share, include CLI11: it adds seconds of compile time to each file.
 #ifndef DEPUTY_TOOLS_COMMANDS_H_
 #define DEPUTY_TOOLS_COMMANDS_H_
@@ -18,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "bench_config.h"
 #include "session.h"
+#include "tools/bench/config.h"
 
 namespace deputy::tools {
 
@@ -41,7 +40,7 @@ struct RunOptions {
 };
 void RunModel(const RunOptions& options);
 
-// The options are in bench_config.h.
+// The options are in bench/config.h.
 void BenchModel(const BenchOptions& options);
 
 struct CompareOptions {
@@ -67,7 +66,7 @@ struct ExplainOptions {
   int inferences = 0;  // number of inferences to measure; 0: none
   bool json = false, ir = false, check = false;
 };
-// With `check`, delegates are queried and not applied, see explain_check.h.
+// With `check`, delegates are queried and not applied, see explain/check.h.
 void ExplainModel(const ExplainOptions& options);
 
 struct PluginsOptions {

@@ -20,10 +20,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "bench_delegates.h"
-#include "bench_inputs.h"
-#include "bench_report.h"
-#include "bench_series.h"
 #include "delegate_option.h"
 #include "deputy/deputy.h"
 #include "difference.h"
@@ -32,6 +28,10 @@
 #include "providers.h"
 #include "tensor_data.h"
 #include "text.h"
+#include "tools/bench/delegates.h"
+#include "tools/bench/inputs.h"
+#include "tools/bench/report.h"
+#include "tools/bench/series.h"
 
 namespace deputy::tools {
 namespace {

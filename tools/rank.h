@@ -5,7 +5,7 @@
 #ifndef DEPUTY_TOOLS_RANK_H_
 #define DEPUTY_TOOLS_RANK_H_
 
-#include "bench_config.h"
+#include "tools/bench/config.h"
 
 namespace deputy::tools {
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The `deputy` command. It uses the clients' headers, and the reader of MindSpore's models.
-file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cc)
+file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cc tools/bench/*.cc tools/explain/*.cc)
 # Sources that include CLI11 are adjacent in the list, so that they are compiled together.
 file(GLOB option_sources CONFIGURE_DEPENDS tools/*_options.cc tools/command_line.cc)
 list(REMOVE_ITEM tool_sources ${option_sources})
@@ -12,6 +12,7 @@ if(DEPUTY_BUILD_TOOLS AND tool_sources)
   find_path(DEPUTY_STB_INCLUDE stb/stb_image.h REQUIRED)
   add_executable(deputy_tool ${tool_sources})
   set_target_properties(deputy_tool PROPERTIES OUTPUT_NAME deputy)
+  target_include_directories(deputy_tool PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(deputy_tool SYSTEM PRIVATE ${DEPUTY_STB_INCLUDE})
   target_link_libraries(deputy_tool PRIVATE deputy deputy_ms CLI11::CLI11 nlohmann_json::nlohmann_json)
   deputy_compile_together(deputy_tool)

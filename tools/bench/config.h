@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "provide.h"
-#include "session.h"
+#include "tools/provide.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 
-// Options that select the contents of the inputs; see bench_inputs.h.
+// Options that select the contents of the inputs; see inputs.h.
 struct BenchInputOptions {
   std::string layers;  // names: "a,b"
   std::string shapes;  // one per name: "1,224,224,3:1,10"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain_page.h"
+#include "tools/explain/page.h"
 
 namespace deputy::tools {
 

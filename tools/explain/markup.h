@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "escape.h"
-#include "json.h"
+#include "tools/escape.h"
+#include "tools/json.h"
 
 namespace deputy::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_delegates.h"
+#include "tools/bench/delegates.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,8 +8,8 @@
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
-#include "provide.h"
-#include "text.h"
+#include "tools/provide.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain_folding.h"
+#include "tools/explain/folding.h"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 
-#include "text.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See bench_report.h. The last two lines of the text serve users and programs that parse
+// See report.h. The last two lines of the text serve users and programs that parse
 // benchmark_model's output: the last line has the format of that program's last line.
-#include "bench_report.h"
+#include "tools/bench/report.h"
 
 #include <sys/resource.h>
 
@@ -12,11 +12,11 @@
 #include <memory>
 #include <numeric>
 
-#include "bench_state.h"
-#include "delegate_facts.h"
 #include "deputy/deputy.h"
-#include "json.h"
-#include "text.h"
+#include "tools/bench/state.h"
+#include "tools/delegate_facts.h"
+#include "tools/json.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -5,7 +5,7 @@
 #ifndef DEPUTY_TOOLS_EXPLAIN_CHECK_H_
 #define DEPUTY_TOOLS_EXPLAIN_CHECK_H_
 
-#include "commands.h"
+#include "tools/commands.h"
 
 namespace deputy::tools {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See explain_drawing.h. The outline of a partition is drawn twice, first wide in its colour, then
+// See drawing.h. The outline of a partition is drawn twice, first wide in its colour, then
 // slightly narrower in its tint: the visible part of the first is a line around all of its boxes
 // and arrows.
-#include "explain_drawing.h"
+#include "tools/explain/drawing.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "explain_markup.h"
-#include "explain_report.h"
-#include "text.h"
+#include "tools/explain/markup.h"
+#include "tools/explain/report.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

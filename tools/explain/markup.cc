@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain_markup.h"
+#include "tools/explain/markup.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "explain_report.h"
-#include "text.h"
+#include "tools/explain/report.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

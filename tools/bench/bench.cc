@@ -11,19 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "bench_delegates.h"
-#include "bench_inputs.h"
-#include "bench_report.h"
-#include "bench_series.h"
-#include "bench_state.h"
-#include "commands.h"
-#include "device_work.h"
-#include "profile.h"
-#include "rank.h"
-#include "session.h"
-#include "tensor_data.h"
-#include "text.h"
-#include "trace.h"
+#include "tools/bench/delegates.h"
+#include "tools/bench/inputs.h"
+#include "tools/bench/report.h"
+#include "tools/bench/series.h"
+#include "tools/bench/state.h"
+#include "tools/commands.h"
+#include "tools/device_work.h"
+#include "tools/profile.h"
+#include "tools/rank.h"
+#include "tools/session.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+#include "tools/trace.h"
 
 namespace deputy::tools {
 namespace {

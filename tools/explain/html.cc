@@ -3,19 +3,19 @@
 // The page of `deputy explain --html`: the graph coloured by owner or by time, with the report
 // below it. It loads nothing from the network, and its content security policy forbids it. Names
 // from the model are inserted only through Escape, and the script contains none. Style and script
-// are in explain_page.cc.
+// are in page.cc.
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "explain_drawing.h"
-#include "explain_folding.h"
-#include "explain_markup.h"
-#include "explain_page.h"
-#include "explain_report.h"
-#include "text.h"
+#include "tools/explain/drawing.h"
+#include "tools/explain/folding.h"
+#include "tools/explain/markup.h"
+#include "tools/explain/page.h"
+#include "tools/explain/report.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -5,7 +5,7 @@
 #ifndef DEPUTY_TOOLS_BENCH_OPTIONS_H_
 #define DEPUTY_TOOLS_BENCH_OPTIONS_H_
 
-#include "bench_config.h"
+#include "tools/bench/config.h"
 
 namespace CLI {
 class App;

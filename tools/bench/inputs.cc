@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_inputs.h"
+#include "tools/bench/inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <map>
 #include <random>
 
-#include "tensor_data.h"
-#include "tensor_file.h"
-#include "text.h"
+#include "tools/tensor_data.h"
+#include "tools/tensor_file.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

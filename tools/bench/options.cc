@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See bench_options.h.
-#include "bench_options.h"
+// See options.h.
+#include "tools/bench/options.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 
-#include "bench_inputs.h"
-#include "option_checks.h"
-#include "provider_options.h"
-#include "text.h"
-#include "trace.h"
+#include "tools/bench/inputs.h"
+#include "tools/option_checks.h"
+#include "tools/provider_options.h"
+#include "tools/text.h"
+#include "tools/trace.h"
 
 namespace deputy::tools {
 namespace {

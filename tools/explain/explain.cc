@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "commands.h"
-#include "explain_check.h"
-#include "explain_report.h"
-#include "session.h"
-#include "tensor_data.h"
-#include "text.h"
+#include "tools/commands.h"
+#include "tools/explain/check.h"
+#include "tools/explain/report.h"
+#include "tools/session.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "explain_folding.h"
-#include "graph_layout.h"
-#include "json.h"
+#include "tools/explain/folding.h"
+#include "tools/graph_layout.h"
+#include "tools/json.h"
 
 namespace deputy::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "explain_check.h"
+#include "tools/explain/check.h"
 
 #include <cstdio>
 #include <map>
@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "deputy/deputy.h"
-#include "explain_report.h"
-#include "json.h"
-#include "session.h"
-#include "text.h"
+#include "tools/explain/report.h"
+#include "tools/json.h"
+#include "tools/session.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_series.h"
+#include "tools/bench/series.h"
 
 #include <chrono>
 #include <string>
 #include <thread>
 
-#include "tensor_data.h"
-#include "text.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

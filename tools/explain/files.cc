@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "explain_drawing.h"
-#include "explain_folding.h"
-#include "explain_markup.h"
-#include "explain_report.h"
-#include "text.h"
+#include "tools/explain/drawing.h"
+#include "tools/explain/folding.h"
+#include "tools/explain/markup.h"
+#include "tools/explain/report.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench_config.h"
-#include "session.h"
+#include "tools/bench/config.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "delegate_facts.h"
 #include "deputy/deputy_plugin.h"
-#include "explain_report.h"
-#include "text.h"
+#include "tools/delegate_facts.h"
+#include "tools/explain/report.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

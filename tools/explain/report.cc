@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See explain_report.h. Delegates are numbered as on the command line here; the library numbers
+// See report.h. Delegates are numbered as on the command line here; the library numbers
 // only those that were applied.
-#include "explain_report.h"
+#include "tools/explain/report.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
 
-#include "delegate_facts.h"
 #include "deputy/builtin_ops.h"
 #include "deputy/deputy.h"
-#include "tensor_data.h"
-#include "text.h"
-#include "what_if.h"
+#include "tools/delegate_facts.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
+#include "tools/what_if.h"
 
 namespace deputy::tools {
 namespace {

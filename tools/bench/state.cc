@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_state.h"
+#include "tools/bench/state.h"
 
 #include <cstdio>
 #include <map>
@@ -8,8 +8,8 @@
 
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
-#include "tensor_data.h"
-#include "text.h"
+#include "tools/tensor_data.h"
+#include "tools/text.h"
 
 namespace deputy::tools {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "bench_config.h"
-#include "session.h"
+#include "tools/bench/config.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "bench_delegates.h"
-#include "bench_inputs.h"
-#include "bench_options.h"
-#include "device_work.h"
-#include "profile.h"
-#include "session.h"
+#include "tools/bench/delegates.h"
+#include "tools/bench/inputs.h"
+#include "tools/bench/options.h"
+#include "tools/device_work.h"
+#include "tools/profile.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 

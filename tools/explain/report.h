@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <string>
 
-#include "json.h"
-#include "session.h"
+#include "tools/json.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "bench_config.h"
-#include "session.h"
+#include "tools/bench/config.h"
+#include "tools/session.h"
 
 namespace deputy::tools {
 
