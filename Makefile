@@ -27,7 +27,7 @@ COMPARE_DELEGATES = --compare gpu --compare npu_stub \
 READ_DIGITS := --image $(DIGITS)/images --labels $(DIGITS)/labels.txt --expect-from-name
 # Our C and C++ files; `git ls-files` would miss new ones.
 SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub mindspore bridges tests tools examples \
-            \( -name '*.cc' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
+            \( -name '*.cc' -o -name '*.c' -o -name '*.h' -o -name '*.inc' \) 2>/dev/null)
 
 .DEFAULT_GOAL := all
 # Recipes call make again after `setup`, because everything else needs its packages (cmake, ninja).
