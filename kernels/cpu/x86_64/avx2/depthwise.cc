@@ -2,6 +2,7 @@
 //
 // float32 depthwise convolutions for AVX2 (see gemm.cc). Everything is in the unnamed
 // namespace, and no inline function of a shared header is used.
+#include "kernels/cpu/common/depthwise_f32.inc"
 #include "kernels/cpu/x86_64/avx2/epilogue.inc"
 
 #if defined(__AVX2__) && defined(__FMA__)
@@ -44,33 +45,6 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
   FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
 }
 
-// Computes all channels of kColumns columns. With few columns, several vectors are processed at
-// once: a single sum would be bound by latency.
-template <int kColumns>
-void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
-  constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
-  int first = 0;
-  for (; first + 8 * kVectors <= in.channels; first += 8 * kVectors) {
-    DepthwiseF32Tile<kColumns, kVectors, true>(in, column, first, 8);
-  }
-  for (; first + 8 <= in.channels; first += 8) {
-    DepthwiseF32Tile<kColumns, 1, true>(in, column, first, 8);
-  }
-  if (first < in.channels) {
-    DepthwiseF32Tile<kColumns, 1, false>(in, column, first, in.channels - first);
-  }
-}
-
-void DepthwiseF32(const DepthwiseColumnsF32& in) {
-  constexpr void (*kRemainder[])(const DepthwiseColumnsF32&, int) = {
-      &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
-      &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
-      &DepthwiseF32Columns<7>};
-  int column = 0;
-  for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
-  if (column < in.columns) kRemainder[in.columns - column - 1](in, column);
-}
-
 // ---- Lines of adjacent windows ------------------------------------------------------------------
 
 // StoreWithEpilogue on sums in memory, shared by all tiles of a size: inlined, it would be most of
@@ -86,12 +60,6 @@ template <int kColumns, int kVectors>
   }
   StoreWithEpilogue(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
-
-// Adjacent columns of a line. The windows of the first and last columns lack `left` and `right`
-// taps, at most half a window, which lie outside the input.
-struct Piece {
-  int column, left, right;
-};
 
 // Computes kColumns adjacent columns of a line, 8 * kVectors channels from `first` on. Inputs
 // shared by several columns are loaded once. Twelve sums are best: an addition has a latency of
@@ -163,206 +131,126 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   }
 }
 
-// Channels of a piece that are computed line by line: input rows shared by lines stay in the
-// first-level cache. Single vectors of channels, at the stride of pixels, would map to a few cache
-// sets.
-constexpr int kTogether = 64;
-
 // Tile functions for a number of columns: for one vector, and for several at once if there are few
 // columns.
-struct Tiles {
+struct LineTiles {
   int columns, vectors;
   void (*one)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
   void (*several)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
 };
-template <int kTaps, int kStride, int kColumns>
-constexpr Tiles TilesOf() {
-  constexpr int kVectors = kColumns <= 2 ? 4 : kColumns <= 5 ? 2 : 1;
-  return {kColumns, kVectors, &LineTile<kColumns, kTaps, kStride, 1>,
-          &LineTile<kColumns, kTaps, kStride, kVectors>};
-}
 
-// Computes a piece. The last vector may overlap the previous one; shared channels are computed
-// twice.
-void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
-  const int width = 8 * tiles.vectors;
-  for (int together = 0; together < in.channels; together += kTogether) {
-    const int last = Min(together + kTogether, in.channels);
-    for (int line = 0; line < in.lines; ++line) {
-      int first = together;
-      for (; first + width <= last; first += width) tiles.several(in, line, piece, first);
-      for (; first < last; first += 8) tiles.one(in, line, piece, Min(first, last - 8));
+// Tiles for common/depthwise_f32.inc.
+struct Avx2Depthwise {
+  static constexpr int kVector = 8;
+  using Tiles = LineTiles;
+
+  // The maximum is limited by registers for the sums and a row's weights.
+  static constexpr PieceWidths<8> Widths(int taps) {
+    return {{taps == 3 ? 12 : 10, 8, 7, 6, 5, 4, 3, 2}};
+  }
+  static constexpr int PieceCycles(int taps, int width) {
+    const int sums = taps * taps;
+    const int busy = width * (sums + 2) / 2, waiting = 3 * sums + 2 * width;
+    // several vectors at once hide latency
+    const bool hides = width <= 5 || busy > waiting;
+    return 8 + (hides ? busy : waiting);
+  }
+
+  // Computes all channels of kColumns columns. With few columns, several vectors are processed at
+  // once: a single sum would be bound by latency.
+  template <int kColumns>
+  static void Columns(const DepthwiseColumnsF32& in, int column) {
+    constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
+    int first = 0;
+    for (; first + 8 * kVectors <= in.channels; first += 8 * kVectors) {
+      DepthwiseF32Tile<kColumns, kVectors, true>(in, column, first, 8);
+    }
+    for (; first + 8 <= in.channels; first += 8) {
+      DepthwiseF32Tile<kColumns, 1, true>(in, column, first, 8);
+    }
+    if (first < in.channels) {
+      DepthwiseF32Tile<kColumns, 1, false>(in, column, first, in.channels - first);
     }
   }
-}
 
-// Lines [line, line + kLines) of a column of which only taps [first_tap, last_tap) are in the
-// input.
-struct Single {
-  int line, column, first_tap, last_tap;
-};
-
-template <int kLines, int kVectors>
-[[gnu::always_inline]] inline void SingleTile(const DepthwiseLinesF32& in, const Single& at,
-                                              int first) {
-  const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
-  const int input_start = at.column * in.stride - in.before + at.first_tap;
-  const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
-  const int left = in.channels - first, count = left - 8 * (kVectors - 1);
-  const bool all = count >= 8;
-  const __m256i lanes = FirstLanes(count);
-  __m256 sums[kLines][kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, all);
-#pragma GCC unroll 4
-    for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
+  template <int kTaps, int kStride, int kColumns>
+  static constexpr Tiles TilesOf() {
+    constexpr int kVectors = kColumns <= 2 ? 4 : kColumns <= 5 ? 2 : 1;
+    return {kColumns, kVectors, &LineTile<kColumns, kTaps, kStride, 1>,
+            &LineTile<kColumns, kTaps, kStride, kVectors>};
   }
-  for (size_t row = 0; row < rows; ++row) {
-    size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
-    const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
-    for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
+
+  // Computes a piece. The last vector may overlap the previous one; shared channels are computed
+  // twice.
+  static void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
+    const int width = 8 * tiles.vectors;
+    for (int together = 0; together < in.channels; together += kTogether) {
+      const int last = Min(together + kTogether, in.channels);
+      for (int line = 0; line < in.lines; ++line) {
+        int first = together;
+        for (; first + width <= last; first += width) tiles.several(in, line, piece, first);
+        for (; first < last; first += 8) tiles.one(in, line, piece, Min(first, last - 8));
+      }
+    }
+  }
+
+  template <int kLines, int kVectors>
+  [[gnu::always_inline]] static inline void SingleTile(const DepthwiseLinesF32& in,
+                                                       const Single& at, int first) {
+    const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
+    const int input_start = at.column * in.stride - in.before + at.first_tap;
+    const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
+    const int left = in.channels - first, count = left - 8 * (kVectors - 1);
+    const bool all = count >= 8;
+    const __m256i lanes = FirstLanes(count);
+    __m256 sums[kLines][kVectors];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __m256 weight = LoadLanes(weight_at + 8 * v, lanes, all);
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256 bias = LoadLanes(in.bias + first + 8 * v, lanes, all);
 #pragma GCC unroll 4
-        for (size_t i = 0; i < kLines; ++i) {
-          const float* from = inputs[i * rows + row] + value + 8 * v;
-          MultiplyAdd(&sums[i][v], LoadLanes(from, lanes, all), weight);
+      for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
+    }
+    for (size_t row = 0; row < rows; ++row) {
+      size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
+      const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
+      for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+          const __m256 weight = LoadLanes(weight_at + 8 * v, lanes, all);
+#pragma GCC unroll 4
+          for (size_t i = 0; i < kLines; ++i) {
+            const float* from = inputs[i * rows + row] + value + 8 * v;
+            MultiplyAdd(&sums[i][v], LoadLanes(from, lanes, all), weight);
+          }
         }
       }
     }
-  }
-  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
-  const int pixel = at.line * in.columns + at.column;
-  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+    const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
+    const int pixel = at.line * in.columns + at.column;
+    float* out = in.out + static_cast<size_t>(pixel) * step + first;
 #pragma GCC unroll 4
-  for (int i = 0; i < kLines; ++i, out += static_cast<size_t>(in.columns) * step) {
-    __m256 sum[1][kVectors];
+    for (int i = 0; i < kLines; ++i, out += static_cast<size_t>(in.columns) * step) {
+      __m256 sum[1][kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
-    FinishTile(out, step, low, high, in.epilogue, pixel + i * in.columns, first, left, sum);
-  }
-}
-
-// Computes a column with four sums at once, of lines or of vectors.
-template <int kLines>
-void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
-  constexpr int kVectors = 4 / kLines;
-  int first = 0;
-  if constexpr (kVectors > 1) {
-    for (; first + 8 * kVectors <= in.channels; first += 8 * kVectors) {
-      SingleTile<kLines, kVectors>(in, at, first);
+      for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
+      FinishTile(out, step, low, high, in.epilogue, pixel + i * in.columns, first, left, sum);
     }
-  }
-  for (; first < in.channels; first += 8) SingleTile<kLines, 1>(in, at, first);
-}
-
-// Computes columns [first, last) one by one.
-void Singles(const DepthwiseLinesF32& in, int first, int last) {
-  for (int column = first; column < last; ++column) {
-    const int begin = column * in.stride - in.before;
-    Single at = {0, column, begin < 0 ? -begin : 0, Min(in.taps, in.width - begin)};
-    for (; at.line + 4 <= in.lines; at.line += 4) SingleColumn<4>(in, at);
-    for (; at.line + 2 <= in.lines; at.line += 2) SingleColumn<2>(in, at);
-    if (at.line < in.lines) SingleColumn<1>(in, at);
-  }
-}
-
-// Partition of columns into pieces of a few widths: the widest, until fewer than two of them
-// remain, then the cheapest sequence in estimated cycles. A remainder narrower than the narrowest
-// piece is left to the caller.
-template <int kTaps, int kSingleCycles>
-struct Cut {
-  // limited by registers for the sums and a row's weights
-  static constexpr int kMax = kTaps == 3 ? 12 : 10;
-  static constexpr int kPieces = 8;
-  static constexpr int kWidths[kPieces] = {kMax, 8, 7, 6, 5, 4, 3, 2};
-  int first[2 * kMax] = {};  // index of the first piece's width, by remaining columns
-
-  constexpr Cut() {
-    constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMax] = {0, kSingleCycles};
-    for (int left = 2; left < 2 * kMax; ++left) {
-      cycles[left] = 1 << 20;
-      for (int i = 0; i < kPieces; ++i) {
-        if (kWidths[i] > left) continue;
-        const int busy = kWidths[i] * (kSums + 2) / 2, waiting = 3 * kSums + 2 * kWidths[i];
-        // several vectors at once hide latency
-        const bool hides = kWidths[i] <= 5 || busy > waiting;
-        const int all = 8 + (hides ? busy : waiting) + cycles[left - kWidths[i]];
-        if (all >= cycles[left]) continue;
-        cycles[left] = all;
-        first[left] = i;
-      }
-    }
-  }
-  constexpr int PieceOf(int left) const { return left < 2 * kMax ? first[left] : 0; }
-};
-
-// Kernels for windows that are `kStride` apart.
-template <int kTaps, int kStride>
-struct Lines {
-  static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
-  static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
-  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, kWithSingles.kMax>(),
-                                     TilesOf<kTaps, kStride, 8>(),
-                                     TilesOf<kTaps, kStride, 7>(),
-                                     TilesOf<kTaps, kStride, 6>(),
-                                     TilesOf<kTaps, kStride, 5>(),
-                                     TilesOf<kTaps, kStride, 4>(),
-                                     TilesOf<kTaps, kStride, 3>(),
-                                     TilesOf<kTaps, kStride, 2>()};
-
-  // Includes the border columns in the pieces. No piece may end one column before the line does.
-  static void Run(const DepthwiseLinesF32& in) {
-    const int after = (in.columns - 1) * kStride - in.before + kTaps - in.width;
-    constexpr int kMaxOutside = kTaps / 2;
-    if (in.columns == 1 || in.before > kMaxOutside || after > kMaxOutside) return RunInside(in);
-    for (int column = 0, width; column < in.columns; column += width) {
-      const int left = in.columns - column;
-      const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
-      width = tiles.columns;
-      RunPiece(in, tiles,
-               {column, column == 0 ? in.before : 0, width == left && after > 0 ? after : 0});
-    }
-  }
-
-  // Computes the columns that lack taps one by one; any number of taps may be missing.
-  static void RunInside(const DepthwiseLinesF32& in) {
-    const int begin = Min((in.before + kStride - 1) / kStride, in.columns);
-    int end = in.columns;
-    while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
-    Singles(in, 0, begin);
-    int column = begin;
-    while (end - column >= 2) {
-      const Tiles& tiles = kTiles[kWithSingles.PieceOf(end - column)];
-      RunPiece(in, tiles, {column, 0, 0});
-      column += tiles.columns;
-    }
-    Singles(in, column, in.columns);
   }
 };
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
-  // Positions are computed in int.
-  constexpr int kMax = 1 << 24;
-  if (in.columns > kMax || in.width > kMax || in.before > kMax) return false;
+  if (!HasIntPositions(in)) return false;
   const bool whole = in.channels % 8 == 0;
   // Channels that are computed twice need an unchanged addend.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;
-  if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;
-  if (in.taps == 3 && in.stride == 2) return Lines<3, 2>::Run(in), true;
-  if (in.taps == 5 && in.stride == 1) return Lines<5, 1>::Run(in), true;
-  if (in.taps == 5 && in.stride == 2) return Lines<5, 2>::Run(in), true;
-  return false;
+  return LinesByFilter<Avx2Depthwise>(in);
 }
 
 }  // namespace
 
 constexpr DepthwiseF32Kernels kDepthwiseF32Avx2 = {
-    .name = "avx2", .columns = &DepthwiseF32, .lines = &DepthwiseLines};
+    .name = "avx2", .columns = &DepthwiseF32<Avx2Depthwise>, .lines = &DepthwiseLines};
 
 }  // namespace deputy
 

@@ -4,12 +4,12 @@
 // namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
+#include "kernels/cpu/common/depthwise_f32.inc"
 #include "kernels/cpu/x86_64/avx512/epilogue.inc"
 
 namespace deputy {
 namespace {
 
-constexpr int Min(int a, int b) { return a < b ? a : b; }
 constexpr __mmask16 kAllLanes = 0xffff;
 
 // ---- Any columns ------------------------------------------------------------------------------
@@ -45,30 +45,6 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
   float* out = in.out + static_cast<size_t>(column) * stride + first;
   FinishTile(out, stride, Bounds(in.low, in.high), in.epilogue, column, first, in.channels - first,
              sums);
-}
-
-// Computes all channels of kColumns columns. With few columns, several vectors are processed at
-// once: a single sum would be bound by latency.
-template <int kColumns>
-void DepthwiseF32Columns(const DepthwiseColumnsF32& in, int column) {
-  constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
-  int first = 0;
-  for (; first + 16 * kVectors <= in.channels; first += 16 * kVectors) {
-    DepthwiseF32Tile<kColumns, kVectors>(in, column, first, kAllLanes);
-  }
-  for (; first < in.channels; first += 16) {
-    DepthwiseF32Tile<kColumns, 1>(in, column, first, FirstLanes(in.channels - first));
-  }
-}
-
-void DepthwiseF32(const DepthwiseColumnsF32& in) {
-  constexpr void (*kRemainder[])(const DepthwiseColumnsF32&, int) = {
-      &DepthwiseF32Columns<1>, &DepthwiseF32Columns<2>, &DepthwiseF32Columns<3>,
-      &DepthwiseF32Columns<4>, &DepthwiseF32Columns<5>, &DepthwiseF32Columns<6>,
-      &DepthwiseF32Columns<7>};
-  int column = 0;
-  for (; column + 8 <= in.columns; column += 8) DepthwiseF32Columns<8>(in, column);
-  if (column < in.columns) kRemainder[in.columns - column - 1](in, column);
 }
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
@@ -116,12 +92,6 @@ template <int kColumns, int kVectors>
     }
   }
 }
-
-// Adjacent columns of a line. The windows of the first and last columns lack `left` and `right`
-// taps, at most half a window, which lie outside the input.
-struct Piece {
-  int column, left, right;
-};
 
 // Computes kColumns adjacent columns of a line in kVectors vectors of channels from `first` on;
 // only `lanes` of the last vector are stored. Inputs shared by several columns are loaded once.
@@ -176,181 +146,107 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   StoreTile(in, line * in.columns + piece.column, first, lanes, sums);
 }
 
-// Channels of a piece that are computed line by line: input rows shared by lines stay in the
-// first-level cache. Single vectors of channels, at the stride of pixels, would map to a few cache
-// sets.
-constexpr int kTogether = 64;
-
 using TileFunction = void (*)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first,
                               __mmask16 lanes);
 
 // Tile functions for a number of columns: for one vector, and for two at once if there are fewer
 // than eight columns, whose sums would be bound by latency.
-struct Tiles {
+struct LineTiles {
   int columns;
   TileFunction one, two;
 };
-template <int kTaps, int kStride, int kColumns>
-constexpr Tiles TilesOf() {
-  Tiles tiles = {kColumns, &LineTile<kColumns, kTaps, kStride, 1>, nullptr};
-  if constexpr (kColumns < 8) tiles.two = &LineTile<kColumns, kTaps, kStride, 2>;
-  return tiles;
-}
 
-void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
-  for (int together = 0; together < in.channels; together += kTogether) {
-    const int last = Min(together + kTogether, in.channels);
-    for (int line = 0; line < in.lines; ++line) {
-      int first = together;
-      for (; tiles.two != nullptr && last - first > 16; first += 32) {
-        tiles.two(in, line, piece, first, FirstLanes(last - first - 16));
-      }
-      for (; first < last; first += 16) {
-        tiles.one(in, line, piece, first, FirstLanes(last - first));
-      }
-    }
-  }
-}
+// Tiles for common/depthwise_f32.inc.
+struct Avx512Depthwise {
+  static constexpr int kVector = 16;
+  using Tiles = LineTiles;
 
-// Lines [line, line + kLines) of a column of which only taps [first_tap, last_tap) are in the
-// input.
-struct Single {
-  int line, column, first_tap, last_tap;
-};
+  static constexpr PieceWidths<10> Widths(int /*taps*/) {
+    return {{16, 14, 12, 8, 7, 6, 5, 4, 3, 2}};
+  }
+  static constexpr int PieceCycles(int taps, int width) {
+    return 8 + width * (taps * taps + 1) / 2;
+  }
 
-template <int kLines, int kVectors>
-[[gnu::always_inline]] inline void SingleTile(const DepthwiseLinesF32& in, const Single& at,
-                                              int first) {
-  const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
-  const int input_start = at.column * in.stride - in.before + at.first_tap;
-  const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
-  const int left = in.channels - first;
-  const __mmask16 lanes = FirstLanes(left - 16 * (kVectors - 1));
-  __m512 sums[kLines][kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
-    const __m512 bias = _mm512_maskz_loadu_ps(mask, in.bias + first + 16 * v);
-#pragma GCC unroll 4
-    for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
-  }
-  for (size_t row = 0; row < rows; ++row) {
-    size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
-    const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
-    for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
-        const __m512 weight = _mm512_maskz_loadu_ps(mask, weight_at + 16 * v);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < kLines; ++i) {
-          const float* from = inputs[i * rows + row] + value + 16 * v;
-          MultiplyAdd(&sums[i][v], _mm512_maskz_loadu_ps(mask, from), weight);
-        }
-      }
-    }
-  }
-  const Bounds clamp(in.low, in.high);
-  const int pixel = at.line * in.columns + at.column;
-  float* out = in.out + static_cast<size_t>(pixel) * step + first;
-#pragma GCC unroll 4
-  for (int i = 0; i < kLines; ++i, out += static_cast<size_t>(in.columns) * step) {
-    __m512 sum[1][kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
-    FinishTile(out, step, clamp, in.epilogue, pixel + i * in.columns, first, left, sum);
-  }
-}
-
-// Computes a column with four sums at once, of lines or of vectors.
-template <int kLines>
-void SingleColumn(const DepthwiseLinesF32& in, const Single& at) {
-  constexpr int kVectors = 4 / kLines;
-  int first = 0;
-  if constexpr (kVectors > 1) {
+  // Computes all channels of kColumns columns. With few columns, several vectors are processed at
+  // once: a single sum would be bound by latency.
+  template <int kColumns>
+  static void Columns(const DepthwiseColumnsF32& in, int column) {
+    constexpr int kVectors = kColumns >= 5 ? 1 : kColumns >= 3 ? 2 : 4;
+    int first = 0;
     for (; first + 16 * kVectors <= in.channels; first += 16 * kVectors) {
-      SingleTile<kLines, kVectors>(in, at, first);
+      DepthwiseF32Tile<kColumns, kVectors>(in, column, first, kAllLanes);
+    }
+    for (; first < in.channels; first += 16) {
+      DepthwiseF32Tile<kColumns, 1>(in, column, first, FirstLanes(in.channels - first));
     }
   }
-  for (; first < in.channels; first += 16) SingleTile<kLines, 1>(in, at, first);
-}
 
-// Computes columns [first, last) one by one.
-void Singles(const DepthwiseLinesF32& in, int first, int last) {
-  for (int column = first; column < last; ++column) {
-    const int begin = column * in.stride - in.before;
-    Single at = {0, column, begin < 0 ? -begin : 0, Min(in.taps, in.width - begin)};
-    for (; at.line + 4 <= in.lines; at.line += 4) SingleColumn<4>(in, at);
-    for (; at.line + 2 <= in.lines; at.line += 2) SingleColumn<2>(in, at);
-    if (at.line < in.lines) SingleColumn<1>(in, at);
+  template <int kTaps, int kStride, int kColumns>
+  static constexpr Tiles TilesOf() {
+    Tiles tiles = {kColumns, &LineTile<kColumns, kTaps, kStride, 1>, nullptr};
+    if constexpr (kColumns < 8) tiles.two = &LineTile<kColumns, kTaps, kStride, 2>;
+    return tiles;
   }
-}
 
-// Partition of columns into pieces of a few widths: the widest, until fewer than two of them
-// remain, then the cheapest sequence in estimated cycles. A remainder narrower than the narrowest
-// piece is left to the caller.
-constexpr int kWidths[] = {16, 14, 12, 8, 7, 6, 5, 4, 3, 2};
-constexpr int kMaxColumns = kWidths[0];
-
-template <int kTaps, int kSingleCycles>
-struct Cut {
-  int first[2 * kMaxColumns] = {};  // index of the first piece's width, by remaining columns
-
-  constexpr Cut() {
-    constexpr int kSums = kTaps * kTaps;
-    int cycles[2 * kMaxColumns] = {0, kSingleCycles};
-    for (int left = 2; left < 2 * kMaxColumns; ++left) {
-      cycles[left] = 1 << 20;
-      for (int i = 0; const int width : kWidths) {
-        const int all = width > left ? 1 << 20 : 8 + width * (kSums + 1) / 2 + cycles[left - width];
-        if (all < cycles[left]) {
-          cycles[left] = all;
-          first[left] = i;
+  [[gnu::noinline]] static void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles,
+                                         const Piece& piece) {
+    for (int together = 0; together < in.channels; together += kTogether) {
+      const int last = MinOf(together + kTogether, in.channels);
+      for (int line = 0; line < in.lines; ++line) {
+        int first = together;
+        for (; tiles.two != nullptr && last - first > 16; first += 32) {
+          tiles.two(in, line, piece, first, FirstLanes(last - first - 16));
         }
-        ++i;
+        for (; first < last; first += 16) {
+          tiles.one(in, line, piece, first, FirstLanes(last - first));
+        }
       }
     }
   }
-  constexpr int PieceOf(int left) const { return left < 2 * kMaxColumns ? first[left] : 0; }
-};
 
-// Kernels for windows that are `kStride` apart.
-template <int kTaps, int kStride>
-struct Lines {
-  static constexpr Tiles kTiles[] = {TilesOf<kTaps, kStride, 16>(), TilesOf<kTaps, kStride, 14>(),
-                                     TilesOf<kTaps, kStride, 12>(), TilesOf<kTaps, kStride, 8>(),
-                                     TilesOf<kTaps, kStride, 7>(),  TilesOf<kTaps, kStride, 6>(),
-                                     TilesOf<kTaps, kStride, 5>(),  TilesOf<kTaps, kStride, 4>(),
-                                     TilesOf<kTaps, kStride, 3>(),  TilesOf<kTaps, kStride, 2>()};
-  static constexpr Cut<kTaps, 1 << 20> kWithoutSingles = {};
-  static constexpr Cut<kTaps, 2 * kTaps* kTaps> kWithSingles = {};
-
-  static void Run(const DepthwiseLinesF32& in) {
-    const int after = (in.columns - 1) * kStride - in.before + kTaps - in.width;
-    constexpr int kMaxOutside = kTaps / 2;
-    if (in.columns == 1 || in.before > kMaxOutside || after > kMaxOutside) return RunInside(in);
-    for (int column = 0, width; column < in.columns; column += width) {
-      const int left = in.columns - column;
-      const Tiles& tiles = kTiles[kWithoutSingles.PieceOf(left)];
-      width = tiles.columns;
-      RunPiece(in, tiles,
-               {column, column == 0 ? in.before : 0, width == left && after > 0 ? after : 0});
+  template <int kLines, int kVectors>
+  [[gnu::always_inline]] static inline void SingleTile(const DepthwiseLinesF32& in,
+                                                       const Single& at, int first) {
+    const auto step = static_cast<size_t>(in.channels), rows = static_cast<size_t>(in.rows);
+    const int input_start = at.column * in.stride - in.before + at.first_tap;
+    const float* const* const inputs = in.inputs + static_cast<size_t>(at.line) * rows;
+    const int left = in.channels - first;
+    const __mmask16 lanes = FirstLanes(left - 16 * (kVectors - 1));
+    __m512 sums[kLines][kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+      const __m512 bias = _mm512_maskz_loadu_ps(mask, in.bias + first + 16 * v);
+#pragma GCC unroll 4
+      for (int i = 0; i < kLines; ++i) sums[i][v] = bias;
     }
-  }
-
-  // Computes the columns that lack taps one by one; any number of taps may be missing.
-  static void RunInside(const DepthwiseLinesF32& in) {
-    const int begin = Min((in.before + kStride - 1) / kStride, in.columns);
-    int end = in.columns;
-    while (end > begin && (end - 1) * kStride - in.before + kTaps > in.width) --end;
-    Singles(in, 0, begin);
-    int column = begin;
-    while (end - column >= 2) {
-      const Tiles& tiles = kTiles[kWithSingles.PieceOf(end - column)];
-      RunPiece(in, tiles, {column, 0, 0});
-      column += tiles.columns;
+    for (size_t row = 0; row < rows; ++row) {
+      size_t value = static_cast<size_t>(input_start) * step + static_cast<size_t>(first);
+      const float* weight_at = in.weights[row] + static_cast<size_t>(at.first_tap) * step + first;
+      for (int tap = at.first_tap; tap < at.last_tap; ++tap, value += step, weight_at += step) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) {
+          const __mmask16 mask = v == kVectors - 1 ? lanes : kAllLanes;
+          const __m512 weight = _mm512_maskz_loadu_ps(mask, weight_at + 16 * v);
+#pragma GCC unroll 4
+          for (size_t i = 0; i < kLines; ++i) {
+            const float* from = inputs[i * rows + row] + value + 16 * v;
+            MultiplyAdd(&sums[i][v], _mm512_maskz_loadu_ps(mask, from), weight);
+          }
+        }
+      }
     }
-    Singles(in, column, in.columns);
+    const Bounds clamp(in.low, in.high);
+    const int pixel = at.line * in.columns + at.column;
+    float* out = in.out + static_cast<size_t>(pixel) * step + first;
+#pragma GCC unroll 4
+    for (int i = 0; i < kLines; ++i, out += static_cast<size_t>(in.columns) * step) {
+      __m512 sum[1][kVectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
+      FinishTile(out, step, clamp, in.epilogue, pixel + i * in.columns, first, left, sum);
+    }
   }
 };
 
@@ -529,22 +425,16 @@ struct PairLines {
 // ---- Dispatch -----------------------------------------------------------------------------------
 
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
-  // Positions are computed in int.
-  constexpr int kMax = 1 << 24;
-  if (in.columns > kMax || in.width > kMax || in.before > kMax) return false;
+  if (!HasIntPositions(in)) return false;
   if (PairLines<1>::Fit(in)) return PairLines<1>::Run(in), true;
   if (PairLines<3>::Fit(in)) return PairLines<3>::Run(in), true;
-  if (in.taps == 3 && in.stride == 1) return Lines<3, 1>::Run(in), true;
-  if (in.taps == 3 && in.stride == 2) return Lines<3, 2>::Run(in), true;
-  if (in.taps == 5 && in.stride == 1) return Lines<5, 1>::Run(in), true;
-  if (in.taps == 5 && in.stride == 2) return Lines<5, 2>::Run(in), true;
-  return false;
+  return LinesByFilter<Avx512Depthwise>(in);
 }
 
 }  // namespace
 
 constexpr DepthwiseF32Kernels kDepthwiseF32Avx512 = {
-    .name = "avx512", .columns = &DepthwiseF32, .lines = &DepthwiseLines};
+    .name = "avx512", .columns = &DepthwiseF32<Avx512Depthwise>, .lines = &DepthwiseLines};
 
 }  // namespace deputy
 
