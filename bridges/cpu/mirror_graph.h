@@ -44,9 +44,6 @@ class MirrorGraph final : public InterpreterState {
   // ---- InterpreterState ------------------------------------------------------------------------
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override { return subgraph->AllocateTensors(); }
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
-  CallObserver* call_observer() override { return nullptr; }
-  TileObserver* tile_observer() override { return nullptr; }
-  bool needs_each_node() const override { return false; }
   PackedConstants* PackedConstantsOf(const void* data) override;
 
  private:

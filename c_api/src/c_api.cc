@@ -42,7 +42,8 @@ TfLiteModel* CreateFromFile(const char* path, Reporter function, void* user_data
   });
 }
 
-deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
+deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
+                                   deputy::Validation** out_validation) {
   deputy::InterpreterConfig config;
   if (options != nullptr) config = options->config;
   config.make_delegate_parts = &deputy::MakeDelegation;
@@ -69,9 +70,12 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options) {
     validation.enabled = EnvironmentChoice("DEPUTY_VALIDATION", {"0", "1"}) == "1";
   }
   if (validation.enabled) {
-    config.make_observer = [validation](deputy::InterpreterState* interpreter) {
-      return std::make_unique<deputy::Validation>(interpreter, validation);
-    };
+    config.make_observers.push_back(
+        [validation, out_validation](deputy::InterpreterState* interpreter) {
+          auto layer = std::make_unique<deputy::Validation>(interpreter, validation);
+          *out_validation = layer.get();
+          return layer;
+        });
   }
   return config;
 }
@@ -86,19 +90,19 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
     const deputy::OperatorSet none;
     deputy::ClientResolver resolver(options == nullptr ? none : options->operators, with_builtins);
     auto interpreter = std::make_unique<TfLiteInterpreter>();
-    interpreter->impl = deputy::Interpreter::Create(model->impl, ConfigOf(options), &resolver);
+    interpreter->impl = deputy::Interpreter::Create(
+        model->impl, ConfigOf(options, &interpreter->validation), &resolver);
     if (interpreter->impl == nullptr) return nullptr;
     if (options != nullptr) {
       const TfLiteStatus placed =
           deputy::ApplyPlacements(options->placements, interpreter->impl.get());
       if (placed != kTfLiteOk) return nullptr;
       interpreter->delegate_fallback = options->delegate_fallback;
-      interpreter->telemetry = options->telemetry;
-      interpreter->UpdateListener();
-      interpreter->ReportSettings();
+      interpreter->telemetry.Set(interpreter->impl.get(), options->telemetry);
+      interpreter->telemetry.ReportSettings();
       for (TfLiteDelegate* delegate : options->delegates) {
         const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
-        interpreter->ReportEvent("ModifyGraphWithDelegate", status);
+        interpreter->telemetry.ReportEvent("ModifyGraphWithDelegate", status);
         if (status != kTfLiteOk && !interpreter->impl->hot()) return nullptr;
       }
       if (deputy::CheckDelegation(interpreter->impl.get(), options->requirement, nullptr,
@@ -248,13 +252,14 @@ TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
   return Guard(kTfLiteError, [&] {
     deputy::Interpreter& impl = *interpreter->impl;
     const TfLiteStatus status = impl.Invoke(interpreter->allow_buffer_handle_output);
-    interpreter->ReportEvent("Invoke", status);
+    interpreter->telemetry.ReportEvent("Invoke", status);
     if (status == kTfLiteOk || !interpreter->delegate_fallback || !impl.HasDelegates()) {
       return status;
     }
     // The status reports the fallback even if the second inference succeeds.
     const TfLiteStatus fallback = impl.FallBackToCpu();
-    interpreter->ReportEvent("Invoke", fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
+    interpreter->telemetry.ReportEvent("Invoke",
+                                       fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
     return fallback;
   });
 }
@@ -352,7 +357,7 @@ TfLiteStatus TfLiteSignatureRunnerInvoke(TfLiteSignatureRunner* signature_runner
   if (signature_runner == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     const TfLiteStatus status = signature_runner->impl->Invoke();
-    signature_runner->interpreter->ReportEvent("Invoke", status);
+    signature_runner->interpreter->telemetry.ReportEvent("Invoke", status);
     return status;
   });
 }

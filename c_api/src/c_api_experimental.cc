@@ -163,7 +163,7 @@ TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter* i
   if (interpreter == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     const TfLiteStatus status = interpreter->impl->ModifyGraphWithDelegate(delegate);
-    interpreter->ReportEvent("ModifyGraphWithDelegate", status);
+    interpreter->telemetry.ReportEvent("ModifyGraphWithDelegate", status);
     return status;
   });
 }

@@ -334,17 +334,17 @@ TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpret
 TfLiteStatus DeputyInterpreterSetProfileCallback(TfLiteInterpreter* interpreter,
                                                  DeputyProfileCallback callback, void* user_data) {
   if (interpreter == nullptr) return kTfLiteError;
-  interpreter->profile_callback = callback;
-  interpreter->profile_user_data = user_data;
-  interpreter->UpdateListener();
-  return kTfLiteOk;
+  return Guard(kTfLiteError, [&] {
+    interpreter->profile.Set(interpreter->impl.get(), callback, user_data);
+    return kTfLiteOk;
+  });
 }
 
 TfLiteStatus DeputyInterpreterSetWorkerCallback(TfLiteInterpreter* interpreter,
                                                 DeputyWorkerCallback callback, void* user_data) {
   if (interpreter == nullptr) return kTfLiteError;
-  interpreter->worker_callback = callback;
-  interpreter->worker_user_data = user_data;
-  interpreter->UpdateListener();
-  return kTfLiteOk;
+  return Guard(kTfLiteError, [&] {
+    interpreter->workers.Set(interpreter->impl.get(), callback, user_data);
+    return kTfLiteOk;
+  });
 }

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Reports of an interpreter to its client: operators to the profile callback of deputy.h and to the
-// telemetry callbacks of telemetry_profiler.h, work of threads to the worker callback, calls and
-// settings to the telemetry callbacks. Exceptions of the client's callbacks are caught here. The
-// ABI requires that no telemetry callback is NULL; one that is is not called.
-#include <span>
+#include "c_api/src/listeners.h"
+
 #include <utility>
-#include <vector>
 
 #include "c_api/include/telemetry_profiler.h"
-#include "c_api/src/objects.h"
 #include "c_api/src/telemetry.h"
+#include "core/base/guard.h"
 #include "core/model/op_names.h"
 
-using deputy::Guard;
-using deputy::Ignore;
-
+namespace deputy {
 namespace {
 
 using Telemetry = TfLiteTelemetryProfilerStruct;
@@ -23,13 +16,12 @@ using Telemetry = TfLiteTelemetryProfilerStruct;
 // The source of an event is the interpreter; delegates would have other numbers.
 constexpr uint32_t kSourceInterpreter = 0;
 
-// Data of one subgraph for the accessors of telemetry_setting.h.
 struct SubgraphSettings {
   std::vector<TfLiteQuantization> quantizations;
   std::vector<int32_t> op_types;
   std::vector<const char*> custom_op_names;
 
-  explicit SubgraphSettings(deputy::Subgraph* subgraph) {
+  explicit SubgraphSettings(Subgraph* subgraph) {
     for (int i = 0; i < subgraph->graph().tensor_count(); ++i) {
       const TfLiteQuantization& quantization = subgraph->graph().tensor(i)->quantization;
       if (quantization.type != kTfLiteNoQuantization) quantizations.push_back(quantization);
@@ -43,7 +35,7 @@ struct SubgraphSettings {
   }
 };
 
-void ReportInterpreterSettings(Telemetry* telemetry, deputy::Interpreter* interpreter) {
+void ReportInterpreterSettings(Telemetry* telemetry, Interpreter* interpreter) {
   std::vector<SubgraphSettings> contents;
   contents.reserve(static_cast<size_t>(interpreter->subgraph_count()));
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
@@ -61,37 +53,15 @@ void ReportInterpreterSettings(Telemetry* telemetry, deputy::Interpreter* interp
   telemetry->ReportSettings(telemetry, "InterpreterBuilder::operator()", &tagged);
 }
 
-}  // namespace
-
-void TfLiteInterpreter::UpdateListener() {
-  const bool any =
-      profile_callback != nullptr || worker_callback != nullptr || telemetry != nullptr;
-  impl->SetOpListener(any ? this : nullptr);
-}
-
-// The telemetry events are those of TensorFlow Lite, which does not fuse nodes.
-bool TfLiteInterpreter::needs_each_node() const {
-  return telemetry != nullptr && telemetry->ReportBeginOpInvokeEvent != nullptr;
-}
-
-void TfLiteInterpreter::BeginOp(int subgraph, int node, const char* op_name) {
-  if (telemetry == nullptr) return;
-  Guard(Ignore, [&] {
-    open_ops.push_back(UINT32_MAX);
-    if (telemetry->ReportBeginOpInvokeEvent == nullptr) return;
-    open_ops.back() = telemetry->ReportBeginOpInvokeEvent(telemetry, op_name, node, subgraph);
-  });
-}
-
-// Reports one event of a delegate's partition.
-void TfLiteInterpreter::ReportPartEvent(const deputy::OpEvent& event, size_t index) {
-  const deputy::PartitionEvents::Event& part = event.parts->events[index];
+// Fills the event of an operator of a delegate's partition.
+DeputyOpEvent PartEvent(const Interpreter& interpreter, const OpEvent& event,
+                        const PartitionEvents::Event& part) {
   DeputyOpEvent out{};
   out.struct_size = sizeof out;
   out.subgraph_index = event.subgraph;
   out.node_index = part.node < 0 ? event.node : part.node;
-  const deputy::Subgraph* subgraph = impl->subgraph(event.subgraph);
-  out.operator_name = deputy::OperatorName(*subgraph->graph().registration(out.node_index));
+  const Graph& graph = interpreter.subgraph(event.subgraph)->graph();
+  out.operator_name = OperatorName(*graph.registration(out.node_index));
   out.begin_ns = part.begin_ns;
   out.duration_ns = part.duration_ns;
   out.delegate_name = event.parts->delegate.c_str();
@@ -99,28 +69,43 @@ void TfLiteInterpreter::ReportPartEvent(const deputy::OpEvent& event, size_t ind
   out.node_begin_ns = event.begin_ns;
   out.node_duration_ns = event.end_ns - event.begin_ns;
   out.delegate_node = event.node;
-  if (telemetry != nullptr && telemetry->ReportOpInvokeEvent != nullptr) {
-    const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
-    Guard(Ignore, [&] {
-      telemetry->ReportOpInvokeEvent(telemetry, out.operator_name, microseconds, out.node_index,
-                                     event.subgraph);
-    });
-  }
-  if (profile_callback != nullptr)
-    Guard(Ignore, [&] { profile_callback(profile_user_data, &out); });
+  return out;
 }
 
-void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
-  const size_t parts = event.parts == nullptr ? 0 : event.parts->events.size();
-  for (size_t i = 0; i < parts; ++i) ReportPartEvent(event, i);
-  if (telemetry != nullptr && !open_ops.empty()) {
-    const uint32_t handle = open_ops.back();
-    open_ops.pop_back();
-    if (handle != UINT32_MAX && telemetry->ReportEndOpInvokeEvent != nullptr) {
-      Guard(Ignore, [&] { telemetry->ReportEndOpInvokeEvent(telemetry, handle); });
-    }
+template <typename Listener>
+void Register(Interpreter* interpreter, Listener* listener, bool is_active) {
+  if (is_active) {
+    interpreter->AddOpListener(listener);
+  } else {
+    interpreter->RemoveOpListener(listener);
   }
-  if (profile_callback == nullptr || parts > 0) return;
+}
+
+}  // namespace
+
+// ---- Profile callback ---------------------------------------------------------------------------
+
+void ProfileListener::Set(Interpreter* interpreter, DeputyProfileCallback callback,
+                          void* user_data) {
+  Register(interpreter, this, callback != nullptr);
+  interpreter_ = interpreter;
+  callback_ = callback;
+  user_data_ = user_data;
+}
+
+void ProfileListener::Report(const DeputyOpEvent& event) const {
+  if (callback_ == nullptr) return;
+  Guard(Ignore, [&] { callback_(user_data_, &event); });
+}
+
+// The operators of a partition replace the delegate's node.
+void ProfileListener::EndOp(const OpEvent& event) {
+  if (event.parts != nullptr && !event.parts->events.empty()) {
+    for (const PartitionEvents::Event& part : event.parts->events) {
+      Report(PartEvent(*interpreter_, event, part));
+    }
+    return;
+  }
   DeputyOpEvent out{};
   out.struct_size = sizeof out;
   out.subgraph_index = event.subgraph;
@@ -131,11 +116,19 @@ void TfLiteInterpreter::EndOp(const deputy::OpEvent& event) {
   out.begin_ns = event.begin_ns;
   out.duration_ns = event.end_ns - event.begin_ns;
   out.status = event.status;
-  Guard(Ignore, [&] { profile_callback(profile_user_data, &out); });
+  Report(out);
 }
 
-void TfLiteInterpreter::TilesDone(int subgraph, int node, std::span<const deputy::TileWork> work) {
-  for (const deputy::TileWork& part : work) {
+// ---- Worker callback ----------------------------------------------------------------------------
+
+void WorkerListener::Set(Interpreter* interpreter, DeputyWorkerCallback callback, void* user_data) {
+  Register(interpreter, this, callback != nullptr);
+  callback_ = callback;
+  user_data_ = user_data;
+}
+
+void WorkerListener::TilesDone(int subgraph, int node, std::span<const TileWork> work) {
+  for (const TileWork& part : work) {
     DeputyWorkerEvent out{};
     out.struct_size = sizeof out;
     out.subgraph_index = subgraph;
@@ -144,19 +137,62 @@ void TfLiteInterpreter::TilesDone(int subgraph, int node, std::span<const deputy
     out.tiles = part.tiles;
     out.begin_ns = part.begin_ns;
     out.duration_ns = part.end_ns - part.begin_ns;
-    if (worker_callback == nullptr) return;
-    Guard(Ignore, [&] { worker_callback(worker_user_data, &out); });
+    if (callback_ == nullptr) return;
+    Guard(Ignore, [&] { callback_(user_data_, &out); });
   }
 }
 
-void TfLiteInterpreter::ReportEvent(const char* name, TfLiteStatus status) const {
-  if (telemetry == nullptr || telemetry->ReportTelemetryEvent == nullptr) return;
-  const uint64_t code =
-      static_cast<uint64_t>(kSourceInterpreter) << 32 | static_cast<uint32_t>(status);
-  Guard(Ignore, [&] { telemetry->ReportTelemetryEvent(telemetry, name, code); });
+// ---- Telemetry ----------------------------------------------------------------------------------
+
+void TelemetryListener::Set(Interpreter* interpreter, Telemetry* profiler) {
+  interpreter_ = interpreter;
+  profiler_ = profiler;
+  Register(interpreter, this, profiler != nullptr);
 }
 
-void TfLiteInterpreter::ReportSettings() const {
-  if (telemetry == nullptr || telemetry->ReportSettings == nullptr) return;
-  Guard(Ignore, [&] { ReportInterpreterSettings(telemetry, impl.get()); });
+uint32_t TelemetryListener::needs() const {
+  const bool per_node = profiler_ != nullptr && profiler_->ReportBeginOpInvokeEvent != nullptr;
+  return per_node ? kNeedsEveryNode : kNeedsNothing;
 }
+
+void TelemetryListener::BeginOp(int subgraph, int node, const char* op_name) {
+  Guard(Ignore, [&] {
+    open_ops_.push_back(UINT32_MAX);
+    if (profiler_->ReportBeginOpInvokeEvent == nullptr) return;
+    open_ops_.back() = profiler_->ReportBeginOpInvokeEvent(profiler_, op_name, node, subgraph);
+  });
+}
+
+void TelemetryListener::EndOp(const OpEvent& event) {
+  const std::span<const PartitionEvents::Event> parts =
+      event.parts == nullptr ? std::span<const PartitionEvents::Event>() : event.parts->events;
+  for (const PartitionEvents::Event& part : parts) {
+    if (profiler_->ReportOpInvokeEvent == nullptr) break;
+    const DeputyOpEvent out = PartEvent(*interpreter_, event, part);
+    const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
+    Guard(Ignore, [&] {
+      profiler_->ReportOpInvokeEvent(profiler_, out.operator_name, microseconds, out.node_index,
+                                     event.subgraph);
+    });
+  }
+  if (open_ops_.empty()) return;
+  const uint32_t handle = open_ops_.back();
+  open_ops_.pop_back();
+  if (handle != UINT32_MAX && profiler_->ReportEndOpInvokeEvent != nullptr) {
+    Guard(Ignore, [&] { profiler_->ReportEndOpInvokeEvent(profiler_, handle); });
+  }
+}
+
+void TelemetryListener::ReportEvent(const char* name, TfLiteStatus status) const {
+  if (profiler_ == nullptr || profiler_->ReportTelemetryEvent == nullptr) return;
+  const uint64_t code =
+      static_cast<uint64_t>(kSourceInterpreter) << 32 | static_cast<uint32_t>(status);
+  Guard(Ignore, [&] { profiler_->ReportTelemetryEvent(profiler_, name, code); });
+}
+
+void TelemetryListener::ReportSettings() const {
+  if (profiler_ == nullptr || profiler_->ReportSettings == nullptr) return;
+  Guard(Ignore, [&] { ReportInterpreterSettings(profiler_, interpreter_); });
+}
+
+}  // namespace deputy

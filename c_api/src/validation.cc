@@ -55,14 +55,13 @@ TfLiteStatus DeputyInterpreterOptionsSetValidation(TfLiteInterpreterOptions* opt
 }
 
 size_t DeputyInterpreterGetFindingCount(const TfLiteInterpreter* interpreter) {
-  const deputy::Validation* layer =
-      interpreter == nullptr ? nullptr : deputy::ValidationOf(interpreter);
+  const deputy::Validation* layer = interpreter == nullptr ? nullptr : interpreter->validation;
   return layer == nullptr ? 0 : layer->finding_count();
 }
 
 TfLiteStatus DeputyInterpreterGetFinding(const TfLiteInterpreter* interpreter, size_t index,
                                          DeputyFinding* finding) {
   if (index >= DeputyInterpreterGetFindingCount(interpreter)) return kTfLiteError;
-  const DeputyFinding full = Convert(deputy::ValidationOf(interpreter)->finding(index));
+  const DeputyFinding full = Convert(interpreter->validation->finding(index));
   return WriteStruct(full, finding);
 }

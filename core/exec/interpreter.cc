@@ -12,9 +12,7 @@
 namespace deputy {
 
 Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config)
-    : InterpreterState(std::move(model), config) {
-  call_observers_.SetObserver(observer());
-}
+    : InterpreterState(std::move(model), config) {}
 
 // Subgraphs use the reporter and runners refer to subgraphs, so the order of destruction is
 // runners, subgraphs, base class.
@@ -25,6 +23,16 @@ Interpreter::~Interpreter() {
     ForgetSubgraph(static_cast<int>(i));
   }
 }
+
+// The timer stays in the list, since an operator may be running.
+void Interpreter::AddOpListener(OpListener* listener) {
+  timer_.Remove(listener);
+  timer_.Add(listener);
+  if (!observes_timer_) observers().Add(&timer_);
+  observes_timer_ = true;
+}
+
+void Interpreter::RemoveOpListener(OpListener* listener) noexcept { timer_.Remove(listener); }
 
 std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> model,
                                                  const InterpreterConfig& config,

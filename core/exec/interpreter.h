@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/exec/call_observers.h"
 #include "core/exec/interpreter_state.h"
+#include "core/exec/op_listener.h"
 #include "core/exec/signature_runner.h"
 #include "core/exec/subgraph.h"
 #include "core/exec/subgraph_callee.h"
@@ -55,11 +55,10 @@ class Interpreter final : public InterpreterState {
   // key.
   SignatureRunner* GetSignatureRunner(const char* key);
 
-  // Null removes the listener. The listener must outlive the interpreter or be removed before.
-  void SetOpListener(OpListener* listener) { call_observers_.timer()->SetListener(listener); }
-  CallObserver* call_observer() override { return call_observers_.active(); }
-  TileObserver* tile_observer() override { return call_observers_.tile_observer(); }
-  bool needs_each_node() const override { return call_observers_.needs_each_node(); }
+  // The listener must outlive the interpreter or be removed before. A listener that is added twice
+  // is registered once.
+  void AddOpListener(OpListener* listener);
+  void RemoveOpListener(OpListener* listener) noexcept;
 
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
@@ -68,7 +67,8 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
   const SignatureDesc* FindSignature(const char* key);
 
-  CallObservers call_observers_;
+  OpTimer timer_;
+  bool observes_timer_ = false;  // timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::deque<SubgraphCallee> callees_;                   // by index of the subgraph
   std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; filled by the first look-up

@@ -25,7 +25,10 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
       limits_(config.limits),
       pool_(config.pool),
       packed_constants_(model_->SharePackedConstants()) {
-  if (config.make_observer) observer_ = config.make_observer(this);
+  for (const InterpreterConfig::MakeObserver& make : config.make_observers) {
+    own_observers_.push_back(make(this));
+    observers_.Add(own_observers_.back().get());
+  }
 }
 
 InterpreterState::~InterpreterState() = default;
@@ -51,8 +54,7 @@ InterpreterState::TimedInference::TimedInference(InterpreterState* interpreter)
     : interpreter_(interpreter) {
   const bool shares =
       interpreter->single_thread_pool_ != nullptr && interpreter->pool_->threads() > 1;
-  // An observer must see the number of threads that was requested.
-  if (!shares || interpreter->observer_ != nullptr || interpreter->timed_) {
+  if (!shares || interpreter->needs_exact_tensors() || interpreter->timed_) {
     interpreter_ = nullptr;
     return;
   }

@@ -22,7 +22,7 @@
 #include "core/base/tile_observer.h"
 #include "core/base/verification.h"
 #include "core/exec/delegate_layer.h"
-#include "core/exec/observer.h"
+#include "core/exec/observer_list.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model.h"
 
@@ -52,9 +52,9 @@ struct InterpreterConfig {
   Verification verification;
   // Factory of the layer that applies delegates, called for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;
-  // Factory of the interpreter's observer, called before the interpreter is built; empty: no
-  // observer.
-  std::function<std::unique_ptr<Observer>(InterpreterState*)> make_observer;
+  // Factories of the interpreter's observers, called before the interpreter is built.
+  using MakeObserver = std::function<std::unique_ptr<Observer>(InterpreterState*)>;
+  std::vector<MakeObserver> make_observers;
 };
 
 class InterpreterState {
@@ -137,18 +137,19 @@ class InterpreterState {
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return arithmetic_; }
   // Returns the configured precision, but float32 if results must be exact: in reference
-  // arithmetic, and while calls are observed.
+  // arithmetic, and if an observer needs that.
   Precision precision() const {
-    const bool exact = arithmetic_ == Arithmetic::kReference || observer_ != nullptr;
+    const bool exact = arithmetic_ == Arithmetic::kReference || needs_exact_tensors();
     return exact ? Precision::kFloat32 : precision_;
   }
   bool hot() const { return hot_; }
   const Verification& verification() const { return verification_; }
   // True if the nodes that delegates replaced must stay ready to run.
   bool keeps_replaced_nodes() const { return hot_ || verification_.enabled(); }
-  // True if nodes may be fused: never in reference arithmetic or while every call is observed.
+  // True if nodes may be fused: never in reference arithmetic, or if an observer needs exact
+  // tensors.
   bool fuses_nodes() const {
-    return fusion_ && arithmetic_ == Arithmetic::kDefault && observer_ == nullptr;
+    return fusion_ && arithmetic_ == Arithmetic::kDefault && !needs_exact_tensors();
   }
   int delegate_retry() const { return delegate_retry_; }
   int max_plans() const { return max_plans_; }
@@ -159,18 +160,20 @@ class InterpreterState {
   // Receives the failure message of the builtin kernel that is running.
   FailureNote& failure_note() { return failure_note_; }
 
-  // The observer that the config's factory created, or null.
-  Observer* observer() const { return observer_.get(); }
+  // Observers of calls, contexts and threads. One that needs exact tensors must be added before
+  // tensors are allocated.
+  ObserverList& observers() { return observers_; }
+  // All observers as one; null if there are none.
+  Observer* observer() { return observers_.active(); }
+  CallObserver* call_observer() { return observers_.active(); }
+  // Observer for the pool's tiles; null if there is none.
+  TileObserver* tile_observer() { return observers_.tile_observer(); }
+  // True if an observer needs every node to run by itself: groups run node by node.
+  bool needs_each_node() const { return (observers_.needs() & kNeedsEveryNode) != 0; }
+  bool needs_exact_tensors() const { return (observers_.needs() & kNeedsExactTensors) != 0; }
   // Returns packed_constants() if `data` is part of the model's file or of packed_constants(); else
   // null.
   virtual PackedConstants* PackedConstantsOf(const void* data);
-
-  // Observer for calls of foreign code; null if there is none.
-  virtual CallObserver* call_observer() = 0;
-  // Observer for the pool's tiles; null if there is none.
-  virtual TileObserver* tile_observer() = 0;
-  // True if a profiler or debugger needs every node to run by itself: disables fusion.
-  virtual bool needs_each_node() const = 0;
 
  protected:
   InterpreterState(std::shared_ptr<const Model> model, const InterpreterConfig& config);
@@ -243,7 +246,8 @@ class InterpreterState {
   std::vector<bool> marked_skippable_;  // by subgraph; empty until the first mark
   bool metadata_attached_ = false;
   std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
-  std::unique_ptr<Observer> observer_;
+  std::vector<std::unique_ptr<Observer>> own_observers_;  // created by the config's factories
+  ObserverList observers_;
   struct SubgraphEntry {
     Subgraph* subgraph = nullptr;
     CallableSubgraph* callee = nullptr;

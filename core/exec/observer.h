@@ -1,56 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interface of an observer of an interpreter: of every call of foreign code, of the context
-// functions called meanwhile and their arguments, and of the lifetimes of nodes and buffer handles.
-// An observer changes no status and no result. Its functions are called on the thread of the
-// observed call and must not throw.
+// functions called meanwhile and their arguments, of the lifetimes of nodes and buffer handles, and
+// of the work of threads. An observer changes no status and no result. Its functions are called on
+// the thread of the observed call and must not throw. Those that an observer does not override do
+// nothing.
 #ifndef DEPUTY_CORE_EXEC_OBSERVER_H_
 #define DEPUTY_CORE_EXEC_OBSERVER_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "core/base/foreign_call.h"
+#include "core/base/tile_observer.h"
 
 namespace deputy {
 
 class Subgraph;
 
+// Requirements of an observer. Without the first two it does not change how an interpreter plans
+// and runs.
+enum ObserverNeeds : uint32_t {
+  kNeedsNothing = 0,
+  // Every node runs by itself: fusion groups run node by node.
+  kNeedsEveryNode = 1,
+  // Every tensor has memory of its own and contents without fusion or reduced precision, and the
+  // requested number of threads computes it.
+  kNeedsExactTensors = 2,
+  // TilesDone is called for every job of the thread pool.
+  kNeedsTiles = 4,
+};
+
 class Observer : public CallObserver {
  public:
   virtual ~Observer() = default;
 
+  // A combination of ObserverNeeds. kNeedsExactTensors must not change.
+  virtual uint32_t needs() const { return kNeedsNothing; }
   // Number of unused bytes before and after every arena tensor; see Arena::SetGuard.
-  virtual size_t guard_bytes() const = 0;
+  virtual size_t guard_bytes() const { return 0; }
+
+  void Begin(const ForeignCall&) override {}
+  void End(const ForeignCall&, const CallResult&) override {}
+  virtual void TilesDone(std::span<const TileWork>) {}
 
   // ---- The functions of the context ------------------------------------------------------------
   // Called at the begin of every context function. Returns false if the call itself is invalid; the
   // functions below are then not called for it.
-  virtual bool EnterFunction(Subgraph* subgraph, const char* function) = 0;
-  virtual void ForbiddenFunction(Subgraph* subgraph, const char* function) = 0;
-  virtual void BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
-                            const TfLiteIntArray* dims) = 0;
-  virtual void AfterResize(Subgraph* subgraph, const TfLiteTensor* tensor) = 0;
-  virtual void BeforeAddTensors(Subgraph* subgraph, int count) = 0;
-  virtual void AfterAddTensors(Subgraph* subgraph, int first) = 0;
-  virtual void CheckNodeIndex(Subgraph* subgraph, int node, const char* function) = 0;
-  virtual void CheckTensorIndex(Subgraph* subgraph, int tensor, const char* function) = 0;
-  virtual void CheckSubgraphIndex(Subgraph* subgraph, int index, const char* function) = 0;
-  virtual void BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) = 0;
-  virtual void BeforeReplace(Subgraph* subgraph, const TfLiteRegistration& registration,
-                             const TfLiteIntArray* nodes, TfLiteDelegate* delegate) = 0;
-  virtual void AfterReplace(Subgraph* subgraph, TfLiteStatus status) = 0;
+  virtual bool EnterFunction(Subgraph*, const char* /*function*/) { return true; }
+  virtual void ForbiddenFunction(Subgraph*, const char* /*function*/) {}
+  virtual void BeforeResize(Subgraph*, const TfLiteTensor*, const TfLiteIntArray* /*dims*/) {}
+  virtual void AfterResize(Subgraph*, const TfLiteTensor*) {}
+  virtual void BeforeAddTensors(Subgraph*, int /*count*/) {}
+  virtual void AfterAddTensors(Subgraph*, int /*first*/) {}
+  virtual void CheckNodeIndex(Subgraph*, int /*node*/, const char* /*function*/) {}
+  virtual void CheckTensorIndex(Subgraph*, int /*tensor*/, const char* /*function*/) {}
+  virtual void CheckSubgraphIndex(Subgraph*, int /*index*/, const char* /*function*/) {}
+  virtual void BeforePreview(Subgraph*, const TfLiteIntArray* /*nodes*/) {}
+  virtual void BeforeReplace(Subgraph*, const TfLiteRegistration&, const TfLiteIntArray* /*nodes*/,
+                             TfLiteDelegate*) {}
+  virtual void AfterReplace(Subgraph*, TfLiteStatus) {}
 
   // ---- Other events ----------------------------------------------------------------------------
-  virtual void ReleasedTooOften(Subgraph* subgraph) = 0;
+  virtual void ReleasedTooOften(Subgraph*) {}
   // A function of the interpreter is called; an error while foreign code runs.
-  virtual void EnterInterpreter(const char* function) = 0;
+  virtual void EnterInterpreter(const char* /*function*/) {}
   // A node was removed; its kernel's free, if any, has been called.
-  virtual void NodeFreed(Subgraph* subgraph, int node, const TfLiteRegistration& registration,
-                         const void* user_data) = 0;
+  virtual void NodeFreed(Subgraph*, int /*node*/, const TfLiteRegistration&,
+                         const void* /*user_data*/) {}
   // The handle's delegate has no function to free it.
-  virtual void HandleNotFreed(Subgraph* subgraph, int tensor) = 0;
+  virtual void HandleNotFreed(Subgraph*, int /*tensor*/) {}
   // A handle is in use from now on.
-  virtual void HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) = 0;
+  virtual void HandleSet(const TfLiteDelegate*, TfLiteBufferHandle) {}
 };
 
 }  // namespace deputy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/exec/op_listener.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/exec/subgraph.h"
@@ -19,26 +20,60 @@ int64_t Now() {
 
 void OpListener::TilesDone(int, int, std::span<const TileWork>) {}
 
+void OpTimer::Add(OpListener* listener) {
+  const auto free = std::find(listeners_.begin(), listeners_.end(), nullptr);
+  if (free != listeners_.end()) {
+    *free = listener;
+  } else {
+    listeners_.push_back(listener);
+  }
+}
+
+// The entry stays, since a notification may be in progress.
+void OpTimer::Remove(OpListener* listener) noexcept {
+  std::replace(listeners_.begin(), listeners_.end(), listener, static_cast<OpListener*>(nullptr));
+}
+
+bool OpTimer::has_listeners() const {
+  return std::any_of(listeners_.begin(), listeners_.end(),
+                     [](const OpListener* listener) { return listener != nullptr; });
+}
+
+// By index, since a function may add a listener.
+template <typename Function>
+void OpTimer::ForEach(const Function& function) const {
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    if (listeners_[i] != nullptr) function(listeners_[i]);
+  }
+}
+
+uint32_t OpTimer::needs() const {
+  uint32_t needs = kNeedsNothing;
+  ForEach([&](const OpListener* listener) { needs |= listener->needs(); });
+  return needs;
+}
+
 void OpTimer::Begin(const ForeignCall& call) {
-  if (listener_ == nullptr || call.callback != Callback::kInvoke) return;
-  Subgraph* subgraph = Subgraph::Of(call.context);
-  listener_->BeginOp(subgraph->index(), call.node,
-                     OperatorName(*subgraph->graph().registration(call.node)));
+  if (call.callback != Callback::kInvoke || !has_listeners()) return;
+  Subgraph* const subgraph = Subgraph::Of(call.context);
+  const char* const name = OperatorName(*subgraph->graph().registration(call.node));
+  ForEach([&](OpListener* listener) { listener->BeginOp(subgraph->index(), call.node, name); });
   call.outer = running_;
   running_ = &call;
   call.begin_ns = Now();
 }
 
-// The listener may be set or removed while an operator runs.
+// Listeners may have been added since the operator began.
 void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   if (call.begin_ns < 0) return;
   running_ = call.outer;
   OpEvent event;
   event.begin_ns = call.begin_ns;
   event.end_ns = Now();
-  Subgraph* subgraph = Subgraph::Of(call.context);
-  subgraph->costs().Add(call.node, subgraph->graph().node_count(), event.end_ns - event.begin_ns);
-  if (listener_ == nullptr) return;
+  Subgraph* const subgraph = Subgraph::Of(call.context);
+  const int nodes = subgraph->graph().node_count();
+  subgraph->costs().Add(call.node, nodes, event.end_ns - event.begin_ns);
+  if (!has_listeners()) return;
   event.subgraph = subgraph->index();
   event.node = call.node;
   event.op_name = OperatorName(*subgraph->graph().registration(call.node));
@@ -48,17 +83,19 @@ void OpTimer::End(const ForeignCall& call, const CallResult& result) {
     parts = subgraph->delegation().EventsOf(call.node);
   }
   for (const PartitionEvents::Event& part : parts.events) {
-    subgraph->costs().AddReported(part.node < 0 ? call.node : part.node,
-                                  subgraph->graph().node_count(), part.duration_ns);
+    subgraph->costs().AddReported(part.node < 0 ? call.node : part.node, nodes, part.duration_ns);
   }
   if (!parts.events.empty()) event.parts = &parts;
-  listener_->EndOp(event);
+  ForEach([&](OpListener* listener) { listener->EndOp(event); });
 }
 
-// Ignores a job outside of operators, or of an operator that began before the listener was set.
+// Ignores a job outside of operators, or of an operator that began before this object observed.
 void OpTimer::TilesDone(std::span<const TileWork> work) {
-  if (listener_ == nullptr || running_ == nullptr) return;
-  listener_->TilesDone(Subgraph::Of(running_->context)->index(), running_->node, work);
+  if (running_ == nullptr) return;
+  const int subgraph = Subgraph::Of(running_->context)->index();
+  ForEach([&](OpListener* listener) {
+    if ((listener->needs() & kNeedsTiles) != 0) listener->TilesDone(subgraph, running_->node, work);
+  });
 }
 
 }  // namespace deputy

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "core/base/foreign_call.h"
-#include "core/base/tile_observer.h"
 #include "core/exec/delegate_layer.h"
+#include "core/exec/observer.h"
 
 namespace deputy {
 
@@ -25,39 +25,38 @@ struct OpEvent {
 };
 
 // Called on the invoking thread. Operators nest: those in the body of a control flow operator begin
-// and end within it. The functions must not throw or use the interpreter.
+// and end within it. The functions must not throw or use the interpreter, except that they may
+// remove and add listeners.
 class OpListener {
  public:
   virtual void BeginOp(int subgraph, int node, const char* op_name) = 0;
   virtual void EndOp(const OpEvent& event) = 0;
-  // Returns true if nodes must run one by one, without fusion.
-  virtual bool needs_each_node() const { return false; }
-  // Returns true if TilesDone shall be called for every job of the thread pool, before the EndOp of
-  // its operator.
-  virtual bool needs_tiles() const { return false; }
+  // See Observer::needs. TilesDone precedes the EndOp of the job's operator.
+  virtual uint32_t needs() const { return kNeedsNothing; }
   virtual void TilesDone(int subgraph, int node, std::span<const TileWork> work);
 
  protected:
   ~OpListener() = default;
 };
 
-// Times operators and their tiles for a listener, and adds the times to the costs of the nodes.
-class OpTimer final : public CallObserver, public TileObserver {
+// Times operators and their tiles for listeners, and adds the times to the costs of the nodes.
+class OpTimer final : public Observer {
  public:
-  ~OpTimer() = default;
+  // The listener must outlive this object or be removed before. Strong exception guarantee.
+  void Add(OpListener* listener);
+  void Remove(OpListener* listener) noexcept;
+  bool has_listeners() const;
 
-  // Null removes the listener. The listener must outlive the interpreter or be removed before.
-  void SetListener(OpListener* listener) { listener_ = listener; }
-  bool has_listener() const { return listener_ != nullptr; }
-  bool needs_each_node() const { return listener_ != nullptr && listener_->needs_each_node(); }
-  bool needs_tiles() const { return listener_ != nullptr && listener_->needs_tiles(); }
-
+  uint32_t needs() const override;
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;
   void TilesDone(std::span<const TileWork> work) override;
 
  private:
-  OpListener* listener_ = nullptr;
+  template <typename Function>
+  void ForEach(const Function& function) const;
+
+  std::vector<OpListener*> listeners_;    // null: removed
   const ForeignCall* running_ = nullptr;  // innermost call that is timed
 };
 

@@ -1,120 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A wrapper is recognized by its Prepare function, so no list of our delegates is needed.
 #include "core/plugin/plugin_delegate.h"
 
 #include <utility>
 
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
+#include "core/plugin/delegate_proxy.h"
 
 namespace deputy {
 namespace {
-
-// `base` must be the first member: clients get its address.
-struct Wrapper {
-  TfLiteDelegate base = {};
-  TfLiteOpaqueDelegateBuilder builder = {};  // used if the inner delegate is opaque
-  TfLiteDelegate* inner = nullptr;
-  std::shared_ptr<const PluginLibrary> library;
-  mutable std::recursive_mutex support_mutex;   // LockSupport
-  std::shared_ptr<const GivenOptions> options;  // options of its creation; null: none
-};
-
-// ---- Forwarding ---------------------------------------------------------------------------------
-// The runtime calls these through CallForeign; CopyTo is called directly by clients.
-
-TfLiteDelegate* Inner(TfLiteDelegate* delegate) {
-  return static_cast<Wrapper*>(delegate->data_)->inner;
-}
-
-TfLiteStatus ForwardPrepare(TfLiteContext* context, TfLiteDelegate* delegate) {
-  return ForwardDelegatePrepare(context, Inner(delegate));
-}
-
-// Upstream's wrapper passes itself where the plug-in expects its own delegate, which the plug-in
-// cannot use.
-TfLiteStatus ForwardCopyFrom(TfLiteContext* context, TfLiteDelegate* delegate,
-                             TfLiteBufferHandle handle, TfLiteTensor* tensor) {
-  TfLiteDelegate* inner = Inner(delegate);
-  return inner->CopyFromBufferHandle(context, inner, handle, tensor);
-}
-
-TfLiteStatus ForwardCopyTo(TfLiteContext* context, TfLiteDelegate* delegate,
-                           TfLiteBufferHandle handle, TfLiteTensor* tensor) {
-  TfLiteDelegate* inner = Inner(delegate);
-  const ForeignCall call = {.callback = Callback::kCopyTo, .context = context, .delegate = inner};
-  return CallForeign(nullptr, call,
-                     [&](CallResult* out) {
-                       out->status = inner->CopyToBufferHandle(context, inner, handle, tensor);
-                     })
-      .status;
-}
-
-void ForwardFree(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
-  ForwardFreeBufferHandle(context, Inner(delegate), handle);
-}
 
 TfLiteOpaqueDelegate* Opaque(TfLiteDelegate* delegate) {
   return reinterpret_cast<TfLiteOpaqueDelegate*>(delegate);
 }
 
-TfLiteDelegate* InnerOf(void* wrapper) { return static_cast<Wrapper*>(wrapper)->inner; }
-
-TfLiteStatus ForwardOpaquePrepare(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
-                                  void* wrapper) {
-  return ForwardDelegatePrepare(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper));
+DelegateProxy::Functions FunctionsOf(const TfLiteDelegate& delegate) {
+  if (const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(&delegate)) {
+    return {builder->CopyFromBufferHandle != nullptr, builder->CopyToBufferHandle != nullptr,
+            builder->FreeBufferHandle != nullptr};
+  }
+  return {delegate.CopyFromBufferHandle != nullptr, delegate.CopyToBufferHandle != nullptr,
+          delegate.FreeBufferHandle != nullptr};
 }
 
-TfLiteStatus ForwardOpaqueCopyFrom(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*,
-                                   void* wrapper, TfLiteBufferHandle handle,
-                                   TfLiteOpaqueTensor* tensor) {
-  TfLiteDelegate* inner = InnerOf(wrapper);
-  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
-  return builder->CopyFromBufferHandle(context, Opaque(inner), builder->data, handle, tensor);
+int64_t FlagsOf(const TfLiteDelegate& delegate) {
+  const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(&delegate);
+  return builder != nullptr ? builder->flags : delegate.flags;
 }
 
-TfLiteStatus ForwardOpaqueCopyTo(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
-                                 TfLiteBufferHandle handle, TfLiteOpaqueTensor* tensor) {
-  TfLiteDelegate* inner = InnerOf(wrapper);
-  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(inner);
-  const ForeignCall call = {.callback = Callback::kCopyTo,
-                            .context = reinterpret_cast<TfLiteContext*>(context),
-                            .delegate = inner};
-  return CallForeign(nullptr, call,
-                     [&](CallResult* out) {
-                       out->status = builder->CopyToBufferHandle(context, Opaque(inner),
-                                                                 builder->data, handle, tensor);
-                     })
-      .status;
-}
+// Wraps a delegate of a plug-in: keeps its library loaded and passes the plug-in its own delegate.
+// (Upstream's wrapper passes itself, which the plug-in cannot use.) The runtime calls the functions
+// through CallForeign; CopyToBufferHandle is called directly by clients.
+class PluginProxy final : public DelegateProxy {
+ public:
+  PluginProxy(TfLiteDelegate* inner, std::shared_ptr<const PluginLibrary> library,
+              std::shared_ptr<const GivenOptions> options)
+      : DelegateProxy(FlagsOf(*inner), FunctionsOf(*inner), BuilderOf(inner) != nullptr),
+        inner_(inner),
+        library_(std::move(library)),
+        options_(std::move(options)) {}
 
-void ForwardOpaqueFree(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate*, void* wrapper,
-                       TfLiteBufferHandle* handle) {
-  ForwardFreeBufferHandle(reinterpret_cast<TfLiteContext*>(context), InnerOf(wrapper), handle);
-}
+  TfLiteDelegate* inner() const { return inner_; }
+  const std::shared_ptr<const PluginLibrary>& library() const { return library_; }
+  const std::shared_ptr<const GivenOptions>& options() const { return options_; }
+  std::recursive_mutex& support_mutex() const { return support_mutex_; }
 
-// ---- Creation -----------------------------------------------------------------------------------
+  TfLiteStatus Prepare(TfLiteContext* context) override {
+    return ForwardDelegatePrepare(context, inner_);
+  }
+  TfLiteStatus CopyFromBufferHandle(TfLiteContext* context, TfLiteBufferHandle handle,
+                                    TfLiteTensor* tensor) override {
+    if (const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(inner_)) {
+      return builder->CopyFromBufferHandle(reinterpret_cast<TfLiteOpaqueContext*>(context),
+                                           Opaque(inner_), builder->data, handle,
+                                           reinterpret_cast<TfLiteOpaqueTensor*>(tensor));
+    }
+    return inner_->CopyFromBufferHandle(context, inner_, handle, tensor);
+  }
+  TfLiteStatus CopyToBufferHandle(TfLiteContext* context, TfLiteBufferHandle handle,
+                                  TfLiteTensor* tensor) override {
+    const ForeignCall call = {
+        .callback = Callback::kCopyTo, .context = context, .delegate = inner_};
+    const auto copy = [&](CallResult* out) { out->status = CopyTo(context, handle, tensor); };
+    return CallForeign(nullptr, call, copy).status;
+  }
+  void FreeBufferHandle(TfLiteContext* context, TfLiteBufferHandle* handle) override {
+    ForwardFreeBufferHandle(context, inner_, handle);
+  }
 
-void WrapPlain(Wrapper* wrapper) {
-  const TfLiteDelegate& inner = *wrapper->inner;
-  wrapper->base.flags = inner.flags;
-  wrapper->base.Prepare = ForwardPrepare;
-  if (inner.CopyFromBufferHandle != nullptr) wrapper->base.CopyFromBufferHandle = ForwardCopyFrom;
-  if (inner.CopyToBufferHandle != nullptr) wrapper->base.CopyToBufferHandle = ForwardCopyTo;
-  if (inner.FreeBufferHandle != nullptr) wrapper->base.FreeBufferHandle = ForwardFree;
-}
+ private:
+  TfLiteStatus CopyTo(TfLiteContext* context, TfLiteBufferHandle handle, TfLiteTensor* tensor) {
+    if (const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(inner_)) {
+      return builder->CopyToBufferHandle(reinterpret_cast<TfLiteOpaqueContext*>(context),
+                                         Opaque(inner_), builder->data, handle,
+                                         reinterpret_cast<TfLiteOpaqueTensor*>(tensor));
+    }
+    return inner_->CopyToBufferHandle(context, inner_, handle, tensor);
+  }
 
-void WrapOpaque(const TfLiteOpaqueDelegateBuilder& inner, Wrapper* wrapper) {
-  TfLiteOpaqueDelegateBuilder* outer = &wrapper->builder;
-  outer->data = wrapper;
-  outer->flags = inner.flags;
-  outer->Prepare = ForwardOpaquePrepare;
-  if (inner.CopyFromBufferHandle != nullptr) outer->CopyFromBufferHandle = ForwardOpaqueCopyFrom;
-  if (inner.CopyToBufferHandle != nullptr) outer->CopyToBufferHandle = ForwardOpaqueCopyTo;
-  if (inner.FreeBufferHandle != nullptr) outer->FreeBufferHandle = ForwardOpaqueFree;
-  wrapper->base.opaque_delegate_builder = outer;
-}
+  TfLiteDelegate* const inner_;
+  const std::shared_ptr<const PluginLibrary> library_;
+  mutable std::recursive_mutex support_mutex_;         // LockSupport
+  const std::shared_ptr<const GivenOptions> options_;  // options of its creation; null: none
+};
 
 // Destination of a plug-in's messages during a call of one of its functions. Thread-local, because
 // the callback has no user data.
@@ -164,45 +132,37 @@ TfLiteDelegate* Refuse(const PluginLibrary& library, const std::string& problem,
   return nullptr;
 }
 
-// The wrapper is allocated first, so that running out of memory does not leak the plug-in's
-// delegate.
-template <typename Create>
-TfLiteDelegate* MakeWrapper(std::shared_ptr<const PluginLibrary> library,
-                            std::shared_ptr<const GivenOptions> options, Create&& create,
-                            ErrorReporter* reporter, CallObserver* observer) {
-  auto wrapper = std::make_unique<Wrapper>();
-  wrapper->base.data_ = wrapper.get();
-  wrapper->library = std::move(library);
-  wrapper->options = std::move(options);
-  std::string problem;
-  wrapper->inner = CallCreate(observer, create, &problem);
-  if (wrapper->inner == nullptr) return Refuse(*wrapper->library, problem, reporter);
-  if (const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(wrapper->inner)) {
-    WrapOpaque(*builder, wrapper.get());
-  } else {
-    WrapPlain(wrapper.get());
-  }
-  return &wrapper.release()->base;
-}
-
-const Wrapper* WrapperOf(const TfLiteDelegate* delegate) {
-  if (delegate == nullptr) return nullptr;
-  if (delegate->Prepare == ForwardPrepare) return static_cast<const Wrapper*>(delegate->data_);
-  const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
-  const bool is_ours = builder != nullptr && builder->Prepare == ForwardOpaquePrepare;
-  return is_ours ? static_cast<const Wrapper*>(builder->data) : nullptr;
-}
-
 // The delegate counts as destroyed even if this throws.
-void CallDestroy(CallObserver* observer, const Wrapper& wrapper) {
-  const ForeignCall call = {.callback = Callback::kDestroy, .delegate = wrapper.inner};
+void CallDestroy(CallObserver* observer, TfLiteDelegate* delegate, const PluginLibrary& library) {
+  const ForeignCall call = {.callback = Callback::kDestroy, .delegate = delegate};
   CallForeign(observer, call, [&](CallResult*) {
-    if (const TfLiteStableDelegate* stable = wrapper.library->stable()) {
-      stable->delegate_plugin->destroy(Opaque(wrapper.inner));
+    if (const TfLiteStableDelegate* stable = library.stable()) {
+      stable->delegate_plugin->destroy(Opaque(delegate));
     } else {
-      wrapper.library->destroy()(wrapper.inner);
+      library.destroy()(delegate);
     }
   });
+}
+
+template <typename Create>
+TfLiteDelegate* MakeProxy(std::shared_ptr<const PluginLibrary> library,
+                          std::shared_ptr<const GivenOptions> options, Create&& create,
+                          ErrorReporter* reporter, CallObserver* observer) {
+  std::string problem;
+  TfLiteDelegate* const inner = CallCreate(observer, create, &problem);
+  if (inner == nullptr) return Refuse(*library, problem, reporter);
+  try {
+    return (new PluginProxy(inner, library, std::move(options)))->handle();
+  } catch (...) {
+    CallDestroy(observer, inner, *library);
+    throw;
+  }
+}
+
+// Returns null for a delegate that does not come from a plug-in. Other kinds of proxies have no
+// library.
+const PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
+  return dynamic_cast<const PluginProxy*>(DelegateProxy::Of(delegate));
 }
 
 const DeputyDelegatePlugin* PluginOf(const PluginDelegate& delegate) {
@@ -246,7 +206,7 @@ TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> librar
   for (size_t i = 0; i < options.count; ++i) {
     given->emplace_back(options.keys[i], options.values[i]);
   }
-  return MakeWrapper(std::move(library), std::move(given), create, reporter, observer);
+  return MakeProxy(std::move(library), std::move(given), create, reporter, observer);
 }
 
 TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> library,
@@ -254,20 +214,20 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
                                      CallObserver* observer) {
   const auto function = library->stable()->delegate_plugin->create;
   const auto create = [&] { return reinterpret_cast<TfLiteDelegate*>(function(settings)); };
-  return MakeWrapper(std::move(library), nullptr, create, reporter, observer);
+  return MakeProxy(std::move(library), nullptr, create, reporter, observer);
 }
 
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
                           CallObserver* observer) {
   if (delegate == nullptr) return;
-  const Wrapper* wrapper = WrapperOf(delegate);
-  if (wrapper == nullptr) {
+  const PluginProxy* const proxy = PluginProxyOf(delegate);
+  if (proxy == nullptr) {
     reporter->Report(
         "Cannot delete a delegate that was not created from a plug-in by this library.");
     return;
   }
-  CallDestroy(observer, *wrapper);
-  delete wrapper;
+  CallDestroy(observer, proxy->inner(), *proxy->library());
+  delete proxy;
 }
 
 TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
@@ -309,15 +269,15 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 }
 
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  if (wrapper == nullptr) return {delegate, nullptr, nullptr};
-  return {wrapper->inner, wrapper->library, wrapper->options};
+  const PluginProxy* const proxy = PluginProxyOf(delegate);
+  if (proxy == nullptr) return {delegate, nullptr, nullptr};
+  return {proxy->inner(), proxy->library(), proxy->options()};
 }
 
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate) {
-  const Wrapper* wrapper = WrapperOf(delegate);
-  if (wrapper == nullptr) return {};
-  return std::unique_lock(wrapper->support_mutex);
+  const PluginProxy* const proxy = PluginProxyOf(delegate);
+  if (proxy == nullptr) return {};
+  return std::unique_lock(proxy->support_mutex());
 }
 
 }  // namespace deputy

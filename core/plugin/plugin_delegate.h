@@ -30,7 +30,7 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
                                      const void* settings, ErrorReporter* reporter,
                                      CallObserver* observer = nullptr);
 
-// Null is allowed. A delegate that is no wrapper is reported and left unchanged.
+// Null is allowed. A delegate of no plug-in is reported and left unchanged.
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
                           CallObserver* observer = nullptr);
 
@@ -52,8 +52,7 @@ TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
 TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data, ErrorReporter* reporter);
 
-// The parts of a delegate. A delegate that is no wrapper is its own inner delegate and has no
-// library.
+// The parts of a delegate. A delegate of no plug-in is its own inner delegate and has no library.
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
@@ -61,10 +60,10 @@ struct PluginDelegate {
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
 
-// Must be held while get_support of the wrapper's plug-in runs and while its texts are copied, so
+// Must be held while get_support of the delegate's plug-in runs and while its texts are copied, so
 // that interpreters on several threads can share a delegate. Recursive, because the plug-in may
-// create an interpreter with the same delegate meanwhile. Returns no lock for a delegate that is no
-// wrapper.
+// create an interpreter with the same delegate meanwhile. Returns no lock for a delegate of no
+// plug-in.
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate);
 
 }  // namespace deputy

@@ -64,6 +64,7 @@ class Validation final : public Observer {
   const Finding& finding(size_t index) const { return findings_[index]; }
 
   // ---- Observer --------------------------------------------------------------------------------
+  uint32_t needs() const override { return kNeedsEveryNode | kNeedsExactTensors; }
   size_t guard_bytes() const override;
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;

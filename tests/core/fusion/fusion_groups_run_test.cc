@@ -930,6 +930,32 @@ TEST_F(FusedGraphs, a_profile_counts_the_head) {
   }
 }
 
+// Callbacks that do not need every node, installed before allocation.
+TEST_F(FusedGraphs, profilers_change_neither_groups_nor_bits) {
+  std::vector<std::string> outputs[2];
+  static int operators, jobs;
+  operators = jobs = 0;
+  for (const bool profiled : {false, true}) {
+    TestInterpreter t(WaitingModel());
+    if (profiled) {
+      ASSERT_EQ(DeputyInterpreterSetProfileCallback(
+                    t.get(), [](void*, const DeputyOpEvent*) { ++operators; }, nullptr),
+                kTfLiteOk);
+      ASSERT_EQ(DeputyInterpreterSetWorkerCallback(
+                    t.get(), [](void*, const DeputyWorkerEvent*) { ++jobs; }, nullptr),
+                kTfLiteOk);
+    }
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    EXPECT_EQ(FollowersOf(t.get()), 2);
+    FillInput(t.get(), 1);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk);
+    outputs[profiled] = OutputBytes(t.get());
+  }
+  EXPECT_TRUE(outputs[0] == outputs[1]);
+  EXPECT_EQ(operators, 3);  // TANH, LOGISTIC, the group
+  EXPECT_GT(jobs, 0);
+}
+
 // The events of the telemetry profiler are those of TensorFlow Lite: one for each node.
 TEST_F(FusedGraphs, telemetry_has_each_node) {
   static int events;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate whose table, which a runtime calls, forwards to virtual functions. So a wrapper, a
+// recorder or another process can replace a delegate, and the library recognises its own proxies by
+// a query.
+#ifndef DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
+#define DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
+
+#include <cstdint>
+
+#include "c_api/include/c_api_opaque.h"
+#include "c_api/include/common.h"
+
+namespace deputy {
+
+class DelegateProxy {
+ public:
+  // Functions of the delegate that the table has. Prepare always exists.
+  struct Functions {
+    bool copy_from = false, copy_to = false, free_handle = false;
+  };
+
+  // With `is_opaque` the table is that of an opaque delegate. May throw bad_alloc.
+  DelegateProxy(int64_t flags, const Functions& functions, bool is_opaque);
+  virtual ~DelegateProxy();
+  DelegateProxy(const DelegateProxy&) = delete;
+  DelegateProxy& operator=(const DelegateProxy&) = delete;
+
+  // The delegate that clients pass to interpreters. Lives as long as this object.
+  TfLiteDelegate* handle() { return &table_; }
+
+  // Returns the proxy with this handle; null for any other delegate. Accepts any pointer.
+  // Thread-safe.
+  static DelegateProxy* Of(const TfLiteDelegate* delegate);
+
+  // ---- Functions of the delegate. Called like those of a TfLiteDelegate; may throw. -------------
+  virtual TfLiteStatus Prepare(TfLiteContext* context) = 0;
+  virtual TfLiteStatus CopyFromBufferHandle(TfLiteContext* context, TfLiteBufferHandle handle,
+                                            TfLiteTensor* tensor) = 0;
+  virtual TfLiteStatus CopyToBufferHandle(TfLiteContext* context, TfLiteBufferHandle handle,
+                                          TfLiteTensor* tensor) = 0;
+  virtual void FreeBufferHandle(TfLiteContext* context, TfLiteBufferHandle* handle) = 0;
+
+ private:
+  TfLiteDelegate table_ = {};
+  TfLiteOpaqueDelegateBuilder builder_ = {};  // used if the table is opaque
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
