@@ -7,13 +7,12 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "core/support/model_writer.h"
 #include "mindspore/ms/read.h"
 #include "schema_generated.h"
 
@@ -65,7 +64,7 @@ class Writer {
   }
 
   // Builder for option tables.
-  flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
+  flatbuffers::FlatBufferBuilder& fbb() { return writer_.fbb(); }
 
   std::vector<uint8_t> Finish(const std::vector<int>& inputs, const std::vector<int>& outputs,
                               const std::string& description);
@@ -80,12 +79,7 @@ class Writer {
   const size_t limit_;
   size_t used_ = 0;
   bool full_ = false;
-  flatbuffers::FlatBufferBuilder fbb_;
-  std::vector<flatbuffers::Offset<schema::Buffer>> buffers_ = {schema::CreateBuffer(fbb_)};
-  std::vector<flatbuffers::Offset<schema::Tensor>> tensors_;
-  std::vector<flatbuffers::Offset<schema::Operator>> operators_;
-  std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
-  std::map<std::pair<Builtin, std::string>, uint32_t> code_numbers_;
+  ModelWriter writer_;
 };
 
 }  // namespace deputy::ms

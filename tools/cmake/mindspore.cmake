@@ -16,7 +16,7 @@ file(GLOB ms_sources CONFIGURE_DEPENDS mindspore/ms/*.cc)
 add_library(deputy_ms STATIC ${ms_sources})
 add_dependencies(deputy_ms deputy_ms_header)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
-target_link_libraries(deputy_ms PRIVATE deputy_schema)
+target_link_libraries(deputy_ms PUBLIC deputy_support PRIVATE deputy_schema)
 target_compile_options(deputy_ms PRIVATE ${host_flags})
 # Almost all of its files include both formats' headers.
 target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>

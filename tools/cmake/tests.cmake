@@ -75,11 +75,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # The conformance kit: cases, golden rows, targets, and one comparison. It is compiled like a
-# client, except for its targets on the CPU, and links neither googletest nor Deputy: a program that
-# links libdeputy gets the required objects of this archive.
+# client, except for its targets on the CPU, and links neither googletest nor Deputy, only the archive
+# of core/support: a program that links libdeputy gets the required objects of both archives.
 add_library(deputy_conformance STATIC ${conformance_sources} tests/support/model_builder.cc)
 target_include_directories(deputy_conformance PUBLIC ${PROJECT_SOURCE_DIR} ${client_include_dir})
-target_link_libraries(deputy_conformance PUBLIC deputy_schema)
+target_link_libraries(deputy_conformance PUBLIC deputy_support deputy_schema)
 target_compile_options(deputy_conformance PRIVATE ${test_flags})
 
 # Half of the compile time of a file of cases is the schema's header. Files of the kit itself are
@@ -129,7 +129,7 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
   target_compile_options(deputy_gpu_test_support PRIVATE ${test_flags})
   target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_tests)
 endif()
-# Link libraries of test programs. The kit names none of our libraries, so that it can be linked
+# Link libraries of test programs. The kit does not name libdeputy, so that it can be linked
 # with the shared one; the linking target lists ours after it.
 set(test_links deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
 
