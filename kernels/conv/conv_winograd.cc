@@ -93,13 +93,12 @@ struct Job {
   float* inputs;  // planes
 
   void TransformInputs(int64_t group, int first, int last) const {
-    const float* pixels[kMaxWinogradPixels];
-    for (int tile = first; tile < last; ++tile) {
-      plan.tiles.FindPixels(shape, plan.tiles.PositionOf(shape, group + tile), input, zeros,
-                            pixels);
-      transforms.input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
-                       layout.input_stride);
-    }
+    TransformWinogradTiles(shape, plan.tiles, group, first, last, input, zeros,
+                           [this](const float* const* pixels, int tile) {
+                             transforms.input(pixels, shape.depth,
+                                              inputs + int64_t{tile} * shape.depth,
+                                              layout.input_stride);
+                           });
   }
 };
 
@@ -137,22 +136,16 @@ class Task {
     job_.transforms.filter(Panel(), tap_values, static_cast<int>(tap_values), weights_,
                            job_.layout.panel_stride);
     const size_t panel_values = kWinogradTaps * tap_values;
-    Prefetcher next_panel(Panel() + panel_values,
-                          panel_ + 1 < job_.plan.panels ? panel_values * sizeof(float) : 0);
-    for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
-      const auto number = static_cast<size_t>(plane);
-      const float* rows =
-          job_.inputs + number * job_.layout.input_stride + int64_t{first} * shape_.depth;
-      float* out = products_ + number * job_.layout.product_stride;
-      for (int left = tiles; left > 0;) {
-        const int count = WinogradRowsAtOnce(left, job_.cpu.gemm_f32.rows, shape_.depth);
-        next_panel.Next();
-        Multiply(count, shape_.depth, rows, weights_ + number * job_.layout.panel_stride, out);
-        rows += int64_t{count} * shape_.depth;
-        out += int64_t{count} * columns_;
-        left -= count;
-      }
-    }
+    const Prefetcher next_panel(Panel() + panel_values,
+                                panel_ + 1 < job_.plan.panels ? panel_values * sizeof(float) : 0);
+    MultiplyWinogradPlanes(
+        job_.plan.tiles.planes(), tiles, job_.cpu.gemm_f32.rows, shape_.depth, next_panel,
+        [this, first](size_t plane, int64_t row, int count) {
+          Multiply(count, shape_.depth,
+                   job_.inputs + plane * job_.layout.input_stride + (first + row) * shape_.depth,
+                   weights_ + plane * job_.layout.panel_stride,
+                   products_ + plane * job_.layout.product_stride + row * columns_);
+        });
   }
 
   void Multiply(int rows, int depth, const float* a, const float* b, float* out) const {
@@ -248,14 +241,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                    bias,
                    zeros,
                    reinterpret_cast<float*>(scratch.data() + layout.inputs)};
-  RunWinograd(
-      context, plan,
-      [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
-      [&](int64_t group, int first, int last, int panel, int worker) {
-        char* const own =
-            scratch.data() + layout.workers + static_cast<size_t>(worker) * layout.worker_bytes;
-        Task(job, panel, own).Run(group, first, last);
-      });
+  RunWinogradTasks<Task>(context, job, layout, scratch.data());
   return kTfLiteOk;
 }
 

@@ -73,13 +73,12 @@ struct Job {
   int16_t* inputs;  // planes
 
   void TransformInputs(int64_t group, int first, int last) const {
-    const int8_t* pixels[kMaxWinogradPixels];
-    for (int tile = first; tile < last; ++tile) {
-      plan.tiles.FindPixels(shape, plan.tiles.PositionOf(shape, group + tile), input, zeros,
-                            pixels);
-      KernelsOf(cpu).input(pixels, shape.depth, inputs + int64_t{tile} * shape.depth,
-                           layout.input_stride);
-    }
+    TransformWinogradTiles(shape, plan.tiles, group, first, last, input, zeros,
+                           [this](const int8_t* const* pixels, int tile) {
+                             KernelsOf(cpu).input(pixels, shape.depth,
+                                                  inputs + int64_t{tile} * shape.depth,
+                                                  layout.input_stride);
+                           });
   }
 };
 
@@ -117,27 +116,21 @@ class Task {
     kernels_.filter(panel, tap_values, static_cast<int>(tap_values), weights_,
                     job_.layout.panel_stride);
     const size_t panel_bytes = kWinogradTaps * tap_values;
-    Prefetcher next_panel(panel + panel_bytes, panel_ + 1 < job_.plan.panels ? panel_bytes : 0);
-    for (int plane = 0; plane < job_.plan.tiles.planes(); ++plane) {
-      const auto number = static_cast<size_t>(plane);
-      const int16_t* rows =
-          job_.inputs + number * job_.layout.input_stride + int64_t{first} * shape_.depth;
-      int32_t* out = products_ + number * job_.layout.product_stride;
-      for (int left = tiles; left > 0;) {
-        const int count = WinogradRowsAtOnce(left, kernels_.rows, shape_.depth);
-        next_panel.Next();
-        kernels_.multiply({.rows = count,
-                           .depth = shape_.depth,
-                           .a = rows,
-                           .a_stride = static_cast<size_t>(shape_.depth),
-                           .b = weights_ + number * job_.layout.panel_stride,
-                           .sums = out,
-                           .sums_stride = static_cast<size_t>(columns_)});
-        rows += int64_t{count} * shape_.depth;
-        out += int64_t{count} * columns_;
-        left -= count;
-      }
-    }
+    const Prefetcher next_panel(panel + panel_bytes,
+                                panel_ + 1 < job_.plan.panels ? panel_bytes : 0);
+    MultiplyWinogradPlanes(
+        job_.plan.tiles.planes(), tiles, kernels_.rows, shape_.depth, next_panel,
+        [this, first](size_t plane, int64_t row, int count) {
+          const size_t inputs = plane * job_.layout.input_stride;
+          kernels_.multiply(
+              {.rows = count,
+               .depth = shape_.depth,
+               .a = job_.inputs + inputs + (first + row) * shape_.depth,
+               .a_stride = static_cast<size_t>(shape_.depth),
+               .b = weights_ + plane * job_.layout.panel_stride,
+               .sums = products_ + plane * job_.layout.product_stride + row * columns_,
+               .sums_stride = static_cast<size_t>(columns_)});
+        });
   }
 
   // Finishes `count` horizontally adjacent tiles that begin at `position`.
@@ -236,14 +229,7 @@ TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tens
                    bias,
                    zeros,
                    reinterpret_cast<int16_t*>(scratch.data() + layout.inputs)};
-  RunWinograd(
-      context, plan,
-      [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
-      [&](int64_t group, int first, int last, int panel, int worker) {
-        char* const own =
-            scratch.data() + layout.workers + static_cast<size_t>(worker) * layout.worker_bytes;
-        Task(job, panel, own).Run(group, first, last);
-      });
+  RunWinogradTasks<Task>(context, job, layout, scratch.data());
   return kTfLiteOk;
 }
 

@@ -185,6 +185,48 @@ class Prefetcher {
   const char* end_;
 };
 
+// Calls transform(pixels, tile) for the input pixels of tiles [first, last) of the group that
+// begins at tile `group`; `zeros` for pixels in the padding.
+template <typename T, typename Transform>
+inline void TransformWinogradTiles(const ConvShape& shape, const WinogradTiles& tiles,
+                                   int64_t group, int first, int last, const T* input,
+                                   const T* zeros, const Transform& transform) {
+  const T* pixels[kMaxWinogradPixels];
+  for (int tile = first; tile < last; ++tile) {
+    tiles.FindPixels(shape, tiles.PositionOf(shape, group + tile), input, zeros, pixels);
+    transform(pixels, tile);
+  }
+}
+
+// Calls multiply(plane, row, count) for all planes and all of their `rows` rows, `tile_rows` rows
+// being processed at once; prefetches between the calls.
+template <typename Multiply>
+inline void MultiplyWinogradPlanes(int planes, int rows, int tile_rows, int depth,
+                                   Prefetcher prefetcher, const Multiply& multiply) {
+  for (int plane = 0; plane < planes; ++plane) {
+    for (int row = 0; row < rows;) {
+      const int count = WinogradRowsAtOnce(rows - row, tile_rows, depth);
+      prefetcher.Next();
+      multiply(static_cast<size_t>(plane), int64_t{row}, count);
+      row += count;
+    }
+  }
+}
+
+// Runs the tasks of a convolution. Job and Layout belong to the element type; Task(job, panel,
+// scratch).Run(group, first, last) computes tiles for a panel.
+template <typename Task, typename Job, typename Layout>
+void RunWinogradTasks(TfLiteContext* context, const Job& job, const Layout& layout, char* scratch) {
+  RunWinograd(
+      context, job.plan,
+      [&](int64_t group, int first, int last) { job.TransformInputs(group, first, last); },
+      [&](int64_t group, int first, int last, int panel, int worker) {
+        char* const own =
+            scratch + layout.workers + static_cast<size_t>(worker) * layout.worker_bytes;
+        Task(job, panel, own).Run(group, first, last);
+      });
+}
+
 }  // namespace deputy
 
 #endif  // DEPUTY_KERNELS_CONV_WINOGRAD_H_
