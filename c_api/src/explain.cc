@@ -101,7 +101,7 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
   int cpu_node_count = 0;
   for (int i = 0; i < interpreter->subgraph_count(); ++i) {
     Subgraph* subgraph = interpreter->subgraph(i);
-    if (interpreter->skippable(i) || !subgraph->is_for_delegates()) continue;
+    if (interpreter->skippable().Has(i) || !subgraph->is_for_delegates()) continue;
     for (int node : subgraph->graph().plan()) {
       const int count = CountNodes(subgraph, node);
       node_count += count;
@@ -183,7 +183,7 @@ TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
     }
     for (int i = 0; i < impl->subgraph_count(); ++i) {
       Subgraph* subgraph = impl->subgraph(i);
-      if (impl->skippable(i) || !subgraph->is_for_delegates()) continue;
+      if (impl->skippable().Has(i) || !subgraph->is_for_delegates()) continue;
       AppliedDelegate queried(delegate);
       const TfLiteStatus status = deputy::DelegationOf(subgraph).QuerySupport(&queried);
       if (status != kTfLiteOk) return status;

@@ -269,7 +269,8 @@ TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
-    subgraph->interpreter()->MarkSkippable(subgraph_index);
+    deputy::InterpreterState& interpreter = *subgraph->interpreter();
+    interpreter.skippable().Mark(subgraph_index, interpreter.subgraph_count());
     return kTfLiteOk;
   });
 }

@@ -124,7 +124,7 @@ Delegation::Transaction::Transaction(Subgraph* subgraph)
       applied(DelegationOf(subgraph).delegates_.applied()),
       original_plan(DelegationOf(subgraph).original_plan_),
       undone(DelegationOf(subgraph).undone_),
-      skippable_count(subgraph->interpreter()->skippable_count()),
+      skippable_count(subgraph->interpreter()->skippable().count()),
       was_immutable(subgraph->immutable()) {
   was_ready = subgraph->ready();
   if (!was_ready) return;
@@ -142,7 +142,7 @@ void Delegation::Rollback() {
   RemoveNodesFrom(transaction->before.node_count());
   transaction->before.Restore([this](int tensor) { subgraph_->FreeBufferHandle(tensor); });
   subgraph_->PlanHasChanged();
-  subgraph_->interpreter()->KeepSkippable(transaction->skippable_count);
+  subgraph_->interpreter()->skippable().KeepFirst(transaction->skippable_count);
   subgraph_->SetUninvokable();
   delegates_.SetApplied(std::move(transaction->applied));
   original_plan_.swap(transaction->original_plan);
@@ -300,7 +300,7 @@ void Delegation::RestorePlan() {
   subgraph_->SetPlan(std::move(original_plan_));
   fp16_weights_.Widen(&subgraph_->graph());
   ForgetTensors();
-  subgraph_->interpreter()->KeepSkippable(0);
+  subgraph_->interpreter()->skippable().KeepFirst(0);
   original_plan_.clear();
   subgraph_->fallback().Invalidate();
   subgraph_->SetUninvokable();

@@ -77,7 +77,7 @@ void Interpreter::SetNumThreads(int num_threads) {
     return;
   }
   if (num_threads == -1) return;
-  SetPoolThreads(std::max(num_threads, 1));
+  threads().SetCount(std::max(num_threads, 1));
   for (auto& subgraph : subgraphs_) {
     subgraph->context()->recommended_num_threads = std::max(num_threads, 1);
   }
@@ -110,7 +110,8 @@ TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   ArmCancellation();
   const CancelScope cancellable(this, "Invoke");
   if (subgraph->ready()) CountInference();
-  const TimedInference timed(this);
+  // An observer of exact tensors must see the requested number of threads.
+  const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
   return subgraph->Invoke(allow_stale_outputs);
 }
 
@@ -140,7 +141,7 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
   for (auto& subgraph : subgraphs_) {
-    if (!subgraph->is_for_delegates() || skippable(subgraph->index())) continue;
+    if (!subgraph->is_for_delegates() || skippable().Has(subgraph->index())) continue;
     const TfLiteStatus status = subgraph->delegation().Apply(delegate);
     if (status != kTfLiteOk) return status;
   }

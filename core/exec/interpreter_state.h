@@ -6,23 +6,25 @@
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/failure_note.h"
-#include "core/base/help_trial.h"
 #include "core/base/memory.h"
 #include "core/base/partition.h"
 #include "core/base/resources.h"
 #include "core/base/thread_pool.h"
 #include "core/base/tile_observer.h"
 #include "core/base/verification.h"
+#include "core/exec/cancellation.h"
 #include "core/exec/delegate_layer.h"
+#include "core/exec/interpreter_threads.h"
 #include "core/exec/observer_list.h"
+#include "core/exec/skippable_subgraphs.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model.h"
 
@@ -84,13 +86,7 @@ class InterpreterState {
   int64_t skipped_delegates() const { return skipped_delegates_; }
   void NoteDelegateSkipped() { ++skipped_delegates_; }
 
-  // Subgraphs that a delegate has absorbed with their caller: they are not offered to delegates.
-  // The marks are kept in order, so that the newest can be undone.
-  void MarkSkippable(int subgraph);
-  bool skippable(int subgraph) const;
-  size_t skippable_count() const { return skippable_.size(); }
-  // Undoes all marks except the first `count`.
-  void KeepSkippable(size_t count);
+  SkippableSubgraphs& skippable() { return skippable_; }
 
   // Returns the control edges of a subgraph from the model's metadata; null if there are none or
   // they are malformed.
@@ -99,15 +95,12 @@ class InterpreterState {
   // Thread-safe. Returns an error if cancellation was not enabled.
   TfLiteStatus Cancel();
   // Returns true once per request, during a call of the client that can be cancelled.
-  bool TakeCancellation() {
-    return cancellation_ && cancellable_call_ != nullptr &&
-           cancel_requested_.exchange(false, std::memory_order_acq_rel);
-  }
+  bool TakeCancellation() { return cancellation_.Take(); }
   // Returns kTfLiteCancelled after a report, once per request.
   TfLiteStatus CheckCancellation();
 
   // Index of the current allocation pass; see AllocationPass.
-  int64_t allocation_pass() const { return allocation_pass_; }
+  int64_t allocation_pass() const { return allocation_passes_.newest; }
 
   // Under Hot: called before a subgraph is called, so that runs that may restart save its
   // variables.
@@ -125,9 +118,8 @@ class InterpreterState {
   // as upstream attaches metadata afterwards: kernels that use it in init would fail there.
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
-  // Returns the pool of all threads while nodes are prepared. During an inference it may return a
-  // pool without workers, if the workers cost more than they save.
-  ThreadPool& pool();
+  // See InterpreterThreads::pool.
+  ThreadPool& pool() { return threads_.pool(allocation_passes_.depth > 0); }
   // Scratch memory and resources for the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
@@ -135,25 +127,25 @@ class InterpreterState {
   PackedConstants& packed_constants() const { return *packed_constants_; }
   // Constants that nodes pack for themselves.
   PackedConstants& node_constants() { return node_constants_; }
-  Arithmetic arithmetic() const { return arithmetic_; }
+  Arithmetic arithmetic() const { return config_.arithmetic; }
   // Returns the configured precision, but float32 if results must be exact: in reference
   // arithmetic, and if an observer needs that.
   Precision precision() const {
-    const bool exact = arithmetic_ == Arithmetic::kReference || needs_exact_tensors();
-    return exact ? Precision::kFloat32 : precision_;
+    const bool exact = config_.arithmetic == Arithmetic::kReference || needs_exact_tensors();
+    return exact ? Precision::kFloat32 : config_.precision;
   }
-  bool hot() const { return hot_; }
-  const Verification& verification() const { return verification_; }
+  bool hot() const { return config_.hot; }
+  const Verification& verification() const { return config_.verification; }
   // True if the nodes that delegates replaced must stay ready to run.
-  bool keeps_replaced_nodes() const { return hot_ || verification_.enabled(); }
+  bool keeps_replaced_nodes() const { return config_.hot || config_.verification.enabled(); }
   // True if nodes may be fused: never in reference arithmetic, or if an observer needs exact
   // tensors.
   bool fuses_nodes() const {
-    return fusion_ && arithmetic_ == Arithmetic::kDefault && !needs_exact_tensors();
+    return config_.fusion && config_.arithmetic == Arithmetic::kDefault && !needs_exact_tensors();
   }
-  int delegate_retry() const { return delegate_retry_; }
-  int max_plans() const { return max_plans_; }
-  const Limits& limits() const { return limits_; }
+  int delegate_retry() const { return config_.delegate_retry; }
+  int max_plans() const { return config_.max_plans; }
+  const Limits& limits() const { return config_.limits; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 
@@ -180,7 +172,7 @@ class InterpreterState {
   ~InterpreterState();
 
   // Discards a request made before the call.
-  void ArmCancellation() { cancel_requested_.store(false, std::memory_order_relaxed); }
+  void ArmCancellation() { cancellation_.Arm(); }
   void CountInference() { ++inference_; }
   // `callee` is the subgraph as others call it; null: none calls it.
   void AddSubgraph(Subgraph* subgraph, CallableSubgraph* callee) {
@@ -192,20 +184,7 @@ class InterpreterState {
   }
   // Called when the model's kernels are initialised: makes metadata and control edges available.
   void AttachMetadata();
-  void SetPoolThreads(int num_threads) { num_threads_ = num_threads; }
-
-  // RAII guard: measures an inference, to decide whether the pool's workers make it faster.
-  class TimedInference {
-   public:
-    explicit TimedInference(InterpreterState* interpreter);
-    ~TimedInference();
-    TimedInference(const TimedInference&) = delete;
-    TimedInference& operator=(const TimedInference&) = delete;
-
-   private:
-    InterpreterState* interpreter_;  // null: not timed
-    HelpTrial::Time began_{0};
-  };
+  InterpreterThreads& threads() { return threads_; }
 
  private:
   friend class CancelScope;
@@ -213,40 +192,27 @@ class InterpreterState {
 
   std::shared_ptr<const Model> model_;
   ErrorReporter reporter_;
-  const bool cancellation_;
-  const Arithmetic arithmetic_;
-  const Precision precision_;
-  const bool fusion_;
-  const bool hot_;
-  const int delegate_retry_;
-  const int max_plans_;
-  const Verification verification_;
-  const Limits limits_;
-  int num_threads_ = 1;
-  std::shared_ptr<ThreadPool> pool_;
-  // Pool without workers, created together with pool_.
-  std::unique_ptr<ThreadPool> single_thread_pool_;
-  HelpTrial help_trial_;
-  bool timed_ = false, runs_alone_ = false;  // state of the current inference
+  const InterpreterConfig config_;
+  InterpreterThreads threads_;
   ScratchArena scratch_;
   Resources resources_;
   const std::shared_ptr<PackedConstants> packed_constants_;
   PackedConstants node_constants_;
-  std::atomic<bool> cancel_requested_{false};
-  const char* cancellable_call_ = nullptr;  // name of the call; null: cancellation is deferred
+  Cancellation cancellation_;
   int call_depth_ = 0;
   int64_t inference_ = 0;
-  int64_t allocation_pass_ = 0;
-  int allocation_depth_ = 0;
+  struct AllocationPasses {
+    int64_t newest = 0;
+    int depth = 0;  // number of nested AllocationPass
+  };
+  AllocationPasses allocation_passes_;
   std::vector<NodeFallback*> restartable_;  // stack of runs in progress, the innermost last
   int64_t skipped_delegates_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
-  std::vector<int> skippable_;          // in the order of marking
-  std::vector<bool> marked_skippable_;  // by subgraph; empty until the first mark
-  bool metadata_attached_ = false;
-  std::vector<std::vector<PartitionGraph::ControlEdge>> control_edges_;
-  std::vector<std::unique_ptr<Observer>> own_observers_;  // created by the config's factories
+  SkippableSubgraphs skippable_;
+  // By subgraph, empty if there are none; no value before metadata are attached.
+  std::optional<std::vector<std::vector<PartitionGraph::ControlEdge>>> control_edges_;
   ObserverList observers_;
   struct SubgraphEntry {
     Subgraph* subgraph = nullptr;
@@ -279,15 +245,15 @@ class CallDepth {
 class CancelScope {
  public:
   CancelScope(InterpreterState* interpreter, const char* call)
-      : interpreter_(interpreter), outer_(interpreter->cancellable_call_) {
-    interpreter->cancellable_call_ = call;
+      : cancellation_(&interpreter->cancellation_), outer_(cancellation_->call()) {
+    cancellation_->set_call(call);
   }
-  ~CancelScope() { interpreter_->cancellable_call_ = outer_; }
+  ~CancelScope() { cancellation_->set_call(outer_); }
   CancelScope(const CancelScope&) = delete;
   CancelScope& operator=(const CancelScope&) = delete;
 
  private:
-  InterpreterState* const interpreter_;
+  Cancellation* const cancellation_;
   const char* const outer_;
 };
 
@@ -296,9 +262,9 @@ class CancelScope {
 class AllocationPass {
  public:
   explicit AllocationPass(InterpreterState* interpreter) : interpreter_(interpreter) {
-    if (interpreter->allocation_depth_++ == 0) ++interpreter->allocation_pass_;
+    if (interpreter->allocation_passes_.depth++ == 0) ++interpreter->allocation_passes_.newest;
   }
-  ~AllocationPass() { --interpreter_->allocation_depth_; }
+  ~AllocationPass() { --interpreter_->allocation_passes_.depth; }
   AllocationPass(const AllocationPass&) = delete;
   AllocationPass& operator=(const AllocationPass&) = delete;
 

@@ -7,6 +7,11 @@ namespace deputy {
 
 void ObserverList::Add(Observer* observer) { observers_.push_back(observer); }
 
+void ObserverList::AddOwned(std::unique_ptr<Observer> observer) {
+  owned_.push_back(std::move(observer));
+  Add(owned_.back().get());
+}
+
 // The entries after it keep their indices, since a notification may be in progress.
 void ObserverList::Remove(Observer* observer) noexcept {
   std::replace(observers_.begin(), observers_.end(), observer, static_cast<Observer*>(nullptr));

@@ -4,6 +4,7 @@
 #ifndef DEPUTY_CORE_EXEC_OBSERVER_LIST_H_
 #define DEPUTY_CORE_EXEC_OBSERVER_LIST_H_
 
+#include <memory>
 #include <vector>
 
 #include "core/exec/observer.h"
@@ -15,6 +16,8 @@ class ObserverList final : public Observer, public TileObserver {
  public:
   // The observer must outlive this object or be removed before. Strong exception guarantee.
   void Add(Observer* observer);
+  // Adds an observer that lives as long as the list.
+  void AddOwned(std::unique_ptr<Observer> observer);
   // Has no effect if the observer is not in the list. It is not notified of the end of a call that
   // is in progress.
   void Remove(Observer* observer) noexcept;
@@ -57,6 +60,7 @@ class ObserverList final : public Observer, public TileObserver {
   template <typename Function>
   void ForEach(const Function& function) const;
 
+  std::vector<std::unique_ptr<Observer>> owned_;
   std::vector<Observer*> observers_;  // null: removed; the last one is not null
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exec/interpreter_threads.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace deputy {
+
+ThreadPool& InterpreterThreads::pool(bool is_preparing) {
+  if (pool_ == nullptr) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    pool_ = std::make_shared<ThreadPool>(std::min(count_, cores));
+  }
+  if (single_ == nullptr) single_ = std::make_unique<ThreadPool>(1);
+  return alone_ && !is_preparing ? *single_ : *pool_;
+}
+
+InterpreterThreads::TimedInference::TimedInference(InterpreterThreads* threads)
+    : threads_(threads) {
+  if (threads == nullptr || threads->single_ == nullptr || threads->pool_->threads() < 2 ||
+      threads->timed_) {
+    threads_ = nullptr;
+    return;
+  }
+  threads->timed_ = true;
+  threads->alone_ = threads->trial_.alone();
+  began_ = ThreadPool::SteadyClock();
+}
+
+InterpreterThreads::TimedInference::~TimedInference() {
+  if (threads_ == nullptr) return;
+  const HelpTrial::Time now = ThreadPool::SteadyClock();
+  threads_->trial_.Ended(now, now - began_);
+  threads_->alone_ = threads_->timed_ = false;
+}
+
+}  // namespace deputy

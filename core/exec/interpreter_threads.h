@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread pool of an interpreter, its own or one that several interpreters share, and the
+// decision whether an inference uses its workers.
+#ifndef DEPUTY_CORE_EXEC_INTERPRETER_THREADS_H_
+#define DEPUTY_CORE_EXEC_INTERPRETER_THREADS_H_
+
+#include <memory>
+
+#include "core/base/help_trial.h"
+#include "core/base/thread_pool.h"
+
+namespace deputy {
+
+class InterpreterThreads {
+ public:
+  // With a null pool the first use creates one.
+  explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
+
+  // Number of threads of the pool that the first use creates.
+  void SetCount(int count) { count_ = count; }
+
+  // Returns the pool of all threads; during a timed inference perhaps a pool without workers, if
+  // the workers cost more than they save. `is_preparing` excludes that: prepare announces memory
+  // for all threads, whichever pool later runs the nodes.
+  ThreadPool& pool(bool is_preparing);
+
+  // RAII guard: measures an inference, to decide whether the pool's workers make it faster. Has no
+  // effect within another one, and before the first use of the pool.
+  class TimedInference {
+   public:
+    // Null: not measured; the inference uses all threads.
+    explicit TimedInference(InterpreterThreads* threads);
+    ~TimedInference();
+    TimedInference(const TimedInference&) = delete;
+    TimedInference& operator=(const TimedInference&) = delete;
+
+   private:
+    InterpreterThreads* threads_;  // null: not measured
+    HelpTrial::Time began_{0};
+  };
+
+ private:
+  int count_ = 1;
+  std::shared_ptr<ThreadPool> pool_;
+  std::unique_ptr<ThreadPool> single_;  // pool without workers, created together with pool_
+  HelpTrial trial_;
+  bool timed_ = false, alone_ = false;  // state of the current inference
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_INTERPRETER_THREADS_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Subgraphs that a delegate has absorbed with their caller: they are not offered to delegates. The
+// marks are kept in order, so that the newest can be undone.
+#ifndef DEPUTY_CORE_EXEC_SKIPPABLE_SUBGRAPHS_H_
+#define DEPUTY_CORE_EXEC_SKIPPABLE_SUBGRAPHS_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace deputy {
+
+class SkippableSubgraphs {
+ public:
+  // Marks one of `subgraph_count` subgraphs. Strong exception guarantee.
+  void Mark(int subgraph, int subgraph_count) {
+    if (Has(subgraph)) return;
+    is_marked_.resize(static_cast<size_t>(subgraph_count));
+    marks_.push_back(subgraph);
+    is_marked_[static_cast<size_t>(subgraph)] = true;
+  }
+  bool Has(int subgraph) const {
+    return !is_marked_.empty() && is_marked_[static_cast<size_t>(subgraph)];
+  }
+  size_t count() const { return marks_.size(); }
+  // Undoes all marks except the first `count`.
+  void KeepFirst(size_t count) {
+    for (; marks_.size() > count; marks_.pop_back()) {
+      is_marked_[static_cast<size_t>(marks_.back())] = false;
+    }
+  }
+
+ private:
+  std::vector<int> marks_;       // in the order of marking
+  std::vector<bool> is_marked_;  // by subgraph; empty until the first mark
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_SKIPPABLE_SUBGRAPHS_H_
