@@ -6,6 +6,7 @@
 
 #if defined(__AVX2__)
 
+#include "kernels/cpu/common/depthwise_s8.inc"
 #include "kernels/cpu/x86_64/avx2/int8.inc"
 
 namespace deputy {
@@ -65,15 +66,6 @@ size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period
     }
   }
   return bytes;
-}
-
-void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* out) {
-  for (int first = 0; first < period; first += kChunk) {
-    for (int i = 0; i < kChunk; ++i) {
-      const int channel = first + ChannelAt(i);
-      *out++ = channel < period ? values[channel % channels] : 0;
-    }
-  }
 }
 
 // Loads the `count` existing channels of a chunk without reading past them: two overlapping loads
@@ -349,7 +341,7 @@ constexpr DepthwiseS8Kernels kDepthwiseS8Avx2 = {.name = "avx2",
                                                  .pixel = &DepthwiseS8,
                                                  .pack = &PackDepthwiseS8,
                                                  .columns = &DepthwiseRunS8,
-                                                 .order = &OrderDepthwiseS8,
+                                                 .order = &OrderDepthwiseS8<kChunk, &ChannelAt>,
                                                  .lanes = kChunk,
                                                  .lines = &kDepthwiseLinesS8Avx2};
 

@@ -11,6 +11,7 @@
 
 #if defined(__AVX2__)
 
+#include "kernels/cpu/common/depthwise_s8.inc"
 #include "kernels/cpu/x86_64/avx2/depthwise_blocks.inc"
 
 namespace deputy {
@@ -357,25 +358,12 @@ class Lines {
   alignas(64) __m256i sums_[(kColumns + 1) * kVectors];
 };
 
-template <int kSize, int kStride>
-void RunLines(const DepthwiseLinesS8& in) {
-  Lines<kSize, kStride>(in).Run();
-}
-
-void DepthwiseLines(const DepthwiseLinesS8& in) {
-  const auto run = in.size == 3 ? (in.stride == 1 ? &RunLines<3, 1> : &RunLines<3, 2>)
-                                : (in.stride == 1 ? &RunLines<5, 1> : &RunLines<5, 2>);
-  run(in);
-}
-
-bool AcceptsLines(int size, int stride, int channels) {
-  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kMinWidth;
-}
-
 }  // namespace
 
-constexpr DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2 = {
-    .accepts = &AcceptsLines, .bytes = &PackedBytes, .pack = &PackLines, .run = &DepthwiseLines};
+constexpr DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx2 = {.accepts = &AcceptsLines<kMinWidth>,
+                                                           .bytes = &PackedBytes,
+                                                           .pack = &PackLines,
+                                                           .run = &DepthwiseLines<Lines>};
 
 }  // namespace deputy
 

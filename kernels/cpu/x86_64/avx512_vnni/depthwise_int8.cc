@@ -6,6 +6,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
+#include "kernels/cpu/common/depthwise_s8.inc"
 #include "kernels/cpu/x86_64/avx512_vnni/int8.inc"
 
 namespace deputy {
@@ -36,15 +37,6 @@ size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period
     }
   }
   return bytes;
-}
-
-void OrderDepthwiseS8(const int32_t* values, int channels, int period, int32_t* out) {
-  for (int first = 0; first < period; first += kChunk) {
-    for (int i = 0; i < kChunk; ++i) {
-      const int channel = first + ChannelAt(i);
-      *out++ = channel < period ? values[channel % channels] : 0;
-    }
-  }
 }
 
 // Returns the addresses of four taps from `tap` on. After the last tap any valid address will do,
@@ -181,14 +173,15 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
 
 }  // namespace
 
-constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {.name = "avx512-vnni",
-                                                       .left = LhsEncoding::kBiasedUInt8,
-                                                       .pixel = &DepthwiseS8,
-                                                       .pack = &PackDepthwiseS8,
-                                                       .columns = &DepthwiseRunS8,
-                                                       .order = &OrderDepthwiseS8,
-                                                       .lanes = kChunk,
-                                                       .lines = &kDepthwiseLinesS8Avx512Vnni};
+constexpr DepthwiseS8Kernels kDepthwiseS8Avx512Vnni = {
+    .name = "avx512-vnni",
+    .left = LhsEncoding::kBiasedUInt8,
+    .pixel = &DepthwiseS8,
+    .pack = &PackDepthwiseS8,
+    .columns = &DepthwiseRunS8,
+    .order = &OrderDepthwiseS8<kChunk, &ChannelAt>,
+    .lanes = kChunk,
+    .lines = &kDepthwiseLinesS8Avx512Vnni};
 
 }  // namespace deputy
 

@@ -13,6 +13,7 @@
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
+#include "kernels/cpu/common/depthwise_s8.inc"
 #include "kernels/cpu/x86_64/avx512_vnni/int8.inc"
 
 namespace deputy {
@@ -677,25 +678,13 @@ class Lines {
   alignas(64) __m512i sums_[kServed * kWidest * kVectors];
 };
 
-template <int kSize, int kStride>
-void RunLines(const DepthwiseLinesS8& in) {
-  Lines<kSize, kStride>(in).Run();
-}
-
-void DepthwiseLines(const DepthwiseLinesS8& in) {
-  const auto run = in.size == 3 ? (in.stride == 1 ? &RunLines<3, 1> : &RunLines<3, 2>)
-                                : (in.stride == 1 ? &RunLines<5, 1> : &RunLines<5, 2>);
-  run(in);
-}
-
-bool AcceptsLines(int size, int stride, int channels) {
-  return (size == 3 || size == 5) && (stride == 1 || stride == 2) && channels >= kMinWidth;
-}
-
 }  // namespace
 
 constexpr DepthwiseLinesS8Kernels kDepthwiseLinesS8Avx512Vnni = {
-    .accepts = &AcceptsLines, .bytes = &PackedBytes, .pack = &PackLines, .run = &DepthwiseLines};
+    .accepts = &AcceptsLines<kMinWidth>,
+    .bytes = &PackedBytes,
+    .pack = &PackLines,
+    .run = &DepthwiseLines<Lines>};
 
 }  // namespace deputy
 
