@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -60,8 +61,8 @@ TEST_P(HalfConversions, every_nan_keeps_its_payload) {
     const int payload = magnitude & ((1 << format.fraction_bits) - 1);
     const uint32_t bits = 0x7f800000u | static_cast<uint32_t>(payload)
                                             << (23 - format.fraction_bits);
-    ASSERT_EQ(BitsOfFloat(format.widen(static_cast<uint16_t>(magnitude))), bits);
-    ASSERT_EQ(BitsOfFloat(format.widen(static_cast<uint16_t>(magnitude | 0x8000))),
+    ASSERT_EQ(std::bit_cast<uint32_t>(format.widen(static_cast<uint16_t>(magnitude))), bits);
+    ASSERT_EQ(std::bit_cast<uint32_t>(format.widen(static_cast<uint16_t>(magnitude | 0x8000))),
               bits | 0x80000000u);
   }
 }
@@ -93,7 +94,7 @@ TEST_P(HalfConversions, random_floats_are_narrowed_to_the_nearest_number) {
   const Format& format = GetParam();
   std::mt19937 random(39);
   for (int i = 0; i < 200'000; ++i) {
-    const float value = FloatOfBits(static_cast<uint32_t>(random()) & 0x7fffffffu);
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(random()) & 0x7fffffffu);
     if (!std::isfinite(value)) continue;
     const int found = format.narrow(value);
     ASSERT_LE(found, format.infinity()) << value;
@@ -120,7 +121,8 @@ TEST_P(HalfConversions, flushed_denormals_do_not_change_results) {
     const float widened = format.widen(stored);
     const uint16_t narrowed = format.narrow(widened);
     const ScopedFlushDenormals flush;
-    ASSERT_EQ(BitsOfFloat(format.widen(stored)), BitsOfFloat(widened)) << bits;
+    ASSERT_EQ(std::bit_cast<uint32_t>(format.widen(stored)), std::bit_cast<uint32_t>(widened))
+        << bits;
     ASSERT_EQ(format.narrow(widened), narrowed) << bits;
   }
 }
@@ -129,10 +131,10 @@ INSTANTIATE_TEST_SUITE_P(All, HalfConversions, testing::Values(kHalf, kBFloat16)
 
 TEST(NarrowedNan, is_the_quiet_one) {
   for (const uint32_t bits : {0x7f800001u, 0x7fc00000u, 0x7fffffffu}) {
-    EXPECT_EQ(FloatToHalf(FloatOfBits(bits)), 0x7e00);
-    EXPECT_EQ(FloatToHalf(FloatOfBits(bits | 0x80000000u)), 0xfe00);
-    EXPECT_EQ(FloatToBFloat16(FloatOfBits(bits)), 0x7fc0);
-    EXPECT_EQ(FloatToBFloat16(FloatOfBits(bits | 0x80000000u)), 0x7fc0);
+    EXPECT_EQ(FloatToHalf(std::bit_cast<float>(bits)), 0x7e00);
+    EXPECT_EQ(FloatToHalf(std::bit_cast<float>(bits | 0x80000000u)), 0xfe00);
+    EXPECT_EQ(FloatToBFloat16(std::bit_cast<float>(bits)), 0x7fc0);
+    EXPECT_EQ(FloatToBFloat16(std::bit_cast<float>(bits | 0x80000000u)), 0x7fc0);
   }
 }
 
