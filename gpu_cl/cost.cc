@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rates of the class for CPUs are fitted to the models of gpu.md on an AVX-512 machine; those
-// of other devices are a third of the peak rates in data sheets.
+// Rates of the cost model by class of device. Those of CPUs are fitted to the models of docs/gpu.md
+// on an AVX-512 machine; those of other devices are a third of the peak rates in data sheets.
 #include "gpu_cl/cost.h"
 
 #include <algorithm>
@@ -16,12 +16,13 @@ CostModel ForCpu(double units, double width) {
   return {{}, {units * width * 2.5, units * width / 2, units * 8, 2'000}, 10, 20'000};
 }
 
-// A compute unit has about 128 lanes.
+// Returns the model of a discrete GPU, whose compute units have about 128 lanes each.
 CostModel ForDiscreteGpu(double units) {
   return {{}, {units * 60, units * 60, 400, 4'000}, 12, 30'000};
 }
 
-// A compute unit has about eight lanes. Also used for unknown devices.
+// Returns the model of an integrated GPU, whose compute units have about eight lanes each. The
+// model is also used for unknown devices.
 CostModel ForIntegratedGpu(double units) {
   return {{}, {units * 3, units * 3, 20, 6'000}, 8, 60'000};
 }

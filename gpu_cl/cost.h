@@ -15,8 +15,8 @@ namespace deputy::gpu_cl {
 struct CostModel {
   Rates cpu;
   Rates device;
-  double border_bytes = 1;  // throughput between host and device per nanosecond
-  double submit_ns = 0;     // time per run of a partition
+  double border_bytes = 1;  // bytes per nanosecond between host and device
+  double submit_ns = 0;     // time per run of a partition, in addition to its operations
 };
 
 // Returns the model for kernels of a class on a device, against a CPU with `threads` threads

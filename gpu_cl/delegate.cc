@@ -202,7 +202,7 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result) {
   const GpuDelegate& gpu = Of(delegate);
   return GuardedOn(gpu, context, [&] {
-    // Per thread: several threads may query one delegate.
+    // The texts are per thread, because several threads may query one delegate.
     thread_local std::vector<std::string> texts;
     texts.assign(result->node_count, "");
     std::vector<NodeChoice> choices;
@@ -240,7 +240,7 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
                         void* user_data) {
   GpuDelegate& gpu = Of(delegate);
   if (gpu.process.IsForked()) return kTfLiteDelegateError;
-  // With the index of the partition's first node.
+  // Commands of all partitions, each with the index of its partition's first node.
   std::vector<std::pair<int, TimedCommand>> commands;
   {
     const std::lock_guard lock(gpu.mutex);

@@ -20,14 +20,16 @@ namespace deputy::gpu_cl {
 // such device or no OpenCL. The caller must destroy it, after the interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
 
-// Same, with the caller's function table, which must outlive the process's OpenCL contexts.
+// Creates a delegate as CreateDelegate does, but with the caller's table of OpenCL functions, which
+// must outlive the process's OpenCL contexts.
 TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
                                  std::string* out_error);
 
 // Creates a delegate that reports `failure` when it is applied, and claims no nodes.
 TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
 
-// Accepts null. In a forked child the delegate is leaked.
+// Destroys a delegate, which may be null. In a forked child the delegate is leaked, because OpenCL
+// must not be called there.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implementations of the members of DeputyDelegatePlugin with these names.
@@ -41,7 +43,8 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
 TfLiteStatus ReportNodeEvents(const TfLiteNode* node, DeputyNodeEventCallback callback,
                               void* user_data);
 
-// See report.cc.
+// Implementation of DeputyDelegatePlugin's report: fills `report`, and calls `callback` for each
+// option that has no effect.
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                             DeputyOptionUseCallback callback, void* user_data);
 

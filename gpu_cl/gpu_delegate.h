@@ -83,7 +83,8 @@ inline TfLiteStatus Fail(TfLiteContext* context, TfLiteStatus status, const std:
   return status;
 }
 
-// Guarded() for functions that use the delegate's OpenCL; reports an error in a forked child.
+// Calls Guarded() for a function that uses the delegate's OpenCL; reports an error in a forked
+// child.
 template <typename Function>
 TfLiteStatus GuardedOn(const GpuDelegate& gpu, TfLiteContext* context, const Function& function) {
   return Guarded(context, [&]() -> TfLiteStatus {

@@ -23,9 +23,9 @@ namespace deputy::gpu_cl {
 void SetHandleFunctions(TfLiteDelegate* delegate);
 bool IsOurs(const TfLiteDelegate* delegate);
 
-// Finds the location of a partition's input. Returns "" or the reason of a failure. A tensor with
-// `from_client` that is bound is in the client's buffer even if it was copied to the host
-// meanwhile, and is copied again for the next consumer on the host.
+// Finds the location of a partition's input. Returns "" or the reason of a failure. If
+// `from_client`, a tensor that is bound to a client's buffer is read from this buffer even if it
+// was copied to the host meanwhile, and is copied again for the next consumer on the host.
 std::string FindInput(const GpuDelegate& gpu, size_t bytes, bool from_client, TfLiteTensor* tensor,
                       InputLocation* out_location);
 
@@ -40,7 +40,8 @@ bool MarkOnDevice(GpuDelegate* gpu, std::shared_ptr<const DeviceBuffer> buffer,
 // Makes the host's copy the valid one.
 void MarkOnHost(const GpuDelegate& gpu, TfLiteTensor* tensor);
 
-// See DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Both return "" or an error message.
+// Implementations of DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Both return "" or an error
+// message.
 std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem memory,
                        size_t offset);
 std::string UnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor);

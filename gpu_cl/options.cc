@@ -30,7 +30,7 @@ struct Row {
   const char* key;
   Member member;
   Field field;
-  // Range of a number.
+  // Range of a number, both bounds inclusive.
   double min;
   double max;
   // Names of an enumeration's values in their order, separated by '|'.
@@ -282,8 +282,9 @@ std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
   return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
 }
 
-// Half precision, where it is faster, requires that the client ranks another priority above
-// precision. If all priorities are AUTO, float32 is used.
+// Returns the precision that the priorities imply. Half precision, where it is faster, requires
+// that the client ranks another priority above precision. If all priorities are AUTO, float32 is
+// used.
 Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
   if (v2.is_precision_loss_allowed >= 0) {
     return v2.is_precision_loss_allowed == 1 ? Precision::kAutomatic : Precision::kFp32;
@@ -333,7 +334,8 @@ std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options) {
   options.preference = static_cast<Preference>(v2.inference_preference);
   options.quantized = (v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT) != 0;
   options.max_partitions = std::max(1, v2.max_delegated_partitions);
-  // Caching requires the same as in TensorFlow Lite: the flag, the directory and the token.
+  // Serialization is enabled under the same condition as in TensorFlow Lite: flag, directory and
+  // token are set.
   if ((v2.experimental_flags & TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION) != 0 &&
       v2.serialization_dir != nullptr && v2.model_token != nullptr) {
     options.cache_dir = v2.serialization_dir;

@@ -27,7 +27,7 @@ enum class ClassChoice { kAutomatic, kCpu, kDesktop, kMobile };
 // Storage of filters (storage.h); automatic: images on Adreno.
 enum class StorageChoice { kAutomatic, kBuffer, kImageBuffer, kImage2d, kImage2dArray, kImage3d };
 
-// Same as TfLiteGpuInferenceUsage.
+// Expected use of the delegate, with the values of TfLiteGpuInferenceUsage.
 enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
 enum class Tuning { kNone, kFast, kFull };
@@ -56,10 +56,11 @@ struct Options {
   bool describe;
   bool keep_outputs;
   bool optimize;
-  std::string source_dir;  // "": none
+  std::string source_dir;  // "": sources are not written
   int64_t kept_plans;
 
-  // The client's cl_context and cl_command_queue. Not in the table, since they have no text form.
+  // The client's cl_context and cl_command_queue. They are not in the table, since they have no
+  // text form.
   void* context = nullptr;
   void* queue = nullptr;
 };
@@ -70,14 +71,14 @@ struct Options {
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The options as deputy_plugin describes them. The array lives as long as the process.
+// Returns the options as deputy_plugin describes them. The array lives as long as the process.
 std::span<const DeputyPluginOption> PluginOptions();
 
 // Converts the options of TensorFlow Lite's struct. Returns "" or an error message; `out_options`
 // is unchanged then.
 std::string FromV2(const TfLiteGpuDelegateOptionsV2& v2, Options* out_options);
 
-// The public struct with the table's defaults; its strings live as long as the process.
+// Returns the public struct with the table's defaults; its strings live as long as the process.
 DeputyGpuOptions PublicDefaults();
 
 // Converts the options of a public struct. Returns "" or an error message; `out_options` is

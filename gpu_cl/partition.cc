@@ -54,7 +54,7 @@ class ScopedTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Roles of the calling thread; see ScopedTensorRoles.
+// Roles of tensors for partitions that the calling thread creates; set by ScopedTensorRoles.
 thread_local const TensorRoles* current_roles = nullptr;
 
 // Determines which outputs stay on the device. Returns "" or an error message.

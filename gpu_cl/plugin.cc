@@ -106,8 +106,8 @@ TfLiteDelegate* CreateV2(const TfLiteGpuDelegateOptionsV2* v2) {
 
 // ---- deputy_gpu.h -------------------------------------------------------------------------------
 
-// Error text of the calling thread. In a fixed buffer, so that out-of-memory errors can be stored,
-// too.
+// Returns the buffer with the error text of the calling thread. Its size is fixed, so that
+// out-of-memory errors can be stored, too.
 char* LastError() {
   thread_local char text[2048] = "";
   return text;
@@ -115,7 +115,8 @@ char* LastError() {
 
 void SetLastError(const char* text) { std::snprintf(LastError(), 2048, "%s", text); }
 
-// function() returns "" or an error message, which is stored as the thread's last error.
+// Calls function(), which returns "" or an error message, and stores the message as the thread's
+// last error.
 template <typename Function>
 TfLiteStatus RecordingError(const Function& function) {
   return Contain(kTfLiteError, &SetLastError, [&](std::string* error) {

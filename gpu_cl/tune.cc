@@ -121,7 +121,7 @@ double TimeOf(const std::shared_ptr<SharedContext>& context, const Graph& single
   if (executor == nullptr) return HUGE_VAL;
   size_t max_bytes = 0;
   for (ValueId id : single.inputs) max_bytes = std::max(max_bytes, single.value(id).bytes());
-  // Zeros, because NaN in uninitialised memory might take a different time.
+  // The inputs are zeros, because NaN in uninitialised memory might take a different time.
   const std::vector<std::byte> zeros(max_bytes);
   const std::vector<InputLocation> inputs(single.inputs.size(),
                                           InputLocation{zeros.data(), nullptr});

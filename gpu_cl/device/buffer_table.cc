@@ -44,7 +44,7 @@ const BufferTable::Slot* BufferTable::FindSlot(TfLiteBufferHandle handle) const 
 bool BufferTable::Replace(TfLiteBufferHandle handle, std::shared_ptr<const DeviceBuffer> buffer) {
   const std::lock_guard lock(mutex_);
   if (FindSlot(handle) == nullptr) return false;
-  // The old buffer is released with the argument, after the lock.
+  // The old buffer is released when the argument is destroyed, after the mutex is unlocked.
   std::swap(slots_[IndexOf(handle)].buffer, buffer);
   return true;
 }

@@ -62,7 +62,7 @@ ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::st
   std::vector<Device> devices;
   ClStatus status = ListContextDevices(api, context, &devices);
   if (!status.ok()) return status;
-  // The environment's choice of a device does not apply: it is for contexts that the delegate
+  // The environment's choice of a device does not apply here: it is for contexts that the delegate
   // creates.
   if (devices.size() != 1 || !requested.empty())
     return ChooseDevice(devices, requested, out_device);

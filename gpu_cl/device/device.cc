@@ -144,7 +144,7 @@ void FillMemory(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->global_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_SIZE);
   profile->global_cache_bytes = DeviceValue<cl_ulong>(api, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   profile->max_allocation = DeviceValue<cl_ulong>(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  // The driver reports bits.
+  // The driver reports the alignment in bits.
   profile->base_alignment =
       std::max<cl_uint>(1, DeviceValue<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
   profile->unified_memory = DeviceValue<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
@@ -399,7 +399,8 @@ std::set<std::string> SharedContext::RefusedKernels() {
 
 bool SharedContext::ComputesInHalf() {
   if (device_.profile.lists_fp16) return true;
-  // CPUs with half precision list it, and compilers there print diagnostics about the probe.
+  // CPUs with half precision list the extension. On others the probe is not run, because the
+  // compiler would print diagnostics about it.
   if (device_.profile.kind == DeviceKind::kCpu) return false;
   const std::lock_guard lock(half_mutex_);
   if (!computes_in_half_) computes_in_half_ = ProbeHalf(*api_, context_.get(), device_.id);
@@ -419,7 +420,7 @@ std::shared_ptr<SharedContext> ContextRegistry::Acquire(const std::shared_ptr<co
   for (const std::weak_ptr<SharedContext>& entry : contexts_) {
     std::shared_ptr<SharedContext> context = entry.lock();
     if (context == nullptr || context->lost() || context->device().id != device.id) continue;
-    if (context->api() != *api) continue;  // of another library, or of a test
+    if (context->api() != *api) continue;  // belongs to another library, or to a test
     *out_status = {};
     return context;
   }

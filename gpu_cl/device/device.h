@@ -34,7 +34,7 @@ enum class DeviceClass {
   kMobile,   // slices of four channels
 };
 
-// In order of preference.
+// Kind of a device, in order of preference.
 enum class DeviceKind { kDiscreteGpu, kIntegratedGpu, kAccelerator, kCpu, kOther };
 
 // Properties that a device reports, as plain values; a property that it does not report is zero or
@@ -56,7 +56,7 @@ struct DeviceProfile {
   std::string c_version;
   std::string extensions;
 
-  // The device is available and has a compiler.
+  // True if the device is available and has a compiler.
   bool usable = false;
   uint32_t compute_units = 0;
   // Native vector width in floats: 16, 8, 4 or 1.
@@ -64,7 +64,7 @@ struct DeviceProfile {
   size_t max_group_size = 0;
   size_t max_item_sizes[3] = {};
   uint64_t local_bytes = 0;
-  // Local memory is dedicated memory, not a part of global memory.
+  // True if local memory is dedicated memory, not a part of global memory.
   bool local_memory_is_dedicated = false;
   uint64_t global_bytes = 0;
   uint64_t global_cache_bytes = 0;
@@ -74,15 +74,15 @@ struct DeviceProfile {
   uint32_t pointer_bits = 0;
   // Compute capability of an NVIDIA GPU, for example 89 for 8.9; 0 if not reported.
   uint32_t nvidia_capability = 0;
-  // Launches take longer if their buffers are sub-buffers. NVIDIA's driver 580 on an H200 takes
-  // some 20 us per sub-buffer, and crashes if sub-buffers are released oldest first.
+  // True if launches take longer when their buffers are sub-buffers. NVIDIA's driver 580 on an H200
+  // takes some 20 us per sub-buffer, and crashes if sub-buffers are released oldest first.
   bool slow_sub_buffers = false;
-  // The device computes in the host's memory.
+  // True if the device computes in the host's memory.
   bool unified_memory = false;
   bool images = false;
-  ImageLimits image_limits;  // zeros without images
-  // The extension cl_khr_fp16 is listed. Some drivers support half precision without listing it;
-  // see SharedContext::ComputesInHalf.
+  ImageLimits image_limits;  // zeros if the device has no images
+  // True if the device lists the extension cl_khr_fp16. Some drivers support half precision without
+  // listing it; see SharedContext::ComputesInHalf.
   bool lists_fp16 = false;
 };
 
@@ -143,23 +143,24 @@ class SharedContext {
   // not list the extension, the first call compiles a small kernel and checks its results.
   bool ComputesInHalf();
 
-  // Programs of this context by their key (program.h).
+  // Mutex of the programs of this context, and the programs by key (program.h).
   std::mutex& program_mutex() { return program_mutex_; }
   std::map<std::string, std::weak_ptr<Program>>& programs() { return programs_; }
   // Keeps a program alive without users, for the next resize or the next interpreter of the same
-  // model; only the most recent ones are kept. Requires the mutex.
+  // model; only the most recent ones are kept. Requires program_mutex().
   void KeepProgram(const std::shared_ptr<Program>& program);
-  // Releases the kept programs. Acquires the mutex.
+  // Releases the kept programs. Acquires program_mutex().
   void ForgetPrograms();
 
-  // Tuning results for this device, as text by key (tune.h); "" if there is none.
+  // Return and store a tuning result for this device, as text by key (tune.h); "" if there is none.
   std::string FindTuning(const std::string& key);
   void KeepTuning(const std::string& key, const std::string& record);
-  // Texts of kernels that the device failed to build or run. Their operations use other kernels
-  // (PlanOptions::refused).
+  // Record and return the texts of kernels that the device failed to build or run. Operations with
+  // such a kernel use another one (PlanOptions::refused).
   void RefuseKernels(const std::set<std::string>& texts);
   std::set<std::string> RefusedKernels();
-  // Held while execution times are measured, because concurrent measurements distort each other.
+  // Mutex held while execution times are measured, because concurrent measurements distort each
+  // other.
   std::mutex& measuring_mutex() { return measuring_mutex_; }
 
  private:
@@ -184,7 +185,7 @@ class SharedContext {
 // The live contexts, by device and function table.
 class ContextRegistry {
  public:
-  // The registry of the process.
+  // Returns the registry of the process.
   static ContextRegistry& Process();
 
   // Returns the context of the device; creates one if there is none or if it is lost. The callers

@@ -6,8 +6,8 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Without the extension's pragma, since a driver that requires it lists the extension. Uses
-// vectors, as generated kernels do.
+// Source of the probe. It does not enable the extension by a pragma, since a driver that requires
+// the pragma lists the extension. It uses vectors, as generated kernels do.
 constexpr const char* kSource = R"(
 __kernel void half_probe(__global const float* a, __global const float* b, __global float* out) {
   half8 x = (half8)((half)a[0], (half)a[1], (half)a[2], (half)a[3],
@@ -25,8 +25,8 @@ constexpr int kCount = 8;
 constexpr float kA[kCount] = {1.0f, 1.5f, -2.0f, 2048.0f, 0.5f, 1024.0f, -0.25f, 3.0f};
 constexpr float kB[kCount] = {2.0f, 0.5f,          3.0f,  0.00048828125f,
                               8.0f, 0.0009765625f, -4.0f, 1024.0f};
-// a * b + a. The fourth result is 2049 in float, which half rounds to the even 2048; this detects
-// float arithmetic under the name of half.
+// Expected results of a * b + a. The fourth one is 2049 in float, which half rounds to the even
+// 2048; this detects compilers that compute `half` in float.
 constexpr float kExpected[kCount] = {3.0f, 2.25f, -8.0f, 2048.0f, 4.5f, 1025.0f, 0.75f, 3076.0f};
 
 class Probe {

@@ -15,7 +15,7 @@ namespace deputy::gpu_cl {
 // Records the process that created an object that uses OpenCL.
 class ProcessMark {
  public:
-  // Returns "" in that process, else the error to report.
+  // Returns "" in the process that created the mark, else the error to report.
   std::string ForkError() const;
   bool IsForked() const { return getpid() != process_; }
 

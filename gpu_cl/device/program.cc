@@ -162,7 +162,8 @@ ClStatus Program::Build() {
   return status.ok() ? QueryKernels() : status;
 }
 
-// Success without from_cache_ means that there is no entry.
+// Builds the program from its cached binary. If the cache has no entry, returns success and leaves
+// from_cache_ false.
 ClStatus Program::BuildFromCache() {
   const std::optional<CachedProgram> cached = cache_->Load(key_, &cache_problem_);
   if (!cached) return {};

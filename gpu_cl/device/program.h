@@ -31,14 +31,14 @@ struct ProgramRequest {
   std::string build_options;
   // Names of its kernels.
   std::vector<std::string> kernels;
-  // See ProgramIdentity.
+  // Text chosen by the user to separate entries of the cache (ProgramIdentity::token).
   std::string cache_token;
 };
 
 // Limits of a device for one kernel.
 struct KernelLimits {
   size_t max_group_size = 0;
-  // Preferred divisor of local sizes.
+  // Number that local sizes should be a multiple of, as the driver reports it.
   size_t group_multiple = 0;
   uint64_t local_bytes = 0;
   uint64_t private_bytes = 0;
@@ -51,7 +51,8 @@ struct ProgramFailure {
   std::string kernel;
 };
 
-// Identity of a device for the cache; source, options and token of the program are added to it.
+// Returns the identity of a device for the cache; source, options and token of the program are
+// added by the caller.
 ProgramIdentity DeviceIdentity(const DeviceProfile& profile);
 
 class Program {
@@ -73,7 +74,7 @@ class Program {
   ClKernel NewKernel(const std::string& name, ClStatus* out_status) const;
   // Returns null for a kernel that the request did not name.
   const KernelLimits* LimitsOf(const std::string& name) const;
-  // Messages of the driver's compiler about the last build.
+  // Returns the messages of the driver's compiler about the last build.
   std::string BuildLog() const;
 
   bool from_cache() const { return from_cache_; }

@@ -28,7 +28,7 @@ constexpr size_t kHeaderLength = kDigestAt + sizeof(Digest);
 
 constexpr std::string_view kEntrySuffix = ".glcl";
 constexpr std::string_view kTemporarySuffix = ".tmp";
-// Age in seconds at which leftovers of a dead process are removed.
+// Ages in seconds at which markers and temporary files of dead processes are removed.
 constexpr time_t kMaxMarkerAge = 24 * 3600;
 constexpr time_t kMaxTemporaryAge = 3600;
 
@@ -280,8 +280,9 @@ std::optional<CachedProgram> ProgramCache::Load(const Digest& key, std::string* 
   return program;
 }
 
-// Returns "" with a marker; "" without one if none can be created or another process is loading the
-// entry; or the reason why the entry must not be loaded.
+// Marks an entry as being loaded by this process. Returns "" and sets the marker; or "" without a
+// marker if none can be created or another process is loading the entry; or the reason why the
+// entry must not be loaded.
 std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) const {
   const std::string name = MarkerName(key);
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -294,7 +295,7 @@ std::string ProgramCache::Mark(const Digest& key, LoadingMarker* out_marker) con
     if (error != EEXIST) return "";
     const FileDescriptor found(
         openat(folder_->get(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (!found) continue;  // its creator has just finished
+    if (!found) continue;  // the process that created it has just finished loading
     if (flock(found.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return "";
     std::string problem = EvaluateMarker(key, found);
     if (!problem.empty()) return problem;

@@ -8,7 +8,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Names as in the standard (4.2.2, 5.3.3, 6.2).
+// Constants and functions are named as in the standard (4.2.2, 5.3.3, 6.2).
 constexpr std::array<uint32_t, 8> kInitial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 constexpr uint32_t kK[64] = {

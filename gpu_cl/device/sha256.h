@@ -27,7 +27,7 @@ class Sha256 {
 
   std::array<uint32_t, 8> state_;
   std::array<uint8_t, 64> pending_;
-  uint64_t size_ = 0;  // in bytes
+  uint64_t size_ = 0;  // bytes added so far
 };
 
 Digest Sha256Of(std::string_view bytes);

@@ -19,7 +19,7 @@ constexpr unsigned kMaxThreads = 4;
 
 unsigned ThreadCount() { return std::min(std::thread::hardware_concurrency(), kMaxThreads); }
 
-// Threads that copy pieces in their order.
+// Copies the pieces of a tensor in their order, with several threads.
 class Copy {
  public:
   Copy(char* to, const char* from, size_t bytes)
@@ -75,7 +75,7 @@ Staging::~Staging() { Release(); }
 
 void Staging::Release() {
   if (mapped_ != nullptr) {
-    // The queue's owner waits for completion. A failure is ignored.
+    // Completion is awaited by the queue's owner. A failure is ignored.
     (void)context_->api().EnqueueUnmapMemObject(queue_, pinned_.get(), mapped_, 0, nullptr,
                                                 nullptr);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Storage of filters on a device: buffers, or images of four-element texels, which some GPUs read
-// through a separate cache. Other values are then read through images over the memory of their
-// buffers.
+// through a separate cache. If filters are images, kernels read other values, too, through images
+// over the memory of their buffers.
 #ifndef DEPUTY_GPU_CL_DEVICE_STORAGE_H_
 #define DEPUTY_GPU_CL_DEVICE_STORAGE_H_
 
@@ -12,7 +12,7 @@ namespace deputy::gpu_cl {
 
 enum class Storage { kBuffer, kImageBuffer, kImage2d, kImage2dArray, kImage3d };
 
-// In texels; zeros if the device has no images.
+// Maximum extents of images, in texels; zeros if the device has no images.
 struct ImageLimits {
   uint64_t buffer_width = 0;
   uint64_t width_2d = 0, height_2d = 0, layers_2d = 0;
@@ -30,7 +30,7 @@ inline constexpr int kTexelWidth = 4;
 
 bool Fits(const ImageExtent& extent, Storage storage, const ImageLimits& limits);
 
-// The type of such an image in OpenCL C.
+// Returns the type, in OpenCL C, of images with this storage.
 const char* ImageType(Storage storage);
 
 }  // namespace deputy::gpu_cl

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device has its own clock. For each run it is aligned with the host's by the time at which the
-// first command was enqueued.
+// Reads the times of a run's commands and converts them to the host's clock. A device has its own
+// clock, which is aligned with the host's for each run by the time at which the first command was
+// enqueued.
 #include "gpu_cl/device/timeline.h"
 
 #include <chrono>
@@ -54,7 +55,7 @@ cl_event* Timeline::Next(TimedCommand command) {
 
 void Timeline::Collect() {
   bool anchored = false;
-  int64_t offset = 0;  // from the device's clock to the host's
+  int64_t offset = 0;  // host's clock minus the device's clock, in nanoseconds
   newest_.clear();
   for (Pending& pending : pending_) {
     TimedCommand& command = pending.command;

@@ -31,8 +31,8 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  // Returns where the event of the next command is to be stored, for use in its clEnqueue call
-  // only.
+  // Returns the address at which the event of the next command is to be stored, for use in its
+  // clEnqueue call only.
   cl_event* Next(TimedCommand command);
   // Reads the times of all commands since the last call, which must have completed. Omits commands
   // that were never enqueued or for which the driver has no times. Keeps at most a million commands
@@ -40,7 +40,7 @@ class Timeline {
   void Collect();
   // Returns the collected commands and removes them.
   std::vector<TimedCommand> Take();
-  // The commands of the newest Collect, also after Take.
+  // Returns the commands of the newest Collect, also after Take.
   const std::vector<TimedCommand>& newest() const { return newest_; }
 
  private:

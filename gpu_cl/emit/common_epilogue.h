@@ -13,14 +13,15 @@
 
 namespace deputy::gpu_cl {
 
-// min(max(x + added, low), high), where NaN stays NaN. Infinite bounds change nothing.
+// The epilogue min(max(x + added, low), high), where NaN stays NaN. Infinite bounds change nothing.
 struct CommonEpilogue {
-  compiler::ValueId added = compiler::kNoValue;  // shape of the output, float32
+  compiler::ValueId added = compiler::kNoValue;  // float32, with the output's shape; kNoValue: none
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 };
 
-// Returns nullopt if the operation's epilogue is a different one, or if its output is not float32.
+// Returns the operation's epilogue; nullopt if it has another form, or if the output is not
+// float32.
 std::optional<CommonEpilogue> FindCommonEpilogue(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 

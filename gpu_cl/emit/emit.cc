@@ -29,7 +29,8 @@ void DeclareIndices(KernelBuilder* k) {
 
 }  // namespace
 
-// Splits the rows, pairs (g1, g2), into ranges, if there are enough rows.
+// Opens loops so that each work-item computes a range of rows, which are numbered by the pairs (g1,
+// g2). Returns the global size.
 std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
                                            const std::array<size_t, 3>& extents) const {
   const size_t rows = extents[1] * extents[2];
@@ -44,7 +45,7 @@ std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
   return {CeilDiv(rows, each), 1, 1};
 }
 
-// Splits each row into ranges.
+// Opens a loop so that each work-item computes a range of one row. Returns the global size.
 std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
                                             const std::array<size_t, 3>& extents) const {
   const size_t items = static_cast<size_t>(options_.items);
@@ -77,8 +78,8 @@ std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t uni
       const size_t items = x * y * z;
       const size_t waves = CeilDiv(items, kWave);
       const size_t neighbours = std::min(global[0], kNeighbours);
-      // Items, weighted by the filled fraction of their waves and by the fraction of wanted
-      // neighbours.
+      // Number of items, weighted by the filled fraction of their waves and by the fraction of
+      // wanted neighbours.
       const size_t value =
           items * items / waves * kNeighbours * std::min(x, neighbours) / neighbours;
       if (value < best_value || (value == best_value && x * y <= best[0] * best[1])) continue;

@@ -32,15 +32,15 @@ class StepWriter {
   // step if one of these is 0. A work-item computes one of them or, depending on the options, a
   // range.
   void Add(KernelBuilder* kernel, std::array<size_t, 3> extents);
-  // Same, for a kernel whose body determines its work-item itself. If the kernel requires a
-  // work-group size, the global size is rounded up to a multiple of it.
+  // Appends a step whose kernel determines the element of a work-item itself. If the kernel
+  // requires a work-group size, the global size is rounded up to a multiple of it.
   void AddItems(const KernelBuilder& kernel, std::array<size_t, 3> global);
   // Appends a call of CLBlast instead of a kernel.
   void AddClblast(const ClblastProduct& product);
   const PlanOptions& options() const { return options_; }
   // Returns whether kernels with vectors of four read the value as texels.
   bool ReadsTexels(compiler::ValueId id) const;
-  // The kernel variant chosen for the operation; null: chosen by heuristics.
+  // Returns the kernel variant chosen for the operation; null if the heuristics choose it.
   const KernelChoice* choice() const;
   // Index of the step that is added next.
   int next_step() const { return static_cast<int>(plan_->steps.size()); }

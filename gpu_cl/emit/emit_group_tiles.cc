@@ -32,7 +32,7 @@ constexpr int kMaxParts = 4, kMinChunks = 2;
 // Each work-item computes `rows` rows and `vectors` vectors of columns.
 struct GroupTile {
   int rows, vectors;
-  // Throughput relative to the first tile: smaller ones wait for memory.
+  // Throughput relative to the first tile. Smaller tiles are slower, because they wait for memory.
   double throughput;
 
   int height() const { return kSide * rows; }
@@ -115,12 +115,12 @@ class GroupTileWriter {
   }
 
  private:
-  // Vectors of a chunk that an item loads: of the image, one row of the tile each, and of the
-  // filter.
+  // Number of vectors of a chunk that an item loads from the image, each of another row of the
+  // tile, and from the filter.
   int LeftLoads() const { return tile_.height() * kChunk / kWidth / kItems; }
   int RightLoads() const { return tile_.width() * kChunk / kWidth / kItems; }
   int LeftStride() const { return tile_.height() + kGap; }
-  // Vectors in local memory per part.
+  // Number of vectors in local memory per part of the group.
   int LocalVectors() const { return kChunk * (LeftStride() + tile_.width()) / kWidth; }
 
   void Declare() {
@@ -158,7 +158,7 @@ class GroupTileWriter {
     for (int j = 0; j < RightLoads(); ++j) k_.Line("float4 b" + Decimal(j) + ";");
   }
 
-  // Loads a chunk from global memory; zeros beyond the depth and the image.
+  // Loads a chunk from global memory. Elements beyond the depth or the image are zeros.
   void Fetch() {
     k_.Line("{");
     k_.Line("const int start = chunk * " + Decimal(kChunk) + ";");

@@ -41,7 +41,7 @@ constexpr int kMaxMatrixItems = 256;
 // `columns` results of the instruction; `columns` is even.
 struct MatrixTile {
   int across, down, rows, columns;
-  // Throughput relative to the first tile.
+  // Throughput relative to the first tile of the table.
   double throughput;
 
   int items() const { return across * down * kWarp; }
@@ -85,7 +85,7 @@ class MatrixTileWriter {
     k_.UseCommonEpilogue();
   }
 
-  // Work-items of a group.
+  // Number of work-items per group.
   int items() const { return tile_.items() * parts_; }
 
   void Write() {
@@ -100,8 +100,8 @@ class MatrixTileWriter {
     k_.Line("chunk += " + Decimal(parts_) + ";");
     Fetch();
     Accumulate();
-    // Double buffering: other items may still read this half of local memory; none reads the other
-    // half.
+    // Local memory is double-buffered: other items may still read the half that this chunk was read
+    // from, but none reads the other half.
     k_.Line("const int other = step % 2 == 0 ? " + Decimal(Units()) + " : " + Decimal(-Units()) +
             ";");
     k_.Line("lefts += other;");
@@ -121,10 +121,10 @@ class MatrixTileWriter {
   }
 
  private:
-  // Units per item of a chunk of the left side, and of the filter.
+  // Number of units that an item loads from a chunk of the left side, and from one of the filter.
   int LeftLoads() const { return tile_.height() * kUnits / tile_.items(); }
   int RightLoads() const { return tile_.width() * kUnits / tile_.items(); }
-  // Units of a chunk in local memory, which holds two chunks per part.
+  // Number of units of one chunk in local memory, which holds two chunks per part.
   int Units() const { return (tile_.height() + tile_.width()) * kUnits; }
   bool IsHalf() const { return type_ == kTfLiteFloat16; }
 
@@ -183,7 +183,7 @@ class MatrixTileWriter {
     for (int j = 0; j < RightLoads(); ++j) k_.Line("uint4 b" + Decimal(j) + ";");
   }
 
-  // Loads a chunk from global memory; zeros beyond the depth and the image.
+  // Loads a chunk from global memory. Elements beyond the depth or the image are zeros.
   void Fetch() {
     k_.Line("{");
     const std::string position =
@@ -359,8 +359,8 @@ class MatrixTileWriter {
     k_.Close();
   }
 
-  // Row and column of vector i of an item's results; the column also relative to the group's first
-  // one.
+  // Return expressions of the row and the column of vector `i` of an item's results. The column is
+  // counted from `first`.
   std::string RowOf(const std::string& i) const {
     return "row + " + i + " / " + Decimal(tile_.columns / 2) + " * " + Decimal(kResultRows / 2);
   }
@@ -385,8 +385,8 @@ class MatrixTileWriter {
     k_.StoreResult(sum, "at", kStored, ColumnOf(i));
   }
 
-  // The low part of an infinity is NaN, and so is the product of an infinity and a zero part. An
-  // item with such a sum recomputes all of its results with unsplit floats.
+  // Recomputes all results of an item with unsplit floats if one of its sums is NaN. The low part
+  // of an infinity is NaN, and so is the product of an infinity and a zero part.
   void StoreUnsplit(int vectors) {
     std::string all;
     for (int r = 0; r < tile_.rows; ++r) {

@@ -49,8 +49,8 @@ std::string Move(const Buffer& from, const std::string& from_index, const Buffer
          "*)" + from.name + ")[" + from_index + "];";
 }
 
-// The three innermost loops become the dimensions of the range; indices of further loops are
-// derived from the last dimension.
+// Appends the step that copies one region. The three innermost loops become the dimensions of the
+// range; indices of further loops are derived from the last dimension.
 void EmitRegion(const compiler::CopyRegion& region, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Buffer in = k.Input(static_cast<size_t>(region.input)), out = k.Output();
@@ -106,14 +106,15 @@ void Emit(const compiler::View&, StepWriter* steps) {
 
 namespace {
 
-// A region of contiguous runs within rows of the output, as of a padded image.
+// A region of contiguous runs within rows of the output, such as the interior of a padded image.
+// Lengths are in elements.
 struct Framed {
-  int64_t rows = 1, run = 0, from_pitch = 0;  // of the region; run and pitch in elements
-  int64_t first_row = 0, first = 0;           // position in the output where the region begins
+  int64_t rows = 1, run = 0, from_pitch = 0;  // number of runs, length, distance in the input
+  int64_t first_row = 0, first = 0;           // row and column of the output where it begins
   int64_t pitch = 0;                          // row length of the output
 };
 
-// Returns nullopt if the region has another form.
+// Returns the region as runs within rows; nullopt if it has another form.
 std::optional<Framed> FindFrame(const compiler::CopyRegion& region, int64_t count) {
   const size_t loops = region.loops.size();
   if (loops == 0 || loops > 2) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<Framed> FindFrame(const compiler::CopyRegion& region, int64_t coun
   return framed;
 }
 
-// Copies the region and fills its surroundings in one step.
+// Copies the region, and fills the rest of the output, in one step.
 void EmitFramed(const compiler::Copy& kind, const Framed& framed, StepWriter* steps) {
   const size_t count = OutputCount(*steps);
   KernelBuilder k = steps->NewKernel();

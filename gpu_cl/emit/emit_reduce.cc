@@ -12,7 +12,8 @@ using compiler::Shape;
 
 namespace {
 
-// One work-item per row along an axis: element n of row number `row` is at first + n * step.
+// Assigns each row along an axis to one work-item: element n of row number `row` is at first + n *
+// step.
 void OpenRows(KernelBuilder* k, const std::string& extent) {
   k->Line("const int inner = g0, step = s0, outer = g1;");
   k->Line("const int row = outer * step + inner, first = outer * " + extent + " * step + inner;");
@@ -99,7 +100,8 @@ std::string StartText(ReduceKind kind, TfLiteType type) {
 
 }  // namespace
 
-// Indices of kept axes are derived from the output's index; reduced axes become loops.
+// Reduces the input to one element per work-item. The indices of kept axes are derived from the
+// output's index; reduced axes become loops.
 void Emit(const compiler::Reduce& kind, StepWriter* steps) {
   if (EmitVectors(kind, steps)) return;
   KernelBuilder k = steps->NewKernel();

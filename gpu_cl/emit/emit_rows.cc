@@ -90,8 +90,8 @@ class RowWriter {
 
  private:
   int64_t Vectors() const { return CeilDiv(out_[3], width_); }
-  // Number of rows per work-item, so that there are about four items per processor: an item costs
-  // as much as some pixels.
+  // Returns the number of rows per work-item. There are about four items per compute unit, because
+  // an item costs as much as some pixels.
   int64_t RowsOfItem() const {
     const int64_t rows = int64_t{out_[0]} * out_[1];
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / Vectors(), 1);
@@ -112,7 +112,7 @@ bool IsEmpty(const KernelBuilder& k) {
 
 // ---- Depthwise convolution ----------------------------------------------------------------------
 
-// Windows with more taps are computed by a loop.
+// Maximum number of taps with a statement each; larger windows are computed by a loop.
 constexpr int kMaxUnrolledTaps = 25;
 
 bool IsUnrolled(const Window& window) { return window.height * window.width <= kMaxUnrolledTaps; }

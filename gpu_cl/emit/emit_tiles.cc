@@ -38,7 +38,7 @@ constexpr Tile kNarrowTiles[] = {{6, 2}, {12, 1}, {1, 4}};
 // yields enough items is chosen.
 constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 
-// Rows of the filter in local memory at a time: half a kilobyte for two vectors.
+// Number of filter rows in local memory at a time: half a kilobyte for two vectors.
 constexpr int kSharedRows = 16;
 
 // Tile for products with so few rows that compile time dominates: a kernel used only once, for
@@ -51,7 +51,8 @@ double Cycles(const Tile& tile) {
   return std::max(0.5 * tile.rows * tile.vectors, 4.0) + 0.125 * (tile.rows + tile.vectors);
 }
 
-// `whole`: the tile must not be wider than the columns.
+// Returns the tile with the fewest estimated cycles. If `whole`, it must not be wider than the
+// columns.
 Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
   const auto cost = [&](const Tile& tile) {
     if (whole && int64_t{tile.vectors} * width > columns) return HUGE_VAL;
@@ -140,7 +141,7 @@ class TileWriter {
 
   KernelBuilder& kernel() { return k_; }
   const Tile& tile() const { return tile_; }
-  // Storage types of the elements of both sides.
+  // Return the storage types of the elements of the left and right side.
   TfLiteType left() const { return left_; }
   TfLiteType right() const { return right_; }
 
@@ -162,7 +163,8 @@ class TileWriter {
               "];");
     }
   }
-  // Same for a matrix that is not packed; `right` is the address of the group's matrix.
+  // Declares `n` and `panel` for a matrix that is not packed; `right` is the address of the group's
+  // matrix.
   void Declare(const std::string& right) {
     columns_ = k_.Int(product_.columns);
     k_.Line("const int n = min((int)get_global_id(0) * " + Decimal(panel()) + ", " + columns_ +
@@ -223,8 +225,8 @@ class TileWriter {
     AddProducts([&](int r) { return Load({"a" + Decimal(r), left_}, index); });
   }
 
-  // Same, for the four elements of texels aR + index of an image and four rows of the filter. If
-  // `may_miss`, a negative aR denotes zeros.
+  // Adds the products of four elements and four rows of the filter, for all R: the elements are
+  // texel aR + index of an image. If `may_miss`, a negative aR denotes zeros.
   void AccumulateTexels(const std::string& image, const std::string& index, bool may_miss) {
     for (int r = 0; r < tile_.rows; ++r) {
       const std::string a = "a" + Decimal(r);
@@ -397,7 +399,8 @@ class Windows {
     left_ = padded ? " - " + k_.Int(window.left) : "";
   }
 
-  // Windows that lie within the image: each of their rows is `run` contiguous elements.
+  // Accumulates windows that lie within the image: each of their rows has `run` contiguous
+  // elements.
   void AddWhole(const std::string& run) {
     DeclarePositions(true);
     const std::string rows = k_.Int(window_.height), pitch = "pitch";
@@ -413,8 +416,8 @@ class Windows {
     k_.Close();
   }
 
-  // All other windows: pixel by pixel, with zeros outside of the image. `zeros` is "-1" if the
-  // image is read as texels.
+  // Accumulates windows that may reach beyond the image, pixel by pixel. `zeros` is the address
+  // used for a pixel outside, or "-1" if the image is read as texels.
   void AddPixels(const std::string& run, const std::string& zeros) {
     DeclarePositions(false);
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
@@ -574,7 +577,8 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
 
 namespace {
 
-// A constant right side that all batches share: the batches are rows of a single product.
+// Emits a product whose constant right side is shared by all batches: the batches are rows of a
+// single product.
 void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();
@@ -602,8 +606,8 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   writer.Store();
 }
 
-// A right side that is not constant or differs between batches, not transposed: a product per
-// batch.
+// Emits one product per batch, for a right side that is not transposed and is not constant or
+// differs between batches.
 void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();

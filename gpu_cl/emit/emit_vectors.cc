@@ -118,7 +118,7 @@ class ElementLoops {
     return rows;
   }
 
-  // All elements form one row, of which a work-item computes a part.
+  // Emits all elements as one row, of which a work-item computes a part.
   void EmitRange() {
     KernelBuilder& k = loops_.kernel();
     const int64_t count = runs_[0].extent, items = steps_->options().items;
@@ -350,7 +350,8 @@ class Reduction {
   }
 
  private:
-  // The kept axes form the rows, except for the innermost run if it is kept.
+  // Returns the number of rows: the product of the kept axes, without the innermost run if it is
+  // kept.
   int64_t Rows() const {
     int64_t rows = 1;
     for (size_t i = 1; i < runs_.size(); ++i) rows *= runs_[i].reduced ? 1 : runs_[i].extent;
@@ -398,7 +399,7 @@ class Reduction {
     return mean_ ? sum + " / (float)" + count : sum;
   }
 
-  // The innermost run is reduced.
+  // Emits a reduction whose innermost run is reduced: a row is reduced to one element.
   void EmitAlongRow() {
     const std::string extent = k_.Int(runs_[0].extent), count = k_.Int(Count());
     const std::string start = fold_.start;
@@ -423,7 +424,7 @@ class Reduction {
     k_.StoreResult(Result("sum", count), "row");
   }
 
-  // The innermost run is kept.
+  // Emits a reduction whose innermost run is kept: its elements are computed side by side.
   void EmitAcrossRow() {
     const std::string extent = k_.Int(runs_[0].extent), count = k_.Int(Count());
     const auto compute = [&](const std::string& c, int width) {

@@ -10,8 +10,8 @@ using compiler::Window;
 
 namespace {
 
-// One work-item per element of the output: channel c, column x and row y of batch element b; i is
-// its index.
+// Assigns each element of the output to one work-item: channel c, column x and row y of batch
+// element b; i is its index.
 void DeclareOutputIndices(KernelBuilder* k) {
   const Shape& out = k->shape(k->operation().output());
   k->Line("const int c = g0, x = g1;");
@@ -93,7 +93,8 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   steps->Add(&k, OutputExtents(k));
 }
 
-// An output is the sum over the pixels of the image whose windows cover it.
+// Emits a transposed convolution: an output is the sum over the pixels of the image whose windows
+// cover it.
 void Emit(const compiler::TransposedConv2d& kind, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape& image = k.shape(k.operation().inputs[0]);

@@ -23,8 +23,9 @@ ImageExtent ExtentOf(const Packing& packing, Storage storage);
 // over a buffer, else a buffer.
 Storage StorageFor(const Packing& packing, Storage wanted, const ImageLimits& limits);
 
-// OpenCL C text generation: PanelFactor is what a panel's number must be multiplied by before it is
-// passed to FilterTexel, which returns the text for texel `v` of row `row` of a panel.
+// PanelFactor returns the factor by which the number of a panel is multiplied to get the argument
+// `panel` of FilterTexel. FilterTexel returns the OpenCL C expression of texel `v` in row `row` of
+// the panel.
 int64_t PanelFactor(const Packing& packing);
 std::string FilterTexel(const Packing& packing, const std::string& image, const std::string& panel,
                         const std::string& row, int v);

@@ -68,7 +68,7 @@ std::optional<GroupProduct> FindGroupProduct(const compiler::MatMul& kind,
   }
   GroupProduct product;
   product.rows = compiler::ElementCount(out) / columns;
-  // The left side must not be broadcast: its batches are then rows of a single product.
+  // The left side must not be broadcast, so that its batches are rows of a single product.
   const Shape& a = info.shape(info.operation().inputs[0]);
   if (product.rows == 0 || compiler::ElementCount(a) != product.rows * depth) return std::nullopt;
   product.columns = columns;

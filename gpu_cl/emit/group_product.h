@@ -18,7 +18,7 @@ namespace deputy::gpu_cl {
 // A product with a constant filter. Its left side consists of pixels with `channels` elements each.
 struct GroupProduct {
   int64_t rows = 0, columns = 0, channels = 0;
-  compiler::Window window;  // one pixel, unless has_window
+  compiler::Window window;  // a single pixel unless has_window
   bool has_window = false;  // `image` and `out` determine the positions of the windows
   compiler::Shape image, out;
   Packing packing;  // without width and type of the panels
@@ -39,7 +39,7 @@ class LeftSide {
  public:
   LeftSide(KernelBuilder* k, const GroupProduct& product) : k_(*k), product_(product) {}
 
-  // Declares the parameters. Must be called first.
+  // Declares the parameters. Must be called before the other functions.
   void Declare();
   // Declares o<j>, the position at which row `row` (an expression) begins, and for windows x<j> and
   // y<j>.
@@ -48,7 +48,8 @@ class LeftSide {
   // its position in the image relative to the first pixel of a window; and dy<n>, dx<n>, its pixel
   // in the window.
   void DeclarePosition(const std::string& n, const std::string& position);
-  // Expressions: whether the position is within the image for row j, and its index.
+  // Return expressions: IsInside, whether position `n` along the depth is within the image for row
+  // j; At, its index in the left side.
   std::string IsInside(int j, const std::string& n) const;
   static std::string At(int j, const std::string& n);
 

@@ -139,7 +139,8 @@ void KernelBuilder::BroadcastIndex(const std::string& name, const Shape& from, c
     return Line("const int " + name + " = " + index + ";");
   }
   if (compiler::ElementCount(from) == 1) return Line("const int " + name + " = 0;");
-  // Merges adjacent axes, from the last to the first, that are all broadcast or all not.
+  // A run of adjacent axes that are all broadcast or all not, merged from the last axis to the
+  // first.
   struct Run {
     int64_t extent;
     bool repeats;

@@ -36,10 +36,11 @@ class KernelBuilder {
     return has_input(2) ? operation_.inputs[2] : compiler::kNoValue;
   }
   Buffer Read(compiler::ValueId id) { return Declare(id, true); }
-  // The value read as texels; requires float32 or float16, and a multiple of four elements.
+  // Declares a value as an image of texels; requires float32 or float16, and a multiple of four
+  // elements.
   Buffer Texels(compiler::ValueId id);
   Buffer Output(size_t n = 0) { return Declare(operation_.outputs[n], false); }
-  // Each call declares a new parameter.
+  // Declare a new parameter with the given value in each call, and return its name.
   std::string Int(int64_t value);
   std::string Float(float value);
   // Declares an int parameter with the given name.
@@ -62,7 +63,8 @@ class KernelBuilder {
   void RequireGroup(const std::array<size_t, 3>& group) { group_ = group; }
   const std::array<size_t, 3>& group() const { return group_; }
 
-  // Inserts lines before all others, the second kind with braces around the others.
+  // Before inserts a line before all others. BeforeOpen also encloses the others in the braces that
+  // the line opens.
   void Before(const std::string& text);
   void BeforeOpen(const std::string& text);
   // Returns whether a line so far contains the word.
@@ -97,7 +99,7 @@ class KernelBuilder {
 
   // ---- Result ----
 
-  // The function's text, with the placeholder NAME as its name.
+  // Returns the function's text, with the placeholder NAME as its name.
   std::string Text() const;
   const std::vector<Argument>& arguments() const { return arguments_; }
   // The packings to which PackedBuffer arguments refer by index.

@@ -32,7 +32,7 @@ void AddSteps(const Graph& graph, size_t operation, const PlanOptions& options, 
   std::visit([&](const auto& kind) { Emit(kind, &steps); }, graph.operations[operation].kind);
 }
 
-// Sizes of a plan before an operation, to remove the operation's steps again.
+// Sizes of a plan before an operation is added, so that the operation's steps can be removed again.
 struct Checkpoint {
   explicit Checkpoint(const Plan& plan)
       : kernels(plan.kernels.size()), steps(plan.steps.size()), packings(plan.packings.size()) {}

@@ -16,8 +16,9 @@
 
 namespace deputy::gpu_cl {
 
-// Operations that only change the shape have no step if their output shares its input's memory
-// (compiler/lifetimes.h). Every other operation has at least one step, unless its output is empty.
+// Makes the plan of a graph. Operations that only change the shape have no step if their output
+// shares its input's memory (compiler/lifetimes.h). Every other operation has at least one step,
+// unless its output is empty.
 Plan MakePlan(const compiler::Graph& graph, const std::vector<compiler::ValueId>& storage,
               const PlanOptions& options);
 

@@ -11,7 +11,7 @@ using compiler::Value;
 
 namespace {
 
-// Elements of a constant, as float or as the bits of float16.
+// Reads elements of a constant, as float or as the bits of float16.
 template <typename T>
 class Elements {
  public:
@@ -37,7 +37,7 @@ template <typename T>
 std::vector<std::byte> PackAs(const Graph& graph, const Packing& packing) {
   std::vector<std::byte> packed(static_cast<size_t>(packing.elements()) * sizeof(T));
   const Elements<T> filter(graph.value(packing.filter));
-  // Side by side, a row of one panel is followed by the same row of the next panel.
+  // If panels are side by side, a row of one panel is followed by the same row of the next panel.
   const bool side_by_side = packing.storage == Storage::kImage2d;
   const int64_t row_stride =
       side_by_side ? packing.groups * packing.panels() * packing.panel : packing.panel;

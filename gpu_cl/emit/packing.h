@@ -26,12 +26,13 @@ struct Packing {
   // Number of elements along the depth of a column that are contiguous; the columns of a panel
   // follow each other. The depth is padded with zeros to a multiple of it.
   int64_t chunk = 1;
-  TfLiteType type = kTfLiteFloat32;  // of the panels: kTfLiteFloat32 or kTfLiteFloat16
+  TfLiteType type = kTfLiteFloat32;  // element type in panels: kTfLiteFloat32 or kTfLiteFloat16
   Storage storage = Storage::kBuffer;
 
   int64_t panels() const { return CeilDiv(columns, panel); }
   int64_t chunks() const { return CeilDiv(depth, chunk); }
-  // A panel consists of a row with the bias and one row per element of the depth.
+  // Returns the elements of a panel, which consists of a row with the bias and one row per element
+  // of the depth.
   int64_t panel_elements() const { return (chunks() * chunk + 1) * panel; }
   int64_t elements() const { return groups * panels() * panel_elements(); }
 

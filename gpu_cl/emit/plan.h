@@ -26,8 +26,8 @@ struct ValueBuffer {
   friend bool operator==(const ValueBuffer&, const ValueBuffer&) = default;
 };
 
-// A constant filter, packed in the order in which product tiles read it (packing.h), in a buffer or
-// an image; an index into Plan::packings.
+// A constant filter in a buffer or an image, packed in the order in which product tiles read it
+// (packing.h). It is identified by an index into Plan::packings.
 struct PackedBuffer {
   int packing = 0;
 
@@ -42,7 +42,7 @@ struct ValueImage {
   friend bool operator==(const ValueImage&, const ValueImage&) = default;
 };
 
-// Passed as cl_int.
+// The position of a value's first texel in its image, passed as cl_int.
 struct ValueTexel {
   compiler::ValueId value = compiler::kNoValue;
 
@@ -62,7 +62,7 @@ struct StatusBuffer {
   friend bool operator==(const StatusBuffer&, const StatusBuffer&) = default;
 };
 
-// int32_t is passed as cl_int, float as cl_float.
+// An argument of a kernel. int32_t is passed as cl_int, float as cl_float.
 using Argument = std::variant<ValueBuffer, ValueImage, ValueTexel, PackedBuffer, ZeroBuffer,
                               StatusBuffer, int32_t, float>;
 
@@ -71,7 +71,7 @@ struct Step {
   std::vector<Argument> arguments;
   std::array<size_t, 3> global = {1, 1, 1};
   std::array<size_t, 3> local = {0, 0, 0};  // zeros: the driver chooses
-  int operation = 0;  // of the graph; several steps may belong to one operation
+  int operation = 0;  // index in the graph; one operation may have several steps
   // Set for a step of CLBlast, whose arguments are the buffers of a, b and c.
   std::optional<ClblastProduct> clblast = {};
 

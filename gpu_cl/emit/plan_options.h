@@ -22,7 +22,7 @@ struct KernelChoice {
   // For a product on a GPU: number of items, adjacent in dimension 1, that share the filter through
   // local memory and form a work-group; 0: each item reads the filter itself.
   int sharing = 0;
-  // CLBlast computes the product.
+  // True if CLBlast computes the product.
   bool clblast = false;
 
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
@@ -30,21 +30,22 @@ struct KernelChoice {
 
 // Parameters of a plan in addition to the graph.
 struct PlanOptions {
-  // Work-items compute ranges of elements, in groups of one item: for CPUs, whose compiler
+  // True if work-items compute ranges of elements, in groups of one item: for CPUs, whose compiler
   // vectorises loops and compiles a function for every group size. Otherwise an item computes one
   // element, and the driver chooses the groups.
   bool ranges = false;
   // Approximate number of work-items that keeps the device busy.
   int items = 16;
-  // Work-groups compute tiles of products cooperatively through local memory (emit_group_tiles.cc);
-  // `units` is the device's number of compute units. Otherwise each item computes its own tile.
+  // True if work-groups compute tiles of products cooperatively through local memory
+  // (emit_group_tiles.cc); `units` is the device's number of compute units. Otherwise each item
+  // computes its own tile.
   bool group_tiles = false;
-  // Group tiles use NVIDIA's matrix units (emit_matrix_tiles.cc) for the products that these
-  // support.
+  // True if group tiles use NVIDIA's matrix units (emit_matrix_tiles.cc) for the products that
+  // these support.
   bool matrix_units = false;
   int units = 1;
-  // The plan chooses group sizes of kernels without a required size, for devices that run 32 items
-  // at a time. Otherwise the driver chooses them.
+  // True if the plan chooses group sizes of kernels without a required size, for devices that run
+  // 32 items at a time. Otherwise the driver chooses them.
   bool whole_groups = false;
   // Vector width, in floats, of vectorised kernels (emit_tiles.cc, emit_rows.cc): 4, 8 or 16. 0:
   // basic kernels only.
@@ -56,7 +57,8 @@ struct PlanOptions {
   // Texts of kernels that the device failed to build or run: operations that need one of them use
   // the next implementation (MakePlan).
   std::set<std::string> refused = {};
-  // By operation of the graph; heuristics decide for operations that are not listed.
+  // Kernel variants by operation of the graph; heuristics decide for operations that are not
+  // listed.
   std::map<int, KernelChoice> choices = {};
 };
 

@@ -83,12 +83,13 @@ std::string Literal(TfLiteType type, Number number) {
 namespace {
 
 struct OpText {
-  // $0, $1, $2: arguments; $t: type of the result.
+  // Patterns of the operation for reals and integers. $0, $1 and $2 are the arguments, $t is the
+  // type of the result.
   const char* real;
   const char* integer;
 };
 
-// In the order of ScalarOp, starting with kAbs.
+// Patterns of the operations in the order of ScalarOp, starting with kAbs.
 constexpr OpText kOps[] = {
     {"fabs($0)", "($t)($0 < 0 ? -$0 : $0)"},
     {"(-$0)", "($t)(-$0)"},

@@ -19,31 +19,31 @@ inline std::string Decimal(int64_t number) { return std::to_string(number); }
 struct Buffer {
   std::string name;
   TfLiteType type = kTfLiteNoType;
-  // It is an image of texels instead, whose first texel is `<name>_first`: only vectors of four are
-  // loaded from it, at multiples of four.
+  // True if the value is an image of texels, the first of which is `<name>_first`. Only vectors of
+  // four are loaded from it, at multiples of four.
   bool texels = false;
-  // Vectors of floats are aligned to their size, so that a driver can move them as vectors and not
-  // element by element.
+  // True if vectors of floats are aligned to their size, so that a driver can move them as vectors
+  // and not element by element.
   bool aligned = false;
 };
 
-// The type of elements in buffers ("half" for float16), and the type used in arithmetic.
+// Return the type of elements in buffers ("half" for float16), and the type used in arithmetic.
 const char* StorageType(TfLiteType type);
 const char* ComputeType(TfLiteType type);
 
 // Returns whether elements of the type become floats when loaded: float32 and float16.
 bool LoadsAsFloat(TfLiteType type);
-// The type of a pointer to read-only elements.
+// Returns the type of a pointer to read-only elements.
 std::string ConstPointer(TfLiteType type);
 
-// The element at an index, as an expression of the compute type.
+// Returns the element at an index, as an expression of the compute type.
 std::string Load(const Buffer& buffer, const std::string& index);
-// The statement that stores an expression of the compute type.
+// Returns the statement that stores an expression of the compute type.
 std::string Store(const Buffer& buffer, const std::string& index, const std::string& value);
-// A number as a literal of the compute type.
+// Returns a number as a literal of the compute type.
 std::string Literal(TfLiteType type, compiler::Number number);
 
-// The text of one scalar operation on arguments of a compute type.
+// Returns the text of one scalar operation on arguments of a compute type.
 std::string ScalarText(const compiler::Expression& expression, const compiler::ScalarNode& node,
                        const std::vector<std::string>& arguments);
 

@@ -84,7 +84,8 @@ std::string CastVector(TfLiteType from, TfLiteType to, const std::string& value,
          MaskFor(to, "isnan(" + value + ")", width) + ")";
 }
 
-// $0 and $1: arguments; $v: vector type of the result.
+// Returns the pattern of an operation on reals. $0 and $1 are the arguments, $v is the vector type
+// of the result.
 const char* RealPattern(ScalarOp op) {
   switch (op) {
     case ScalarOp::kAbs:
@@ -142,11 +143,11 @@ std::string LaneByLane(const std::string& function, const std::string& type,
   return "(" + type + ")(" + lanes + ")";
 }
 
-// Patterns that are the same for integers and reals.
+// Returns the pattern of an operation that has the same one for integers and reals.
 const char* CommonPattern(ScalarOp op) {
   switch (op) {
     case ScalarOp::kNot:
-      return "(~$0)";  // of a mask: the operand is always bool
+      return "(~$0)";  // inverts a mask, since the operand is always bool
     case ScalarOp::kAdd:
       return "($0 + $1)";
     case ScalarOp::kSub:

@@ -17,19 +17,21 @@ namespace deputy::gpu_cl {
 // have none, and neither has double.
 bool HasVectorForm(const compiler::Expression& expression);
 
-// "float16"; for bool "int16".
+// Returns the name of a vector type, such as "float16" for 16 floats. Vectors of bool are ints
+// ("int16").
 std::string VectorType(TfLiteType type, int width);
 
-// Loads `width` elements (4, 8 or 16) from an index on, with the macros of Prelude; broadcasts one
-// element to all lanes; broadcasts a scalar of the compute type to all lanes.
+// Return the text of a vector: LoadVector loads `width` elements (4, 8 or 16) from an index on,
+// with the macros of Prelude; LoadSplat broadcasts one element of a buffer to all lanes; Splat
+// broadcasts a scalar of the compute type.
 std::string LoadVector(const Buffer& buffer, const std::string& index, int width);
 std::string LoadSplat(const Buffer& buffer, const std::string& index, int width);
 std::string Splat(TfLiteType type, const std::string& scalar, int width);
-// The statement that stores a vector.
+// Returns the statement that stores a vector.
 std::string StoreVector(const Buffer& buffer, const std::string& index, const std::string& value,
                         int width);
 
-// Same as ScalarText, for nodes other than operands and constants.
+// Returns the text of one operation on vectors, for nodes other than operands and constants.
 std::string VectorText(const compiler::Expression& expression, const compiler::ScalarNode& node,
                        const std::vector<std::string>& arguments, int width);
 

@@ -64,14 +64,15 @@ bool IsGroupSizeRefused(cl_int code) {
   return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
 }
 
-// A lost context stays unusable, even if the driver's calls still succeed.
+// Returns a failure if the device was lost. A lost context stays unusable, even if the driver's
+// calls still succeed.
 ClStatus CheckDevice(const SharedContext& context) {
   if (!context.lost()) return {};
   return {CL_INVALID_CONTEXT, "the device was lost; create a new delegate to use it again"};
 }
 
-// Returns the options of a plan, with the choices made for it. Without CLBlast its choices are
-// cleared.
+// Returns the options of a plan, with the kernel variants chosen for it. Choices of CLBlast are
+// cleared if it is not available.
 PlanOptions ChosenOptions(const DeviceProfile& profile, const ExecutorOptions& options) {
   PlanOptions plan_options = PlanOptionsFor(profile, options.device_class);
   plan_options.choices = options.choices;
@@ -205,7 +206,8 @@ ClStatus Executor::Prepare() {
 // Makes a plan without the failed kernels. Returns false if no kernel is known to have failed, or
 // if there is no other plan.
 bool Executor::PlanFallback(const ClStatus& failure) {
-  // Beyond this, all kernels are replaced at once, since each attempt costs a compilation.
+  // Maximum number of plans that replace only the failed kernels. Beyond it, all kernels are
+  // replaced at once, since each attempt costs a compilation.
   constexpr int kMaxAttempts = 4;
   if (!options_.use_fallbacks || failed_kernels_.empty() || IsDeviceLost(failure.code))
     return false;
@@ -313,7 +315,7 @@ ClStatus Executor::BindStep(const Step& step) {
 
 // ---- Running ------------------------------------------------------------------------------------
 
-// Returns where a command's event is to be stored; null if not profiling.
+// Returns the address at which a command's event is to be stored; null if not profiling.
 cl_event* Executor::TimeCopy(const char* name) {
   return timeline_ ? timeline_->Next({.name = name, .kernel = ""}) : nullptr;
 }
@@ -391,7 +393,8 @@ ClStatus Executor::CheckStatus() {
 
 ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
-  // Commands enqueued before the failure must not write to the client's memory after the return.
+  // If a command failed, those enqueued before must not write to the client's memory after the
+  // return.
   if (!status.ok()) (void)api().Finish(queue_.get());
   if (timeline_) timeline_->Collect();
   return status;

@@ -48,24 +48,24 @@ struct OutputLocation {
 // Options of compiling and running a graph.
 struct ExecutorOptions {
   DeviceClass device_class = DeviceClass::kDesktop;
-  // See ProgramRequest. The cache may be null.
+  // Token and cache of compiled programs (ProgramRequest). The cache may be null.
   std::string cache_token;
   std::shared_ptr<const ProgramCache> cache;
   // The client's queue, which must outlive the executor; null: the executor creates one.
   cl_command_queue queue = nullptr;
-  // Measure execution times.
+  // True to measure execution times.
   bool profiling = false;
-  // Let the driver optimise kernels.
+  // True to let the driver optimise kernels.
   bool optimize = true;
   // Directory for the source of programs; "": none.
   std::string source_dir;
-  // PlanOptions::storage.
+  // Storage of filters (PlanOptions::storage).
   Storage storage = Storage::kBuffer;
-  // Use fallback kernels (see MakePlan) for operations whose kernel the device fails to build, or
-  // fails to run before the first successful run.
+  // True to use fallback kernels (see MakePlan) for operations whose kernel the device fails to
+  // build, or fails to run before the first successful run.
   bool use_fallbacks = true;
-  // PlanOptions::choices, by operation of the adapted graph, and CLBlast for those that choose it.
-  // If `clblast` is null, these operations use other kernels.
+  // Kernel variants by operation of the adapted graph (PlanOptions::choices), and the library for
+  // those that are CLBlast. If `clblast` is null, these operations use other kernels.
   std::map<int, KernelChoice> choices = {};
   std::shared_ptr<const ClblastApi> clblast;
 };
@@ -77,7 +77,8 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
 // buffers elsewhere.
 Storage PreferredStorage(const DeviceProfile& profile, DeviceClass device_class);
 
-// Not thread-safe; several executors may run concurrently in one context.
+// A graph's plan bound to buffers and kernels of a context. Not thread-safe; several executors may
+// run concurrently in one context.
 class Executor {
  public:
   // Plans the graph for devices of the class, compiles the plan (or loads it from the cache) and
@@ -85,8 +86,8 @@ class Executor {
   static std::unique_ptr<Executor> Create(std::shared_ptr<SharedContext> context,
                                           compiler::Graph graph, const ExecutorOptions& options,
                                           ClStatus* out_status);
-  // Same in two steps: Planned returns an executor with a plan, which must be started before it
-  // runs.
+  // Create in two steps: Planned returns an executor with a plan, and Start compiles the plan and
+  // allocates memory. Start must be called before the executor runs.
   static std::unique_ptr<Executor> Planned(std::shared_ptr<SharedContext> context,
                                            compiler::Graph graph, const ExecutorOptions& options);
   ClStatus Start(const ExecutorOptions& options);
@@ -117,7 +118,8 @@ class Executor {
   // Returns whether both executors compute bitwise equal results from equal inputs, because plan,
   // shapes and constants are equal. Requires FingerprintConstants of both.
   bool Computes(const Executor& other) const;
-  // Must be called before ForgetModel, if at all.
+  // Computes the fingerprint of the constants that the plan reads. Must not be called after
+  // ForgetModel.
   void FingerprintConstants();
   // Replaces the graph by that of an equivalent executor (see Computes), whose tensor and node
   // numbers may differ.
@@ -129,9 +131,10 @@ class Executor {
   const Plan& plan() const { return plan_; }
   // Returns true if the program came from the cache on disk; false before Start.
   bool is_from_cache() const { return program_ != nullptr && program_->from_cache(); }
-  // Program::BuildLog of the started plan; "" if the plan has no kernels.
+  // Returns the compiler's messages about the started plan (Program::BuildLog); "" if the plan has
+  // no kernels.
   std::string BuildLog() const { return program_ == nullptr ? "" : program_->BuildLog(); }
-  // Bytes allocated on the device.
+  // Returns the number of bytes allocated on the device.
   size_t device_bytes() const { return device_bytes_; }
 
  private:
@@ -165,7 +168,7 @@ class Executor {
   ClStatus TexelsOf(compiler::ValueId id, cl_mem* out_image, cl_int* out_first);
   compiler::ValueId OwnerOf(compiler::ValueId id) const;
   cl_mem BufferOf(compiler::ValueId id) const;
-  cl_mem BufferOf(const Argument& argument) const;  // not for numbers
+  cl_mem BufferOf(const Argument& argument) const;  // not defined for numbers
   ClStatus Bind();
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
@@ -182,7 +185,8 @@ class Executor {
   ClStatus Finish(ClStatus status);
   const ClApi& api() const { return context_->api(); }
 
-  // In order of destruction, last to first: kernels before programs, buffers before the queue.
+  // Members are destroyed from the last to the first: kernels before programs, buffers before the
+  // queue.
   std::shared_ptr<SharedContext> context_;
   compiler::Graph graph_;
   compiler::Lifetimes lifetimes_;
@@ -196,7 +200,7 @@ class Executor {
   std::vector<compiler::Location> locations_;  // position in the blocks, by value
   std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
   std::vector<Filter> filters_;    // by packing
-  // By the value that owns the memory.
+  // Images over values, by the value that owns the memory and the element type.
   std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
   std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;
   bool rejects_sub_buffer_images_ = false;  // the driver rejects images over sub-buffers
@@ -206,7 +210,7 @@ class Executor {
   std::vector<std::array<size_t, 3>> groups_;  // local size by step; see Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
-  std::map<compiler::ValueId, Staging> staging_;  // by input
+  std::map<compiler::ValueId, Staging> staging_;  // staging memory by input
   size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;
   bool has_fingerprint_ = false, has_run_ = false;

@@ -42,7 +42,7 @@ void Fingerprint::Add(const void* data, size_t bytes) {
     mix(word);
   }
   uint64_t remainder = 0;
-  // Without a remainder `data` may be null, which memcpy does not allow.
+  // `data` may be null if there is no remainder, but memcpy does not allow null pointers.
   if (done < bytes) memcpy(&remainder, from + done, bytes - done);
   mix(remainder);
   mix(bytes);

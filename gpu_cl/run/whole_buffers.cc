@@ -28,9 +28,9 @@ bool PlanWholeBuffers(std::span<const Interval> intervals, size_t alignment, siz
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return intervals[a].first < intervals[b].first; });
-  using Ending = std::pair<int, int>;  // last step and block
+  using Ending = std::pair<int, int>;  // last step and index of a block
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> taken;
-  std::set<std::pair<size_t, int>> free;  // blocks by size
+  std::set<std::pair<size_t, int>> free;  // size and index of each free block
   for (const size_t i : order) {
     const Interval& interval = intervals[i];
     while (!taken.empty() && taken.top().first < interval.first) {
