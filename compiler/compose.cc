@@ -90,7 +90,7 @@ class Composition {
   }
 
   std::vector<CopyLoop> digits_;
-  std::vector<int64_t> min_, max_;  // min and max of each digit, over all loops
+  std::vector<int64_t> min_, max_;  // smallest and largest value of each digit, over all loops
   CopyRegion result_;
 };
 

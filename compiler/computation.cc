@@ -85,7 +85,7 @@ bool SupportsEpilogue(const Operation& operation) {
 }
 
 Computation Canonicalized(const Computation& computation) {
-  // Compacts again after simplifying, which may have removed the only use of an operand.
+  // The operands are compacted again after simplifying, which may have removed the only use of one.
   Computation result = Compacted(computation);
   result.expression = Simplified(result.expression);
   return Compacted(result);
@@ -93,7 +93,7 @@ Computation Canonicalized(const Computation& computation) {
 
 Computation Inlined(const Computation& outer, ValueId value, const Computation& inner) {
   Builder builder;
-  // Numbers the operands in the order in which they are read; those of `inner` come where `value`
+  // Operands are numbered in the order in which they are read; those of `inner` come where `value`
   // was.
   const auto position = std::find(outer.inputs.begin(), outer.inputs.end(), value);
   Computation before{outer.expression, outer.inputs};

@@ -11,7 +11,7 @@
 
 namespace deputy::compiler {
 
-// Placeholder input: the element that an epilogue is applied to.
+// Placeholder among a computation's inputs: the element that an epilogue is applied to.
 inline constexpr ValueId kElement = -2;
 
 struct Computation {

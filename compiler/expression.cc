@@ -15,15 +15,15 @@ struct OpRow {
   const char* name;
   int arguments;
   const char* infix;  // null: written as a function
-  // The result before it is rounded to the type; null if the operation is undefined for such types,
-  // or if its result is not a function of two arguments of that type.
+  // Computes the result before it is rounded to the type; null if the operation is undefined for
+  // reals, or if its result is not a function of two reals.
   RealFunction real;
   IntegerFunction integer;
 };
 
 constexpr auto kKeep = [](int64_t a, int64_t) { return a; };
 
-// Wraps around as two's complement does.
+// Converts to a signed integer, wrapping around as two's complement does.
 constexpr auto kWrap = [](uint64_t value) { return static_cast<int64_t>(value); };
 
 double FloorMod(double a, double b) {
@@ -31,7 +31,7 @@ double FloorMod(double a, double b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-// Division by zero yields 0.
+// Divides integers; division by zero yields 0.
 int64_t Divide(int64_t a, int64_t b) {
   if (b == 0) return 0;
   return b == -1 ? kWrap(0 - static_cast<uint64_t>(a)) : a / b;
@@ -58,10 +58,10 @@ int64_t IntegerPower(int64_t base, int64_t exponent) {
 
 template <typename T>
 T SignOf(T a) {
-  return a > 0 ? T{1} : a < 0 ? T{-1} : a;  // returns NaN for NaN
+  return a > 0 ? T{1} : a < 0 ? T{-1} : a;  // for NaN the result is NaN
 }
 
-// In the order of ScalarOp.
+// Properties of the operations, in the order of ScalarOp.
 constexpr OpRow kOps[] = {
     {"operand", 0, nullptr, nullptr, nullptr},
     {"constant", 0, nullptr, nullptr, nullptr},

@@ -22,7 +22,7 @@ enum class ScalarOp : uint8_t {
   // The argument converted to another type. Conversion to an integer rounds towards zero, clamps to
   // the type's range, and converts NaN to the largest value.
   kCast,
-  // One argument.
+  // Operations on one argument; the result has the argument's type.
   kAbs,
   kNeg,
   kSign,
@@ -41,7 +41,7 @@ enum class ScalarOp : uint8_t {
   kLogistic,
   kErf,
   kNot,
-  // Two arguments of the same type.
+  // Operations on two arguments of the same type; the result has this type, too.
   kAdd,
   kSub,
   kMul,
@@ -56,18 +56,18 @@ enum class ScalarOp : uint8_t {
   kOr,
   kXor,
   kShiftRight,
-  // Two arguments of the same type; the result is bool.
+  // Comparisons of two arguments of the same type; the result is bool.
   kEqual,
   kNotEqual,
   kLess,
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  // Three arguments: the second where the first, a bool, is true, else the third.
+  // Selection with three arguments: the second where the first, a bool, is true, else the third.
   kSelect,
 };
 
-// Name in dumps, and number of arguments.
+// Return an operation's name in dumps, and its number of arguments.
 const char* ScalarOpName(ScalarOp op);
 int ArgumentCount(ScalarOp op);
 // Returns whether the operation is defined for arguments of the type; for example, there is no
@@ -84,18 +84,18 @@ struct ScalarNode {
 
 class Expression {
  public:
-  // Each function returns the index of the new node, or of an equal node that exists already.
+  // Add a node and return its index, or return the index of an equal node that exists already.
   int Operand(int operand, TfLiteType type);
   int Constant(TfLiteType type, double value);
   int Cast(int argument, TfLiteType type);
   int Apply(ScalarOp op, int a, int b = -1, int c = -1);
 
-  // The nodes in topological order; the last one is the result.
+  // Returns the nodes in topological order; the last one is the result.
   std::span<const ScalarNode> nodes() const { return nodes_; }
   bool empty() const { return nodes_.empty(); }
   TfLiteType type_of(int node) const { return nodes_[static_cast<size_t>(node)].type; }
   TfLiteType result_type() const { return nodes_.back().type; }
-  // Largest operand number plus one.
+  // Returns the largest operand number plus one.
   int operand_count() const;
 
   // Makes `node` the result and removes nodes that it does not need.

@@ -34,12 +34,13 @@ Facts OfCast(TfLiteType type, const Facts& a) {
   if (type == kTfLiteBool) return facts;
   if (IsFloat(type)) {
     facts = a;
-    // Underflow to the type yields a zero of the same sign.
+    // Underflow during the conversion to the type yields a zero of the same sign.
     facts.may_be_negative_zero = a.may_be_negative_zero || (!a.is_integer && a.min < 0);
     return Rounded(type, facts);
   }
   if (a.may_be_nan || std::isnan(a.min)) return facts;
-  // An integer out of range wraps around.
+  // An integer that is out of the type's range wraps around, so that nothing is known about the
+  // result.
   if (a.is_integer && (a.min < facts.min || a.max > facts.max)) return facts;
   facts.min = std::clamp(std::trunc(a.min), facts.min, facts.max);
   facts.max = std::clamp(std::trunc(a.max), facts.min, facts.max);
@@ -52,7 +53,7 @@ Facts OfRounding(const Facts& a) {
   return facts;
 }
 
-// A sum. For a difference, callers negate the second operand.
+// Returns the facts of a sum. For a difference, callers negate the second operand.
 Facts OfSum(TfLiteType type, const Facts& a, const Facts& b) {
   Facts facts{a.min + b.min, a.max + b.max, a.may_be_nan || b.may_be_nan, false,
               a.is_integer && b.is_integer};
@@ -82,7 +83,7 @@ Facts OfProduct(TfLiteType type, const Facts& a, const Facts& b) {
   return Rounded(type, facts);
 }
 
-// a > b ? a : b. A NaN on the left yields b; a NaN on the right is returned.
+// Returns the facts of a > b ? a : b, which is b if a is NaN, and NaN if b is NaN.
 Facts OfMax(const Facts& a, const Facts& b) {
   Facts facts{std::max(a.min, b.min), std::max(a.max, b.max), b.may_be_nan, false,
               a.is_integer && b.is_integer};
@@ -115,7 +116,7 @@ Facts OfAbs(const Facts& a) {
   return {min, max, a.may_be_nan, false, a.is_integer};
 }
 
-// Facts of nodes of floating-point types.
+// Returns the facts of a node of floating-point type.
 Facts OfReal(const ScalarNode& node, const Facts& a, const Facts& b) {
   switch (node.op) {
     case ScalarOp::kAbs:

@@ -18,11 +18,11 @@ struct Facts {
   bool is_integer = false;  // has no fractional part
 };
 
-// Facts that hold for every value of the type.
+// Returns facts that hold for every value of the type.
 Facts FactsOfType(TfLiteType type);
-// Facts of a node, derived from those of the nodes before it.
+// Returns the facts of a node, derived from those of the nodes before it.
 Facts FactsOf(const ScalarNode& node, std::span<const Facts> earlier);
-// Facts of the expression's result.
+// Returns the facts of the expression's result.
 Facts FactsOf(const Expression& expression);
 
 }  // namespace deputy::compiler

@@ -14,7 +14,7 @@ constexpr size_t kFreeBytesInAll = size_t{256} << 20;
 constexpr int64_t kMaxSteps = 100'000'000;
 constexpr int64_t kFreeStepsInAll = 1'000'000'000;
 
-// Number of input elements that are combined into one output element.
+// Number of input elements that are combined into one output element, by kind of operation.
 struct StepsPerElement {
   const Graph& graph;
   const Operation& operation;
@@ -43,7 +43,7 @@ struct StepsPerElement {
   }
 };
 
-// Total bytes of a list of values.
+// Returns the total bytes of a list of values.
 size_t BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
   size_t bytes = 0;
   for (ValueId id : ids) bytes += graph.value(id).bytes();

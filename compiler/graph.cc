@@ -7,7 +7,7 @@
 namespace deputy::compiler {
 namespace {
 
-// In the order of OperationKind.
+// Names of the kinds of operations, in the order of OperationKind.
 constexpr const char* kKindNames[] = {
     "elementwise", "view",   "copy",    "conv_2d", "depthwise_conv_2d", "transposed_conv_2d",
     "pool_2d",     "matmul", "reduce",  "softmax", "arg_reduce",        "cumulative_sum",

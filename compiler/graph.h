@@ -25,7 +25,7 @@ namespace deputy::compiler {
 
 using Shape = std::vector<int>;
 
-// Saturates at INT64_MAX.
+// Returns the number of elements of a shape; saturates at INT64_MAX.
 int64_t ElementCount(const Shape& shape);
 // Converts an extent to int; one that is too large becomes a value that FitsIndex rejects.
 int ClampedExtent(int64_t extent);
@@ -39,12 +39,13 @@ inline constexpr size_t kMaxAxes = 32;
 bool FitsIndex(const Shape& shape);
 // Formats a shape, for example "[2,3]".
 std::string ToText(const Shape& shape);
-// Distance, in elements, between neighbours along each axis.
+// Returns the distance, in elements, between neighbours along each axis.
 std::vector<int64_t> Strides(const Shape& shape);
 
 // ---- Values -------------------------------------------------------------------------------------
 
-// real = scale * (stored - zero_point). A scale of 0 means not quantised.
+// Parameters of quantisation: real = scale * (stored - zero_point). A scale of 0 means not
+// quantised.
 struct Quantization {
   float scale = 0;
   int zero_point = 0;
@@ -115,36 +116,37 @@ struct Window {
   int top = 0, left = 0, bottom = 0, right = 0;
 };
 
-// Inputs: image, filter [out channels, height, width, channels / groups], optional bias [out
-// channels].
+// Convolution. Inputs: image, filter [out channels, height, width, channels / groups], optional
+// bias [out channels].
 struct Conv2d {
   Window window;
   int groups = 1;
 };
 
-// Inputs: image, filter [1, height, width, channels * multiplier], optional bias. Output channel
-// c * multiplier + m is computed from channel c.
+// Convolution of each channel alone. Inputs: image, filter [1, height, width, channels *
+// multiplier], optional bias. Output channel c * multiplier + m is computed from channel c.
 struct DepthwiseConv2d {
   Window window;
   int multiplier = 1;
 };
 
-// Inputs: image, filter [out channels, height, width, channels], optional bias. Each pixel of the
-// image is added to a window of the output; top and left are the rows and columns cropped there.
+// Transposed convolution. Inputs: image, filter [out channels, height, width, channels], optional
+// bias. Each pixel of the image is added to a window of the output; the window's top and left are
+// the rows and columns cropped from the output.
 struct TransposedConv2d {
   Window window;
 };
 
 enum class PoolKind : uint8_t { kMax, kAverage, kL2 };
 
-// Padding is ignored: an average is over the pixels within the image.
+// Pooling of each channel. Padding is ignored: an average is over the pixels within the image.
 struct Pool2d {
   PoolKind kind = PoolKind::kMax;
   Window window;
 };
 
-// Inputs: a [..., m, k], b [..., k, n], optional bias [n]. Transposed factors have their last two
-// axes exchanged. The leading axes are broadcast.
+// Matrix product. Inputs: a [..., m, k], b [..., k, n], optional bias [n]. Transposed factors have
+// their last two axes exchanged. The leading axes are broadcast.
 struct MatMul {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -164,38 +166,39 @@ struct Softmax {
   bool log = false;
 };
 
-// Index of the largest or smallest value along an axis, which is removed; the first of equal
-// values.
+// Computes the index of the largest or smallest value along an axis, which is removed. Of equal
+// values the first one counts.
 struct ArgReduce {
   bool largest = true;
   int axis = 0;
 };
 
-// Running sum along an axis.
+// Computes the running sum along an axis.
 struct CumulativeSum {
   int axis = 0;
   bool exclusive = false;
   bool reverse = false;
 };
 
-// Two outputs: the k largest elements along the last axis, in descending order, and their int32
-// indices.
+// Computes two outputs: the k largest elements along the last axis, in descending order, and their
+// int32 indices.
 struct TopK {};
 
-// Inputs: values, indices (int32 or int64). The axes of the indices replace axis `axis` of the
-// values, except for the first batch_axes axes, which values and indices share. An index out of
-// range is an error of the model.
+// Selects slices by index. Inputs: values, indices (int32 or int64). The axes of the indices
+// replace axis `axis` of the values, except for the first batch_axes axes, which values and indices
+// share. An index out of range is an error of the model.
 struct Gather {
   int axis = 0;
   int batch_axes = 0;
 };
 
-// Inputs: indices, on value, off value. The output has one more axis than the indices.
+// Encodes indices as one-hot vectors. Inputs: indices, on value, off value. The output has one more
+// axis than the indices.
 struct OneHot {
   int axis = 0;
 };
 
-// Samples the input at scaled coordinates.
+// Resizes an image by sampling it at scaled coordinates.
 struct Resize {
   bool bilinear = false;
   bool align_corners = false;
@@ -210,8 +213,9 @@ struct Operation {
   OperationKind kind;
   std::vector<ValueId> inputs;  // kNoValue for an omitted optional input
   std::vector<ValueId> outputs;
-  // Applied to each element of the first output before it is stored. Operand 0 is the element,
-  // operand n is epilogue_inputs[n - 1], broadcast to the output's shape. Empty: no epilogue.
+  // Expression applied to each element of the first output before it is stored. Operand 0 is the
+  // element, operand n is epilogue_inputs[n - 1], broadcast to the output's shape. Empty: no
+  // epilogue.
   Expression epilogue;
   std::vector<ValueId> epilogue_inputs;
   int node = -1;  // index of the model's node; the last one if several were fused
@@ -219,7 +223,7 @@ struct Operation {
   ValueId output() const { return outputs.front(); }
 };
 
-// Name of the kind, for example "conv_2d".
+// Returns the name of the kind, for example "conv_2d".
 const char* KindName(const OperationKind& kind);
 
 // ---- The graph ----------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Maximum factor, in either direction, by which a scaled ordinary value still counts as ordinary.
 constexpr double kMaxGain = 0x1p10;
-// Constants up to 2^16 may be added to an ordinary value.
+// Assumed magnitude of an ordinary value. Constants of up to kMaxGain times this, 2^16, may be
+// added to one.
 constexpr double kOrdinary = 0x1p6;
 // Largest integer up to which float16 represents every integer.
 constexpr double kMaxWhole = 0x1p11;
@@ -81,7 +82,7 @@ Range OfProduct(const Range& a, const Range& b) {
   return Unknown();
 }
 
-// `min` is a lower bound on the divisor.
+// Returns the range of a quotient; `min` is a lower bound on the divisor.
 Range OfQuotient(const Range& a, const Range& b, double min) {
   if (b.is_constant) return b.bound == 0 ? Unknown() : Scaled(a, 1 / b.bound);
   if (min > 0 && std::isfinite(min)) return Scaled(a, 1 / min);
@@ -121,7 +122,7 @@ Range OfRoot(const Range& a) {
   return range;
 }
 
-// The ranges of an expression's nodes, given those of its operands.
+// Computes the ranges of an expression's nodes, given those of its operands.
 class Expressions {
  public:
   Range Of(const Expression& expression, const std::vector<Range>& operands) {
@@ -277,7 +278,7 @@ class Analysis {
   std::vector<bool> Run() {
     for (const Operation& operation : graph_.operations) Derive(operation);
     for (auto at = graph_.operations.rbegin(); at != graph_.operations.rend(); ++at) Demand(*at);
-    // A view shares the memory of its source.
+    // A view shares the memory of its source, so both are wide or neither is.
     for (const Operation& operation : graph_.operations) {
       if (!std::holds_alternative<View>(operation.kind)) continue;
       wide_[At(operation.output())] = wide_[At(operation.inputs[0])];
@@ -304,7 +305,7 @@ class Analysis {
   // Merges the ranges of all inputs that hold data; a Copy's fill value counts as another input.
   Range OfInputs(const Operation& operation) {
     Range range = RangeOf(operation.inputs[0]);
-    // The other inputs of Gather are indices.
+    // Only the first input of Gather holds data; the other one holds indices.
     const bool has_one = std::holds_alternative<Gather>(operation.kind);
     for (size_t i = 1; i < operation.inputs.size() && !has_one; ++i) {
       range = OfEither(range, RangeOf(operation.inputs[i]), false);
@@ -316,7 +317,7 @@ class Analysis {
     return range;
   }
 
-  // Number of input elements that are summed per output element.
+  // Returns the number of input elements that are summed per output element.
   double SummedBy(const Operation& operation) const {
     const Shape& from = graph_.value(operation.inputs[0]).shape;
     if (const auto* sum = std::get_if<CumulativeSum>(&operation.kind)) return from[At(sum->axis)];
@@ -401,8 +402,8 @@ class Analysis {
   }
 
   const Graph& graph_;
-  std::vector<Range> ranges_;   // by value
-  std::vector<bool> wide_;      // by value
+  std::vector<Range> ranges_;   // estimated magnitude, by value
+  std::vector<bool> wide_;      // result of FindWideValues, by value
   std::vector<bool> demanded_;  // by value
 };
 

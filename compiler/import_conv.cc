@@ -90,7 +90,7 @@ bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
         filter, kDeputyReasonType,
         "a quantised filter for a float image (hybrid operator) is not supported");
   }
-  // TensorFlow Lite ignores this zero point.
+  // TensorFlow Lite ignores the zero point of int16 weights, so it must be 0.
   if (type == kTfLiteInt16 && node->input_tensor(filter).params.zero_point != 0) {
     return node->RefuseInput(filter, kDeputyReasonQuantization,
                              "expected zero point 0 for an INT16 image");
@@ -105,7 +105,8 @@ bool CheckBias(NodeImport* node, int image, int bias, int channels) {
   return node->CheckBias(bias, !IsFloat(node->input_tensor(image).type), channels);
 }
 
-// The unit of a quantised bias is the image's scale times the filter's.
+// Returns the bias as float32. The unit of a quantised bias is the image's scale times the
+// filter's.
 ValueId BiasOf(NodeImport* node, int image, int filter, int bias) {
   int axis;
   std::vector<double> scales = node->Scales(filter, &axis);
@@ -120,7 +121,8 @@ bool FinishConvolution(NodeImport* node, OperationKind kind, std::vector<ValueId
   return node->SetRealOutput(0, node->AddActivation(sums, activation));
 }
 
-// Inputs 0 to 2 are image, filter and bias; the filter's output channels are along `axis`.
+// Adds a convolution whose inputs 0 to 2 are image, filter and bias; the filter's output channels
+// are along `axis`.
 template <typename Kind, typename Params>
 bool FinishForward(NodeImport* node, Kind conv, const Params& params, int axis) {
   const Shape image = node->shape(node->Input(0)), filter = node->shape(node->Input(1));
@@ -175,7 +177,8 @@ struct TransposedInputs {
   int image, filter, bias;
 };
 
-// The window has one position per pixel of the image, and covers pixels of the output.
+// Adds a transposed convolution. The window has one position per pixel of the image, and covers
+// pixels of the output.
 bool FinishTransposed(NodeImport* node, TransposedInputs inputs, const Shape& out,
                       const TfLiteTransposeConvParams& params) {
   const Shape filter = node->shape(node->Input(inputs.filter));
@@ -207,8 +210,8 @@ bool ImportTransposeConv(NodeImport* node) {
   return FinishTransposed(node, {2, 1, 3}, out, node->params<TfLiteTransposeConvParams>());
 }
 
-// MediaPipe's custom operator: its options are the leading bytes of the parameters of
-// TRANSPOSE_CONV, and the size of its output follows from them.
+// Imports MediaPipe's custom operator Convolution2DTransposeBias: its options are the leading bytes
+// of the parameters of TRANSPOSE_CONV, and the size of its output follows from them.
 bool ImportTransposeBias(NodeImport* node) {
   int options[3];  // padding, horizontal stride, vertical stride
   if (!node->CheckInputs(3, 3) || !CheckConvolution(node, 0, 1, 0)) return false;
@@ -293,7 +296,7 @@ bool ImportResizeBilinear(NodeImport* node) {
   return node->SetRealOutput(0, node->Add(resize, {node->Real(0)}, kTfLiteFloat32, shape));
 }
 
-// Moves stored values without converting them.
+// Imports RESIZE_NEAREST_NEIGHBOR, which moves stored values without converting them.
 bool ImportResizeNearest(NodeImport* node) {
   Shape shape;
   if (!ReadSize(node, &shape)) return false;

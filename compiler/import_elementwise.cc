@@ -12,7 +12,8 @@ namespace {
 
 using enum ScalarOp;
 
-// Integers that represent themselves. Smaller integer types represent quantised reals.
+// Returns whether the integers of a type represent themselves. Smaller integer types represent
+// quantised reals.
 bool IsPlainInteger(TfLiteType type) {
   return type == kTfLiteInt32 || type == kTfLiteInt64 || type == kTfLiteUInt32;
 }
@@ -54,7 +55,7 @@ bool ImportReal(NodeImport* node) {
   return node->SetRealOutput(0, node->AddElementwise(std::move(expression), {node->Real(0)}));
 }
 
-// A transcendental function. For int16, TensorFlow Lite interpolates in a lookup table.
+// Imports a transcendental function. For int16, TensorFlow Lite interpolates in a lookup table.
 template <Function function>
 bool ImportTranscendental(NodeImport* node) {
   if (!node->CheckInputs(1, 1)) return false;
@@ -75,7 +76,8 @@ bool ImportRealOp(NodeImport* node) {
   return ImportReal<&Apply<op>>(node);
 }
 
-// In quantised types, negative arguments are an error, which a device cannot report.
+// Imports SQRT and RSQRT. Quantised types are refused: negative arguments are an error there, which
+// a device cannot report.
 template <ScalarOp op>
 bool ImportRoot(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckType(0, {kTfLiteFloat32, kTfLiteFloat16})) {
@@ -95,7 +97,7 @@ bool ImportNumberOp(NodeImport* node) {
   return SetNumberOutput(node, node->AddUnary(op, NumberInput(node, 0)));
 }
 
-// TensorFlow Lite supports these types only, and ignores scales.
+// Imports NEG for the types that TensorFlow Lite supports; it ignores scales.
 bool ImportNeg(NodeImport* node) {
   if (!node->CheckInputs(1, 1) ||
       !node->CheckType(0, {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt32, kTfLiteInt64})) {
@@ -135,7 +137,7 @@ int HardSwish(Expression* e, int x) {
   return e->Apply(kMul, x, e->Apply(kMul, gate, FloatConstant(e, 1.0 / 6)));
 }
 
-// x/2 (1 + erf(x / sqrt(2))), or its approximation by tanh.
+// Imports GELU: x/2 (1 + erf(x / sqrt(2))), or its approximation by tanh.
 bool ImportGelu(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0)) return false;
   if (node->input_tensor(0).type == kTfLiteInt16) {
@@ -267,8 +269,8 @@ bool ImportPrelu(NodeImport* node) {
   return node->SetRealOutput(0, node->AddElementwise(std::move(e), {node->Real(0), node->Real(1)}));
 }
 
-// Comparisons, maximum and minimum, on stored values. For inputs of different scales TensorFlow
-// Lite rounds in its own way or ignores the scales, so these are refused.
+// Imports comparisons, maximum and minimum, which compute on stored values. For inputs of different
+// scales TensorFlow Lite rounds in its own way or ignores the scales, so these are refused.
 template <ScalarOp op>
 bool ImportStored(NodeImport* node) {
   if (!node->CheckInputs(2, 2) || !node->CheckType(1, {node->input_tensor(0).type})) return false;
@@ -300,7 +302,7 @@ bool ImportBits(NodeImport* node) {
   return CheckBits(node) && node->SetOutput(0, node->AddBinary(op, node->Input(0), node->Input(1)));
 }
 
-// The shift is clamped to 0 … bits of the type - 1.
+// Imports RIGHT_SHIFT. The shift is clamped to 0 … bits of the type - 1.
 bool ImportRightShift(NodeImport* node) {
   const TfLiteType type = node->input_tensor(0).type;
   if (!CheckBits(node)) return false;
@@ -312,7 +314,8 @@ bool ImportRightShift(NodeImport* node) {
   return node->SetOutput(0, node->AddElementwise(std::move(e), {node->Input(0), node->Input(1)}));
 }
 
-// If all inputs are single elements, TensorFlow Lite keeps the output shape from the model file.
+// Refuses a node whose inputs are all single elements if the output's shape differs: TensorFlow
+// Lite then keeps the shape from the model file.
 bool CheckSingle(NodeImport* node, const Shape& result) {
   if (ElementCount(result) != 1 || node->OutputShape(0) == result) return true;
   return node->Refuse(kDeputyReasonShape,
@@ -341,8 +344,8 @@ bool ImportSelectV2(NodeImport* node) {
   return CheckSingle(node, result) && FinishSelect(node, node->Input(0));
 }
 
-// A condition with one axis selects whole rows; otherwise it has the shape of the choices, or one
-// element.
+// Imports SELECT. A condition with one axis selects whole rows; otherwise it has the shape of the
+// choices, or one element.
 bool ImportSelect(NodeImport* node) {
   if (!node->CheckInputs(3, 3)) return false;
   ValueId condition = node->Input(0);

@@ -42,7 +42,7 @@ int AppendDequantize(Expression* expression, int node, Quantization quantization
 }
 
 int AppendActivation(Expression* expression, int node, TfLiteFusedActivation activation) {
-  // With the bound as first argument, NaN is preserved.
+  // NaN is preserved if the bound is the first argument.
   const auto at_least = [&](double bound, int x) {
     return expression->Apply(ScalarOp::kMax, expression->Constant(kTfLiteFloat32, bound), x);
   };

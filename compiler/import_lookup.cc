@@ -80,7 +80,7 @@ ValueId FlatIndices(NodeImport* node, ValueId tuples, const Shape& axes) {
   return sum;
 }
 
-// A Gather along the indexed axes, flattened into one.
+// Imports GATHER_ND as a Gather along the indexed axes, which are flattened into one.
 bool ImportGatherNd(NodeImport* node) {
   if (!node->CheckInputs(2, 2) || !node->CheckType(1, {kTfLiteInt16, kTfLiteInt32, kTfLiteInt64})) {
     return false;

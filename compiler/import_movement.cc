@@ -14,7 +14,7 @@ namespace {
 
 using Ints = std::vector<int>;
 
-// Permutes the axes of the first input.
+// Adds a permutation of the axes of `from`.
 ValueId AddTranspose(NodeImport* node, ValueId from, const Ints& axes) {
   const Shape shape = node->shape(from);
   Shape to;
@@ -269,11 +269,13 @@ std::vector<CopyRegion> Combine(const std::vector<std::vector<AxisRange>>& axes,
   return regions;
 }
 
-// The padding mirrors the contents, with (symmetric) or without (reflect) the edge element.
+// Imports MIRROR_PAD. The padding mirrors the contents, with (symmetric) or without (reflect) the
+// edge element.
 bool ImportMirrorPad(NodeImport* node) {
   Ints before;
   Shape to;
-  // Each axis has up to three ranges, so the number of regions is exponential in the rank.
+  // The rank is limited because the number of regions is exponential in it: each axis has up to
+  // three ranges.
   if (!node->CheckInputs(2, 2) || !node->CheckRank(0, 0, 8) || !ReadPadding(node, &before, &to)) {
     return false;
   }
@@ -296,7 +298,7 @@ bool ImportMirrorPad(NodeImport* node) {
       0, node->Add(Copy{Combine(axes, shape, to), {}}, {from}, node->value(from).type, to));
 }
 
-// Each axis becomes two loops: over repetitions and over contents.
+// Imports TILE: each axis becomes two loops, over repetitions and over contents.
 bool ImportTile(NodeImport* node) {
   Ints times;
   if (!node->CheckInputs(2, 2) || !node->ReadInts(1, &times)) return false;
@@ -337,7 +339,8 @@ bool ImportReverse(NodeImport* node) {
     box.from_start[along] = std::max(shape[along] - 1, 0);
     box.from_steps[along] = -1;
   }
-  // TensorFlow Lite computes wrong results for other axes, and the CPU kernel refuses them.
+  // The axes must be adjacent: for others TensorFlow Lite computes wrong results, and the CPU
+  // kernel refuses them.
   const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
   if (axes.size() != numbers.size() || !adjacent) {
     return node->Refuse(kDeputyReasonParameter, "expected adjacent axes without duplicates");
@@ -399,7 +402,8 @@ bool ReadBlocks(NodeImport* node, Ints* out_blocks, Ints* out_pairs) {
   return true;
 }
 
-// Maps a padded [batch, rows, columns, …] to [blocks * batch, rows / block, columns / block, …].
+// Imports SPACE_TO_BATCH_ND: maps a padded [batch, rows, columns, …] to [blocks * batch, rows /
+// block, columns / block, …].
 bool ImportSpaceToBatch(NodeImport* node) {
   Ints blocks, pairs;
   if (!ReadBlocks(node, &blocks, &pairs)) return false;

@@ -11,7 +11,7 @@ bool ImportConversion(NodeImport* node) {
   return node->SetRealOutput(0, node->Real(0));
 }
 
-// Supports constant inputs only; they are expanded at import.
+// Imports DENSIFY of a constant, which is expanded at import; other inputs are refused.
 bool ImportDensify(NodeImport* node) {
   if (node->input_count() > 1) return node->Refuse(kDeputyReasonOther, "expected one input");
   return node->SetOutput(0, node->Dense(0));

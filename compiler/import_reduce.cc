@@ -60,7 +60,8 @@ bool ImportSum(NodeImport* node) {
   return FinishReduce(node, kind, integers);
 }
 
-// Quantised inputs are refused: TensorFlow Lite rounds their product after every factor.
+// Imports REDUCE_PROD. Quantised inputs are refused: TensorFlow Lite rounds their product after
+// every factor.
 bool ImportProd(NodeImport* node) {
   if (!node->CheckInputs(2, 2) ||
       !node->CheckType(0, {kTfLiteFloat32, kTfLiteInt32, kTfLiteInt64})) {
@@ -69,7 +70,7 @@ bool ImportProd(NodeImport* node) {
   return FinishReduce(node, ReduceKind::kProd, true);
 }
 
-// Reduces stored values; the output keeps their scale.
+// Imports a reduction of stored values; the output keeps their scale.
 template <ReduceKind kind>
 bool ImportExtreme(NodeImport* node) {
   if (!node->CheckInputs(2, 2)) return false;
@@ -100,7 +101,7 @@ bool ImportSoftmax(NodeImport* node) {
 
 bool ImportLogSoftmax(NodeImport* node) { return FinishSoftmax(node, {1, true}); }
 
-// x / max(sqrt(sum of squares), 1e-6).
+// Imports L2_NORMALIZATION: x / max(sqrt(sum of squares), 1e-6).
 bool ImportL2Normalization(NodeImport* node) {
   if (!node->CheckInputs(1, 1) || !node->CheckReal(0) || !node->CheckRank(0, 1, 8)) return false;
   if (node->params<TfLiteL2NormParams>().activation != kTfLiteActNone) {

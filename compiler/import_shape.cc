@@ -9,7 +9,8 @@
 namespace deputy::compiler {
 namespace {
 
-// Resolves one extent of -1 to the remaining factor of the element count.
+// Resolves a requested shape, in which one extent may be -1: it becomes the remaining factor of the
+// element count.
 bool ResolveShape(NodeImport* node, std::vector<int> requested, Shape* out_shape) {
   const int64_t count = ElementCount(node->shape(node->Input(0)));
   const auto open = std::find(requested.begin(), requested.end(), -1);
@@ -26,7 +27,8 @@ bool ResolveShape(NodeImport* node, std::vector<int> requested, Shape* out_shape
   return true;
 }
 
-// The shape is the second input or, if there is none, a parameter, where [0] denotes a scalar.
+// Imports RESHAPE. The shape is the second input or, if there is none, a parameter, where [0]
+// denotes a scalar.
 bool ImportReshape(NodeImport* node) {
   if (!node->CheckInputs(1, 2)) return false;
   std::vector<int> requested;
@@ -124,7 +126,7 @@ bool ImportBroadcastTo(NodeImport* node) {
   return node->SetOutput(0, node->AddBroadcast(node->Input(0), requested));
 }
 
-// Numbers from start in steps of delta, up to the limit, which is excluded.
+// Imports RANGE: numbers from start in steps of delta, up to the limit, which is excluded.
 bool ImportRange(NodeImport* node) {
   if (!node->CheckInputs(3, 3)) return false;
   const TfLiteType type = node->input_tensor(0).type;

@@ -59,12 +59,12 @@ AxisRange Resolve(const Entry& entry, int64_t extent) {
   const int64_t stop =
       entry.end ? clamped(*entry.end + (entry.end_is_length ? start : 0)) : (up ? highest : lowest);
   const int64_t count = (stop - start + entry.step + (up ? -1 : 1)) / entry.step;
-  // With a single element the step is irrelevant; 1 keeps it small.
+  // With a single element the step is irrelevant; 1 prevents overflow of the int.
   return {static_cast<int>(start), count > 1 ? static_cast<int>(entry.step) : 1,
           static_cast<int>(std::max<int64_t>(count, 0))};
 }
 
-// Applies the masks from the first axis to the last.
+// Evaluates the options of STRIDED_SLICE from the first axis to the last.
 class StridedSlice {
  public:
   StridedSlice(NodeImport* node, Shape shape, Ints begin, Ints end, Ints steps)
@@ -90,12 +90,12 @@ class StridedSlice {
     return true;
   }
 
-  // The box's extents, before axes are removed or added, and after.
+  // Extents of the selected box, before axes are removed or added (box) and after (result).
   const Box& box() const { return box_; }
   const Shape& result() const { return result_; }
 
  private:
-  // Number of input axes that the entries after the n-th refer to.
+  // Returns the number of input axes that the entries after the n-th refer to.
   size_t RemainingAxes(size_t n) const {
     size_t count = 0;
     for (size_t i = n + 1; i < begin_.size(); ++i) {

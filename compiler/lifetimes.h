@@ -20,10 +20,10 @@ struct Lifetime {
   friend bool operator==(const Lifetime&, const Lifetime&) = default;
 };
 
-// Both vectors are indexed by value.
+// Storage and lifetime of each value; both vectors are indexed by value.
 struct Lifetimes {
-  // Value whose memory it uses: itself, or the source of a view. kNoValue for constants, and for
-  // values that no operation computes.
+  // Value whose memory the value uses: itself, or the source of a view. kNoValue for constants, and
+  // for values that no operation computes.
   std::vector<ValueId> storage;
   // Lifetime of the memory if the value owns it; else empty.
   std::vector<Lifetime> of_storage;
@@ -31,9 +31,9 @@ struct Lifetimes {
   friend bool operator==(const Lifetimes&, const Lifetimes&) = default;
 };
 
-// A view shares the memory of its source, with two exceptions, which a back end copies: views of
-// constants, and views that are a graph output while the memory of their source is already the
-// client's, because the source is an input or another output.
+// Computes the lifetimes. A view shares the memory of its source, with two exceptions, which a back
+// end copies: views of constants, and views that are a graph output while the memory of their
+// source is already the client's, because the source is an input or another output.
 Lifetimes FindLifetimes(const Graph& graph);
 
 }  // namespace deputy::compiler

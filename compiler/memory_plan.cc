@@ -21,13 +21,14 @@ namespace {
 constexpr size_t kMaxForAllOrders = 4096;
 
 struct Request {
-  size_t bytes = 0;  // rounded up to the alignment; 0: no memory needed
+  size_t bytes = 0;  // size, rounded up to the alignment; 0: no memory needed
   int first = 0, last = 0;
   size_t number = 0;
 };
 using Requests = std::vector<Request>;
 
-// Returns false if a size or the sum overflows, or if one is larger than a block.
+// Rounds sizes up to the alignment. Returns false if a size or the sum overflows, or if a size
+// exceeds that of a block.
 bool Round(std::span<const Interval> intervals, size_t alignment, size_t max_block,
            Requests* out_requests) {
   size_t sum = 0;
@@ -52,8 +53,8 @@ bool IsLarger(const Request& a, const Request& b) {
   return a.bytes != b.bytes ? a.bytes > b.bytes : IsBefore(a, b);
 }
 
-// Live bytes at the beginning of each request, for requests in order of beginning. Of several that
-// begin at one step, the last one's entry includes all of them.
+// Returns the live bytes at the beginning of each request; the requests are in order of beginning.
+// If several begin at one step, the entry of the last one includes all of them.
 std::vector<size_t> Breadths(const Requests& in_order) {
   std::vector<std::pair<int, size_t>> ends;  // min-heap by end
   const auto later = [](const auto& a, const auto& b) { return a.first > b.first; };
@@ -172,7 +173,7 @@ class Placing {
       Choice choice = ChooseIn(blocks_[i], request);
       choice.block = static_cast<int>(i);
       const bool fits = choice.offset + request.bytes <= max_block_;
-      // Growing an existing block is preferred to adding one.
+      // Existing blocks grow before another one is added.
       const bool is_new = static_cast<size_t>(best.block) == blocks_.size();
       if (fits && (is_new || choice.IsBetterThan(best))) best = choice;
     }

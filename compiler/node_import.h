@@ -47,7 +47,7 @@ std::span<const ImportRow> SliceRows();
 struct ImportState {
   TfLiteContext* context = nullptr;
   Graph* graph = nullptr;
-  // Only checks for support: contents of constants are not converted.
+  // True to check support only: contents of constants are not converted.
   bool check_only = false;
   std::map<int, ValueId> values;  // values as stored, by tensor
   std::map<int, ValueId> reals;   // values as float32, by tensor
@@ -62,13 +62,13 @@ class NodeImport {
 
   int input_count() const { return node_.inputs->size; }
   int output_count() const { return node_.outputs->size; }
-  // False for an optional input that is omitted, by index -1 or by a shorter list.
+  // Returns false for an optional input that is omitted, by index -1 or by a shorter list.
   bool has_input(int n) const { return n < input_count() && node_.inputs->data[n] >= 0; }
   const TfLiteTensor& input_tensor(int n) const { return tensor(node_.inputs->data[n]); }
   const TfLiteTensor& output_tensor(int n) const { return tensor(node_.outputs->data[n]); }
-  // Shape of an output's tensor as declared by the model file.
+  // Returns the shape of an output's tensor as declared by the model file.
   Shape OutputShape(int n) const;
-  // Options of a builtin operator. If the node has none, refuses it and returns zeros.
+  // Returns the options of a builtin operator. If the node has none, refuses it and returns zeros.
   template <typename Params>
   const Params& params() {
     static constexpr Params kNone = {};
@@ -77,7 +77,7 @@ class NodeImport {
     return kNone;
   }
 
-  // Options of a custom operator.
+  // Returns the options of a custom operator.
   std::span<const char> options() const {
     if (node_.custom_initial_data == nullptr || node_.custom_initial_data_size <= 0) return {};
     return {static_cast<const char*>(node_.custom_initial_data),
@@ -129,11 +129,11 @@ class NodeImport {
   // Returns an int32 or int64 constant as float32, each element multiplied by the scale of its
   // channel; float32 is returned unchanged.
   ValueId RealBias(int n, std::span<const double> scales);
-  // Scale and zero point of a tensor with one scale; none for types other than int8, uint8 and
-  // int16.
+  // Returns scale and zero point of a tensor with one scale; none for types other than int8, uint8
+  // and int16.
   Quantization InputQuantization(int n) const { return QuantizationOf(input_tensor(n)); }
   Quantization OutputQuantization(int n) const { return QuantizationOf(output_tensor(n)); }
-  // The scales of an input: one, or one per slice along `*out_axis`.
+  // Returns the scales of an input: one, or one per slice along `*out_axis`.
   std::vector<double> Scales(int n, int* out_axis) const;
   ValueId Constant(TfLiteType type, Shape shape, std::span<const double> numbers);
   // Expands a sparse constant; returns kNoValue, after a refusal, for any other input.
@@ -168,9 +168,9 @@ class NodeImport {
   // Sets an output to a float32 value, which is quantised or cast to the tensor's type.
   bool SetRealOutput(int n, ValueId id);
 
-  // The first refusal; nullopt if there is none.
+  // Returns the first refusal; nullopt if there is none.
   const std::optional<Refusal>& refusal() const { return refusal_; }
-  // Number of calls that set an output.
+  // Returns the number of calls that set an output.
   int outputs_set() const { return outputs_set_; }
 
  private:

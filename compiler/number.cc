@@ -32,7 +32,7 @@ bool IsFloat(TfLiteType type) {
 }
 
 const char* TypeName(TfLiteType type) {
-  // In the order of TfLiteType.
+  // Names of the types, in the order of TfLiteType.
   constexpr const char* kNames[] = {"NOTYPE",  "FLOAT32", "INT32",      "UINT8",     "INT64",
                                     "STRING",  "BOOL",    "INT16",      "COMPLEX64", "INT8",
                                     "FLOAT16", "FLOAT64", "COMPLEX128", "UINT64",    "RESOURCE",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element of any type.
+// A number of any tensor type, and its conversion to and from the elements of a buffer.
 #ifndef DEPUTY_COMPILER_NUMBER_H_
 #define DEPUTY_COMPILER_NUMBER_H_
 
@@ -11,24 +11,25 @@
 
 namespace deputy::compiler {
 
-// Floating-point types use `real`, all others (bool as 0 and 1) `integer`.
+// A number of any type. Floating-point types use `real`, all others (bool as 0 and 1) `integer`.
 struct Number {
   double real = 0;
   int64_t integer = 0;
 };
 
 bool IsFloat(TfLiteType type);
-// Name of a type, for example "FLOAT32". Same as TfLiteTypeGetName, which may be missing from the
-// runtime that loads a delegate.
+// Returns the name of a type, for example "FLOAT32". It replaces TfLiteTypeGetName, which may be
+// missing from the runtime that loads a delegate.
 const char* TypeName(TfLiteType type);
-// Bytes of one element; 0 for types that the compiler does not support.
+// Returns the bytes of one element; 0 for types that the compiler does not support.
 size_t ElementBytes(TfLiteType type);
-// Range of an integer type; for uint64, the part that int64_t can represent.
+// Return the range of an integer type; for uint64, the part that int64_t can represent.
 int64_t SmallestOf(TfLiteType type);
 int64_t LargestOf(TfLiteType type);
 
 Number LoadElement(TfLiteType type, const std::byte* contents, int64_t index);
-// Rounds floating-point numbers to the type; integers out of range wrap around.
+// Stores a number as element `index`. Floating-point numbers are rounded to the type; integers out
+// of range wrap around.
 void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t index);
 
 // Returns the number as it would be read back after storing it with the type.

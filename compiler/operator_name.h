@@ -8,7 +8,8 @@
 
 namespace deputy::compiler {
 
-// Name such as "CONV_2D"; the number as text if there is no such operator.
+// Returns the name of an operator, such as "CONV_2D"; the code as text if there is no such
+// operator.
 std::string OperatorName(int builtin_code);
 
 }  // namespace deputy::compiler

@@ -67,8 +67,8 @@ bool SimplifyEpilogue(const Graph& graph, Operation* operation) {
   if (operation->epilogue.empty()) return false;
   const Computation before = EpilogueOf(*operation, kTfLiteNoType);
   const Computation after = Simpler(graph, before);
-  // An epilogue must keep the operand for its element, from which the type of the operation's own
-  // result is read.
+  // An epilogue must keep the operand for its element, because the type of the operation's own
+  // result is that operand's type.
   if (std::find(after.inputs.begin(), after.inputs.end(), kElement) == after.inputs.end()) {
     return false;
   }

@@ -20,7 +20,7 @@ bool IsElementwise(const Operation* operation) {
 
 // ---- Element-wise operations --------------------------------------------------------------------
 
-// Cheap enough to be computed twice.
+// Returns whether an expression is cheap enough to be computed twice.
 bool IsCheap(const Expression& expression) {
   const auto nodes = expression.nodes();
   const auto is_transcendental = [](const ScalarNode& node) {
@@ -116,8 +116,8 @@ class ElementwiseFusion {
 // ---- Epilogues ----------------------------------------------------------------------------------
 
 // Returns the input of an element-wise operation into whose producer's epilogue the operation may
-// be fused. Of several the one produced last, so that the other inputs are available; kNoValue if
-// none.
+// be fused; kNoValue if there is none. Of several inputs, returns the one that is produced last, so
+// that the others are available.
 ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
   ValueId element = kNoValue;
   const Operation* last = nullptr;

@@ -44,7 +44,7 @@ ValueId HalfConstant(Graph* graph, ValueId id) {
   return graph->AddConstant(kTfLiteFloat16, source.shape, std::move(contents), source.name);
 }
 
-// Float16 copies of the filters, each made once. Filters are the bulk of the constants.
+// The float16 copies of filters, each of which is made once. Filters are the bulk of the constants.
 class Filters {
  public:
   explicit Filters(Graph* graph) : graph_(*graph), halves_(graph->values.size(), kNoValue) {}
@@ -70,7 +70,8 @@ class Filters {
   }
 
   Graph& graph_;
-  std::vector<ValueId> halves_;  // by value; the value itself if float16 cannot hold it
+  std::vector<ValueId>
+      halves_;  // float16 copy by value; the value itself if float16 cannot hold it
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where integers are computed from reals and soon converted back, values can stay real in between,
-// if both conversions become adjacent. This pass moves them next to each other; other passes fuse
-// them and remove the integer.
+// Brings conversions from integers to reals next to the conversions that made the integers. Where
+// integers are computed from reals and soon converted back, values can then stay real in between:
+// other passes fuse the two conversions and remove the integer.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -19,7 +19,8 @@ constexpr int kMaxVisits = 32;
 // Maximum number of earlier operations on one value that a new one is compared with.
 constexpr size_t kMaxCandidates = 8;
 
-// Element-wise, from one integer input to one real output of the same shape.
+// Returns whether the operation is element-wise, from one integer input to one real output of the
+// same shape.
 bool IsDequantize(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind) || operation.inputs.size() != 1) {
     return false;
@@ -96,7 +97,8 @@ class Joining {
     if (consumers.size() < kMaxCandidates) consumers.push_back(operation.output());
   }
 
-  // Returns true if the operation was replaced by another one.
+  // Moves a conversion to reals towards the producer of its integers. Returns true if the operation
+  // was replaced by another one.
   bool AddDequantize(Operation* operation) {
     const ValueId known = FindEqual(*operation);
     if (known != kNoValue && !rewrite_.IsOutput(operation->output())) {
@@ -143,7 +145,7 @@ class Joining {
   }
 
   Rewrite rewrite_;
-  // Outputs of the noted operations, by their input
+  // Outputs of the noted operations, by the value that they read.
   std::map<ValueId, std::vector<ValueId>> consumers_;
 };
 

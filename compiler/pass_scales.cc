@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With constants c and d per channel, c * conv(x) + d is a convolution with other weights and
-// another bias, and so is conv(c * x + d), unless the image is padded: padding is 0 and not d.
-// Neither is applied if a product of a constant and a weight leaves the range of the type in which
-// weights are stored, nor, if x is stored as float16, where c * x may fit and x does not.
+// Folds multiplications and additions of constants per channel into convolutions and products. With
+// constants c and d per channel, c * conv(x) + d is a convolution with other weights and another
+// bias, and so is conv(c * x + d), unless the image is padded: padding is 0 and not d. Neither is
+// applied if a product of a constant and a weight leaves the range of the type in which weights are
+// stored, nor if x is stored as float16, which may hold c * x but not x.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,7 +21,8 @@
 namespace deputy::compiler {
 namespace {
 
-// scale * x + offset, with one scale and offset per channel (the last axis of x).
+// An affine function, scale * x + offset, with one scale and offset per channel (the last axis of
+// x).
 struct Affine {
   std::vector<double> scale, offset;
 
@@ -120,7 +122,7 @@ ValueId VariableInput(const Rewrite& rewrite, const Operation& operation) {
 
 // ---- Weights ------------------------------------------------------------------------------------
 
-// The channels that an element of the weights connects.
+// The input and output channel that an element of the weights connects.
 struct Channels {
   size_t in, out;
 };
@@ -151,7 +153,8 @@ ChannelsOf OfProduct(const Value& b, bool transposed) {
   };
 }
 
-// Returns a null function if the operation has no weights or they are not constant.
+// Returns the function that maps an element of the weights to its channels; null if the operation
+// has no weights or they are not constant.
 ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);
@@ -176,7 +179,7 @@ std::vector<double> NumbersOf(const Value& value) {
   return numbers;
 }
 
-// Returns zeros if there is no bias.
+// Returns the bias of an operation by channel; zeros if there is none.
 std::vector<double> BiasOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() > 2 && operation.inputs[2] != kNoValue) {
     return NumbersOf(rewrite.value(operation.inputs[2]));
@@ -253,7 +256,7 @@ class FoldedWeights {
     return true;
   }
 
-  // Biases are stored as float32.
+  // Returns whether all biases are finite as float32, the type in which they are stored.
   bool BiasFits() const {
     return std::all_of(bias_.begin(), bias_.end(), [](double bias) {
       return std::fabs(bias) <= std::numeric_limits<float>::max();

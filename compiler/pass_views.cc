@@ -114,7 +114,8 @@ class ViewMove {
     });
   }
 
-  // One element per channel along the last axis, which the view keeps.
+  // Returns whether a value has one element per channel along the last axis, and the view keeps
+  // this axis.
   bool IsByChannel(ValueId id, const Shape& source_shape) const {
     const Shape& shape = ShapeOf(id);
     return !shape.empty() && !source_shape.empty() && shape.back() == source_shape.back() &&

@@ -16,7 +16,7 @@ constexpr PassRow kPasses[] = {
     {"merge_padding", &MergePadding},
     {"join_quantization", &JoinQuantization},
     {"fold_scales", &FoldScales},
-    // After the passes that match single element-wise operations.
+    // Fusion comes after the passes that match single element-wise operations.
     {"fuse_elementwise", &FuseElementwise},
     {"fuse_epilogues", &FuseEpilogues},
 };

@@ -63,7 +63,7 @@ struct PassRow {
   const char* name;
   int (*pass)(Graph* graph);
 };
-// All passes in the order in which they run.
+// Returns all passes in the order in which they run.
 std::span<const PassRow> AllPasses();
 
 // Limits of one expression: nodes that compute something, operands, and operands of an epilogue

@@ -129,7 +129,7 @@ class Run {
   }
 
  private:
-  // Type of the operation's result before the epilogue, which may change it.
+  // Returns the type of the operation's result before the epilogue, which may change it.
   static TfLiteType TypeBefore(const Operation& operation) {
     for (const ScalarNode& node : operation.epilogue.nodes()) {
       if (node.op == ScalarOp::kOperand && node.operand == 0) return node.type;
@@ -150,8 +150,9 @@ class Run {
   }
 
   const Graph& graph_;
-  std::vector<const std::byte*> data_;  // by value
-  // By value; one byte longer than the value, so that data() is not null.
+  std::vector<const std::byte*> data_;  // contents by value
+  // Memory of computed values, by value. It is one byte longer than the value, so that data() is
+  // not null.
   std::vector<std::vector<std::byte>> storage_;
 };
 
@@ -217,7 +218,8 @@ bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
 
 bool ComputeConstant(const Graph& graph, const Operation& operation,
                      std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error) {
-  // In a graph of its own, so that the cost is independent of the rest of the graph.
+  // The operation is computed in a graph of its own, so that the cost is independent of the rest of
+  // the graph.
   Graph alone;
   Operation copy = operation;
   for (auto* ids : {&copy.inputs, &copy.epilogue_inputs, &copy.outputs}) {

@@ -29,7 +29,7 @@ class Contents {
 
   Number At(int64_t index) const { return LoadElement(type_, data_, index); }
   void Set(int64_t index, Number number) const { StoreElement(type_, number, data_, index); }
-  // Requires the type float32.
+  // Returns the elements as floats; requires the type float32.
   float* floats() const { return reinterpret_cast<float*>(data_); }
   std::byte* bytes() const { return data_; }
 
@@ -64,8 +64,8 @@ bool Compute(const Gather& kind, const Operands& operands, std::string* out_erro
 bool Compute(const OneHot& kind, const Operands& operands, std::string* out_error);
 bool Compute(const Resize& kind, const Operands& operands, std::string* out_error);
 
-// Index of the element of a value of shape `from` that is used for element `index` of `to`, to
-// which it is broadcast.
+// Returns the index of the element of a value of shape `from` that broadcasting reads for element
+// `index` of a value of shape `to`.
 int64_t BroadcastIndex(const Shape& from, const Shape& to, int64_t index);
 
 // Computes all operations in their order; those on float16 are computed in float32. `inputs` are

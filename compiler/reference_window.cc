@@ -91,7 +91,8 @@ bool Compute(const DepthwiseConv2d& kind, const Operands& operands, std::string*
   return true;
 }
 
-// The window of an input pixel covers the outputs that it contributes to.
+// Computes a transposed convolution: each input pixel is added to the outputs that its window
+// covers.
 bool Compute(const TransposedConv2d& kind, const Operands& operands, std::string*) {
   const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
   std::vector<double> sums(static_cast<size_t>(operands.outputs[0].count()));

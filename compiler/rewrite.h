@@ -35,8 +35,8 @@ class Rewrite {
   // Returns the added operation that produces a value; null for inputs and constants. Valid until
   // the next Add.
   const Operation* Producer(ValueId id) const;
-  // Number of uses of a value by operations that are not taken out at present; an output of the
-  // graph counts as one more.
+  // Returns the number of uses of a value by operations that are not taken out at present; an
+  // output of the graph counts as one more.
   int uses(ValueId id) const { return uses_[static_cast<size_t>(id)]; }
   bool IsOutput(ValueId id) const { return is_output_[static_cast<size_t>(id)]; }
   // Returns whether the operation taken out is the only consumer of a value that it reads.
@@ -59,9 +59,8 @@ class Rewrite {
   Graph* const graph_;
   std::vector<Operation> originals_;  // the original operations
   size_t next_ = 0;
-  std::vector<Operation> added_;  // those without outputs have been removed again
-  // Indexed by value.
-  std::vector<int> producers_;  // index in added_
+  std::vector<Operation> added_;  // operations added; one without outputs has been removed again
+  std::vector<int> producers_;    // index in added_, by value
   std::vector<int> uses_;
   std::vector<bool> is_output_;
   std::vector<ValueId> replaced_by_;

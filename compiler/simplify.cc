@@ -12,7 +12,7 @@ namespace {
 
 using enum ScalarOp;
 
-// No rule applies: the node stays.
+// Returned by a rule that does not apply: the node stays.
 constexpr int kNone = -1;
 
 // Returns the integer up to which the type represents all integers.
@@ -124,7 +124,7 @@ class Simplifier {
     }
   }
 
-  // -0 + 0 is 0, so adding 0 can be removed only if the other term is never -0.
+  // Simplifies a sum. -0 + 0 is 0, so adding 0 can be removed only if the other term is never -0.
   int SimplerSum(int a, int b) {
     const auto is_nothing = [this](int zero, int other) {
       return IsNumber(zero, -0.0) || (IsNumber(zero, 0) && !facts(other).may_be_negative_zero);
@@ -132,7 +132,8 @@ class Simplifier {
     return is_nothing(b, a) ? a : is_nothing(a, b) ? b : kNone;
   }
 
-  // Multiplies by the reciprocal if it is exact, that is, for powers of two.
+  // Replaces a division by a multiplication with the reciprocal if that is exact, that is, for
+  // powers of two.
   int SimplerQuotient(int a, int b) {
     if (IsNumber(b, 1)) return a;
     if (!IsConstant(b) || type(b) != kTfLiteFloat32) return kNone;
@@ -184,7 +185,7 @@ class Simplifier {
     return op == kMax ? known.min >= bound : known.max <= bound;
   }
 
-  // max(5, max(3, x)): keeps the tighter bound.
+  // Simplifies nested bounds such as max(5, max(3, x)): keeps the tighter bound.
   int TighterBound(ScalarOp op, int bound_argument, int constant, int x) {
     const int inner = Argument(x, bound_argument);
     if (Bound(inner) == Bound(constant)) return inner == constant ? x : kNone;
@@ -203,7 +204,7 @@ class Simplifier {
 
   // ---- Choices and casts ----
 
-  // b < a ? a : b is max(a, b), NaN included.
+  // Simplifies a selection: b < a ? a : b is max(a, b), NaN included.
   int SimplerChoice(int condition, int a, int b) {
     if (a == b) return a;
     if (IsConstant(condition)) return node(condition).constant.integer != 0 ? a : b;
@@ -215,8 +216,8 @@ class Simplifier {
     return kNone;
   }
 
-  // x of type `to`, cast to another type and back, is x if the other type represents all its
-  // values.
+  // Removes a cast to another type and back: x of type `to` is unchanged if the other type
+  // represents all its values.
   int CastBack(int a, TfLiteType to) {
     if (!Is(a, kCast) || type(Argument(a, 0)) != to) return kNone;
     const int x = Argument(a, 0);
@@ -243,7 +244,7 @@ Expression Simplified(const Expression& expression) {
   Simplifier simplifier;
   std::vector<int> numbers;
   for (const ScalarNode& node : expression.nodes()) {
-    // Integer constants that double cannot represent.
+    // True for an integer constant that a double may not represent exactly.
     const bool is_huge =
         node.op == ScalarOp::kConstant && !IsFloat(node.type) &&
         (node.constant.integer >= 1LL << 53 || node.constant.integer <= -(1LL << 53));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime may pass a file's sparsity parameters on unchecked, so everything is validated here.
+// Expands sparse constants. A runtime may pass a file's sparsity parameters on unchecked, so
+// everything is validated here.
 #include "compiler/sparse.h"
 
 #include <span>
@@ -42,7 +43,8 @@ class Expansion {
   }
 
  private:
-  // The order must name every dimension once, the dimensions of blocks after the others.
+  // Checks the traversal order, which must name every dimension once, the dimensions of blocks
+  // after the others.
   std::string CheckOrder() const {
     const size_t rank = shape_.size();
     if (levels_.size() != rank + blocks_.size() || order_.size() != levels_.size()) {
@@ -141,8 +143,9 @@ class Expansion {
   const std::span<const int> order_, blocks_;
   const Shape& shape_;
   const int64_t count_;
-  std::vector<int64_t> extents_, pitches_;  // by dimension
-  std::vector<int64_t> positions_;          // element positions, by node of the current level
+  std::vector<int64_t> extents_,
+      pitches_;                     // number of indices and distance of elements, by dimension
+  std::vector<int64_t> positions_;  // element positions, by node of the current level
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ double StepsOf(const Expression& expression) {
   return steps;
 }
 
-// Multiply-adds and steps of a kind, without an epilogue.
+// Computes the multiply-adds and steps of a kind of operation, without an epilogue.
 struct Arithmetic {
   const Graph& graph;
   const Operation& operation;
@@ -57,7 +57,7 @@ struct Arithmetic {
   double output_count() const { return CountOf(graph, operation.output()); }
   static Work Macs(double macs) { return {.macs = macs}; }
   static Work Steps(double steps) { return {.steps = steps}; }
-  // Elements of a filter [out channels, height, width, channels] per output channel.
+  // Returns the elements of a filter [out channels, height, width, channels] per output channel.
   double filter() const {
     const Shape& shape = input(1);
     return static_cast<double>(ElementCount({shape[1], shape[2], shape[3]}));
@@ -73,7 +73,8 @@ struct Arithmetic {
   Work operator()(const DepthwiseConv2d& kind) const {
     return Macs(output_count() * Pixels(kind.window));
   }
-  // Every pixel of the image is added to a window of every output channel.
+  // Computes the work of a transposed convolution: every pixel of the image is added to a window of
+  // every output channel.
   Work operator()(const TransposedConv2d&) const {
     const Shape& shape = input(1);
     return Macs(input_count() * static_cast<double>(ElementCount({shape[0], shape[1], shape[2]})));
@@ -91,7 +92,7 @@ struct Arithmetic {
   Work operator()(const Resize& kind) const {
     return Steps(output_count() * (kind.bilinear ? 8 : 1));
   }
-  // Operations that only move elements: View, Copy, Gather, OneHot.
+  // Computes the work of operations that only move elements: View, Copy, Gather, OneHot.
   template <typename Kind>
   Work operator()(const Kind&) const {
     return {};

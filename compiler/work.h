@@ -11,18 +11,18 @@
 
 namespace deputy::compiler {
 
-// Work of one operation, epilogue included.
+// Returns the work of one operation, epilogue included.
 Work WorkOf(const Graph& graph, const Operation& operation);
 
-// Work of every operation except views, in their order.
+// Returns the work of every operation except views, in their order.
 std::vector<Work> WorkOfOperations(const Graph& graph);
 
-// Work of every model node that has operations in the graph, in the order of their first operation.
-// Each node counts as one operation; its bytes are those of the values that enter and leave it. A
-// node that consists of views has no work.
+// Returns the work of every model node that has operations in the graph, in the order of their
+// first operation. Each node counts as one operation; its bytes are those of the values that enter
+// and leave it. A node that consists of views has no work.
 std::vector<Work> WorkOfNodes(const Graph& graph);
 
-// Total bytes of the graph's inputs and outputs.
+// Returns the total bytes of the graph's inputs and outputs.
 double BorderBytes(const Graph& graph);
 
 }  // namespace deputy::compiler
