@@ -67,7 +67,7 @@ TfLiteStatus CheckOutputScale(TfLiteContext* context, const TfLiteTensor* output
                      static_cast<double>(output->params.scale));
 }
 
-// Adds a zero point and clamps.
+// Adds the zero point to a quantised value and clamps the sum to the range.
 int32_t Shifted(int32_t steps, int32_t zero_point, const IntRange& range) {
   const int64_t shifted = int64_t{steps} + zero_point;
   return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(shifted, range.low), range.high));
@@ -81,7 +81,8 @@ IntRange StepsOf(TfLiteType type) {
 
 // ---- RELU and its variants, LEAKY_RELU, PRELU -------------------------------------------------
 
-// Real bound of a clamping activation; an infinite upper bound becomes the type's maximum.
+// Upper bound of an activation without an upper limit; quantisation turns it into the type's
+// maximum.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // RELU of a single quantised value, for tables and for int16.
@@ -174,7 +175,7 @@ class QuantizedPrelu {
   IntRange range_;
 };
 
-// LEAKY_RELU computed in real numbers and rounded once.
+// LEAKY_RELU of a quantised value, computed in real numbers and rounded once.
 class ExactLeakyRelu {
  public:
   ExactLeakyRelu(const TfLiteTensor* input, const TfLiteTensor* output, float alpha)
@@ -295,7 +296,7 @@ TfLiteStatus PreparePrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* alpha = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kFloat32Bit | kByteBits | kInt16Bit));
-  // Slopes of int16 are int8. Upstream accepts any type and reads it as int8.
+  // int16 inputs require int8 slopes; upstream accepts slopes of any type and reads them as int8.
   DEPUTY_TRY(
       CheckType(context, alpha, input->type == kTfLiteInt16 ? kInt8Bit : TypeBit(input->type)));
   output->type = input->type;
@@ -354,7 +355,8 @@ TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- HARD_SWISH -------------------------------------------------------------------------------
 
-// x * relu6(x + 3) / 6 in 16-bit fixed point. Every conversion to int16_t is part of the algorithm.
+// HARD_SWISH, x * relu6(x + 3) / 6, in 16-bit fixed point. Every conversion to int16_t is part of
+// the algorithm.
 class QuantizedHardSwish {
  public:
   QuantizedHardSwish(const TfLiteTensor* input, const TfLiteTensor* output)
@@ -378,7 +380,7 @@ class QuantizedHardSwish {
   int32_t operator()(int32_t x) const {
     const auto fine = static_cast<int16_t>((x - zero_in_) * 128);
     const int16_t unshifted = RoundingHighMultiply(fine, output_mantissa_);
-    int16_t gate = fine;  // will be relu6(x + 3) / 6 with 15 fraction bits
+    int16_t gate = fine;  // scaled below to relu6(x + 3) / 6 with 15 fraction bits
     if (gate_shift_ > 0) gate = ShiftLeft(gate, gate_shift_ - 1);
     gate = RoundingHighMultiply(gate, gate_mantissa_);
     if (gate_shift_ > 0) gate = ShiftLeft(gate, 1);
@@ -441,8 +443,8 @@ TfLiteStatus EvalHardSwish(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- LOGISTIC and TANH ------------------------------------------------------------------------
 
-// logistic(i / 24) with 16 fraction bits. Some entries are one above the nearest value, to improve
-// the interpolated values.
+// Table of logistic(i / 24) with 16 fraction bits. Some entries are one above the nearest value, to
+// improve the interpolated values.
 struct LogisticTable {
   LogisticTable() {
     constexpr uint8_t kRaised[] = {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27,  28, 29,
@@ -455,7 +457,7 @@ struct LogisticTable {
     for (int i = 0; i < 255; ++i) curve[i] = entries[i] | (entries[i + 1] - entries[i]) << 16;
   }
   uint16_t entries[256];
-  int32_t curve[255];  // in the format of ShortCurve
+  int32_t curve[255];  // `entries` in the format of ShortCurve::entries
 };
 
 const LogisticTable& Logistic() {
@@ -463,14 +465,14 @@ const LogisticTable& Logistic() {
   return table;
 }
 
-// Scaling of quantised inputs to the table's unit: x * factor / 2^shift.
+// Scaling of a quantised input x to an index of the logistic table: x * factor / 2^shift.
 struct TableScaling {
   int32_t factor = 3;
   int shift = 0;
 };
 
-// Returns the rounded log2 of a scale; true if it is a power of two to within a thousandth of its
-// logarithm.
+// Sets `out_exponent` to log2 of the scale, rounded. Returns true if rounding changes it by less
+// than 0.001.
 bool PowerOfTwo(float scale, int* out_exponent) {
   const float exponent = std::log(scale) * (1.0f / std::log(2.0f));
   const float rounded = std::round(exponent);
@@ -478,8 +480,9 @@ bool PowerOfTwo(float scale, int* out_exponent) {
   return std::fabs(exponent - rounded) < 1e-3f;
 }
 
-// A scale of 2^-12 (and its multiples by two up to `largest_shift`) is exact; other scales get a
-// factor with as many bits as fit in 15.
+// Returns the scaling of an input to the logistic table. It is exact for the scale 2^-12 and its
+// multiples by powers of two up to 2^largest_shift; other scales get a factor with as many bits as
+// fit in 15.
 TableScaling ScalingOf(float scale, int largest_shift) {
   int exponent;
   if (PowerOfTwo(scale, &exponent) && exponent >= -12 && exponent <= largest_shift - 12) {
@@ -492,8 +495,8 @@ TableScaling ScalingOf(float scale, int largest_shift) {
   return scaling;
 }
 
-// Point of the table: |x| in the table's unit with `fraction_bits`, and the value with as many more
-// fraction bits.
+// Interpolated entry of the logistic table at |x|: the sign of x, and the value with 16 +
+// `fraction_bits` fraction bits.
 struct TablePoint {
   bool negative;
   int64_t value;
@@ -546,7 +549,8 @@ ShortCurve TanhCurve(const TableScaling& scaling) {
           .out_shift = 8};
 }
 
-// Maps int16 with the CPU table's loop or, if it has none, with `reference` of x and the scaling.
+// Applies an int16 function with the CPU table's interpolation loop or, if there is none, with
+// `reference` for each x.
 TfLiteStatus MapCurve(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                       const TableScaling& scaling, const ShortCurve& curve,
                       int16_t (*reference)(int16_t, const TableScaling&)) {
@@ -634,7 +638,7 @@ TfLiteStatus EvalTanh(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- ELU and GELU -----------------------------------------------------------------------------
 
-// Used to fill tables.
+// ELU in full precision, for filling tables.
 float Elu(float x) { return x < 0.0f ? std::expm1(x) : x; }
 
 TfLiteStatus PrepareElu(TfLiteContext* context, TfLiteNode* node) {
@@ -653,7 +657,7 @@ TfLiteStatus EvalElu(TfLiteContext* context, TfLiteNode* node) {
                     [](float x) { return FastElu(x); });
 }
 
-// Used to fill tables; as precise as possible.
+// GELU in full precision, for filling tables.
 float Gelu(float x) { return 0.5f * x * std::erfc(x * -0.707106781f); }
 float GeluByTanh(float x) {
   return 0.5f * x * (1.0f + std::tanh(0.797884561f * (x + 0.044715f * x * x * x)));
@@ -661,7 +665,7 @@ float GeluByTanh(float x) {
 
 struct GeluData {
   ByteTable bytes;
-  std::unique_ptr<ShortTable<float>> shorts;  // int16 only
+  std::unique_ptr<ShortTable<float>> shorts;  // table for int16; null for other types
 };
 
 TfLiteStatus PrepareGelu(TfLiteContext* context, TfLiteNode* node) {
@@ -702,7 +706,7 @@ TfLiteStatus EvalGelu(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Fusion groups ----------------------------------------------------------------------------
 
-// For float32, offers that the preceding layer computes it in its epilogue.
+// Prepares an activation. For float32, offers that the preceding layer computes it in its epilogue.
 template <typename Role, auto prepare, auto eval>
 TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(prepare(context, node));

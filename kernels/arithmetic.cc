@@ -57,11 +57,12 @@ bool FillProduct(const OpOptions& options, Params* params) {
 
 // ---- Plain numbers ----------------------------------------------------------------------------
 
-// Type in which elements are computed: float for float16, otherwise the type itself.
+// Type in which elements of type T are computed: float for float16, otherwise T.
 template <typename T>
 using Computed = std::conditional_t<std::is_same_v<T, Half>, float, T>;
 
-// Unsigned type that is not promoted to int.
+// Unsigned type in which sums and products of T wrap; at least 32 bits, so that it is not promoted
+// to int.
 template <typename T>
 using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
@@ -129,12 +130,14 @@ enum class Steps { kPlain, kScaled, kShifted };
 struct ArithmeticData {
   BroadcastPlan plan;
   FloatRange float_range;
-  IntRange int_range;  // activation of quantised outputs
+  IntRange int_range;  // range of the activation for quantised outputs
   Steps steps = Steps::kPlain;
-  int shift[2] = {0, 0};  // kShifted: number of bits by which each input is shifted right
+  // number of bits by which each input is shifted right if `steps` is kShifted
+  int shift[2] = {0, 0};
 };
 
-// Returns true, and the exponent, if a scale is a power of two to upstream's tolerance.
+// Sets `out_exponent` to log2 of the scale, rounded. Returns true if the scale is a power of two to
+// within upstream's tolerance.
 bool IsPowerOfTwo(float scale, int* out_exponent) {
   const double exponent = std::log2(static_cast<double>(scale));
   *out_exponent = static_cast<int>(std::round(exponent));
@@ -178,7 +181,7 @@ TfLiteStatus PrepareQuantized(TfLiteContext* context, TfLiteFusedActivation acti
   return QuantizedActivationRange(context, activation, tensors[2], &data->int_range);
 }
 
-// Operator is one of the function objects above.
+// Prepare function of ADD, SUB, MUL and DIV; Operator is Sum, Difference, Product or Quotient.
 template <typename Operator, typename Params>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
@@ -265,7 +268,8 @@ class FloatSum {
         bounds_{static_cast<float>(range.low - zero_out_),
                 static_cast<float>(range.high - zero_out_)} {}
 
-  // With larger factors sums would lose bits; these use ScaledSum.
+  // Returns true if float sums are precise enough. Larger factors would lose bits; they require
+  // ScaledSum.
   bool is_exact_enough() const {
     constexpr float kMaxFactor = 4096;
     return factor_a_ < kMaxFactor && std::fabs(factor_b_) < kMaxFactor;
@@ -335,8 +339,9 @@ class ScaledProduct {
   Requantizer requantize_;
 };
 
-// Multiplies by the reciprocal of the divisor with as many bits as fit in 32. For small quotients
-// upstream shifts by more than 31 bits, which is undefined; these quotients are 0 here.
+// Quantised quotient: multiplies by the divisor's reciprocal with as many bits as fit in 32. For
+// small quotients upstream shifts by more than 31 bits, which is undefined; these quotients are 0
+// here.
 template <typename T>
 class ScaledQuotient {
  public:
@@ -372,7 +377,7 @@ class ScaledQuotient {
   }
 
  private:
-  // Number of copies of the sign bit after it.
+  // Returns the number of copies of the sign bit that follow the sign bit of x.
   static int HeadroomOf(int32_t x) {
     return std::countl_zero(static_cast<uint32_t>(x < 0 ? ~x : x)) - 1;
   }
@@ -393,13 +398,13 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
-// Calls run(BinaryRun) for runs of elements of type T.
+// Calls run(BinaryRun) for runs of elements of type T that together cover the output.
 template <typename T, typename RunFunction>
 TfLiteStatus RunVectors(TfLiteContext* context, TfLiteNode* node, const RunFunction& run) {
   return RunVectors<T>(context, node, DataOf<ArithmeticData>(node).plan, run);
 }
 
-// Returns the CPU table's loops for plain numbers.
+// Returns the CPU table's loops for the operator on unquantised numbers.
 template <typename Operator>
 const auto& LoopsOf(const VectorKernels& vector) {
   if constexpr (std::is_same_v<Operator, Sum>) {
@@ -413,7 +418,7 @@ const auto& LoopsOf(const VectorKernels& vector) {
   }
 }
 
-// Returns false if the CPU table has no loop.
+// Computes the node with the CPU table's vector loop; returns false if the table has no loop for T.
 template <typename T, typename Operator>
 bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T>>& range) {
   const auto loop = LoopsOf<Operator>(Cpu().vector).template of<Computed<T>>();
@@ -440,7 +445,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Runs Function<T> of the tensors, for the quantised type T of the first input.
+// Computes the node with Function<T>, a quantised operator, where T is the type of the first input.
 template <template <typename> typename Function>
 TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
@@ -466,7 +471,7 @@ TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const FloatSu
   });
 }
 
-// ADD (sign 1) and SUB (-1) of quantised tensors.
+// Computes ADD (sign 1) or SUB (sign -1) of quantised tensors.
 template <int sign>
 TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
@@ -495,7 +500,8 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T>
 using ExactProduct = ScaledProduct<T, ExactRequantizer>;
-// XNNPACK has no 16-bit MUL, and float would lose bits of the products.
+// Quantised product in fixed point: XNNPACK has no 16-bit MUL, and float would lose bits of the
+// products.
 template <typename T>
 using DefaultProduct =
     ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;
@@ -510,7 +516,7 @@ TfLiteStatus EvalSub(TfLiteContext* context, TfLiteNode* node) {
                                                              : RunScaledSum<-1>(context, node);
 }
 
-// 8-bit MUL in float; returns false if there is no loop for it.
+// Computes 8-bit MUL in float; returns false if the CPU table has no loop for it.
 template <typename T>
 bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<T>&, const QuantizedProduct&)) {
@@ -524,7 +530,8 @@ bool RunFloatProduct(TfLiteContext* context, TfLiteNode* node,
   return true;
 }
 
-// 16-bit MUL, the same in both arithmetic modes; returns false if there is no loop for it.
+// Computes 16-bit MUL, which is the same in both arithmetic modes; returns false if the CPU table
+// has no loop for it.
 bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const BinaryRun<int16_t>&, const FixedProduct&)) {
   if (loop == nullptr) return false;
@@ -571,7 +578,7 @@ TfLiteStatus EvalMul(TfLiteContext* context, TfLiteNode* node) {
                                                          : RunScaled<DefaultProduct>(context, node);
 }
 
-// Reports divisors of 0, which integer types do not support.
+// Reports divisors of 0 as errors; they are errors for integer types only.
 TfLiteStatus CheckDivisors(TfLiteContext* context, const TfLiteTensor* divisor) {
   return DispatchType<kQuantizedTypes | kInt32Bit>(context, divisor, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -658,7 +665,7 @@ std::optional<SumRole> DescribeSum(TfLiteContext* context, const TfLiteNode* nod
   return role;
 }
 
-// Row function for float32, if the table has a loop for it.
+// Row function for row-wise fusion in float32; requires a loop in the CPU table.
 template <typename Operator>
 void ComputeRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);

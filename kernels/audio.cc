@@ -37,12 +37,12 @@ void* InitSpectrogram(TfLiteContext*, const char* options, size_t length) {
   return data;
 }
 
-// Length of the transforms: the window padded with zeros to a power of two.
+// Number of samples of a transform: the window padded with zeros to a power of two.
 int64_t TransformLength(const SpectrogramData& data) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint32_t>(data.window_size)));
 }
 
-// [samples, channels] becomes [channels, windows, frequencies].
+// Resizes the output for input [samples, channels] to [channels, windows, frequencies].
 TfLiteStatus PrepareSpectrogram(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const SpectrogramData& data = DataOf<SpectrogramData>(node);
@@ -106,11 +106,11 @@ TfLiteStatus EvalSpectrogram(TfLiteContext* context, TfLiteNode* node) {
 
 struct MfccData {
   bool is_map = false;
-  float upper_limit = 0, lower_limit = 0;  // frequencies in hertz
+  float upper_limit = 0, lower_limit = 0;  // frequency range of the bands, in hertz
   int bands = 0, coefficients = 0;
 };
 
-// Limits are truncated to integers, as upstream does.
+// Reads the options. Frequency limits are truncated to integers, as upstream does.
 void* InitMfcc(TfLiteContext*, const char* options, size_t length) {
   auto* data = new MfccData();
   const FlexMap map(OptionBytes(options, length));
@@ -139,7 +139,8 @@ TfLiteStatus PrepareMfcc(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, dims);
 }
 
-// Checks that upstream makes at run time, and only if there is something to compute.
+// Checks the inputs' values and the parameters, as upstream does: at run time, and only if the
+// output is not empty.
 TfLiteStatus CheckMfcc(TfLiteContext* context, const TfLiteNode* node) {
   const MfccData& data = DataOf<MfccData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -174,7 +175,7 @@ class MelBands {
     const double hertz = 0.5 * rate / (frequencies - 1);
     const double low = MelOf(static_cast<double>(data.lower_limit));
     const double width = (MelOf(static_cast<double>(data.upper_limit)) - low) / (data.bands + 1);
-    // Frequency 0 and frequencies above the last one are ignored.
+    // Frequency bin 0 and bins above the upper limit are ignored.
     const double first = 1.5 + static_cast<double>(data.lower_limit) / hertz;
     const double last = static_cast<double>(data.upper_limit) / hertz;
     is_within_ = last < frequencies;
@@ -186,7 +187,7 @@ class MelBands {
     for (int i = first_; i <= last_; ++i) {
       const double mel = MelOf(i * hertz);
       while (band < data.bands && center(band) < mel) ++band;
-      // From the previous centre, or the lower limit, to this one.
+      // Centre of the band below; the lower limit of the first band.
       const double before = band == 0 ? low : center(band - 1);
       parts_[static_cast<size_t>(i)] = {band - 1, (center(band) - mel) / (center(band) - before)};
     }
@@ -211,7 +212,7 @@ class MelBands {
 
  private:
   struct Part {
-    int lower_band = -1;  // -1: none
+    int lower_band = -1;  // band whose centre is below the frequency; -1 if there is none
     double of_lower = 0;
   };
 

@@ -44,7 +44,8 @@ struct BinaryData {
   BroadcastPlan plan;
 };
 
-// The output takes the type of the inputs whatever the model declares.
+// Checks the inputs' types and plans broadcasting. The output takes the type of the inputs whatever
+// the model declares.
 template <uint32_t types>
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
@@ -65,7 +66,7 @@ TfLiteStatus PrepareSquaredDifference(TfLiteContext* context, TfLiteNode* node) 
   return CheckQuantized(context, Output(context, node, 0));
 }
 
-// ATAN2 does not broadcast, and does not change its output's type.
+// Prepares ATAN2, which does not broadcast and does not change its output's type.
 TfLiteStatus PrepareAtan2(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* y = Input(context, node, 0);
@@ -87,7 +88,8 @@ template <typename T>
 T FloorDivide(T a, T b) {
   const double floor = std::floor(static_cast<double>(a) / static_cast<double>(b));
   if constexpr (!std::is_floating_point_v<T>) {
-    // One quotient overflows; upstream's conversion returns the minimum integer for it.
+    // The quotient of the minimum integer and -1 overflows; upstream's conversion returns the
+    // minimum integer for it.
     if (floor > static_cast<double>(std::numeric_limits<T>::max())) {
       return std::numeric_limits<T>::min();
     }
@@ -114,8 +116,8 @@ T ShiftRight(T x, T bits) {
   return static_cast<T>(x >> (bits > kMaxShift ? kMaxShift : static_cast<int>(bits)));
 }
 
-// Both inputs are rescaled to a common scale with 7 more bits, so that the square still fits in 32
-// bits.
+// int8 SQUARED_DIFFERENCE. Both inputs are rescaled to a common scale with 7 more bits, so that the
+// square still fits in 32 bits.
 class SquaredDifferenceInt8 {
  public:
   SquaredDifferenceInt8(const TfLiteTensor* a, const TfLiteTensor* b, const TfLiteTensor* output)
@@ -157,7 +159,7 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Function& funct
   return kTfLiteOk;
 }
 
-// Runs the CPU table's loop or, if it has none, `reference`.
+// Computes the node with `loop` or, if it is null, with `reference`.
 template <typename T, typename Function>
 TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loop,
                      const Function& reference) {
@@ -166,7 +168,7 @@ TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loo
                        [loop](const BinaryRun<T>& run) { loop(run); });
 }
 
-// Checks fine(element) for every element of the tensor.
+// Returns true if fine(element) is true for every element of the tensor.
 template <typename T, typename Predicate>
 TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
                        const Predicate& is_valid) {
@@ -190,7 +192,7 @@ TfLiteStatus CheckDivisor(TfLiteContext* context, const TfLiteTensor* divisor) {
                       [](T value) { return value != 0; });
 }
 
-// If either operand is NaN, returns the second one, as TensorFlow Lite does.
+// Computes MAXIMUM. If either operand is NaN, returns the second one, as TensorFlow Lite does.
 TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -254,7 +256,7 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Row function for float32, if the table has a loop for it.
+// Row function for row-wise fusion of float32 SQUARED_DIFFERENCE; requires a loop in the CPU table.
 void SquareRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const auto loop = Cpu().vector.squared_difference.of<float>();
   RunVectorRows(context, node, DataOf<BinaryData>(node).plan, rows,
@@ -276,7 +278,7 @@ TfLiteStatus PrepareAndOfferSquares(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Zero divisors are an error for float32, too.
+// Computes FLOOR_DIV; a divisor of 0 is an error, for float32 too.
 TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* divisor = Input(context, node, 1);
   return DispatchType<kFloorDivTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
@@ -295,7 +297,7 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Computes a run of the output; one of the inputs may be a single element.
+// Computes RIGHT_SHIFT for a run of the output; one of the inputs may be a single element.
 template <typename T>
 void XorRun(const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
   if (a_moves && b_moves) {

@@ -36,10 +36,10 @@ TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
 
 namespace {
 
-// Casts a range of elements.
+// Function that casts `count` contiguous elements.
 using CastPiece = void (*)(const void* values, int64_t count, void* out);
 
-// Reference for types without a vector loop. Marked cold so that it is compiled for size.
+// Reference cast for types without a vector loop. Marked cold so that it is compiled for size.
 template <typename From, typename To>
 [[gnu::cold]] void CastPlainly(const From* from, int64_t count, To* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
@@ -58,7 +58,7 @@ void CastElements(const void* values, int64_t count, void* out) {
   }
 }
 
-// Nonzero values are true; NaN is, too.
+// Casts to bool: nonzero values, including NaN, are true.
 template <typename From>
 void CastToBool(const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
@@ -82,8 +82,8 @@ void MakeComplex(const void* values, int64_t count, void* out) {
   }
 }
 
-// Signed and unsigned integers of the same size are converted to the same bits, and truncation
-// takes the same bits: such types share loops.
+// Signed integer of the size of T. Signed and unsigned integers of one size convert to the same
+// bits and are truncated alike, so they share loops.
 template <typename T>
 using Signed = typename std::conditional_t<std::is_integral_v<T>, std::make_signed<T>,
                                            std::type_identity<T>>::type;
@@ -105,8 +105,8 @@ constexpr CastPiece PieceOf() {
   }
 }
 
-// One or two loops for a pair of types. A separate loop for each pair would be mostly unused code:
-// pairs without a vector loop go through float, double or int32.
+// Sequence of one or two loops that casts between a pair of types. A separate loop for each pair
+// would be mostly unused code: pairs without a vector loop go through float, double or int32.
 class Casting {
  public:
   TfLiteStatus Plan(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
@@ -192,7 +192,8 @@ class Casting {
       return kTfLiteOk;
     }
     return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      Add(&CastToBool<Signed<typename decltype(tag)::type>>);  // independent of the sign
+      // the sign bit does not affect whether a value is 0
+      Add(&CastToBool<Signed<typename decltype(tag)::type>>);
       return kTfLiteOk;
     });
   }
@@ -215,8 +216,8 @@ class Casting {
   static bool IsSame(bool either) {
     return std::is_same_v<T, Element> || (either && std::is_same_v<Signed<T>, Signed<Element>>);
   }
-  // Returns true if elements of the type are T or, with `either`, integers of T's size with any
-  // sign.
+  // Returns true if elements of the type are T or, with `either`, integers of T's size, signed or
+  // unsigned.
   template <typename T>
   static bool IsOf(TfLiteType type, bool either) {
     switch (type) {
@@ -253,7 +254,8 @@ TfLiteStatus CastFromPacked(TfLiteContext* context, const TfLiteTensor* input,
   return kTfLiteOk;
 }
 
-// Out-of-range values saturate, and NaN becomes the maximum; fractions are truncated.
+// Casts float32 to 2-bit or 4-bit integers. Out-of-range values saturate, and NaN becomes the
+// maximum; fractions are truncated.
 TfLiteStatus CastToPacked(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
   const int64_t count = ElementCount(input), per_byte = 8 / PackedBits(output->type);

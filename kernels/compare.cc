@@ -37,7 +37,8 @@ constexpr uint32_t kSelectTypes = kMovedNumberBits;
 
 struct CompareData {
   BroadcastPlan plan;
-  bool is_quantized = false;  // compares real numbers instead of quantised values
+  // compares real numbers; otherwise quantised values are compared as integers
+  bool is_quantized = false;
 };
 
 bool HasScale(const TfLiteTensor* tensor) { return tensor->params.scale != 0.0f; }
@@ -84,8 +85,8 @@ TfLiteStatus PrepareNot(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Comparisons ------------------------------------------------------------------------------
 
-// Fraction bits of a quantised value in fixed point. Differences of less than 2^-8 of a unit may be
-// lost.
+// Number of fraction bits of a quantised value in fixed point. Differences of less than 2^-8 of a
+// quantisation step may be lost.
 constexpr int kExtraBits = 8;
 FixedScale FixedScaleOf(const TfLiteTensor* tensor) {
   return {tensor->params.zero_point, kExtraBits,
@@ -98,7 +99,8 @@ void FixedReference(const T* in, int64_t count, const FixedScale& scale, int32_t
   }
 }
 
-// The three basic comparisons; the others swap the inputs or negate the result.
+// Compares a run with equal_to, less or less_equal; other comparisons swap the inputs or negate the
+// result.
 template <typename Base, typename T>
 void CompareReference(const BinaryRun<T, uint8_t>& run, bool negated) {
   const Base base;
@@ -141,7 +143,7 @@ constexpr Comparison kLessEqual =
 constexpr Comparison kGreaterEqual =
     ComparisonOf<std::less_equal<>>(&VectorKernels::less_or_equal, true, false);
 
-// Compares elements of T after conversion to a type that has a loop.
+// Compares elements of T after conversion to Wide, a type for which there is a comparison loop.
 template <typename T, typename Wide>
 TfLiteStatus CompareWidened(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
   const auto widen = [](const T* in, int64_t count, Wide* out) {
@@ -177,7 +179,8 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
   }
 }
 
-// Converts nonzero bytes to 1; an input that does not move is repeated `count` times.
+// Converts nonzero bytes to 1. If the input does not move, its first byte is repeated `count`
+// times.
 void ToBools(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   if (!moves) {
     std::memset(out, *in != 0 ? 1 : 0, static_cast<size_t>(count));
@@ -188,7 +191,8 @@ void ToBools(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
   }
 }
 
-// Compares sixteen bools at a time: bools that differ have different bits.
+// EQUAL and NOT_EQUAL of bools, sixteen at a time: as bytes of 0 or 1 they differ in their lowest
+// bits.
 TfLiteStatus CompareBools(TfLiteContext* context, TfLiteNode* node, bool negated) {
   typedef uint64_t Bools __attribute__((vector_size(16)));
   constexpr size_t kTogether = sizeof(Bools);
@@ -279,8 +283,8 @@ TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Selection --------------------------------------------------------------------------------
 
-// Three inputs that broadcast. Axes are ordered from the outermost, adjacent axes with compatible
-// strides are merged, and the output is dense.
+// Plan of SELECT and SELECT_V2: three inputs that broadcast to a dense output. Axes are ordered
+// from the outermost; adjacent axes with compatible strides are merged.
 struct SelectData {
   struct Axis {
     int64_t extent = 1;
@@ -292,7 +296,7 @@ struct SelectData {
 
 // Merges adjacent axes along which each input either moves or does not.
 void MergeAxes(SelectData* data) {
-  int merged = 0;  // number of axes so far, the innermost last
+  int merged = 0;  // number of merged axes so far, the innermost last
   for (int axis = 0; axis < data->rank; ++axis) {
     const SelectData::Axis& next = data->axes[static_cast<size_t>(axis)];
     if (next.extent == 1) continue;
@@ -363,7 +367,7 @@ TfLiteStatus PrepareSelect(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckType(context, inputs[1], kSelectTypes));
   DEPUTY_TRY(CheckSameType(context, inputs[2], inputs[1]));
   output->type = inputs[1]->type;
-  // If all four tensors have one element, the output keeps the model's shape.
+  // Upstream keeps the model's output shape if all four tensors have one element.
   const TfLiteTensor* const four[] = {inputs[0], inputs[1], inputs[2], output};
   if (std::ranges::all_of(four, [](const TfLiteTensor* t) { return ElementCount(t) == 1; })) {
     data.rank = 0;
@@ -393,7 +397,7 @@ void SelectReference(const SelectRun<T>& run) {
   }
 }
 
-// Selects along one axis; inputs move by one element or do not move.
+// Selects elements along the innermost axis; each input has stride 1 or 0.
 template <typename T>
 void SelectElements(const SelectData::Axis& axis, const uint8_t* condition, const T* x, const T* y,
                     SelectLoop<T> loop, T* out) {
@@ -408,7 +412,8 @@ void SelectElements(const SelectData::Axis& axis, const uint8_t* condition, cons
   }
 }
 
-// Selects the elements from axis `level` on, `extent` of them along that axis.
+// Selects the elements of axes `level` and inner; only the first `extent` positions of axis
+// `level`.
 template <typename T>
 T* SelectLevel(const SelectData& data, int level, int64_t extent, const uint8_t* condition,
                const T* x, const T* y, SelectLoop<T> loop, T* out) {

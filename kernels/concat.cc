@@ -50,7 +50,7 @@ bool FillSplit(const OpOptions& options, Params* params) {
 
 // ---- Common parts -----------------------------------------------------------------------------
 
-// A part to be joined: for each of the `outer` elements, one run of every part is copied, in order.
+// One of the tensors to be joined: `run` contiguous elements of it for each of the outer elements.
 template <typename T>
 struct Part {
   const T* data;
@@ -66,7 +66,7 @@ void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t out
     T* to = out + first * each;
     for (const Part<T>& part : parts) {
       if (part.run == 0) continue;
-      // The part is a view of the output.
+      // The part is a view of the output, so it is in place already.
       if (part.data + first * part.run == to) {
         to += part.run;
         continue;
@@ -77,7 +77,7 @@ void Join(TfLiteContext* context, const std::vector<Part<T>>& parts, int64_t out
   });
 }
 
-// Number of elements of a tensor from `axis` on.
+// Number of elements of a tensor from `axis` on, i.e. the product of `axis` and inner extents.
 int64_t RunOf(const TfLiteTensor* tensor, int axis) {
   return ElementCount(Dims(tensor).subspan(static_cast<size_t>(axis)));
 }
@@ -115,7 +115,7 @@ TfLiteStatus SplitInput(TfLiteContext* context, TfLiteNode* node, const TfLiteTe
       DEPUTY_TRY(access.Write(output, &out));
       const int64_t run = split.outer == 0 ? 0 : ElementCount(output) / split.outer;
       if (run == 0) continue;
-      // The output is a view of the input.
+      // The output is a view of the input, so it needs no copy.
       if (in == out) {
         in += run;
         continue;
@@ -152,7 +152,7 @@ void OfferToSplit(TfLiteContext* context, const TfLiteNode* node, int input, int
 
 constexpr uint32_t kConcatenationTypes = kNumberBits | kBFloat16Bit | kInt4Bit;
 
-// Checks the parts' quantisation for types in which it matters.
+// Checks the quantisation of a part for the types in which it matters (int8, uint8, int16).
 TfLiteStatus CheckPartQuantization(TfLiteContext* context, const TfLiteTensor* part,
                                    const TfLiteTensor* output) {
   if (output->type == kTfLiteInt8) return CheckExactQuantization(context, part, output);
@@ -206,7 +206,7 @@ TfLiteStatus PrepareConcatenation(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Rescaled value of each uint8 of a part.
+// Table of rescaled values, indexed by a part's uint8 value.
 using StepTable = std::array<uint8_t, 256>;
 
 StepTable RescaledSteps(const TfLiteTensor* part, const TfLiteTensor* output) {
@@ -353,7 +353,7 @@ TfLiteStatus EvalUnpack(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kSplitTypes =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
-// Indices of an operator's inputs; `sizes` is -1 for equal parts.
+// Indices of the inputs of SPLIT or SPLIT_V; `sizes` is -1 for SPLIT, whose parts are equal.
 struct SplitInputs {
   int input, axis, sizes;
 };

@@ -21,7 +21,8 @@ struct Range {
 using FloatRange = Range<float>;
 using IntRange = Range<int32_t>;
 
-// Operand order matters: NaN passes through, and a range with low > high returns `high`.
+// Clamps x to the range. Operand order matters: NaN passes through, and a range with low > high
+// returns `high`.
 template <typename T>
 T Clamp(T value, const Range<T>& range) {
   return std::min(std::max(value, range.low), range.high);

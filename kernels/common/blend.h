@@ -13,16 +13,17 @@ namespace deputy {
 // Position of an output row or column between two input rows or columns.
 template <typename Weight>
 struct Interpolation {
-  int64_t low, high;               // offsets in elements
+  int64_t low, high;               // offsets of the two input rows or columns, in elements
   Weight low_weight, high_weight;  // weights of `low` and `high`
 };
 
 // A row of `count` output pixels with `depth` channels, interpolated between two input rows.
 template <typename T, typename Weight>
 struct BlendedRow {
-  const T* in;                     // base of the offsets
-  Interpolation<Weight> y;         // input rows
-  const Interpolation<Weight>* x;  // input columns, one element per pixel
+  const T* in;              // input image; offsets count from here
+  Interpolation<Weight> y;  // the two input rows and their weights
+  // the two input columns of each output pixel, one array element per pixel
+  const Interpolation<Weight>* x;
   int64_t count, depth;
   T* out;
 };
@@ -54,8 +55,8 @@ requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
          static_cast<float>(in.low_right) * (y.low_weight * x.high_weight) +
          static_cast<float>(in.high_right) * (y.high_weight * x.high_weight);
 }
-// Interpolates in integers, exact in any order. int8 times two weights fits in 32 bits, int16 does
-// not.
+// Interpolates in integers; exact whatever the order. int8 times two weights fits in 32 bits, int16
+// requires 64.
 template <typename T>
 [[gnu::always_inline]] inline auto Blend(const Corners<T>& in, const Interpolation<int32_t>& y,
                                          const Interpolation<int32_t>& x) {
@@ -67,10 +68,12 @@ template <typename T>
 
 [[gnu::always_inline]] inline void RoundBlend(float sum, float* out) { *out = sum; }
 [[gnu::always_inline]] inline void RoundBlend(float sum, uint8_t* out) {
-  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's, and sums are never negative.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream rounds this way; sums are never
+  // negative.
   *out = static_cast<uint8_t>(sum + 0.5f);
 }
-// Rounds to nearest, ties away from zero. An interpolated value is within the range of its inputs.
+// Rounds an interpolated value to nearest, ties away from zero. It is within the range of the
+// inputs, so it need not be clamped.
 template <typename T>
 requires(std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline void RoundBlend(float sum, T* out) {
@@ -100,7 +103,8 @@ template <int kChannels, typename T, typename Weight>
   __builtin_memcpy(out + first, blended, sizeof blended);
 }
 
-// For types that g++ 12 vectorises better if the loop over channels is not unrolled.
+// Interpolates a pixel of uint8 or int16, which g++ 12 vectorises better if the loop over channels
+// is not unrolled.
 template <int kChannels, typename T, typename Weight>
 requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
     [[gnu::always_inline]] inline void BlendChannels(const T* const corners[4],
@@ -117,8 +121,8 @@ requires(std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t>)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-// For floats, with explicit vectors: g++ 12 copies the arrays above to the stack in halves of a
-// vector, and loads of whole vectors then stall.
+// Interpolates a pixel of floats with explicit vectors: g++ 12 would copy arrays of corners to the
+// stack in halves of a vector, and loads of whole vectors then stall.
 template <int kChannels>
 requires(kChannels % 8 == 0)
     [[gnu::always_inline]] inline void BlendChannels(const float* const corners[4],

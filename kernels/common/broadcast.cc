@@ -18,7 +18,7 @@ int FromBack(const TfLiteTensor* tensor, int axis) {
 constexpr int64_t kMaxRepeated = 128;
 constexpr int64_t kRepeatedBytes = 4096;
 
-// Writes `channels` elements `times` times.
+// Repeats the first `channels` elements of `values` `times` times.
 template <typename T>
 void RepeatAs(const char* values, int64_t channels, int64_t times, char* out) {
   CopyRuns(times, channels, reinterpret_cast<const T*>(values), 0, reinterpret_cast<T*>(out),
@@ -104,7 +104,8 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   if (rank_ < 2) return;
   const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
              &inner = axes_[static_cast<size_t>(rank_) - 1];
-  // Channels are repeated if they are few and their blocks are large enough to pay for it.
+  // Repeats channels if they are few and their blocks have at least kSmallestBlock elements, so
+  // that it pays.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
       inner.extent <= kMaxRepeated && again.extent >= kSmallestBlock / inner.extent) {
@@ -154,13 +155,13 @@ void BroadcastPlan::RunBlock(int64_t first, int64_t last, const Runs& runs) cons
               count, true, true);
     first += count;
   };
-  // Incomplete channels at the beginning of the range.
+  // Elements of a partial row of channels at the beginning of the range.
   if (const int64_t within = first % channels_; within != 0) {
     run(runs.b + within * runs.bytes_b, std::min(last - first, channels_ - within));
   }
   if (first == last) return;
   alignas(std::max_align_t) char repeated[kRepeatedBytes];
-  // Repeat no more values than the range is worth.
+  // A short range does not justify filling the whole buffer of repeated values.
   const int64_t max_count =
       std::clamp((last - first) / 8, 2 * kMaxRepeated, kRepeatedBytes / runs.bytes_b);
   const int64_t times = std::min(max_count / channels_, (last - first - 1) / channels_ + 1);
@@ -211,7 +212,7 @@ void BroadcastPlan::RunGathered(int64_t first, int64_t last, const Runs& runs) c
 void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) const {
   const int innermost = rank_ - 1;
   int64_t index[kMaxRank];
-  int64_t a = 0, b = 0;  // positions in the inputs, in elements
+  int64_t a = 0, b = 0;  // offsets of the current run in the inputs, in elements
   int64_t remainder = first;
   for (int level = innermost; level >= 0; --level) {
     const Axis& axis = axes_[static_cast<size_t>(level)];
@@ -226,7 +227,7 @@ void BroadcastPlan::RunOneByOne(int64_t first, int64_t last, const Runs& runs) c
     runs.call(runs.function, runs.a + a * runs.bytes_a, runs.b + b * runs.bytes_b,
               runs.out + first * runs.bytes_out, count, inner.step_a != 0, inner.step_b != 0);
     first += count;
-    // Advance to the next run.
+    // Computes the inputs' offsets of the next run.
     a -= index[innermost] * inner.step_a;
     b -= index[innermost] * inner.step_b;
     index[innermost] = 0;

@@ -45,16 +45,16 @@ class BroadcastPlan {
     RunAll(context, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
-  // Like RunByRuns, for elements [first, last) of the output, on this thread; a, b and out point to
-  // the whole tensors.
+  // Calls run() as RunByRuns does, but only for elements [first, last) of the output and on the
+  // calling thread; a, b and out point to the whole tensors.
   template <typename A, typename B, typename Out, typename RunFunction>
   void RunPart(int64_t first, int64_t last, const A* a, const B* b, Out* out,
                const RunFunction& run) const {
     RunRange(first, last, TypedRuns<A, B, Out, RunFunction>(a, b, out, run));
   }
 
-  // Bit 0 for a, bit 1 for b: set if the input has as many elements as the output, and thus its
-  // shape.
+  // Returns a mask with bit 0 for a and bit 1 for b, set if the input has as many elements as the
+  // output, and thus its shape.
   uint32_t matching_inputs(const TfLiteTensor* a, const TfLiteTensor* b) const {
     return (ElementCount(a) == count_ ? 1u : 0u) | (ElementCount(b) == count_ ? 2u : 0u);
   }
@@ -65,7 +65,7 @@ class BroadcastPlan {
 
   struct Axis {
     int64_t extent = 1;
-    int64_t step_a = 0, step_b = 0, step_out = 0;  // in elements
+    int64_t step_a = 0, step_b = 0, step_out = 0;  // strides, in elements
   };
 
   // The tensors as bytes, and the function that is called for their runs.
@@ -73,7 +73,7 @@ class BroadcastPlan {
     const char* a;
     const char* b;
     char* out;
-    int64_t bytes_a, bytes_b, bytes_out;  // element sizes
+    int64_t bytes_a, bytes_b, bytes_out;  // bytes per element
     const void* function;
     void (*call)(const void* function, const char* a, const char* b, char* out, int64_t count,
                  bool a_moves, bool b_moves);
@@ -101,18 +101,20 @@ class BroadcastPlan {
   // Processes elements [first, last) of the output.
   void RunRange(int64_t first, int64_t last, const Runs& runs) const;
 
-  // Processes elements of one block of repeated channels, to which `runs` points.
+  // Processes elements [first, last) of the block at which `runs` points, by repeating the channels
+  // of b.
   void RunBlock(int64_t first, int64_t last, const Runs& runs) const;
 
-  // Processes elements of one block of short runs, which are gathered into long ones.
+  // Processes elements [first, last) of the block at which `runs` points, by gathering short runs
+  // into long ones.
   void RunGathered(int64_t first, int64_t last, const Runs& runs) const;
 
-  // Processes elements run by run.
+  // Processes elements [first, last) of the output, calling the function once per run.
   void RunOneByOne(int64_t first, int64_t last, const Runs& runs) const;
 
   std::array<Axis, kMaxRank> axes_;
-  int rank_ = 1;       // at least 1: a scalar is one axis of extent 1
-  int64_t count_ = 0;  // elements of the output
+  int rank_ = 1;       // number of merged axes, at least 1: a scalar is one axis of extent 1
+  int64_t count_ = 0;  // number of elements of the output
   // Number of channels of b that are repeated, if the plan repeats channels; else 0.
   int64_t channels_ = 0;
   // True if runs are so short that a call for each costs more than gathering their elements.

@@ -12,7 +12,8 @@
 
 namespace deputy {
 
-// Float to integer saturates, and NaN becomes the maximum; integer to integer wraps.
+// Casts one value. Float to integer saturates, and NaN becomes the maximum; integer to integer
+// wraps.
 template <typename To, typename From>
 [[gnu::always_inline]] inline To CastNumber(From value) {
   if constexpr (std::is_same_v<From, To>) {

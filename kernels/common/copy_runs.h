@@ -32,8 +32,8 @@ inline void CopyRun(const T* in, int64_t count, T* out) {
 
 namespace copy_runs {
 
-// Unrolled, because the speed of a loop over a few bytes depends on its alignment in the
-// instruction cache.
+// Copies `count` elements, a constant. Unrolled, because the speed of a loop over a few bytes
+// depends on its alignment in the instruction cache.
 template <int64_t count, typename T>
 void OfLength(int64_t runs, const T* in, int64_t step_in, T* out, int64_t step_out) {
 #pragma GCC unroll 4
@@ -79,8 +79,8 @@ template <typename T>
   for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
 }
 
-// Instantiated in copy_runs.cc: if several files had instances, the linker could select one that
-// was compiled for size.
+// CopyRuns is instantiated in copy_runs.cc: if several files had instances, the linker could select
+// one that was compiled for size.
 extern template void CopyRuns(int64_t, int64_t, const uint8_t*, int64_t, uint8_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);
@@ -94,8 +94,8 @@ template <typename T>
   constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T)), kMaxChunks = 4;
   auto offset = offsets.begin();
   if (length <= kMaxChunks * kChunk) {
-    // Copies whole chunks: bytes stored after the end of a run are overwritten by the following
-    // runs.
+    // Copies whole chunks: bytes stored after the end of a run are overwritten by the runs that
+    // follow.
     const int64_t stored = RoundUp(length, kChunk);
     const auto runs = static_cast<int64_t>(offsets.size());
     const auto last = offset + std::max<int64_t>(0, runs - (stored - 1) / length);

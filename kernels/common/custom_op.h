@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator rows of our custom operators. The loader allows custom operators to work in place; ours
-// do not support that and report an error.
+// OpDef rows of the library's custom operators. The loader allows custom operators to work in
+// place; these do not support it and report an error.
 #ifndef DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
 #define DEPUTY_KERNELS_COMMON_CUSTOM_OP_H_
 
@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// Checks, as the loader does for builtin operators, that no output is an input.
+// Checks that no output is an input; the loader checks this for builtin operators only.
 inline TfLiteStatus CheckNotInPlace(TfLiteContext* context, const TfLiteNode* node) {
   if (node->inputs == nullptr || node->outputs == nullptr) return kTfLiteOk;
   for (int i = 0; i < node->outputs->size; ++i) {
@@ -36,7 +36,7 @@ inline std::span<const uint8_t> OptionBytes(const char* options, size_t length) 
   return {reinterpret_cast<const uint8_t*>(options), options == nullptr ? 0 : length};
 }
 
-// A custom operator with one version; `init` may be null.
+// Row of a custom operator with one version; `init` may be null.
 template <TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
           TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)>
 constexpr OpDef CustomRow(const char* name, uint32_t types,

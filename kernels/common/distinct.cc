@@ -7,16 +7,17 @@
 namespace deputy {
 namespace {
 
-// Hash table with open addressing, from keys to their numbers. At most half of the slots are used.
+// Hash table with open addressing from keys to the numbers given to them. At most half of the slots
+// are used.
 class NumberTable {
  public:
   static constexpr int32_t kNone = -1;
 
   NumberTable() { slots_.assign(size_t{1} << bits_, kNone); }
 
-  // Returns the slot of the key's number, or the slot in which to insert it.
+  // Returns the slot that holds the key's number, or the empty slot in which to insert it.
   int32_t* Find(int64_t key) {
-    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+    constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
     size_t at = (static_cast<uint64_t>(key) * kGolden) >> (64 - bits_);
     while (slots_[at] != kNone && keys_[static_cast<size_t>(slots_[at])] != key) {
       at = (at + 1) & (slots_.size() - 1);
@@ -24,7 +25,7 @@ class NumberTable {
     }
     return &slots_[at];
   }
-  // Inserts the key with the next number. Returns false if there were too many probes in total.
+  // Gives the key the next number. Returns false if all calls together have probed too many slots.
   bool Add(int64_t key, int32_t* slot) {
     *slot = static_cast<int32_t>(keys_.size());
     keys_.push_back(key);
@@ -73,7 +74,8 @@ void NumberBySorting(std::span<const int64_t> keys, int32_t* numbers,
     const int64_t x = keys[static_cast<size_t>(a)], y = keys[static_cast<size_t>(b)];
     return x != y ? x < y : a < b;
   });
-  // Until they are numbered below, numbers[i] is the index of the first occurrence of keys[i].
+  // numbers[i] is first the index of the first occurrence of keys[i]; the loop at the end replaces
+  // it by the key's number.
   int32_t first = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const auto at = static_cast<size_t>(sorted[i]);

@@ -15,8 +15,9 @@ namespace deputy {
 void NumberDistinct(std::span<const int64_t> keys, int32_t* numbers,
                     std::vector<int32_t>* out_firsts);
 
-// The two implementations. Hashing returns false if collisions would take more than a few probes
-// per key: a hostile model may have chosen the keys. Sorting always succeeds.
+// The two implementations of NumberDistinct. Hashing returns false if collisions would take more
+// than a few probes per key, since a hostile model may have chosen the keys. Sorting always
+// succeeds.
 bool NumberByHash(std::span<const int64_t> keys, int32_t* numbers,
                   std::vector<int32_t>* out_firsts);
 void NumberBySorting(std::span<const int64_t> keys, int32_t* numbers,

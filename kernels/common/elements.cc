@@ -147,7 +147,7 @@ TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLite
   if (to->bytes != from->bytes) {
     return TensorError(context, to, "expected %zu bytes, found %zu", from->bytes, to->bytes);
   }
-  // Source and destination may be the same memory.
+  // `from` and `to` may be the same memory, for which memcpy is undefined.
   if (from->bytes > 0 && to->data.data != from->data.data) {
     std::memcpy(to->data.data, from->data.data, from->bytes);
   }

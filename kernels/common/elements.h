@@ -36,7 +36,7 @@ inline constexpr uint32_t kMovedBits = kMovedNumberBits | kStringBit;
 inline constexpr uint32_t kInt4Bit = TypeBit(kTfLiteInt4);
 inline constexpr uint32_t kPackedBits = TypeBit(kTfLiteInt2) | kInt4Bit | TypeBit(kTfLiteUInt4);
 
-// Bytes per element of the types that WithElements supports: numbers of up to 8 bytes. 0 for other
+// Bytes per element of number types of up to 8 bytes, which WithElements supports; 0 for other
 // types.
 constexpr int ElementBytes(TfLiteType type) {
   return static_cast<int>(TypeBytesIfIn(kMovedNumberBits, type));
@@ -49,11 +49,12 @@ TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
 // Writes strings to a tensor. The views must not point into `tensor`.
 TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
                           const std::vector<std::string_view>& strings);
-// Reserves space for `count` views after checking the limits.
+// Reserves space for `count` string views in `out` after checking the limits.
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out);
 
-// Arrays of one node's tensors while it runs, typed by the tensors' types.
+// Owns the element arrays of a node's tensors during an invoke: unpacked elements and parsed
+// strings.
 class ElementArrays {
  public:
   explicit ElementArrays(TfLiteContext* context) : context_(context) {}
@@ -61,23 +62,25 @@ class ElementArrays {
   ElementArrays(const ElementArrays&) = delete;
   ElementArrays& operator=(const ElementArrays&) = delete;
   TfLiteStatus Read(const TfLiteTensor* tensor, const void** out);
-  // Unpacked arrays are initialised with the tensor's contents.
+  // Returns an array for the tensor's new elements; arrays of packed integers begin as the tensor's
+  // contents.
   TfLiteStatus Write(TfLiteTensor* tensor, void** out);
   // Writes strings and packed elements back to their tensors.
   TfLiteStatus Finish();
 
  private:
   struct Held {
-    TfLiteTensor* written = nullptr;  // null: the tensor is only read
+    TfLiteTensor* written = nullptr;  // tensor that Finish writes; null if it is only read
     std::vector<std::string_view> strings;
     std::vector<int8_t> unpacked;
   };
 
   TfLiteContext* context_;
-  std::list<Held> held_;  // strings and packed elements; other arrays are the tensors' memory
+  // arrays of strings and packed elements; other arrays are the tensors' memory
+  std::list<Held> held_;
 };
 
-// Typed access to tensors whose elements are T.
+// Typed access to the arrays of tensors whose elements are T.
 template <typename T>
 class ElementAccess {
  public:
@@ -100,7 +103,8 @@ class ElementAccess {
   ElementArrays* arrays_;
 };
 
-// Calls function(access) with the ElementAccess for tensors of `like`'s type, then Finish.
+// Calls function(access) with the ElementAccess for tensors of `like`'s type, then writes strings
+// and packed elements back (Finish).
 template <typename Function>
 TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Function&& function) {
   ElementArrays arrays(context);
@@ -123,7 +127,7 @@ TfLiteStatus WithElements(TfLiteContext* context, const TfLiteTensor* like, Func
   }
 }
 
-// Common case: calls move(in, out) for one input and one output, unless the output is empty.
+// Calls move(in, out) with the elements of one input and one output, unless the output is empty.
 template <typename Function>
 TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLiteTensor* to,
                           Function&& move) {

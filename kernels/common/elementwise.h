@@ -25,7 +25,8 @@ void MapRange(const T* values, int64_t count, const Function& function, T* out) 
   for (int64_t i = 0; i < count; ++i) out[i] = function(values[i]);
 }
 
-// Computes output[i] = function(input[i]) on all threads. The two may be the same memory.
+// Computes output[i] = function(input[i]) on all threads. `input` and `output` may be the same
+// memory.
 template <typename T, typename Function>
 TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Function& function) {
@@ -37,7 +38,7 @@ TfLiteStatus MapElements(TfLiteContext* context, const TfLiteTensor* input, TfLi
   return kTfLiteOk;
 }
 
-// MapElements for float16 with a function on float.
+// Computes output[i] = function(input[i]) for float16 tensors with a function on float.
 template <typename Function>
 TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                        const Function& function) {
@@ -46,7 +47,7 @@ TfLiteStatus MapHalves(TfLiteContext* context, const TfLiteTensor* input, TfLite
   });
 }
 
-// MapElements for bfloat16.
+// Computes output[i] = function(input[i]) for bfloat16 tensors with a function on float.
 template <typename Function>
 TfLiteStatus MapBFloat16(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Function& function) {
@@ -62,7 +63,7 @@ T ClampToStep(float value) {
   return value >= kLow ? static_cast<T>(std::min(value, kHigh)) : std::numeric_limits<T>::min();
 }
 
-// Table of a function of an 8-bit type.
+// Table of a function of an 8-bit type, one result for each of the 256 values.
 class ByteTable {
  public:
   // Sets table[x] = function(x) for all x of T, which is int8_t or uint8_t.
@@ -84,14 +85,14 @@ class ByteTable {
     });
   }
 
-  // Indexed by x as an unsigned byte.
+  // Returns the table, indexed by x as an unsigned byte.
   const uint8_t* bytes() const { return bytes_; }
 
  private:
   uint8_t bytes_[256];
 };
 
-// Calls FillReal if the input is int8 or uint8; returns false for other types.
+// Fills the table with FillReal if the input is int8 or uint8; returns false for other types.
 template <typename Function>
 bool FillByteTable(const TfLiteTensor* input, const TfLiteTensor* output, ByteTable* table,
                    const Function& function) {

@@ -15,13 +15,13 @@
 
 namespace deputy {
 
-// Divides [0, count) into `shares` shares that differ by at most one, each in blocks of whole units
-// except for the last block, which has the remainder of the share.
+// Divides [0, count) into `shares` shares whose sizes differ by at most one, each in blocks of
+// whole units except for the last block, which has the remainder of the share.
 class EvenCut {
  public:
   EvenCut() = default;
-  // Blocks of equal size. At least one share and one block; no more blocks than units. `unit` is
-  // positive.
+  // Divides each share into blocks of equal size. Counts are adjusted so that there are at least
+  // one share and one block, and no more blocks than units in a share. `unit` is positive.
   EvenCut(int64_t count, int64_t unit, int64_t shares, int64_t blocks)
       : count_(count),
         unit_(unit),
@@ -29,9 +29,9 @@ class EvenCut {
         blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))),
         units_(UnitsOf(count)) {}
 
-  // Each block is half as large as the remainder of the share, in the first share from its begin
-  // on, in other shares from their end on. The smallest block has at least `min_size` elements, if
-  // the share has; no share has more than four blocks.
+  // Divides each share into blocks, each of which has half of the share's remaining elements: in
+  // the first share from its begin on, in other shares from their end on. The smallest block has at
+  // least `min_size` elements if the share has; no share has more than four blocks.
   static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t min_size) {
     EvenCut cut(count, unit, shares, 1);
     const int64_t smallest = cut.UnitsOf(std::max<int64_t>(min_size, 1));
@@ -41,7 +41,7 @@ class EvenCut {
     return cut;
   }
 
-  // For `threads` threads: shares of at least `min_share`, in blocks that halve down to
+  // Partition for `threads` threads: shares of at least `min_share`, in blocks that halve down to
   // `min_block`. One thread gets a single part.
   static EvenCut ForThreads(int64_t count, int64_t unit, int64_t min_share, int64_t min_block,
                             int threads) {
@@ -50,7 +50,7 @@ class EvenCut {
   }
 
   int64_t parts() const { return shares_ * blocks_; }
-  // Begin of a part; Begin(parts()) is the end of the last one.
+  // Returns the first element of a part; Begin(parts()) is the end of the last part.
   int64_t Begin(int64_t part) const {
     // Fast path for one thread: divisions are noticeable in small tasks.
     if (shares_ == 1 && !halves_) {
@@ -79,7 +79,7 @@ class EvenCut {
   }
 
   int64_t count_ = 0, unit_ = 1, shares_ = 1, blocks_ = 1;
-  int64_t units_ = 0;  // units in the whole count
+  int64_t units_ = 0;  // number of units in `count_`
   bool halves_ = false;
 };
 

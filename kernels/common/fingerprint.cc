@@ -23,7 +23,7 @@ uint64_t Load(const uint8_t* at) {
   return value;
 }
 uint64_t Word(const uint8_t* at) { return Load<uint64_t>(at); }
-// Returns the word at `back` bytes before the end.
+// Returns the 64-bit word that begins `back` bytes before the end.
 uint64_t WordFromEnd(Bytes bytes, size_t back) { return Word(bytes.data() + bytes.size() - back); }
 
 uint64_t Fold(uint64_t value) { return value ^ (value >> 47); }
@@ -50,7 +50,7 @@ uint64_t UpTo16(Bytes bytes) {
   return Fold(y * kThird ^ z * kFirst) * kThird;
 }
 
-// Common part of the algorithms for 17 to 32 and 33 to 64 bytes.
+// Computation shared by the algorithms for 17 to 32 and for 33 to 64 bytes: words at both ends.
 struct Ends {
   explicit Ends(Bytes bytes, uint64_t scale)
       : factor(kThird + bytes.size() * 2), a(Word(bytes.data()) * scale) {
@@ -89,7 +89,7 @@ struct State {
   uint64_t x, y, z;
   Pair v, w;
 
-  // The last block has different `weight` and `factor`.
+  // Adds a block of 64 bytes; `weight` and `factor` differ for the last block.
   void Add(const uint8_t* block, uint64_t weight, uint64_t factor) {
     x = std::rotr(x + y + v.first + Word(block + 8), 37) * factor;
     y = std::rotr(y + v.second + Word(block + 48), 42) * factor;

@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-// exp(x) for x in [-1/4, 0); argument and result in Q0. Four terms of the series around -1/8.
+// exp(x) for x in [-1/4, 0); argument and result in Q0. Uses four terms of the series around -1/8.
 int32_t ExpNearZeroQ0(int32_t x) {
   constexpr int32_t kExpOfMinusEighth = 1895147668;
   constexpr int32_t kThird = 715827883;
@@ -20,7 +20,7 @@ int32_t ExpNearZeroQ0(int32_t x) {
   return kExpOfMinusEighth + DoublingHighMultiply(kExpOfMinusEighth, t + higher_terms);
 }
 
-// 1 / (1 + x) for x in [0, 1); argument and result in Q0. Three Newton steps.
+// 1 / (1 + x) for x in [0, 1); argument and result in Q0. Uses three Newton steps.
 int32_t ReciprocalOfOnePlusQ0(int32_t x) {
   constexpr int32_t k48Over17Q2 = 1515870810;
   constexpr int32_t kMinus32Over17Q2 = -1010580540;
@@ -37,8 +37,8 @@ int32_t ReciprocalOfOnePlusQ0(int32_t x) {
 
 }  // namespace
 
-// Uses the series for the part of x below 1/4, and a multiplication for every power of two from 1/4
-// to 16 in the remainder.
+// exp(x) for x <= 0. Uses the series for the part of x below 1/4, and a multiplication for every
+// power of two from 1/4 to 16 in the remainder.
 int32_t ExpOfNegativeQ5(int32_t x) {
   constexpr int kFractionBits = 26;
   constexpr int32_t kQuarter = 1 << (kFractionBits - 2);
@@ -63,7 +63,7 @@ int32_t Reciprocal(int32_t x, int integer_bits, int* out_excess_bits) {
   return ReciprocalOfOnePlusQ0(static_cast<int32_t>(normalized - (uint32_t{1} << 31)));
 }
 
-// Uses five Newton steps from 1.
+// 1 / sqrt(x), computed by five Newton steps from 1.
 FixedMultiplier InverseSqrt(int32_t x) {
   constexpr int32_t kOneQ3 = 1 << 28;
   constexpr int32_t kThreeHalvesQ3 = (1 << 28) + (1 << 27);
@@ -86,15 +86,15 @@ FixedMultiplier InverseSqrt(int32_t x) {
   return {root, -right_shift};
 }
 
-// Tries two normalisations of x that bring it within a factor of sqrt(2) of fourthroot(1/2), and
-// uses a rational approximation around that point.
+// log(x). Tries two normalisations of x that bring it within a factor of sqrt(2) of
+// fourthroot(1/2), and uses a rational approximation around that point.
 int32_t LogOfQ12InQ5(int32_t x) {
   constexpr int32_t kLog2 = 1488522236, kSqrtHalf = 1518500250, kFourthRootHalf = 1805811301;
   constexpr int32_t kAlphaN = 117049297, kAlphaD = 127690142, kAlphaI = 1057819769,
                     kAlphaF = 638450708;
   constexpr int kInputBits = 12, kAccumulatorBits = 6;
   constexpr int32_t kQuarter = 1 << (29 - kAccumulatorBits);
-  x = x > 0 ? x : std::numeric_limits<int32_t>::max();  // a sum that overflowed
+  x = x > 0 ? x : std::numeric_limits<int32_t>::max();  // x <= 0 is a sum that overflowed
   const auto multiply = [](int32_t a, int32_t b) { return DoublingHighMultiply(a, b); };
   const auto power = [](int exponent) {
     return SaturatingShiftLeft(exponent, 31 - kAccumulatorBits);

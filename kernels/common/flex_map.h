@@ -14,14 +14,14 @@ namespace deputy {
 
 class FlexMap {
  public:
-  // Borrows the bytes.
+  // The map does not own the bytes, which must outlive it.
   explicit FlexMap(std::span<const uint8_t> bytes);
 
-  // Returns true if the bytes are a map.
+  // Returns true if the root of the FlexBuffers bytes is a map.
   bool is_map() const { return is_map_; }
 
-  // Returns the number with that name, with bools as 0 or 1, or `otherwise` if it is missing or not
-  // a number.
+  // Returns the number with that name, with bools as 0 or 1. Returns `otherwise` if the entry is
+  // missing or is not a number.
   int32_t Int(std::string_view name, int32_t otherwise = 0) const;
   float Float(std::string_view name) const;
   bool Bool(std::string_view name) const { return Float(name) != 0.0f; }
@@ -37,7 +37,8 @@ class FlexMap {
   };
 
   bool Read(uint64_t at, uint64_t width, uint64_t* out) const;
-  // Resolves the offset at `at`, which points backwards.
+  // Computes the position to which the backward offset stored at `at` points; returns false if the
+  // offset is invalid.
   bool ApplyEpilogue(uint64_t at, uint64_t width, uint64_t* out) const;
   bool IsKey(uint64_t at, std::string_view name) const;
   // Finds the position and type of the value with that name; returns false if it is missing.
@@ -47,7 +48,7 @@ class FlexMap {
 
   std::span<const uint8_t> bytes_;
   bool is_map_ = false;
-  // position of the values, bytes per value, number of values
+  // Position of the map's values, bytes per value, and number of values.
   uint64_t map_ = 0, width_ = 1, count_ = 0;
   uint64_t keys_ = 0, key_width_ = 1;
 };

@@ -20,12 +20,13 @@ struct PartsOfExponent {
 [[gnu::always_inline]] inline PartsOfExponent SplitExponent(float x) {
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
-  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+  // 1.5 * 2^23: adding and subtracting it rounds to a whole number
+  constexpr float kMagic = 12582912.0f;
   const float whole = x * kLog2E + kMagic - kMagic;
   return {whole, (x - whole * kLog2High) - whole * kLog2Low};
 }
 
-// e^rest - 1. T is float or a vector type (see below).
+// e^remainder - 1. T is float or a vector of floats.
 template <typename T>
 [[gnu::always_inline]] inline T ExpSeries(T remainder) {
   T series = remainder * 1.9875691500e-4f + 1.3981999507e-3f;
@@ -36,7 +37,7 @@ template <typename T>
   return series * remainder * remainder + remainder;
 }
 
-// e^x.
+// e^x, for any x.
 [[gnu::always_inline]] inline float FastExp(float x) {
   const float below = 89.0f < x ? 89.0f : x;
   const PartsOfExponent parts = SplitExponent(-104.0f < below ? below : -104.0f);
@@ -91,11 +92,11 @@ template <typename T>
 
 // ---- For floats, and for several vectors of floats --------------------------------------------
 //
-// T is float, or a type with these operators and the four functions below
-// (kernels/vector/wide.inc), with bit-identical results. Independent operations are placed side by
-// side to keep dependency chains short.
+// The functions below are templates on T, which is float or a type with float's operators,
+// RaisedTo, LoweredTo, ChooseBelow and PowerOf (kernels/vector/wide.inc), with bit-identical
+// results. Independent operations are placed side by side to keep dependency chains short.
 
-// Maximum and minimum; NaN passes through.
+// Maximum (RaisedTo) and minimum (LoweredTo) of x and a bound; NaN passes through.
 [[gnu::always_inline]] inline float RaisedTo(float x, float low) { return x < low ? low : x; }
 [[gnu::always_inline]] inline float LoweredTo(float x, float high) { return high < x ? high : x; }
 // Returns `below` if x is below the bound, else `other`.
@@ -124,7 +125,7 @@ template <typename T>
   return (series + 1.0f) * PowerOf(rounded);
 }
 
-// e^x from e^-87 to e^88; infinity for larger x.
+// e^x for x >= -87; smaller x give e^-87, and x above about 88.7 give infinity.
 template <typename T>
 [[gnu::always_inline]] inline T FastExpWithin(T x) {
   constexpr float kLog2E = 1.44269504f;
@@ -145,9 +146,9 @@ template <typename T>
   return 1.0f / (FastExpWithin(x * -1.0f) + 1.0f);
 }
 
-// tanh(x). Accurate in the absolute sense around zero, except for |x| < 1/8, where a series is
-// accurate in the relative sense. Hybrid recurrent layers quantise the result, which amplifies
-// last-bit differences; golden rows pass with these approximations.
+// tanh(x). The error is small in the absolute sense, and for |x| < 1/8, where a series is used,
+// also in the relative sense. Hybrid recurrent layers quantise the result, which amplifies last-bit
+// differences; golden rows pass with these approximations.
 template <typename T>
 [[gnu::always_inline]] inline T FastTanh(T x) {
   constexpr float kRound = 12582912.0f;

@@ -19,7 +19,8 @@ bool IsFoldableInput(const TfLiteContext* context, int index) {
   return IsKnown(&tensor) && tensor.bytes <= kMaxFoldedBytes && tensor.sparsity == nullptr;
 }
 
-// Client memory is excluded: the client may overwrite it between inferences.
+// Returns true for a small integer tensor in the arena. Client memory is excluded: the client may
+// overwrite it between inferences.
 bool IsFoldableOutput(const TfLiteContext* context, int index) {
   const TfLiteTensor& tensor = context->tensors[index];
   return tensor.allocation_type == kTfLiteArenaRw && !tensor.is_variable &&
@@ -45,7 +46,7 @@ TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* nod
   return kTfLiteOk;
 }
 
-// Returns outputs that the previous prepare folded to the arena.
+// Returns to the arena the outputs that the previous prepare made persistent.
 void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
   for (const int index : Indices(node->outputs)) {
     if (index == kTfLiteOptionalTensor) continue;
@@ -62,7 +63,8 @@ TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction
                             OpFunction eval) {
   UnfoldOutputs(context, node);
   DEPUTY_TRY(prepare(context, node));
-  // A foreign runtime manages memory by its own rules.
+  // A foreign runtime (without Runtime) manages memory by its own rules, so nothing is folded under
+  // it.
   if (RuntimeOf(context) == nullptr || !CanFold(context, node)) return kTfLiteOk;
   DEPUTY_TRY(MakeOutputsPersistent(context, node));
   if (eval(context, node) != kTfLiteOk) {

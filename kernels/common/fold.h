@@ -25,7 +25,7 @@ inline constexpr size_t kMaxFoldedBytes = 1024;
 TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction prepare,
                             OpFunction eval);
 
-// Runs `eval` unless the last prepare did.
+// Runs `eval` unless the last prepare has already computed the outputs.
 TfLiteStatus EvalUnlessFolded(TfLiteContext* context, TfLiteNode* node, OpFunction eval);
 
 template <OpFunction prepare, OpFunction eval>

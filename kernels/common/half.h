@@ -16,7 +16,7 @@ class Half {
  public:
   Half() = default;
   [[gnu::always_inline]] explicit Half(float value) : bits_(FloatToHalf(value)) {}
-  [[gnu::always_inline]] operator float() const {  // NOLINT: arithmetic is float's
+  [[gnu::always_inline]] operator float() const {  // NOLINT: implicit, for arithmetic in float
     return HalfToFloat(bits_);
   }
 
@@ -31,7 +31,7 @@ class BFloat16 {
  public:
   BFloat16() = default;
   [[gnu::always_inline]] explicit BFloat16(float value) : bits_(FloatToBFloat16(value)) {}
-  [[gnu::always_inline]] operator float() const {  // NOLINT: arithmetic is float's
+  [[gnu::always_inline]] operator float() const {  // NOLINT: implicit, for arithmetic in float
     return BFloat16ToFloat(bits_);
   }
 

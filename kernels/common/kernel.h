@@ -49,17 +49,19 @@ inline constexpr uint32_t kBoolBit = TypeBit(kTfLiteBool);
 
 // ---- Access to a node -------------------------------------------------------------------------
 
-// Returns the tensor of an input or output, or null if the node has none (too few, or -1).
+// Returns the tensor of an input or output, or null if the node has none at `index` (too few
+// tensors, or index -1).
 TfLiteTensor* Input(TfLiteContext* context, const TfLiteNode* node, int index);
 TfLiteTensor* Output(TfLiteContext* context, const TfLiteNode* node, int index);
 
-// Returns the operator's parameters. The runtime always creates them for operators that have some.
+// Returns the operator's parameters. The runtime creates them for every operator that has
+// parameters.
 template <typename Params>
 const Params& ParamsOf(const TfLiteNode* node) {
   return *static_cast<const Params*>(node->builtin_data);
 }
 
-// Returns the kernel's data of a node, created by NewData.
+// Returns the node's data, which NewData created.
 template <typename OpData>
 OpData& DataOf(const TfLiteNode* node) {
   return *static_cast<OpData*>(node->user_data);
@@ -96,11 +98,11 @@ inline std::span<const int> Dims(const TfLiteTensor* tensor) {
   return {Rank(tensor) == 0 ? nullptr : tensor->dims->data, static_cast<size_t>(Rank(tensor))};
 }
 
-// Number of elements. CheckNode has checked that it does not overflow.
+// Returns the number of elements. CheckNode has checked that it does not overflow.
 int64_t ElementCount(std::span<const int> dims);
 inline int64_t ElementCount(const TfLiteTensor* tensor) { return ElementCount(Dims(tensor)); }
 
-// Returns true if the contents are in the model file (MmapRo) and can be read in prepare.
+// Returns true if the tensor's contents are in the model file (MmapRo) and can be read in prepare.
 // PersistentRo tensors (unpacked constants) have their contents only after their producer has run.
 inline bool IsReadableConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo;
@@ -109,8 +111,8 @@ inline bool IsConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo || tensor->allocation_type == kTfLitePersistentRo;
 }
 
-// For `pack` (RequestPacking): returns true if a constant can be read now. A constant produced by
-// another node can be read if that node's `pack` has produced it.
+// Returns true if a `pack` function (RequestPacking) can read a constant's contents now. A constant
+// produced by another node can be read if that node's `pack` has produced it.
 inline bool IsReadableNow(const TfLiteContext* context, const TfLiteTensor* tensor) {
   if (tensor->allocation_type != kTfLitePersistentRo) return IsReadableConstant(tensor);
   const Runtime* runtime = RuntimeOf(context);
@@ -135,12 +137,13 @@ inline Limits LimitsOf(const TfLiteContext* context) {
 TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, const char* format,
                          ...) __attribute__((format(printf, 3, 4)));
 
-// Support of sparse constants, which have fewer values than their shape implies.
+// States whether an operator supports sparse constants, which have fewer values than their shape
+// implies.
 enum class Sparse { kRefused, kAllowed };
 
-// First check of every prepare: the number of inputs and outputs; that the first `min_inputs`
-// inputs and all outputs are present; and that every input is dense and has a shape that kernels
-// support (rank at most kMaxRank, extents from 0 to 2^31-1, no overflow of the product).
+// Makes the first checks of every prepare: the number of inputs and outputs is right; the first
+// `min_inputs` inputs and all outputs are present; every input is dense and has a shape that
+// kernels support (rank at most kMaxRank, extents from 0 to 2^31-1, no overflow of the product).
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
                        int max_inputs, int outputs, Sparse sparse = Sparse::kRefused);
 
@@ -154,9 +157,9 @@ TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tenso
                                int64_t expected);
 // Checks that there is one scale, positive and finite, and a zero point in the range of the type.
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
-// Checks only the zero point, for operators that ignore the scale.
+// Checks that the zero point is in the range of the type, for operators that ignore the scale.
 TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
-// Checks that the zero point is 0; CheckSymmetric does so for int16 only.
+// CheckNoZeroPoint checks that the zero point is 0; CheckSymmetric checks it for int16 only.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
 // Checks that both tensors are quantised in the same way: operators that only move or compare
@@ -164,8 +167,8 @@ TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
 
-// Checks the size of a container of `count` objects of `bytes` each against the limits. For memory
-// that is not a Block.
+// Checks the size of a container of `count` objects of `bytes` each against the limits. Block
+// checks its own size; other containers need this call.
 TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                                 size_t bytes, const char* what);
 
@@ -195,21 +198,21 @@ inline bool IsDynamic(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteDynamic;
 }
 
-// Elements per task of an operator with little work per element; see ParallelRanges.
+// Number of elements per task of an operator with little work per element; see ParallelRanges.
 inline constexpr int64_t kElementsPerTask = 4096;
 
 // ---- Options ----------------------------------------------------------------------------------
 
-// OpDef::parse for operators whose options are the union member `member`. A model without options,
-// or with another operator's, leaves the struct zeroed, as in TensorFlow Lite.
+// OpDef::parse of operators whose options are the union member `member`. If the model has no
+// options or those of another operator, the struct remains zeroed, as in TensorFlow Lite.
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*)>
 bool ParseOptions(const OpOptions& options, void* params) {
   if (!options.present() || options.kind() != OptionsKind{1, member}) return true;
   return fill(options, static_cast<Params*>(params));
 }
 
-// Row of an operator without options, versions 1 to `max_version`. OpData is the kernel's data of a
-// node, void if there is none.
+// Row of an operator without options, versions 1 to `max_version`. OpData is the type of a node's
+// data; void if nodes have none.
 template <typename OpData>
 constexpr OpDef KernelRow(const char* name, TfLiteBuiltinOperator code, int max_version,
                           uint32_t types, TfLiteStatus (*prepare)(TfLiteContext*, TfLiteNode*),
@@ -244,8 +247,8 @@ constexpr OpDef WithOptions(OpDef op) {
   return op;
 }
 
-// Row of an operator without a kernel here: its options are parsed, so that a client or a delegate
-// can provide the kernel. It is not found among the builtin kernels.
+// Row of an operator for which this library has no kernel: its options are parsed, so that a client
+// or a delegate can provide the kernel. It is not found among the builtin kernels.
 constexpr OpDef ParserRow(const char* name, TfLiteBuiltinOperator code, OptionsKind options = {},
                           size_t params_size = 0,
                           bool (*parse)(const OpOptions&, void*) = nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 2-bit and 4-bit integers: several per byte, the lowest bits first. Kernels compute with them as
-// int8.
+// 2-bit and 4-bit integers, stored several per byte, the first in the lowest bits. Kernels compute
+// with them as int8.
 #ifndef DEPUTY_KERNELS_COMMON_PACKED_INTS_H_
 #define DEPUTY_KERNELS_COMMON_PACKED_INTS_H_
 
@@ -26,7 +26,7 @@ constexpr PackedRange RangeOf(TfLiteType packed) {
   return packed == kTfLiteInt4 ? PackedRange{-8, 7} : PackedRange{-2, 1};
 }
 
-// Returns element `index` of packed values.
+// Returns element `index` of an array of packed integers.
 inline int8_t UnpackedAt(TfLiteType packed, const uint8_t* values, int64_t index) {
   const int bits = PackedBits(packed);
   const int64_t bit = index * bits;
@@ -38,7 +38,7 @@ inline void Unpack(TfLiteType packed, const uint8_t* values, int64_t count, int8
   for (int64_t i = 0; i < count; ++i) out[i] = UnpackedAt(packed, values, i);
 }
 
-// Unused bits after the last element become 0.
+// Packs `count` integers; unused bits after the last element become 0.
 inline void Pack(TfLiteType packed, const int8_t* values, int64_t count, uint8_t* out) {
   const int bits = PackedBits(packed), per_byte = 8 / bits;
   for (int64_t i = 0; i < count; i += per_byte) {

@@ -19,7 +19,8 @@ struct PaddedAxis {
   int64_t margin = 0, step = 1, first = 0, last = 0;
 };
 
-// Returns false if an extent overflows. The resulting extent may be negative or 0.
+// Computes the mapping of one axis: margins `low` and `high`, and `between` gaps after each
+// element. The resulting extent may be negative or 0. Returns false if it overflows.
 inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
   int64_t steps = 0, sum = 0, available = 0;
   if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||
@@ -30,7 +31,7 @@ inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, Padd
   }
   axis->margin = low;
   if (extent <= 1) axis->step = 1;
-  // Maximum distance of the last copied element from element 0.
+  // Maximum distance in the output between input element 0 and the last copied element.
   if (__builtin_sub_overflow(axis->extent - 1, low, &available)) available = INT64_MAX;
   if (available >= 0 && extent > 0)
     axis->last = std::min(extent - int64_t{1}, available / axis->step) + 1;

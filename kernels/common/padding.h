@@ -40,7 +40,7 @@ struct WindowAxis {
   int64_t Start(int i) const { return int64_t{i} * stride - before; }
 };
 
-// Behaviour for VALID windows larger than the whole input: upstream's convolutions fail, its
+// Treatment of VALID windows larger than the whole input: upstream's convolutions fail, its
 // poolings return an empty tensor.
 enum class TooSmall { kRefuse, kEmpty };
 
@@ -58,8 +58,8 @@ inline TfLiteStatus ComputeWindows(TfLiteContext* context, TfLitePadding padding
   if (padding == kTfLitePaddingSame) {
     output = CeilDiv(int64_t{axis->input}, axis->stride);
   } else if (padding == kTfLitePaddingValid) {
-    // Truncates towards zero, so that an input that is slightly too small gives no window instead
-    // of an error.
+    // The division truncates towards zero, so that an input that is slightly too small gives no
+    // window instead of an error.
     output = (int64_t{axis->input} + axis->stride - reach) / axis->stride;
     if (output < 0 && too_small == TooSmall::kRefuse) {
       return KernelError(context, "%s: expected an input of %lld or more for the filter, found %d",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TensorFlow Lite's error texts for options that its parsers reject (OpDef::refusal), letter by
-// letter. Where it reports two texts, they are two lines.
+// Error texts for options that TensorFlow Lite's parsers reject (OpDef::refusal), letter by letter
+// as in TensorFlow Lite. Two messages are separated by a newline.
 #ifndef DEPUTY_KERNELS_COMMON_REFUSED_OPTIONS_H_
 #define DEPUTY_KERNELS_COMMON_REFUSED_OPTIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace deputy {
 
-// Each takes the options that the operator's `parse` has rejected.
+// Each function returns the error text for options that the operator's `parse` has rejected.
 std::string RefusedReshape(const OpOptions& options);
 std::string RefusedSqueeze(const OpOptions& options);
 std::string RefusedBucketize(const OpOptions& options);
@@ -22,7 +22,7 @@ std::string RefusedStablehloReduceWindow(const OpOptions& options);
 std::string RefusedStablehloComposite(const OpOptions& options);
 std::string RefusedStablehloCase(const OpOptions& options);
 
-// Adds that function to a row.
+// Returns the row with `refusal` as the function that returns the text for rejected options.
 constexpr OpDef WithRefusal(OpDef row, std::string (*refusal)(const OpOptions& options)) {
   row.refusal = refusal;
   return row;

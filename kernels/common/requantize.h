@@ -78,22 +78,21 @@ inline int32_t Multiply(int32_t x, FixedMultiplier by) {
   return RoundingShiftRight(DoublingHighMultiply(WrappingShiftLeft(x, left), by.mantissa), right);
 }
 
-// Multiplies with a single rounding, to nearest with ties away from zero. `by` comes from
-// ToFixedMultiplier. The sum may have 63 bits; results that do not fit in 32 bits saturate to some
-// value outside of them.
+// Returns x times `by` (from ToFixedMultiplier), rounded once, to nearest with ties away from zero.
+// x may have 63 bits; results that do not fit in 32 bits become some value outside the int32 range.
 inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
   const int shift = 31 - by.shift;
   const int64_t half = (int64_t{1} << (shift - 1)) - (x < 0 ? 1 : 0);
   // `half` is at most 2^61 and the product at most 2^62, so that their sum does not overflow.
   if (x >= -(int64_t{1} << 31) && x <= int64_t{1} << 31) return (x * by.mantissa + half) >> shift;
   if (shift < 31) return x < 0 ? -(int64_t{1} << 32) : int64_t{1} << 32;
-  // Multiplied in two halves, because the product has up to 94 bits.
+  // The multiplication is done in two halves, because the product has up to 94 bits.
   const int64_t high = x >> 31, low = x & 0x7fffffff;
   return (high * by.mantissa + ((low * by.mantissa + half) >> 31)) >> (shift - 31);
 }
 
-// Algorithm for 64-bit sums (int16 activations): the mantissa is reduced to 15 bits, then the
-// product is rounded once, ties upwards. Sums beyond 2^47 wrap.
+// Returns x times `by` for 64-bit sums (int16 activations): the mantissa is reduced to 15 bits,
+// then the product is rounded once, ties upwards. Sums beyond 2^47 wrap.
 inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
   const int64_t mantissa = by.mantissa < 0x7fff0000 ? (by.mantissa + (1 << 15)) >> 16 : 0x7fff;
   const int shift = 15 - by.shift;
@@ -104,8 +103,8 @@ inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
   return static_cast<int64_t>(product + (uint64_t{1} << (shift - 1))) >> shift;
 }
 
-// Both requantisers have a real factor, the output's zero point and the range of its values. They
-// are copyable function objects, so that loops are written once for both.
+// Requantises a sum in exact arithmetic, with a real factor, the output's zero point and its range.
+// Like FloatRequantizer it is a copyable function object, so that loops are written once for both.
 class ExactRequantizer {
  public:
   ExactRequantizer(double factor, int32_t zero_point, const IntRange& range)
@@ -136,7 +135,8 @@ inline int32_t RoundToNearestEven(float value) {
 class FloatRequantizer {
  public:
   FloatRequantizer(double factor, int32_t zero_point, const IntRange& range)
-      // factor >= 0. An infinite factor times a sum of 0 would be NaN.
+      // `factor` is not negative; it is limited because an infinite factor times a sum of 0 would
+      // be NaN.
       : factor_(static_cast<float>(
             std::min(factor, static_cast<double>(std::numeric_limits<float>::max())))),
         zero_point_(zero_point),
@@ -147,8 +147,8 @@ class FloatRequantizer {
   int32_t zero_point() const { return zero_point_; }
   const FloatRange& bounds() const { return bounds_; }
 
-  // Clamps before rounding: the bounds are integers, so the result is the same, and no value is too
-  // large to round.
+  // Requantises a sum. Clamps before rounding: the bounds are integers, so the result is the same,
+  // and no value is too large to round.
   int32_t operator()(int32_t sum) const {
     return RoundToNearestEven(Clamp(static_cast<float>(sum) * factor_, bounds_)) + zero_point_;
   }

@@ -30,7 +30,7 @@ void MapSteps(TfLiteContext* context, const void* in, int64_t count, void* out,
   });
 }
 
-// Rescales bytes with a table of all values.
+// Rescales 8-bit values with a table of all 256 results.
 template <typename T>
 void RescaleBytes(TfLiteContext* context, const Rescaler& rescaler, const void* in, int64_t count,
                   void* out) {
@@ -70,7 +70,7 @@ class RescaledInputs {
     for (int i = 0; i < node->inputs->size; ++i) {
       TfLiteTensor* input = Input(context, node, i);
       if (input == nullptr || !IsRescaledInput(scales, i)) continue;
-      // An input that is used twice already has the output's scale.
+      // An input that occurs twice in the node has been rescaled already and needs no second copy.
       if (!NeedsRescaling(context, input, output)) continue;
       RescaleSteps(context, input, output, input->data.data, ElementCount(input), copy);
       saved_.push_back({input, input->data.data, input->params});
@@ -140,7 +140,7 @@ bool MoveNeedsRescaling(TfLiteContext* context, const TfLiteNode* node, MoveScal
   return false;
 }
 
-// Runs `eval` between rescaled tensors.
+// Rescales the selected inputs before `eval`, or the outputs after it.
 TfLiteStatus EvalRescaled(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
                           OpFunction eval) {
   if (scales.inputs != 0) {

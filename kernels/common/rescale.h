@@ -20,17 +20,20 @@ namespace deputy {
 
 // Selects the tensors of a node that are rescaled.
 struct MoveScales {
-  // bit i: input i is rescaled to the scale of output 0 before the kernel runs
+  // If bit i is set, input i is rescaled to the scale of output 0 before the kernel runs.
   uint32_t inputs = 0;
-  // otherwise outputs are rescaled after the kernel from this input's scale to their own
+  // If `inputs` is 0: index of the input from whose scale the outputs are rescaled to their own
+  // after the kernel has run; -1 if nothing is rescaled.
   int source = -1;
 };
 
 inline constexpr uint32_t kAllInputs = UINT32_MAX;
 
-// For operators that insert constants (padding), repeat elements, or have several inputs.
+// Selects inputs for rescaling: for operators that insert constants (padding), repeat elements, or
+// have several inputs.
 constexpr MoveScales RescaleInputs(uint32_t inputs) { return {inputs, -1}; }
-// For operators with several outputs, or with one that is no larger than the input.
+// Selects the outputs for rescaling: for operators with several outputs, or with one output that is
+// no larger than the input.
 constexpr MoveScales RescaleOutputs(int source = 0) { return {0, source}; }
 
 // Returns true if `from` and `to` have the same type (int8, uint8 or int16) and one scale each, but
@@ -65,12 +68,12 @@ class Rescaler {
 void RescaleSteps(TfLiteContext* context, const TfLiteTensor* from, const TfLiteTensor* to,
                   const void* in, int64_t count, void* out);
 
-// Runs `prepare`. If tensors need rescaling, then disables views and fusion for the node, since
-// they copy values without rescaling.
+// Runs `prepare`. If tensors need rescaling, disables views and fusion for the node, because both
+// would copy values without rescaling.
 TfLiteStatus PrepareMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales,
                          OpFunction prepare);
 
-// Runs `eval`, between rescaled tensors if they need it.
+// Runs `eval`, and rescales the selected tensors before or after it if their scales differ.
 TfLiteStatus EvalMove(TfLiteContext* context, TfLiteNode* node, MoveScales scales, OpFunction eval);
 
 template <MoveScales scales, OpFunction prepare>

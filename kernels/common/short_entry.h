@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry of the interpolating table of a function of int16: 512 entries, one for every 128 values.
-// Always inlined, because kernels/vector compiles it for several instruction sets.
+// Entry of a table of 512 entries for an int16 function, one for every 128 values, between which
+// the function is interpolated. Always inlined, because kernels/vector compiles it for several
+// instruction sets.
 #ifndef DEPUTY_KERNELS_COMMON_SHORT_ENTRY_H_
 #define DEPUTY_KERNELS_COMMON_SHORT_ENTRY_H_
 

@@ -8,7 +8,7 @@ void AddBytes(const void* data, size_t bytes, std::string* out) {
   out->append(static_cast<const char*>(data), bytes);
 }
 
-// The count separates adjacent arrays.
+// Appends an array with its length first, which separates adjacent arrays.
 void AddArray(const TfLiteIntArray* array, std::string* out) {
   const int count = array == nullptr ? 0 : array->size;
   AddBytes(&count, sizeof count, out);

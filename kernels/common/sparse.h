@@ -15,7 +15,8 @@ namespace deputy {
 // Serialises a sparsity with its arrays: equal sparsities give equal bytes.
 std::string SparsityBytes(const TfLiteSparsity& sparsity);
 
-// Levels are one per dimension in traversal order; the block's dimensions are last.
+// Expands one sparse tensor. Its levels are one per dimension in traversal order; the block's
+// dimensions are last.
 template <typename T>
 class SparseExpansion {
  public:
@@ -23,7 +24,8 @@ class SparseExpansion {
       : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
     const int rank = Rank(tensor);
     const int levels = sparsity_.dim_metadata_size;
-    std::array<int64_t, 2 * kMaxRank> pitch;  // by dimension, the block's last
+    // stride of each dimension, the block's dimensions last, in elements
+    std::array<int64_t, 2 * kMaxRank> pitch;
     int64_t elements = 1;
     for (int d = rank - 1; d >= 0; --d) {
       pitch[static_cast<size_t>(d)] = elements;
@@ -78,7 +80,7 @@ class SparseExpansion {
   const TfLiteSparsity& sparsity_;
   const T* values_;
   T* out_;
-  std::array<int64_t, 2 * kMaxRank> pitch_;  // by level
+  std::array<int64_t, 2 * kMaxRank> pitch_;  // stride of each level in the output, in elements
 };
 
 }  // namespace deputy

@@ -33,8 +33,8 @@ struct Sixteen {
     constexpr int kFirst = high ? kCount / 2 : 0;
     return __builtin_shufflevector(a, b, (kFirst + i / 2 + i % 2 * kCount)...);
   }
-  // Reverses a vector from memory to memory. g++ 12 splits vectors with elements of less than four
-  // bytes, hence the word operations.
+  // Reverses the elements of a vector, from memory to memory. g++ 12 splits vectors with elements
+  // of less than four bytes, hence the word operations.
   static void Reverse(const T* in, T* out) {
     if constexpr (sizeof(T) == 1) {
       uint64_t low, high;
@@ -55,8 +55,8 @@ struct Sixteen {
     }
   }
 
-  // Transposes a square of kCount rows. The bits of an element's row and column form its position;
-  // each pass rotates them by one bit.
+  // Transposes a square of kCount x kCount elements. The bits of an element's row and column form
+  // its position; each pass rotates them by one bit.
   static void Transpose(const T* in, int64_t step_in, T* out, int64_t step_out) {
     constexpr auto kAll = std::make_integer_sequence<int, kCount>();
     Row rows[kCount], next[kCount];
@@ -180,7 +180,8 @@ void StridedCopy::Block(const Axis& a, const Axis& b, const T* in, T* out) {
       const int64_t count = std::min(kBlock, b.extent - j);
       const T* from = in + i * a.step_in + j * b.step_in;
       T* to = out + i * a.step_out + j * b.step_out;
-      // Transposed in squares if the source is contiguous along `a` and the destination along `b`.
+      // The copy is transposed in squares if the source is contiguous along `a` and the destination
+      // along `b`.
       int64_t square_rows = 0, square_columns = 0;
       if constexpr (Side<T>::kHas) {
         if (a.step_in == 1 && b.step_out == 1) {

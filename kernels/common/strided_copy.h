@@ -36,9 +36,9 @@ class StridedCopy {
     axes_[static_cast<size_t>(rank_++)] = {extent, step_in, step_out};
   }
 
-  // Called once after the last Add. If the axis with contiguous reads differs from the axis with
-  // contiguous writes, moves the former next to the latter, so that both sides access few cache
-  // lines.
+  // Completes the copy's description, after the last Add. If the axis with contiguous reads differs
+  // from the axis with contiguous writes, moves the former next to the latter, so that both sides
+  // access few cache lines.
   void Finish() {
     if (rank_ < 2 || axes_[static_cast<size_t>(rank_ - 1)].step_in <= 1) return;
     const auto first = axes_.begin(), last = axes_.begin() + rank_ - 1;
@@ -48,10 +48,11 @@ class StridedCopy {
     blocked_ = true;
   }
 
-  // T is a type of WithElements: 1, 2, 4 or 8 bytes, or a string view.
+  // Copies on the calling thread. T is a type of WithElements: a number of 1, 2, 4 or 8 bytes, or a
+  // string view.
   template <typename T>
   void Run(const T* in, T* out) const;
-  // Copies on the interpreter's threads.
+  // Copies on the interpreter's threads; T is a type of WithElements.
   template <typename T>
   void Run(TfLiteContext* context, const T* in, T* out) const;
 

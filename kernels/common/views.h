@@ -10,12 +10,12 @@
 
 namespace deputy {
 
-// For prepare, when shapes are known. Has no effect under a foreign context.
+// Offers views, in prepare when shapes are known. Has no effect under a foreign context.
 inline void OfferViews(TfLiteContext* context, const TfLiteNode* node, const ViewOffer& offer) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferViews(node, offer);
 }
 
-// Returns true if elements of that type are whole bytes of the tensor's memory.
+// Returns true if each of the tensor's elements is one or more whole bytes of its memory.
 inline bool HasBytes(const TfLiteTensor* tensor) {
   return tensor->type != kTfLiteString && tensor->type != kTfLiteInt4;
 }
