@@ -111,7 +111,7 @@ TfLiteStatus CopyOutput(TfLiteContext* context, const TfLiteNode* node, int n,
   if (value.type == kTfLiteNoType || value.type != output->type) {
     return TensorError(context, output, "the type of the subgraph's output %d differs", n);
   }
-  // The body may have produced another shape than prepare expected.
+  // A branch or a body may return another shape than prepare expected; the output is then dynamic.
   if (output->allocation_type == kTfLiteArenaRw && !std::ranges::equal(Dims(output), value.dims)) {
     MakeDynamic(output);
   }
@@ -209,7 +209,7 @@ TfLiteStatus EvalIf(TfLiteContext* context, TfLiteNode* node) {
   if (!FindIfBranches(context, node, &branches)) return kTfLiteError;
   const TfLiteTensor* condition = Input(context, node, 0);
   if (condition->data.b == nullptr) return TensorError(context, condition, "no data");
-  // A byte, not a bool: clients may have written any value.
+  // The condition is read as a byte, not a bool: clients may have written any value.
   const bool taken = *Data<uint8_t>(condition) != 0;
   return EvalBranch(context, node, 1, branches[taken ? 0 : 1]);
 }
@@ -392,10 +392,9 @@ TfLiteStatus EvalWhile(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CALL_ONCE --------------------------------------------------------------------------------
 
-// CALL_ONCE runs a subgraph without inputs and outputs, which initialises variables and tables.
-// After it has succeeded, no CALL_ONCE of the interpreter runs the same subgraph again.
-
-// Returns null after reporting an error.
+// Returns the subgraph that CALL_ONCE runs, which initialises variables and tables, or null after
+// reporting an error. After it has succeeded, no CALL_ONCE of the interpreter runs the same
+// subgraph again.
 CallableSubgraph* FindInitialization(TfLiteContext* context, const TfLiteNode* node) {
   const int index = ParamsOf<TfLiteCallOnceParams>(node).init_subgraph_index;
   return FindCallee(context, index, "initialization", 0, 0);

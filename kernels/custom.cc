@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two custom operators that are part of this library; mediapipe.cc and audio.cc have the others.
+// Two custom operators of this library; mediapipe.cc and audio.cc contain the others.
 //
 // Convolution2DTransposeBias is MediaPipe's float32 transposed convolution with bias, used by
 // models from before TRANSPOSE_CONV had a bias. Its options are the first bytes of a
@@ -31,7 +31,7 @@ void* Init(TfLiteContext*, const char* options, size_t length) {
   auto* data = new BiasedTransposeData();
   data->options_size = options == nullptr ? 0 : length;
   if (data->options_size >= kOptionsSize) std::memcpy(&data->params, options, kOptionsSize);
-  // The model's bytes may have any value, which would be undefined in an enum.
+  // Padding as an int: the model's bytes may have any value, which would be undefined in an enum.
   int padding = 0;
   std::memcpy(&padding, &data->params.padding, sizeof padding);
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {

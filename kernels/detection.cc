@@ -17,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// Inputs of both operators.
+// Indices of the inputs of both operators; only NON_MAX_SUPPRESSION_V5 has kSigma.
 constexpr int kBoxes = 0, kScores = 1, kMaxBoxes = 2, kOverlap = 3, kMinScore = 4, kSigma = 5;
 
 bool IsSoft(const TfLiteNode* node) { return node->inputs->size == 6; }
@@ -87,10 +87,10 @@ float Overlap(const Box& a, const Box& b) {
 struct Candidate {
   int box;
   float score;
-  int compared;  // number of selected boxes that it has been compared with
+  int compared;  // number of selected boxes with which this candidate has been compared
 };
 
-// Selection of one invoke.
+// Selects the boxes of one invoke.
 class Suppression {
  public:
   Suppression(const float* boxes, float overlap, float min_score, float sigma)
@@ -122,8 +122,8 @@ class Suppression {
         if (out_scores != nullptr) out_scores[selected] = candidate.score;
         ++selected;
       }
-      // A selected box is pushed again, too, as in upstream; unless its area is empty, it is then
-      // suppressed by itself.
+      // A candidate that has just been selected is pushed again, too, as in upstream; unless its
+      // area is empty, it is then suppressed by itself.
       if (candidate.score > min_score_) queue.push(candidate);
     }
     return selected;
@@ -131,6 +131,7 @@ class Suppression {
 
  private:
   // Compares a candidate with the boxes selected since its last comparison, the newest first.
+  // Returns true if one of them suppresses it.
   bool IsSuppressed(const int32_t* selected, int count, Candidate* candidate) const {
     const Box box(boxes_ + int64_t{4} * candidate->box);
     for (int i = count - 1; i >= candidate->compared; --i) {

@@ -38,7 +38,7 @@ TfLiteStatus PrepareFakeQuant(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// The range is shifted so that 0 is representable.
+// Computes FAKE_QUANT. The range is shifted so that 0 is representable.
 TfLiteStatus EvalFakeQuant(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteFakeQuantParams>(node);
   const auto max_quantized = static_cast<float>((1 << params.num_bits) - 1);

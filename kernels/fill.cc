@@ -158,7 +158,7 @@ void FillRange(T value, T step, int64_t count, T* out) {
     out[i] = value;
     if constexpr (std::is_floating_point_v<T>) {
       value += step;
-    } else {  // the value after the last one may overflow
+    } else {  // unsigned, because the value after the last one may overflow
       value = static_cast<T>(static_cast<uint64_t>(value) + static_cast<uint64_t>(step));
     }
   }
@@ -199,7 +199,7 @@ TfLiteStatus EvalRange(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- ONE_HOT ----------------------------------------------------------------------------------
 
-// Returns the position of the new dimension; -1 means the last.
+// Returns the position of the new dimension; the option -1 means the last position.
 TfLiteStatus OneHotAxis(TfLiteContext* context, const TfLiteNode* node, int* out_axis) {
   const int axis = ParamsOf<TfLiteOneHotParams>(node).axis;
   const TfLiteTensor* indices = Input(context, node, 0);
@@ -248,7 +248,7 @@ TfLiteStatus PrepareOneHot(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Indices outside of the depth select nothing.
+// Computes ONE_HOT. Indices outside [0, depth) select no element.
 template <typename T>
 void PlaceOnes(const TfLiteTensor* indices, const AxisSplit& split, T on, T* out) {
   for (int64_t outer = 0; outer < split.outer; ++outer) {
@@ -345,7 +345,7 @@ TfLiteStatus EvalMatrixSetDiag(TfLiteContext* context, TfLiteNode* node) {
 // ---- SPARSE_TO_DENSE --------------------------------------------------------------------------
 
 constexpr uint32_t kSparseTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit | kInt64Bit;
-// Upstream's kernel supports up to four dimensions.
+// Maximum rank of the output, that of upstream's kernel.
 constexpr int kMaxSparseRank = 4;
 
 TfLiteStatus ResizeDense(TfLiteContext* context, TfLiteNode* node) {
@@ -358,7 +358,7 @@ TfLiteStatus ResizeDense(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Dim(shape, 0))});
 }
 
-// Returns the number of indices; each has as many components as the output has dimensions.
+// Returns the number of index tuples; each has as many components as the output has dimensions.
 int64_t IndexCount(const TfLiteTensor* indices) {
   return Rank(indices) < 2 ? ElementCount(indices) : Dim(indices, 0);
 }
@@ -395,7 +395,7 @@ TfLiteStatus PrepareSparseToDense(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Returns the output offset of index `i`.
+// Computes the output offset of index tuple `i` after checking its range.
 TfLiteStatus FindElement(TfLiteContext* context, const TfLiteTensor* indices,
                          const TfLiteTensor* output, int64_t i, int64_t* out_offset) {
   int64_t offset = 0;

@@ -96,7 +96,7 @@ TfLiteStatus CheckIndices(TfLiteContext* context, const TfLiteTensor* indices, i
   return kTfLiteOk;
 }
 
-// Copies `run` elements for every index of every batch and outer element.
+// Copies `run` elements for every index, in every batch and every outer element.
 template <typename T, typename Index>
 void Gather(const T* in, const Index* indices, int64_t batches, int64_t outer, int64_t extent,
             int64_t count, int64_t run, T* out) {
@@ -164,7 +164,7 @@ TfLiteStatus PrepareGatherNd(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, at});
 }
 
-// Computes the offset of the slice of every index tuple, in elements.
+// Computes the offset of the slice that each index tuple selects, in elements.
 TfLiteStatus SliceOffsets(TfLiteContext* context, const TfLiteTensor* input,
                           const TfLiteTensor* indices, std::vector<int64_t>* offsets) {
   const auto steps = DenseSteps(Dims(input));
@@ -191,8 +191,8 @@ TfLiteStatus EvalGatherNd(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(input) == 0 && ElementCount(indices) > 0) {
     return TensorError(context, input, "expected 1 element or more, found none");
   }
-  // Empty slices may be arbitrarily many and need no offsets; an empty string tensor still needs
-  // its header.
+  // If the output is empty, the offsets are not needed and may be arbitrarily many; an empty string
+  // tensor still needs its header.
   const bool nothing = ElementCount(Output(context, node, 0)) == 0;
   std::vector<int64_t> offsets;
   if (!nothing) DEPUTY_TRY(SliceOffsets(context, input, indices, &offsets));
@@ -255,9 +255,10 @@ TfLiteStatus PrepareLookup(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(table))});
 }
 
-// Bytes are signed whatever the type: old converters wrote int8 tables as uint8. A row with
-// elements smaller than a byte begins at the byte with its first element, even if this byte also
-// has elements of the previous row, as in TensorFlow Lite.
+// Looks up rows of a quantised table and dequantises them. Bytes are signed whatever the type: old
+// converters wrote int8 tables as uint8. A row with elements smaller than a byte begins at the byte
+// with its first element, even if this byte also has elements of the previous row, as in TensorFlow
+// Lite.
 void LookupScaled(const TfLiteTensor* lookup, const TfLiteTensor* table, int64_t run, float* out) {
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(table->quantization.params);
   const int bits = PackedBits(table->type);
@@ -337,7 +338,7 @@ TfLiteStatus PrepareScatterNd(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Integers wrap; bools are or-ed.
+// Computes SCATTER_ND: updates with the same index are added; integers wrap, and bools are or-ed.
 template <typename T>
 void AddSlice(bool is_bool, const T* in, int64_t count, T* out) {
   for (int64_t i = 0; i < count; ++i) {
@@ -375,7 +376,7 @@ TfLiteStatus EvalScatterNd(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- EMBEDDING_LOOKUP_SPARSE ------------------------------------------------------------------
 
-// Indices of the inputs.
+// Indices of the inputs of EMBEDDING_LOOKUP_SPARSE.
 constexpr int kIds = 0, kSparseIndices = 1, kDenseShape = 2, kWeights = 3, kTableInput = 4;
 
 bool FillLookupSparse(const OpOptions& options, TfLiteEmbeddingLookupSparseParams* params) {
@@ -385,8 +386,8 @@ bool FillLookupSparse(const OpOptions& options, TfLiteEmbeddingLookupSparseParam
   return true;
 }
 
-// The output's shape is the dense shape without its last dimension, followed by the shape of a row
-// of the table.
+// Resizes the output of EMBEDDING_LOOKUP_SPARSE to the dense shape without its last dimension,
+// followed by the shape of a row of the table.
 TfLiteStatus ResizeLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, kDenseShape);
   const TfLiteTensor* table = Input(context, node, kTableInput);
@@ -431,7 +432,7 @@ TfLiteStatus PrepareLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Returns the output bucket of lookup `i`.
+// Computes the output bucket of lookup `i` after checking its indices.
 TfLiteStatus FindBucket(TfLiteContext* context, const TfLiteTensor* indices,
                         const TfLiteTensor* output, int64_t i, int64_t* out_bucket) {
   const int depth = Dim(indices, 1);
@@ -447,7 +448,7 @@ TfLiteStatus FindBucket(TfLiteContext* context, const TfLiteTensor* indices,
   return kTfLiteOk;
 }
 
-// Sum of the rows of one bucket.
+// Accumulates the weighted sum of the table's rows for one bucket.
 class Combination {
  public:
   Combination(TfLiteCombinerType combiner, int64_t run) : combiner_(combiner), run_(run) {}
@@ -458,7 +459,7 @@ class Combination {
     ++count_;
     for (int64_t k = 0; k < run_; ++k) out[k] += row[k] * weight;
   }
-  // Divides the sum and resets the weights for the next bucket.
+  // Divides the sum as the combiner requires and resets the weights for the next bucket.
   void Finish(float* out) {
     const float divisor = combiner_ == kTfLiteCombinerTypeMean ? weight_ : std::sqrt(squares_);
     for (int64_t k = 0; k < run_ && count_ > 0 && combiner_ != kTfLiteCombinerTypeSum; ++k) {
@@ -475,7 +476,8 @@ class Combination {
   int64_t count_ = 0;
 };
 
-// A bucket whose lookups are not adjacent is divided several times, as in upstream.
+// Computes EMBEDDING_LOOKUP_SPARSE. A bucket whose lookups are not adjacent is divided several
+// times, as in upstream.
 TfLiteStatus EvalLookupSparse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* ids = Input(context, node, kIds);
   const TfLiteTensor* table = Input(context, node, kTableInput);

@@ -59,7 +59,8 @@ TfLiteStatus CheckWeightsOfChannel(TfLiteContext* context, const TfLiteTensor* f
   return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");
 }
 
-// Prepares the quantisation for all forms; `channel_axis` is the filter's output channel.
+// Prepares the quantisation for all forms of weights; `channel_axis` is the filter's axis of output
+// channels.
 TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
                                  TfLiteFusedActivation activation, int channel_axis) {
   ConvData& data = DataOf<ConvData>(node);
@@ -86,8 +87,8 @@ TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
   return kTfLiteOk;
 }
 
-// Checks and parameters that both operators share. Both parameter structs have these fields with
-// the same names.
+// Checks tensors and options, and computes the parameters, that CONV_2D and DEPTHWISE_CONV_2D
+// share. Both Params structs have these fields with the same names.
 template <typename Params>
 TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Params& params,
                            TfLiteType bias_type, int channel_axis) {
@@ -189,8 +190,8 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The fast implementations compute one output per input channel: with a multiplier, the input's
-// channels are repeated.
+// If the layer has several outputs per input channel, sets the number of times that each input
+// channel is repeated: the fast depthwise implementations compute one output per input channel.
 void RepeatChannels(ConvData* data) {
   ConvShape& shape = data->shape;
   data->repeats = 1;
@@ -215,7 +216,8 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   return data.choice.Run(context, &data, tensors);
 }
 
-// A layer with repeated channels offers no fusion.
+// Computes the node as part of a fusion group. A layer with repeated channels is never in one,
+// since it offers no fusion.
 TfLiteStatus EvalGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   if (const auto* const strips = std::get_if<StripRun>(&group)) return RunStrips(context, *strips);
   ConvData& data = DataOf<ConvData>(node);

@@ -29,7 +29,8 @@ struct ConvShape {
   int batches = 0;
   int input_channels = 0, output_channels = 0;
   int groups = 1, depth = 0;
-  int filter_parts = 1;  // depthwise: number of int8 filters whose sum is the filter
+  // number of int8 filters whose sum is a depthwise filter; see depthwise_uint8.cc
+  int filter_parts = 1;
 
   // Returns true if each output pixel depends only on the input pixel at the same position.
   bool IsPointwise() const {
@@ -41,7 +42,7 @@ struct ConvShape {
   }
 };
 
-// Output columns [first, last) of a row whose windows lie inside the input.
+// Range [first, last) of output columns whose windows lie inside the input.
 struct Interior {
   int first = 0, last = 0;
 
@@ -59,7 +60,7 @@ struct AddendS8 {
   const int8_t* values;
   QuantizedSum sum;
 
-  // Computes out[i] = the sum of steps[i] and values[place + i].
+  // Computes out[i] = the quantised sum of steps[i] and values[offset + i].
   void AddTo(const CpuKernels& cpu, const int8_t* steps, int64_t offset, int64_t count,
              int8_t* out) const {
     AddSteps(cpu, {steps, values + offset, out, count, true, true}, sum);
@@ -77,21 +78,23 @@ struct AddendS8 {
   }
 };
 
-// Input and output are [batches][height][width][channels]; the filter of CONV_2D is [out
-// channels][filter height][filter width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter
-// height][filter width][out channels]; the bias is [out channels].
+// Tensors and parameters of one run of a convolution. Input and output are
+// [batches][height][width][channels]; the filter of CONV_2D is [out channels][filter height][filter
+// width][channels of a group], that of DEPTHWISE_CONV_2D [1][filter height][filter width][out
+// channels]; the bias is [out channels].
 struct ConvTensors {
   const TfLiteTensor* input;
   const TfLiteTensor* filter;
   const TfLiteTensor* bias;
   TfLiteTensor* output;
-  // Sizes and range of this run. In a fusion group they differ from those of the node.
+  // Sizes of the convolution and range of its outputs. In a fusion group they differ from those of
+  // the node.
   ConvShape shape;
   FloatRange float_range;
-  // Epilogue of all pixels, for implementations with `fuses`; null: none.
+  // Epilogue of all pixels, for implementations with `fuses`; null if there is none.
   const EpilogueF32* epilogue = nullptr;
   const AddendS8* addend = nullptr;
-  // Factors of the input's channels, applied before the convolution; null: none.
+  // Factors of the input's channels, applied before the convolution; null if there are none.
   const float* factors = nullptr;
 };
 
@@ -106,25 +109,28 @@ struct ConvData {
   WeightsForm form = WeightsForm::kFloat;
   FloatRange float_range;
   ChannelScaling scaling;
-  bool wide_sums = false;       // int16
-  WeightScales weight_scales;   // hybrid
-  bool asymmetric_rows = true;  // hybrid
-  int repeats = 1;              // depthwise: how often the shape repeats each input channel
+  bool wide_sums = false;       // sums have 64 bits (int16 only)
+  WeightScales weight_scales;   // scales of int8 weights of a hybrid layer
+  bool asymmetric_rows = true;  // a hybrid layer quantises its input with zero points
+  int repeats = 1;              // number of times that a depthwise layer repeats each input channel
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
-  bool allows_bf16 = false;      // float32: bfloat16 is allowed
-  Bf16Layer bf16;                // pointwise convolutions
-  Bf16Weights bf16_filter;       // other convolutions
-  PackedConstant int8_parts;     // depthwise uint8: ConvShape::filter_parts int8 filters
-  PackedConstant packed_filter;  // depthwise int8: in the kernel's order; int16: widened
-  PackedConstant flat_filter;    // packed_filter repeated for vectors that span pixels
-  PackedConstant columns;        // depthwise int8: bias and factors in the kernel's order
-  // depthwise int8: filter, bias and factors for several rows at once
+  bool allows_bf16 = false;  // a float32 layer may use bfloat16
+  Bf16Layer bf16;            // bfloat16 weights of a pointwise convolution
+  Bf16Weights bf16_filter;   // bfloat16 weights of any other convolution
+  // filter of a uint8 depthwise layer as ConvShape::filter_parts int8 filters
+  PackedConstant int8_parts;
+  // depthwise filter: of int8 in the kernel's order, of int16 widened
+  PackedConstant packed_filter;
+  PackedConstant flat_filter;  // packed_filter, repeated for vectors that span pixels
+  PackedConstant columns;      // bias and factors of an int8 depthwise layer in the kernel's order
+  // Filter, bias and factors of an int8 depthwise layer for kernels that compute several rows at
+  // once.
   PackedConstant lines;
   Choice<ConvData, ConvTensors> choice;
 
-  // Hybrid: quantises the input with a scale and a zero point for each batch.
+  // Quantises the input of a hybrid layer with a scale and a zero point for each batch.
   TfLiteStatus QuantizeInput(TfLiteContext* context, const ConvTensors& tensors,
                              HybridRows* out) const {
     return out->Quantize(context, tensors.input, Data<float>(tensors.input), shape.batches,
@@ -151,16 +157,17 @@ inline ConvTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
           .float_range = data.float_range};
 }
 
-// Rows of one image: all of them, or a ring buffer of the last `kept`.
+// Rows of one image in memory: all of them, or a ring buffer of the last `kept` rows.
 template <typename T>
 struct RowRing {
   T* data = nullptr;
   int64_t kept = 1;
   int64_t row_values = 0;
 
-  // For whole images the division is avoided, which would be noticeable in small ones.
+  // Returns row y. For whole images the division is avoided, which would be noticeable in small
+  // ones.
   T* Row(int64_t y) const { return data + (y < kept ? y : y % kept) * row_values; }
-  // Number of contiguous rows from y on.
+  // Returns the number of rows from y on that are contiguous in memory.
   int64_t RunFrom(int64_t y) const { return kept - y % kept; }
 };
 
@@ -217,36 +224,37 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
 void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
               int32_t zero_point, int32_t* out);
 
-// conv_reference.cc: plain loops for all forms.
+// Implemented in conv_reference.cc as plain loops for all forms of weights.
 extern const ConvImplementation kReferenceConv, kReferenceDepthwise;
-// conv_int16.cc: dot products of int16.
+// Implemented in conv_int16.cc with dot products of int16.
 extern const ConvImplementation kDotsInt16Conv;
-// conv_rows.cc and conv_rows_int8.cc: matrix products that read the input in place.
+// Implemented in conv_rows.cc and conv_rows_int8.cc with matrix products that read the input in
+// place.
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
-// conv_winograd.cc and conv_winograd_int8.cc: Winograd's algorithm.
+// Implemented in conv_winograd.cc and conv_winograd_int8.cc with Winograd's algorithm.
 extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
-// conv_bf16.cc: float32 with factors rounded to bfloat16.
+// Implemented in conv_bf16.cc for float32 with factors rounded to bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
-// conv_gemm.cc: matrix products of im2col patches and packed weights.
+// Implemented in conv_gemm.cc with matrix products of im2col patches and packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
 // SupportsFactors: returns true if the convolution can multiply its input by ConvTensors::factors
 // in a fusion group. DeclareFactorScratch declares the scratch memory for that, in prepare.
 bool SupportsFactors(const ConvData& data);
 void DeclareFactorScratch(TfLiteContext* context, const LayerRun& group);
-// strip.cc: layers that are computed strip by strip (core/fusion/strips.h). StripOfferOf
-// returns the offer of a node that has selected its implementation; RunStrips runs the layers of a
-// group from its head.
+// Implemented in strip.cc, which computes layers strip by strip (core/fusion/strips.h).
+// StripOfferOf returns the offer of a node that has selected its implementation; RunStrips runs the
+// layers of a group from its head.
 StripOffer StripOfferOf(const ConvData& data);
 TfLiteStatus RunStrips(TfLiteContext* context, const StripRun& group);
 // Declares the scratch memory of RunStrips, in prepare.
 void DeclareStripScratch(TfLiteContext* context, const StripRun& group);
 
-// repeat.cc: a copy of the input in which each channel is repeated `repeats` times.
+// A copy of a convolution's input in which each channel is repeated `repeats` times (repeat.cc).
 class RepeatedChannels {
  public:
-  // Bytes of scratch memory.
+  // Returns the bytes of scratch memory that the copy takes.
   static size_t ScratchBytes(const ConvData& data, const TfLiteTensor* input);
-  // Replaces the input in `tensors` by such a copy, which this object owns.
+  // Replaces the input in `tensors` by a copy with repeated channels, which this object owns.
   TfLiteStatus Replace(TfLiteContext* context, const ConvData& data, ConvTensors* tensors);
 
  private:
@@ -254,8 +262,8 @@ class RepeatedChannels {
   TfLiteTensor copy_ = {};
 };
 
-// depthwise.cc and depthwise_int8.cc: row by row; depthwise_lines_int8.cc: several rows at once;
-// depthwise_uint8.cc: conversion to int8.
+// Implementations of DEPTHWISE_CONV_2D: depthwise.cc and depthwise_int8.cc compute row by row,
+// depthwise_lines_int8.cc several rows at once; depthwise_uint8.cc converts to int8.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8,
     kDepthwiseUInt8;
 // Returns ConvShape::filter_parts for a uint8 filter with that zero point.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_3D and CONV_3D_TRANSPOSE of float32: [batch, depth, height, width, channels], plain loops
-// over the output's rows. Filters are [depth, height, width, in, out] for CONV_3D and
-// [depth, height, width, out, in] for the other, whose first input is the output's shape.
+// CONV_3D and CONV_3D_TRANSPOSE of float32 tensors [batch, depth, height, width, channels], as
+// plain loops over the output's rows. Filters are [depth, height, width, in, out] for CONV_3D and
+// [depth, height, width, out, in] for CONV_3D_TRANSPOSE, whose first input is the output's shape.
 #include <algorithm>
 
 #include "kernels/common/activation_range.h"
@@ -30,12 +30,13 @@ bool FillConv3d(const OpOptions& options, TfLiteConv3DParams* params) {
 
 // ---- Common parts -----------------------------------------------------------------------------
 
-// Windows of a convolution along depth, height and width.
+// Data of a node: the windows of a convolution along depth, height and width.
 struct Conv3dData {
   WindowAxis axes[3];
 };
 
-// `wide` has the extents over which windows move: the input's or, if transposed, the output's.
+// Computes the windows. `wide` has the extents over which windows move: the input's or, if
+// transposed, the output's.
 TfLiteStatus ComputeAxes(TfLiteContext* context, const TfLiteConv3DParams& params, const int* wide,
                          const TfLiteTensor* filter, WindowAxis* axes) {
   const char* const names[] = {"depth", "height", "width"};
@@ -174,7 +175,8 @@ TfLiteStatus EvalConv3d(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- CONV_3D_TRANSPOSE ------------------------------------------------------------------------
 
-// Resizes the output to the shape in input 0. Its convolution must have the shape of input 2.
+// Resizes the output to the shape in input 0. A convolution of a tensor of that shape must have the
+// shape of input 2.
 TfLiteStatus ResizeTransposed(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, 0);
   const TfLiteTensor* filter = Input(context, node, 1);

@@ -25,8 +25,9 @@ Bf16Weights::Layout LayoutOf(const ConvShape& shape) {
 // padding.
 struct RowLayout {
   int64_t pixel_values;  // channels of a group, padded to an even number
-  int64_t pixels;        // from the first pixel of the first window to the last pixel of the last
-  // Pixels [first, last) are inside the input.
+  // number of pixels from the first pixel of the first window to the last of the last window
+  int64_t pixels;
+  // Pixels [first, last) lie inside the input; the others are padding.
   int64_t first, last;
 
   explicit RowLayout(const ConvShape& shape) : pixel_values(RoundUpToEven(shape.depth)) {
@@ -42,14 +43,16 @@ struct RowLayout {
 
 // Partition of the output into tasks: blocks of rows, and blocks of each group's channels.
 struct Bf16Plan {
-  int block_rows = 1, row_blocks = 1;  // row_blocks: per batch
+  int block_rows = 1, row_blocks = 1;  // rows per task; number of such blocks per batch
   int block_columns = 0, column_blocks = 1;
   int tasks = 0;
 
   Bf16Plan(const ConvShape& shape, int panel_columns, int threads) {
-    // Wanted number of pixels that are multiplied by a panel of weights while it is in the cache.
+    // Wanted number of pixels that are multiplied by each panel of weights while it is in the
+    // cache.
     constexpr int kWantedPixels = 96;
-    // Smaller tasks cost more in dispatch than parallelism saves.
+    // Minimum number of operations per task; smaller tasks cost more in dispatch than parallelism
+    // saves.
     constexpr double kMinTaskOperations = 400e3;
     const MatrixShape matrix = MatrixOf(shape);
     const auto panels = static_cast<int>(CeilDiv(matrix.columns, panel_columns));
@@ -118,7 +121,7 @@ struct Job {
   const float* input;
   const uint16_t* zeros;
   float* out;
-  const EpilogueF32* epilogue;  // for the whole output; null: none
+  const EpilogueF32* epilogue;  // null if there is none
 };
 
 class Task {
@@ -190,7 +193,7 @@ class Task {
   void Multiply(int group, int oy, int column, int columns) {
     const WindowAxis &y = shape_.y, &x = shape_.x;
     const bool has_runs = x.dilation == 1;
-    const int parts = has_runs ? 1 : x.filter;  // per filter row
+    const int parts = has_runs ? 1 : x.filter;  // number of parts of the depth for each filter row
     for (int ky = 0, part = 0; ky < y.filter; ++ky) {
       const int64_t iy = y.Start(oy) + int64_t{ky} * y.dilation;
       const uint16_t* const row = iy < 0 || iy >= y.input ? job_.zeros : RoundedRow(iy);
@@ -238,7 +241,7 @@ bool IsPointwiseBf16(const ConvData& data, const ConvTensors& tensors, const Cpu
 
 bool IsRowsBf16(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
-  // Limits that keep all products of sizes within 32 bits.
+  // These limits keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20 &&
                      RowLayout(shape).values() <= 1 << 28;

@@ -11,13 +11,13 @@ namespace {
 
 // ---- Patches ----------------------------------------------------------------------------------
 
-// Like FillPatch, with an untyped output, for integer forms.
+// Writes an im2col patch as FillPatch does, to an untyped output, for integer forms.
 template <typename T, typename Out>
 void FillLeftPatch(const void* source, int64_t row, int group, uint8_t* out) {
   FillPatch<T, Out>(source, row, group, reinterpret_cast<Out*>(out));
 }
 
-// FillLeftPatch for pointwise convolutions: the patch is the pixel itself, found without divisions.
+// Writes the patch of a pointwise convolution: it is the pixel itself, found without divisions.
 template <typename T>
 void FillLeftPixel(const void* source_pointer, int64_t row, int group, uint8_t* out) {
   const PatchSource& source = *static_cast<const PatchSource*>(source_pointer);
@@ -56,7 +56,8 @@ size_t FloatScratch(const ConvData&, const ConvTensors& tensors, const CpuKernel
                                    workers);
 }
 
-// Rows of the left operand; `source` must outlive them.
+// Returns the function that reads rows of the left operand from `source`, which must outlive the
+// result.
 MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
   MatrixLayer::Rows<float> rows;
   if (source->shape->IsPointwise()) {
@@ -86,7 +87,7 @@ TfLiteStatus PackFloat(TfLiteContext* context, ConvData* data, const ConvTensors
 // Pixels multiplied by per-channel factors when they are read, a block at a time.
 class ScaledPixels {
  public:
-  // Size of the buffer that the constructor fills.
+  // Returns the size of the buffer that the constructor fills.
   static size_t Bytes(int depth) { return AlignedBytes(Values(depth) * sizeof(float)); }
 
   ScaledPixels(const CpuKernels& cpu, const float* pixels, const float* factors, int depth,
@@ -103,7 +104,7 @@ class ScaledPixels {
   // Row function for MatrixLayer; `source` is a ScaledPixels.
   static void Fill(const void* source, int64_t first, int count, float* out) {
     const auto& own = *static_cast<const ScaledPixels*>(source);
-    constexpr FloatRange kNone;  // the range of MUL without an activation
+    constexpr FloatRange kNone;  // range of MUL without an activation
     const float* const pixels = own.pixels_ + first * own.depth_;
     const int64_t values = int64_t{count} * own.depth_;
     const auto step = static_cast<int64_t>(Values(own.depth_));
@@ -114,7 +115,8 @@ class ScaledPixels {
   }
 
  private:
-  // Number of factors after repetition: a vector call with fewer values costs more than its work.
+  // Number of factors after repetition, at least kMinValues: a vector call with fewer values costs
+  // more than its work.
   static size_t Values(int depth) {
     constexpr size_t kMinValues = 512;
     const auto each = static_cast<size_t>(depth);

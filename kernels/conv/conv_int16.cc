@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-constexpr char kForm = 0;  // distinguishes the key of widened weights from others
+constexpr char kForm = 0;  // its address distinguishes the key of widened weights from others
 
 bool IsInt16(const ConvData& data, const ConvTensors&, const CpuKernels& cpu) {
   return data.form == WeightsForm::kInt16 && cpu.dots_s16.of_columns != nullptr;

@@ -22,15 +22,17 @@ int EdgeRows(const ConvShape& shape, int tile_rows) {
 
 // Partition of the output into tasks: blocks of rows of each batch, and blocks of output channels.
 struct RowsPlan {
-  int panel_rows;  // rows multiplied by each panel of weights at a time
+  int panel_rows;  // number of rows multiplied by each panel of weights at a time
   EvenCut rows, panels;
   int panel_columns, columns, tasks;
 
   RowsPlan(const ConvShape& shape, const GemmF32Kernels& kernels, int threads)
       : panel_columns(kernels.columns), columns(shape.output_channels) {
-    // Wanted number of pixels that are multiplied by a panel of weights while it is in the cache.
+    // Wanted number of pixels that are multiplied by each panel of weights while it is in the
+    // cache.
     constexpr int kMinPixels = 64;
-    // Smaller tasks cost more in dispatch than parallelism saves.
+    // Minimum number of operations per task; smaller tasks cost more in dispatch than parallelism
+    // saves.
     constexpr double kMinTaskOperations = 100e3;
     const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
                               shape.y.filter * shape.x.filter;
@@ -43,12 +45,12 @@ struct RowsPlan {
         std::min(kMinTaskOperations / std::max(row_operations, 1.0), static_cast<double>(height));
     panel_rows = std::clamp(kMinPixels / std::max(shape.x.output, 1),
                             std::max(static_cast<int>(min_rows), 1), height);
-    // Border windows are bound by latency unless those of many rows are computed together.
+    // Latency dominates the time of border windows unless those of many rows are computed together.
     const double more = static_cast<double>(height) / panel_rows * batches / std::max(wanted, 1.0);
     const int block_rows =
         panel_rows * std::clamp(static_cast<int>(std::min(more, 1e6)), 1,
                                 std::max(EdgeRows(shape, kernels.rows) / panel_rows, 1));
-    // The number of blocks is a multiple of the threads if possible.
+    // Increases the number of blocks to a multiple of the threads if possible.
     int64_t blocks = (height - 1) / block_rows + 1;
     while (blocks > 1 && blocks < height && blocks * batches % threads != 0) ++blocks;
     rows = EvenCut(shape.y.output, 1, blocks, 1);
@@ -67,7 +69,8 @@ struct RowsPlan {
 // Maximum number of windows of a row that are multiplied in one call.
 constexpr int kMaxWindows = 96;
 
-// Number of values of an input row that the windows of one call read.
+// Number of values in the row of zeros: as many values of an input row as the windows of one call
+// read.
 int64_t ZeroValues(const ConvShape& shape) {
   const int64_t columns = std::clamp(Interior(shape.x).columns(), 1, kMaxWindows);
   const int64_t pixels = (columns - 1) * shape.x.stride + shape.x.filter;
@@ -79,12 +82,12 @@ size_t BiasBytes(const ConvShape& shape) {
                       sizeof(float));
 }
 
-// Size of a worker's pointers, one per part; its patches follow.
+// Bytes of a worker's pointers, one per filter row; the worker's patches follow them.
 size_t PointerBytes(const ConvShape& shape) {
   return AlignedBytes(static_cast<size_t>(shape.y.filter) * sizeof(float*));
 }
 
-// Computes one task.
+// Computes one task: a block of rows and columns of the output matrix.
 class RowsTask {
  public:
   RowsTask(const ConvRows& rows, const RowRing<const float>& input, int batch, char* scratch,
@@ -114,8 +117,8 @@ class RowsTask {
   }
 
  private:
-  // Calls function() for each range of columns (column_, columns_) of the task; `windows` is the
-  // number of rows of the product.
+  // Calls function() for each range of columns of the task, [column_, column_ + columns_);
+  // `windows` is the number of rows of the product.
   template <typename Function>
   void ForEachPanel(int windows, const Function& function) {
     for (column_ = first_column_; column_ < last_column_; column_ += columns_) {
@@ -140,7 +143,7 @@ class RowsTask {
     }
   }
 
-  // Computes rows [first, last) of border column ox.
+  // Computes the border column `ox` of output rows [first, last).
   void Edge(int ox, int first, int last) {
     const int depth = MatrixOf(shape_).depth;
     const int max_rows = EdgeRows(shape_, rows_.cpu.gemm_f32.rows);
@@ -160,7 +163,7 @@ class RowsTask {
     const int64_t depth = shape_.depth;
     const int first_y = y.FirstTap(oy), last_y = y.LastTap(oy);
     const int first_x = x.FirstTap(ox), last_x = std::max(first_x, x.LastTap(ox));
-    // Not a literal: the compiler would call memset even for a few values.
+    // `zero` is not a literal, because the compiler would call memset even for a few values.
     const float zero = *rows_.zeros;
     for (int ky = 0; ky < y.filter; ++ky, out += x.filter * depth) {
       if (ky < first_y || ky >= last_y || first_x == last_x) {
@@ -175,7 +178,8 @@ class RowsTask {
     }
   }
 
-  // Multiplies `rows` rows at parts_ into the output pixels from (oy, ox) on, `pixel_step` apart.
+  // Multiplies the `rows` rows to which parts_ points into the output pixels from (oy, ox) on,
+  // `pixel_step` apart.
   void Multiply(int rows, int parts, int depth, size_t stride, int oy, int ox, int pixel_step) {
     const int64_t channels = shape_.output_channels;
     float* const out = out_.Row(oy) + ox * channels + column_;
@@ -211,7 +215,7 @@ class RowsTask {
 
 bool IsRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
-  // Limits that keep all products of sizes within 32 bits.
+  // These limits keep all products of sizes within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
   // If most windows extend beyond a border, im2col patches make better tiles.

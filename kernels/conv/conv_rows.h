@@ -13,28 +13,29 @@ namespace deputy {
 struct ConvRows {
   const ConvShape& shape;
   const CpuKernels& cpu;
-  const PackedWeights<float>* packed;  // null: few columns; the weights are not packed
+  // null if the output has few columns; the weights are not packed then
+  const PackedWeights<float>* packed;
   const float* weights;
   FloatRange range;
   Interior interior;
   const float* bias;            // padded to whole panels
   const float* zeros;           // replaces input rows above and below the image
-  const EpilogueF32* epilogue;  // for all pixels; null: none
+  const EpilogueF32* epilogue;  // null if there is none
 
-  // The buffer has SharedBytes() bytes.
+  // `buffer` has SharedBytes() bytes and must outlive this object.
   ConvRows(const ConvTensors& tensors, const CpuKernels& kernels,
            const PackedWeights<float>* packed_weights, char* buffer);
 
   static size_t SharedBytes(const ConvShape& shape);
-  // Scratch memory of a worker.
+  // Returns the bytes of scratch memory of one worker.
   static size_t ScratchBytes(const ConvShape& shape, const CpuKernels& cpu);
 
-  // Rows and columns of the output matrix of one batch; `panel_rows` rows are multiplied by each
-  // panel of weights at a time.
+  // Block of rows and columns of the output matrix of one batch; `panel_rows` rows are multiplied
+  // by each panel of weights at a time.
   struct Block {
     int first_row, last_row, first_column, last_column, panel_rows;
   };
-  // May be called from several threads.
+  // Computes a block. May be called from several threads.
   void Run(const RowRing<const float>& input, int batch, const Block& block, char* scratch,
            const RowRing<float>& out) const;
 };

@@ -14,11 +14,13 @@ namespace deputy {
 namespace {
 
 constexpr int kTileColumns = 64;
-// Approximate multiple of the row counts of all kernels' tiles.
+// Row count from which block sizes are computed: about a multiple of the rows of every kernel's
+// tile.
 constexpr int kTileRows = 12;
 // Number of patches whose addresses are computed at once.
 constexpr int kMaxPatches = 192;
-// Columns to which an addend is added at once, while the result is in the first-level cache.
+// Number of columns to which an addend is added at once, while the result is in the first-level
+// cache.
 constexpr int kSumColumns = 128;
 
 MatrixShape MatrixOf(const ConvShape& shape) {
@@ -33,8 +35,8 @@ struct WindowImage {
   int height = 0, width = 0;
   int64_t value_bytes = 1;
   int64_t row_bytes = 0;  // bytes per image row
-  size_t bytes = 0;       // size of the copy of all batches
-  int part_depth = 0;     // padded to whole runs
+  size_t bytes = 0;       // size of the copy of all batches; 0 without a copy
+  int part_depth = 0;     // values per filter row, padded to whole runs
 
   WindowImage(const ConvShape& shape, const GemmS8Kernels& kernels) {
     const int depth = shape.x.filter * shape.depth, run = kernels.run;
@@ -47,11 +49,11 @@ struct WindowImage {
     width = copied ? Reach(shape.x) : shape.x.input;
     if (copied) value_bytes = static_cast<int64_t>(kernels.requantized_bytes());
     row_bytes = int64_t{width} * shape.input_channels * value_bytes;
-    // Reads of the last part of the last window may extend beyond its end.
+    // The kernel may read up to one run beyond the end of the last window.
     const int64_t all = row_bytes * height * shape.batches + run * value_bytes;
     bytes = copied ? static_cast<size_t>(all) : 0;
   }
-  // Size of the copy of a block of pixels.
+  // Returns the size of a copy of `pixels` pixels.
   size_t BlockBytes(const GemmS8Kernels& kernels, int64_t pixels) const {
     const auto values = static_cast<size_t>(pixels) * static_cast<size_t>(part_depth);
     return by_pixels ? AlignedBytes(values * kernels.requantized_bytes()) : 0;
@@ -66,11 +68,11 @@ struct WindowImage {
   }
 };
 
-// Writes values in the form that GemmS8Kernels::requantized reads.
+// Writes values in the form in which GemmS8Kernels::requantized reads its left operand.
 struct RowForm {
   const GemmS8Kernels& kernels;
 
-  // Returns the end of the written values.
+  // Writes `count` values to `to` and returns the end of the written bytes.
   char* Copy(const int8_t* from, int64_t count, char* to) const {
     if (kernels.requantizes_left) {
       kernels.left_from_s8(from, static_cast<size_t>(count), to);
@@ -90,7 +92,7 @@ struct RowForm {
   }
 };
 
-// Writes one row of the copy.
+// Writes one row of the padded copy of the image.
 void CopyRow(const ConvShape& shape, const WindowImage& image, const RowForm& form,
              const int8_t* input, int8_t zero_point, int64_t row, char* out) {
   const int64_t batch = row / image.height;
@@ -127,13 +129,13 @@ const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const Wi
   return out;
 }
 
-// Partition of the product: into blocks of patches if every worker can afford to read all weights,
-// otherwise into blocks of columns.
+// Returns the partition of the product: blocks of patches if every worker can afford to read all
+// weights, otherwise blocks of columns.
 GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
-  // Shares of the second-level cache.
+  // Shares of the second-level cache for a block's input and for the weights, in bytes.
   constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;
   const MatrixShape matrix = MatrixOf(shape);
-  // Bytes that each additional patch adds to the input of a block.
+  // Number of bytes that each additional patch adds to the input of a block.
   const int64_t row_bytes = int64_t{shape.y.filter} * shape.x.stride * shape.input_channels *
                             static_cast<int64_t>(kernels.requantized_bytes());
   const int64_t max_rows = std::clamp<int64_t>(kBlockBytes / row_bytes, kTileRows, kMaxPatches);
@@ -148,8 +150,8 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
       threads);
 }
 
-// Writes addresses that are `step` apart, vectorised: done one by one it takes as long as a small
-// product.
+// Writes `count` addresses that are `step` bytes apart. Vectorised: one by one it would take as
+// long as a small product.
 void FindAddresses(const char* from, int64_t step, int64_t count, const void** out) {
   using Pair = uintptr_t __attribute__((vector_size(16)));
   const auto first = reinterpret_cast<uintptr_t>(from), apart = static_cast<uintptr_t>(step);
@@ -205,7 +207,7 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
       shape.x.dilation != 1 || shape.output_pixels() == 0) {
     return false;
   }
-  // Limits that keep all products of sizes within 32 bits, and copies proportionate.
+  // These limits keep all products of sizes within 32 bits, and the size of copies in proportion.
   constexpr int kMaxExtent = 1 << 20;
   const auto small = [](const WindowAxis& axis) {
     return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 &&
@@ -223,7 +225,7 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
 }
 
 int Parts(const ConvShape& shape, const CpuKernels& cpu) {
-  // Parts that are whole runs are contiguous anyway.
+  // If a filter row is a whole number of runs, the packed parts are contiguous and count as one.
   return shape.x.filter * shape.depth % cpu.gemm_s8.run == 0 ? 1 : shape.y.filter;
 }
 
@@ -272,7 +274,7 @@ class RowsJob {
   const int32_t* bias;
   const ChannelScaling& scaling;
   const char* input;       // the image that windows read
-  const AddendS8* addend;  // null: none
+  const AddendS8* addend;  // null if there is none
   int8_t* out;
 
   // Computes output pixels [first, last); `pixels` and `made` are the worker's scratch memory for

@@ -43,8 +43,8 @@ TfLiteStatus CheckExtents(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
-// Sets the padding of the convolution that this one transposes, which maps the output to the input.
-// Its output size must be the input's size.
+// Computes the padding along one axis: that of the convolution from the output to the input, whose
+// transpose is computed here. Fails if that convolution's output size is not the input's size.
 TfLiteStatus ComputeAxis(TfLiteContext* context, TfLitePadding padding, const char* what,
                          TransposeShape::Axis* axis) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {
@@ -79,7 +79,8 @@ int PositionsUpTo(int64_t position, int stride, int max_count) {
 }  // namespace
 
 int TransposeShape::Axis::First(int o) const {
-  return PositionsUpTo(int64_t{o} + before - filter, stride, input);  // these end before o
+  // number of input positions whose last tap is before o
+  return PositionsUpTo(int64_t{o} + before - filter, stride, input);
 }
 
 int TransposeShape::Axis::Last(int o) const {
@@ -166,12 +167,13 @@ TfLiteStatus TransposeConv::QuantizeInput(TfLiteContext* context, const Tensors&
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Calls finish(sum, position in the output, channel, batch) for every output.
+// Computes the sums of every output with plain loops and calls finish(sum, position in the output,
+// channel, batch).
 template <typename In, typename Weight, typename Zero, typename Finish>
 void TransposeConv::Plain(TfLiteContext* context, const In* input, const Zero* zeros,
                           int zero_stride, const Weight* weights, Zero weights_zero,
                           const Finish& finish) const {
-  // Separate variables: clang 14 cannot capture structured bindings.
+  // The references are separate variables because clang 14 cannot capture structured bindings.
   const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
   const int batches = shape_.batches, depth = shape_.input_channels;
   const int channels = shape_.output_channels;
@@ -264,7 +266,7 @@ MatrixShape TransposeConv::ProductShape() const {
           static_cast<int>(shape_.taps())};
 }
 
-// Returns 0 if the size overflows.
+// Returns the bytes of the product matrix, or 0 if the size overflows.
 size_t TransposeConv::ProductBytes() const {
   const MatrixShape matrix = ProductShape();
   size_t bytes = 0;
@@ -279,8 +281,8 @@ MatrixLayer::IntWeights TransposeConv::WeightsOf(const Tensors& tensors) const {
   return {tensors.weights, is_unsigned, is_unsigned ? tensors.weights->params.zero_point - 128 : 0};
 }
 
-// Calls finish(sums of a range of channels, first channel, number of channels, output position of
-// the first) for the outputs of one batch element.
+// Sums the products of each output of one batch element and calls finish(sums of a range of
+// channels, first channel, number of channels, output position of the first).
 template <typename Sum, typename Finish>
 void TransposeConv::GatherBatch(TfLiteContext* context, int batch, const Sum* products,
                                 const Finish& finish) const {
@@ -340,7 +342,8 @@ bool TransposeConv::PackTaps(TfLiteContext* context, const CpuKernels& cpu,
                             .depth_stride = 1});
 }
 
-// One product per input row and tap; the rows of the result are `stride` output pixels apart.
+// Computes float outputs to which a single product contributes, with one matrix product per input
+// row and tap; the rows of its result are `stride` output pixels apart.
 TfLiteStatus TransposeConv::SeparateFloat(TfLiteContext* context, const CpuKernels& cpu,
                                           const Tensors& tensors) {
   const TransposeShape::Axis &y = shape_.y, &x = shape_.x;
@@ -448,7 +451,7 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
 
 }  // namespace
 
-// Fast path of int8, uint8 and hybrid.
+// Computes int8, uint8 and hybrid nodes with one matrix product per batch element.
 TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& cpu,
                                      const Tensors& tensors) {
   const MatrixShape matrix = ProductShape();

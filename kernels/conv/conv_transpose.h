@@ -15,10 +15,11 @@
 
 namespace deputy {
 
-// Input and output are [batches][height][width][channels]; weights are [out channels][filter
-// height][filter width][in channels].
+// Sizes of a transposed convolution. Input and output are [batches][height][width][channels];
+// weights are [out channels][filter height][filter width][in channels].
 struct TransposeShape {
-  // Input position i contributes to output positions i * stride - before + k, k in [0, filter).
+  // One axis: input position i contributes to output positions i * stride - before + k for k in [0,
+  // filter).
   struct Axis {
     int input = 0, output = 0, filter = 0, stride = 0, before = 0;
     // Range [First, Last) of input positions that contribute to output position `o`.
@@ -39,11 +40,11 @@ class TransposeConv {
   struct Tensors {
     const TfLiteTensor* input;
     const TfLiteTensor* weights;
-    const TfLiteTensor* bias;  // null: no bias
+    const TfLiteTensor* bias;  // null if there is none
     TfLiteTensor* output;
   };
 
-  // Checks everything except the output's shape.
+  // Checks everything except the output's shape and computes the parameters, in prepare.
   TfLiteStatus Prepare(TfLiteContext* context, const Tensors& tensors,
                        const TfLiteTransposeConvParams& params);
   // Checks the output's shape against the other sizes and resizes the output.
@@ -69,7 +70,8 @@ class TransposeConv {
   template <typename Sum, typename Finish>
   void GatherBatch(TfLiteContext* context, int batch, const Sum* products,
                    const Finish& finish) const;
-  // Matrix product of one batch element: every pixel times all weights.
+  // Returns the shape of the matrix product of one batch element: every input pixel times all
+  // weights.
   MatrixShape ProductShape() const;
   size_t ProductBytes() const;
   MatrixLayer::IntWeights WeightsOf(const Tensors& tensors) const;
@@ -88,7 +90,7 @@ class TransposeConv {
   bool wide_sums_ = false;
   WeightScales weight_scales_;
   MatrixLayer matrix_;
-  PackedWeights<float> tap_weights_;  // one group per tap
+  PackedWeights<float> tap_weights_;  // packed weights of SeparateFloat, one group per tap
   Choice<TransposeConv, Tensors> choice_;
 };
 

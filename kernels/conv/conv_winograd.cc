@@ -17,7 +17,8 @@ namespace {
 // Returns the best tile size, or 0 if Winograd's algorithm is not faster. Costs were measured with
 // AVX2.
 int TileSizeFor(const ConvShape& shape) {
-  // With more input channels, larger tiles lose too much precision.
+  // Maximum number of input channels for 4x4 tiles; with more channels they lose too much
+  // precision.
   constexpr int kMaxChannelsOfFour = 128;
   constexpr WinogradCost kTwo = {120, 160, 60, 3}, kFour = {320, 650, 120, 3};
   const double two = RelativeWinogradCost(shape, 2, kTwo);
@@ -66,7 +67,7 @@ struct ScratchLayout {
     worker_bytes = patch + AlignedBytes(kWinogradTaps * depth * sizeof(float));
     total = workers + static_cast<size_t>(threads) * worker_bytes;
   }
-  // Size of the zeros used as padding pixels and as the bias of a product.
+  // Number of zeros that are used as padding pixels and as the bias of a product.
   static size_t ZeroValues(const ConvShape& shape) {
     return static_cast<size_t>(std::max(shape.depth, kMaxTileColumns));
   }
@@ -90,7 +91,7 @@ struct Job {
   float* out;
   const float* bias;
   const float* zeros;
-  float* inputs;  // planes
+  float* inputs;  // planes of the transformed inputs of a group
 
   void TransformInputs(int64_t group, int first, int last) const {
     TransformWinogradTiles(shape, plan.tiles, group, first, last, input, zeros,
@@ -153,8 +154,8 @@ class Task {
                             -kInfinity, kInfinity, out, static_cast<size_t>(columns_)});
   }
 
-  // Computes the tile's outputs as sums over their windows: transformed infinities become NaN and
-  // spread over the tile.
+  // Computes the tile's outputs as sums over their windows, because transformed infinities would
+  // become NaN and spread over the tile.
   void SumWindows(const WinogradTiles::TilePosition& tile_position) const {
     const int32_t zero = 0;
     const PatchSource source = {&shape_, job_.input, &zero, 0, &job_.cpu};
@@ -190,8 +191,8 @@ class Task {
   const Job& job_;
   const ConvShape& shape_;
   const int panel_, columns_;
-  float* const weights_;   // planes
-  float* const products_;  // planes
+  float* const weights_;   // planes of the transformed panel of weights
+  float* const products_;  // planes of the products
   float* const values_;
   float* const patch_;
 };
@@ -211,7 +212,8 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
-  // A subsampled output (see fused_conv.cc) has windows with strides.
+  // A fusion group with a subsampled output (fused_conv.cc) has windows with strides, unlike the
+  // node.
   if (!HasWinogradWindows(shape)) return kRowsConv.run(context, data, tensors, cpu);
   const PackedWeights<float>* const packed =
       data->matrix.FloatWeights(context, cpu, WinogradMatrix(shape), tensors.filter);

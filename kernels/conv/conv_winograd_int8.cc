@@ -20,7 +20,7 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
 }
 
 bool IsWinograd(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
-  constexpr WinogradCost kCost = {120, 250, 40, 1};  // measured with AVX2
+  constexpr WinogradCost kCost = {120, 250, 40, 1};  // costs measured with AVX2
   const ConvShape& shape = tensors.shape;
   return data.form == WeightsForm::kInt8 && data.allows_winograd &&
          cpu.gemm_s8.winograd != nullptr && HasWinogradWindows(shape) &&
@@ -65,12 +65,12 @@ struct Job {
   const ScratchLayout& layout;
   const PackedWeights<int8_t>& packed;
   const ChannelScaling& scaling;
-  const AddendS8* addend;  // null: none
+  const AddendS8* addend;  // null if there is none
   const int8_t* input;
   int8_t* out;
   const int32_t* bias;
   const int8_t* zeros;
-  int16_t* inputs;  // planes
+  int16_t* inputs;  // planes of the transformed inputs of a group
 
   void TransformInputs(int64_t group, int first, int last) const {
     TransformWinogradTiles(shape, plan.tiles, group, first, last, input, zeros,
@@ -133,7 +133,8 @@ class Task {
         });
   }
 
-  // Finishes `count` horizontally adjacent tiles that begin at `position`.
+  // Transforms the products of `count` horizontally adjacent tiles, the first at `position`, into
+  // outputs and stores them.
   void FinishRun(const WinogradTiles::TilePosition& position, int first, int count) const {
     const int column = panel_ * columns_;
     const size_t line = kSize * static_cast<size_t>(count) * static_cast<size_t>(columns_);
@@ -169,8 +170,8 @@ class Task {
   const ConvShape& shape_;
   const WinogradS8Kernels& kernels_;
   const int panel_, columns_;
-  int16_t* const weights_;   // planes
-  int32_t* const products_;  // planes
+  int16_t* const weights_;   // planes of the transformed panel of weights
+  int32_t* const products_;  // planes of the products
   int32_t* const sums_;
   int8_t* const made_;
 };
@@ -182,8 +183,8 @@ size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernel
   return ScratchLayout(tensors.shape, PlanOf(tensors.shape, cpu, workers), workers).total;
 }
 
-// Channel counts that are whole vectors are whole runs of the packed weights, so parts are
-// contiguous.
+// Packs the weights. Channel counts that are whole vectors are whole runs of the packed weights, so
+// parts are contiguous.
 const PackedWeights<int8_t>* Weights(TfLiteContext* context, ConvData* data,
                                      const ConvTensors& tensors, const CpuKernels& cpu) {
   return data->matrix.Int8Weights(context, cpu, WinogradMatrix(tensors.shape),
@@ -199,7 +200,8 @@ TfLiteStatus Pack(TfLiteContext* context, ConvData* data, const ConvTensors& ten
 TfLiteStatus Run(TfLiteContext* context, ConvData* data, const ConvTensors& tensors,
                  const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
-  // A subsampled output (see fused_conv.cc) has windows with strides.
+  // A fusion group with a subsampled output (fused_conv.cc) has windows with strides, unlike the
+  // node.
   if (!HasWinogradWindows(shape) || ArithmeticOf(context) != Arithmetic::kDefault) {
     return kRowsInt8Conv.run(context, data, tensors, cpu);
   }

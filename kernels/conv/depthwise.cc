@@ -9,8 +9,8 @@
 namespace deputy {
 namespace {
 
-// Images of width 1 have the same layout as images of height 1, whose adjacent columns are computed
-// together. With few batches this would leave too few rows for the threads.
+// Exchanges height and width of images of width 1. The layout is the same, and adjacent columns are
+// computed together. With few batches this would leave too few rows for the threads.
 ConvShape SwapAxesOfThinImages(const ConvShape& shape) {
   constexpr int kMinBatches = 8;
   ConvShape swapped = shape;
@@ -34,14 +34,15 @@ class FloatLines {
         count_(rows.shape.y.LastTap(y_row) - first_),
         pointers_(reinterpret_cast<const float**>(scratch)) {}
 
-  // Returns the number of rows computed, at most `max_rows`, which are contiguous at `out`.
+  // Computes rows to `out`, where they are contiguous, and returns their number, at most
+  // `max_rows`; 0 if the kernel does not support them.
   int Run(int64_t max_rows, float* out) const {
     const ConvShape& shape = rows_.shape;
     const WindowAxis& x = shape.x;
     const auto lines_of = rows_.cpu.depthwise_f32.lines;
     if (lines_of == nullptr || x.dilation != 1 || count_ <= 0) return 0;
     const auto count = static_cast<size_t>(count_);
-    // Consecutive rows whose windows cover the same filter rows.
+    // Number of consecutive rows whose windows cover the same filter rows.
     int lines = 0;
     const float** inputs = pointers_;
     for (; lines < max_rows && CoversSameRows(y_ + lines); ++lines, inputs += count)
@@ -119,14 +120,15 @@ class FloatRow {
   }
 
  private:
-  // Returns true if the epilogue of a value does not depend on where its pixel begins.
+  // Returns true if the epilogue of a value does not depend on where the value's pixel begins, so
+  // that it can be applied to vectors that span pixels.
   bool HasFlatEpilogue() const {
     const EpilogueF32* const epilogue = rows_.epilogue;
     return epilogue == nullptr || (epilogue->slopes == nullptr &&
                                    (epilogue->addend == nullptr ||
                                     epilogue->addend_columns == rows_.shape.output_channels));
   }
-  // `weights` are [taps][channels].
+  // Points inputs_ and weights_ at the values of an output column; `weights` are [taps][channels].
   void PointAt(int column, int first_tap, const float* weights, int channels) {
     const WindowAxis &y = rows_.shape.y, &x = rows_.shape.x;
     const int64_t ix = x.Start(column) + int64_t{first_tap} * x.dilation;
@@ -138,7 +140,8 @@ class FloatRow {
     }
   }
 
-  // Computes columns with taps [first_tap, last_tap) of each filter row only.
+  // Computes `columns` columns from `first` on, with taps [first_tap, last_tap) of each filter row
+  // only.
   void Columns(int first, int columns, int first_tap, int last_tap) {
     const int channels = rows_.shape.output_channels;
     PointAt(first, first_tap, rows_.weights, channels);
@@ -210,7 +213,7 @@ class FloatRow {
   const RowRing<const float>& input_;
   int64_t row_;
   int y_;
-  int first_, count_;  // filter rows that lie inside the input
+  int first_, count_;  // first filter row that lies inside the input, and the number of such rows
   const float** inputs_;
   const float** weights_;
   float* out_;

@@ -16,7 +16,7 @@ inline bool IsOneToOne(const ConvShape& shape) {
   return shape.input_channels == shape.output_channels;
 }
 
-// Number of taps of all parts of the filter.
+// Number of taps of a filter, counting all of its filter_parts.
 inline size_t DepthwiseTaps(const ConvShape& shape) {
   return static_cast<size_t>(shape.y.filter) * static_cast<size_t>(shape.x.filter) *
          static_cast<size_t>(shape.filter_parts);
@@ -37,7 +37,7 @@ inline int FlatPeriod(const ConvShape& shape, int lanes, int max_channels) {
   return Interior(shape.x).columns() / 2 < period / channels ? 0 : period;
 }
 
-// Total bytes for all workers; 0 on overflow.
+// Returns the total of `bytes` bytes per worker, each aligned; 0 on overflow.
 inline size_t WorkerScratch(size_t bytes, int workers) {
   size_t each, total;
   return ScratchForWorkers(bytes, workers, &each, &total) ? total : 0;
@@ -50,14 +50,14 @@ inline TfLiteStatus AcquireDepthwiseScratch(TfLiteContext* context, size_t bytes
              : TensorError(context, tensors.filter, "out of memory for its taps");
 }
 
-// int8: computes, for every channel, the bias less the zero point times the channel's weights.
-// Valid because all taps are summed, padding included.
+// Computes, for every channel of an int8 layer, the bias less the zero point times the sum of the
+// channel's weights. Valid because all taps are summed, padding included.
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded);
 
 // ---- float32, row by row ------------------------------------------------------------------------
 
-// Weights and bias repeated for vectors that span pixels.
+// Weights and bias repeated so that vectors may span pixels; see FlatPeriod.
 struct FlatWeights {
   // Number of lanes of the widest vectors.
   static constexpr int kLanes = 16;
@@ -71,7 +71,7 @@ struct FlatWeights {
   const float* weights;  // [taps][period]
   const float* bias;     // [period]
 
-  // The buffer has space for Values() values.
+  // Writes weights and bias to `buffer`, which has space for Values() values.
   FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* buffer)
       : period(Period(shape)), weights(buffer), bias(buffer) {
     if (period == 0) return;
@@ -89,7 +89,7 @@ struct FlatWeights {
   }
 };
 
-// Data shared by the rows of a convolution.
+// Data shared by the rows of a float32 depthwise convolution.
 struct DepthwiseRows {
   const ConvShape& shape;
   const CpuKernels& cpu;
@@ -98,21 +98,22 @@ struct DepthwiseRows {
   FloatRange range;
   Interior interior;
   FlatWeights flat;
-  const EpilogueF32* epilogue;  // for all pixels; null: none
+  const EpilogueF32* epilogue;  // null if there is none
 
   // Number of output rows computed together, so that shared input is read from the first-level
   // cache.
   static constexpr int kMaxLines = 4;
 
-  // Scratch memory of a worker: for each of these rows and each filter row a pointer to inputs, and
-  // a pointer to weights for each filter row.
+  // Bytes of scratch memory of a worker: a pointer to inputs for each of kMaxLines output rows and
+  // each filter row, and a pointer to weights for each filter row.
   static size_t ScratchBytes(const ConvShape& shape) {
     return AlignedBytes((kMaxLines + 1) *
                         static_cast<size_t>(std::min(shape.y.filter, shape.y.input)) *
                         sizeof(void*));
   }
 
-  // Computes rows [first, last) of a batch with that input. May be called from several threads.
+  // Computes output rows [first, last) of batch `batch`, whose input is `input`. May be called from
+  // several threads.
   void Run(const RowRing<const float>& input, int64_t batch, int64_t first, int64_t last,
            char* scratch, const RowRing<float>& out) const;
 };

@@ -49,7 +49,7 @@ bool PackFilter(TfLiteContext* context, const CpuKernels& cpu, const ConvShape& 
   });
 }
 
-// Packs the filter if the kernel reads it in another order.
+// Packs the filter if the kernel reads it in another order than the model's.
 TfLiteStatus PackFilters(TfLiteContext* context, const CpuKernels& cpu, ConvData* data,
                          const TfLiteTensor* filter) {
   if (cpu.depthwise_s8.pack == nullptr) return kTfLiteOk;
@@ -72,7 +72,7 @@ const int8_t* Packed(const PackedConstant& filter) {
   return reinterpret_cast<const int8_t*>(filter.data());
 }
 
-// Returns the input's zero point as int8.
+// Returns the input's zero point as int8; for uint8 tensors it is offset by -128.
 int32_t InputZeroPoint(const ConvData& data) {
   return data.scaling.input_zero_point() - data.scaling.output_offset();
 }
@@ -157,8 +157,9 @@ TfLiteStatus RunPixels(TfLiteContext* context, ConvData* data, const ConvTensors
 
 // ---- Several columns at once ------------------------------------------------------------------
 
-// Data shared by the rows: bias and factors in the kernel's order, for single pixels and repeated
-// for vectors that span pixels; a row of zero points as long as an input row; and a temporary bias.
+// Layout of the data shared by all rows: bias and factors in the kernel's order, for single pixels
+// and repeated for vectors that span pixels; a row of zero points as long as an input row; and a
+// temporary bias.
 struct ColumnsLayout {
   size_t channels, period, zeros_bytes, bytes;
 
@@ -176,22 +177,22 @@ struct ColumnsLayout {
   }
 };
 
-// Weights with their bias and factors.
+// Weights, bias and factors of `count` channels in the kernel's order.
 struct OrderedChannels {
   int count;
   const int8_t* weights;
   const int32_t* bias;
-  const int32_t* factors;  // the bits of floats
+  const int32_t* factors;  // bits of float factors
 };
 
-// Fills a block with ColumnsLayout.
+// Fills a block that has the layout of ColumnsLayout.
 void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                     char* out) {
   const ConvShape& shape = tensors.shape;
   const ColumnsLayout layout(shape, cpu);
   auto* const bias = reinterpret_cast<int32_t*>(out + layout.bytes - SumBytes(shape));
   FoldZeroPoint(data, cpu, tensors, bias);
-  // The factors' bits are reordered as integers.
+  // The float factors are reordered as if they were integers.
   const auto* const factors = reinterpret_cast<const int32_t*>(data.scaling.Tile(0).factors);
   auto* next = reinterpret_cast<int32_t*>(out);
   const auto order = [&](int count, size_t buffer) {
@@ -208,7 +209,7 @@ void PrepareColumns(const ConvData& data, const CpuKernels& cpu, const ConvTenso
 
 class ColumnsJob {
  public:
-  // `prepared` is the result of PrepareColumns.
+  // `prepared` is the block that PrepareColumns has filled.
   ColumnsJob(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
              const char* prepared)
       : data_(data),
@@ -315,7 +316,7 @@ TfLiteStatus RunColumns(TfLiteContext* context, ConvData* data, const ConvTensor
                         const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
   Scratch scratch;
-  // The key is the node: scales and the input's width are part of the packed data.
+  // The packed data depends on scales and on the input's width, so its key is the node.
   const PackedKey key = {data, nullptr, {}};
   const bool fixed = IsConstant(tensors.filter) && IsConstant(tensors.bias);
   if (!data->columns.Ensure(context, key, fixed, ColumnsLayout(shape, cpu).bytes,

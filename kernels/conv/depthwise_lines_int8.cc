@@ -10,7 +10,8 @@
 namespace deputy {
 namespace {
 
-// Layout of the packed data: that of the kernel, whether packing succeeded, and the folded bias.
+// Layout of the packed data: the kernel's packed filter, a flag that states whether packing
+// succeeded, and the folded bias.
 struct LinesLayout {
   size_t fits, bias, bytes;
 

@@ -10,7 +10,8 @@ namespace {
 // Distinguishes this kind of packed data in PackedKey.
 constexpr char kForm = 0;
 
-// The number of taps must fit in an int, as in the kernels.
+// Returns true for uint8 layers that this implementation supports. The number of taps must fit in
+// an int, as the kernels require.
 bool IsUInt8(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
   return data.form == WeightsForm::kUInt8 && IsOneToOne(tensors.shape) &&
          cpu.depthwise_s8.pixel != nullptr && DepthwiseTaps(tensors.shape) <= (1 << 30);
@@ -31,7 +32,8 @@ size_t InputBytes(const ConvShape& shape) {
          static_cast<size_t>(shape.x.input) * static_cast<size_t>(shape.input_channels);
 }
 
-// Each part is the remainder of the weight, clamped to int8.
+// Splits the weights into int8 filters: each takes the remainder that earlier ones have left,
+// clamped to int8.
 void SplitWeights(const uint8_t* weights, int32_t zero_point, const ConvShape& shape, char* out) {
   const size_t values = PartValues(shape);
   for (size_t i = 0; i < values; ++i) {
@@ -61,7 +63,7 @@ TfLiteStatus ReplaceFilter(TfLiteContext* context, ConvData* data, ConvTensors* 
   *copy = *filter;
   copy->type = kTfLiteInt8;
   copy->bytes = PartsBytes(shape);
-  copy->data.data = const_cast<char*>(data->int8_parts.data());  // tensors have no const data
+  copy->data.data = const_cast<char*>(data->int8_parts.data());  // TfLiteTensor's data is not const
   tensors->filter = copy;
   return kTfLiteOk;
 }

@@ -39,8 +39,8 @@ AddendS8 AddendOf(const TfLiteContext* context, const LayerRun& group) {
            scales.zero_point}};
 }
 
-// Copies the addends of a subsampled output to the positions of the output's pixels; in place if
-// the addend is there already.
+// Copies the addends of a subsampled output to the positions of the output's pixels. Addends that
+// are already there are not copied.
 template <typename T>
 const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T* addend,
                       T* const first) {

@@ -14,7 +14,7 @@ namespace deputy {
 struct PatchSource {
   const ConvShape* shape;
   const void* input;
-  const int32_t* zero_points;  // as int8, one per batch, `zero_stride` apart
+  const int32_t* zero_points;  // zero points as int8, one per batch, `zero_stride` apart
   int zero_stride;
   const CpuKernels* cpu;
 

@@ -8,20 +8,20 @@
 
 namespace deputy {
 
-// A node with its data and tensors.
+// A node to be computed with plain loops.
 struct PlainLayer {
   const ConvData& data;
   const ConvTensors& tensors;
   bool depthwise;
 };
 
-// Size of one sum, of the widest type, per output channel.
+// Bytes of the sums of one output pixel: one per output channel, of the widest type.
 inline size_t SumBytes(const ConvShape& shape) {
   return static_cast<size_t>(shape.output_channels) * sizeof(int64_t);
 }
 
-// Types and zero points of one form. The input's zero points are per batch, `zero_stride` apart.
-// Products of integers fit in 32 bits; their sums have type Sum.
+// Types and zero points of one form of weights. The input's zero points are per batch,
+// `zero_stride` apart. Products of integers fit in 32 bits; their sums have type Sum.
 template <typename InT, typename WeightT, typename SumT>
 struct PlainConv {
   using In = InT;
@@ -123,7 +123,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, const PlainLayer& layer, const Con
   return kTfLiteOk;
 }
 
-// Computes int8 and uint8 nodes.
+// Computes int8 and uint8 nodes with plain loops.
 template <typename T>
 TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
   const ConvData& data = layer.data;
@@ -142,7 +142,8 @@ TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
   });
 }
 
-// conv_plain.cc: forms that have only plain loops, at least for depthwise convolutions.
+// Compute int16 and hybrid nodes, which have only plain loops, at least for depthwise convolutions
+// (conv_plain.cc).
 TfLiteStatus PlainInt16(TfLiteContext* context, const PlainLayer& layer);
 TfLiteStatus PlainHybrid(TfLiteContext* context, const PlainLayer& layer);
 

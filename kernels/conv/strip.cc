@@ -13,7 +13,7 @@ namespace {
 
 int64_t ReachOf(const WindowAxis& y) { return int64_t{y.filter - 1} * y.dilation + 1; }
 
-// One of the layers of a group.
+// One of the layers of a group that is computed strip by strip.
 class Layer {
  public:
   Layer(TfLiteContext* context, const StripLayer& layer)
@@ -45,7 +45,7 @@ class Layer {
     return {Data<float>(tensors_.output) + batch * rows() * row_values(), rows(), row_values()};
   }
 
-  // Number of input rows that `count` adjacent output rows depend on, at any position.
+  // Returns the maximum number of input rows that `count` adjacent output rows depend on.
   int64_t InputRows(int64_t count) const {
     return std::min<int64_t>((count - 1) * shape_.y.stride + ReachOf(shape_.y), shape_.y.input);
   }
@@ -55,7 +55,8 @@ class Layer {
     return Inside(shape_.y.Start(static_cast<int>(row)) + ReachOf(shape_.y));
   }
 
-  // Memory shared by all workers, and memory of each worker.
+  // Returns the bytes of the memory shared by all workers; WorkerBytes returns those of each
+  // worker's memory.
   size_t SharedBytes() const {
     if (kind_ == Kind::kRows) return ConvRows::SharedBytes(shape_);
     const size_t values = kind_ == Kind::kDepthwise
@@ -90,7 +91,7 @@ class Layer {
     return kTfLiteOk;
   }
 
-  // Computes output rows [first, last). May be called from several threads.
+  // Computes output rows [first, last) of a batch element. May be called from several threads.
   void Make(const RowRing<const float>& in, int batch, int64_t first, int64_t last, char* scratch,
             const RowRing<float>& out) const {
     if (depthwise_) return depthwise_->Run(in, batch, first, last, scratch, out);
@@ -108,8 +109,8 @@ class Layer {
  private:
   int64_t Inside(int64_t row) const { return std::clamp<int64_t>(row, 0, shape_.y.input); }
 
-  // Computes `count` contiguous rows from `row` of all batches on; they are stored from `out_row`
-  // of `out` on.
+  // Computes `count` contiguous rows of a pointwise convolution from `row` of all batches on; they
+  // are stored from row `out_row` of `out` on.
   void Multiply(const float* in, int64_t row, int64_t count, const RowRing<float>& out,
                 int64_t out_row) const {
     const int64_t width = shape_.x.output;
@@ -147,7 +148,7 @@ class Layer {
   const float* bias_ = nullptr;
 };
 
-// The layers of a group, and the layout of its scratch memory.
+// The layers of a group that is computed strip by strip, and the layout of its scratch memory.
 class Strips {
  public:
   Strips(TfLiteContext* context, const StripRun& group) : rows_(group.rows) {
@@ -167,7 +168,7 @@ class Strips {
   }
 
   size_t ScratchBytes(int threads) const {
-    // The minimum avoids declaring 0 bytes.
+    // A minimum of one unit avoids declaring 0 bytes.
     return std::max(AlignedBytes(shared_bytes_), kTensorAlignment) +
            std::max(static_cast<size_t>(threads) * AlignedBytes(worker_bytes_), kTensorAlignment);
   }
@@ -184,7 +185,8 @@ class Strips {
       DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, buffer));
       buffer += At(n).SharedBytes();
     }
-    // With fewer ranges of rows, fewer rows at their borders are computed twice.
+    // Minimum number of rows per task: with fewer tasks, fewer rows at their borders are computed
+    // twice.
     constexpr int64_t kMinRows = 8;
     const int64_t batches = Last().batches(), shares = (threads - 1) / batches + 1;
     const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kMinRows),
@@ -219,7 +221,8 @@ class Strips {
   // Computes rows [first, last) of the last layer.
   void MakeRows(int batch, int64_t first, int64_t last, char* scratch) const {
     const size_t end = static_cast<size_t>(count_) - 1;
-    Rows made{}, needed{};  // by layer: ends of the computed and of the needed rows
+    // for each layer, the end of the rows computed so far and of the rows needed for the strip
+    Rows made{}, needed{};
     made[end] = first;
     for (int64_t row = first; row < last; row += rows_) {
       needed[end] = std::min<int64_t>(row + rows_, last);
@@ -239,12 +242,12 @@ class Strips {
     }
   }
 
-  const int rows_;  // rows of the last layer per strip
+  const int rows_;  // number of rows of the last layer per strip
   int count_ = 0;
   std::array<std::optional<Layer>, kMaxStripLayers> layers_;
-  // rows in the ring buffer of each layer but the last
+  // Number of rows in the ring buffer of each layer but the last.
   std::array<int64_t, kMaxStripLayers> kept_ = {};
-  // offset of the ring buffer in a worker's scratch memory
+  // Offset of each layer's ring buffer in a worker's scratch memory.
   std::array<size_t, kMaxStripLayers> ring_ = {};
   size_t shared_bytes_ = 0, worker_bytes_ = 0;
 };
@@ -267,7 +270,8 @@ StripOffer StripOfferOf(const ConvData& data) {
 }
 
 void DeclareStripScratch(TfLiteContext* context, const StripRun& group) {
-  // Constructing such a layer copies its addend into the output, which must not happen in prepare.
+  // Constructing the Layer of a subsampled output copies its addend into the output, which must not
+  // happen in prepare.
   const auto gathers = [](const StripLayer& layer) {
     return layer.run.output_stride.any() && layer.run.addend >= 0;
   };

@@ -13,7 +13,7 @@
 namespace deputy {
 
 constexpr int kWinogradTaps = 9;
-constexpr int kMaxWinogradPixels = 36;  // pixels of an input tile
+constexpr int kMaxWinogradPixels = 36;  // number of pixels of the largest input tile, 6x6
 
 constexpr int TilesOf(int pixels, int size) { return static_cast<int>(CeilDiv(pixels, size)); }
 
@@ -59,8 +59,8 @@ struct WinogradTiles {
     return {static_cast<int>(row / rows), y, x, std::min(size, shape.y.output - y),
             std::min(size, shape.x.output - x)};
   }
-  // Writes the addresses of the input pixels that a tile depends on, in row-major order; `outside`
-  // for pixels in the padding.
+  // Writes the addresses of the input pixels that a tile depends on, in row-major order; pixels in
+  // the padding get the address `outside`.
   template <typename T>
   void FindPixels(const ConvShape& shape, const TilePosition& position, const T* input,
                   const T* outside, const T** out) const {
@@ -82,10 +82,10 @@ struct WinogradPlan {
   WinogradTiles tiles;
   int group_tiles = 0;
   int panel_columns = 0, panels = 0;
-  int block_tiles = 0;  // tiles per task that multiplies
-  int input_tiles = 0;  // tiles per task that transforms inputs
+  int block_tiles = 0;  // number of tiles per task that multiplies
+  int input_tiles = 0;  // number of tiles per task that transforms inputs
 
-  // `tile_rows`: number of rows that the product's kernel processes at once.
+  // `tile_rows` is the number of rows that the product's kernel processes at once.
   WinogradPlan(const ConvShape& shape, int tile_size, int tile_rows, int columns, int threads)
       : tiles(shape, tile_size),
         panel_columns(columns),
@@ -93,8 +93,8 @@ struct WinogradPlan {
     const int64_t max_tiles = MaxTiles(shape, tiles);
     const int64_t groups = std::max<int64_t>(CeilDiv(tiles.count, max_tiles), 1);
     group_tiles = static_cast<int>(CeilDiv(tiles.count, groups));
-    // Four tasks per thread, for load balancing; a small block would transform weights for few
-    // products.
+    // Four tasks per thread, for load balancing; more would make blocks small, and a small block
+    // transforms weights for few products.
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
     const int min_tiles = std::min(group_tiles, 4 * tile_rows);
     block_tiles = std::max({TilesOf(group_tiles, wanted), min_tiles, 1});
@@ -102,7 +102,8 @@ struct WinogradPlan {
     input_tiles = std::max(input_tiles, 1);
   }
 
-  // A group's planes should stay in the cache while they are multiplied by all panels.
+  // Returns the maximum number of tiles of a group, such that the group's planes stay in the cache
+  // while they are multiplied by all panels.
   static int64_t MaxTiles(const ConvShape& shape, const WinogradTiles& tiles) {
     constexpr int64_t kValues = 256 * 1024;
     return std::max<int64_t>(kValues / (int64_t{tiles.planes()} * shape.depth), 24);
@@ -111,13 +112,14 @@ struct WinogradPlan {
 
 // ---- Cost model -------------------------------------------------------------------------------
 
-// Costs, in units of one product: transforming one channel of a tile's input, and one of its
-// output; transforming a weight, once per group; and the fixed cost of a group's product, in tiles.
+// Costs of Winograd's algorithm in units of one product: transforming one channel of a tile's
+// input, and one of its output; transforming a weight, once per group; and the fixed cost of a
+// group's product, in tiles.
 struct WinogradCost {
   double input, output, weight, extra_tiles;
 };
 
-// Estimated time as a fraction of the time of sums over windows.
+// Estimates the time of Winograd's algorithm as a fraction of the time of sums over windows.
 inline double RelativeWinogradCost(const ConvShape& shape, int tile_size,
                                    const WinogradCost& cost) {
   const WinogradTiles tiles(shape, tile_size);
@@ -132,7 +134,7 @@ inline double RelativeWinogradCost(const ConvShape& shape, int tile_size,
   return (products + others) / windows;
 }
 
-// Maximum fraction at which Winograd's algorithm is used.
+// Maximum relative cost (RelativeWinogradCost) at which Winograd's algorithm is used.
 constexpr double kMaxWinogradCost = 0.88;
 
 // ---- Execution --------------------------------------------------------------------------------
@@ -158,10 +160,10 @@ void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transfo
   }
 }
 
-// Returns how many of the `left` rows a product call processes. The last call never has few rows,
-// because these take as long as many.
+// Returns how many of the remaining `left` rows the next product call processes. The last call
+// never has few rows, because these take as long as many.
 inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
-  constexpr int kWantedDepth = 512;  // total depth of a call that hides its overhead
+  constexpr int kWantedDepth = 512;  // rows times depth of a call that hides the call's overhead
   if (left <= tile_rows) return left;
   if (left < 2 * tile_rows) return (left + 1) / 2;
   const int few = left % tile_rows;
@@ -169,7 +171,7 @@ inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
   return std::min(TilesOf(kWantedDepth, depth) * tile_rows, left - few - (splits ? tile_rows : 0));
 }
 
-// Prefetches memory, some cache lines at a time, between products.
+// Prefetches a memory range, some cache lines at a time, between products.
 class Prefetcher {
  public:
   Prefetcher(const void* first, size_t bytes)
@@ -185,8 +187,8 @@ class Prefetcher {
   const char* end_;
 };
 
-// Calls transform(pixels, tile) for the input pixels of tiles [first, last) of the group that
-// begins at tile `group`; `zeros` for pixels in the padding.
+// Calls transform(pixels, tile) with the addresses of the input pixels of tiles [first, last) of
+// the group that begins at tile `group`; pixels in the padding are `zeros`.
 template <typename T, typename Transform>
 inline void TransformWinogradTiles(const ConvShape& shape, const WinogradTiles& tiles,
                                    int64_t group, int first, int last, const T* input,
@@ -213,7 +215,7 @@ inline void MultiplyWinogradPlanes(int planes, int rows, int tile_rows, int dept
   }
 }
 
-// Runs the tasks of a convolution. Job and Layout belong to the element type; Task(job, panel,
+// Runs the tasks of a convolution. Job and Layout are those of the element type; Task(job, panel,
 // scratch).Run(group, first, last) computes tiles for a panel.
 template <typename Task, typename Job, typename Layout>
 void RunWinogradTasks(TfLiteContext* context, const Job& job, const Layout& layout, char* scratch) {

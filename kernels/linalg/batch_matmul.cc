@@ -42,7 +42,7 @@ struct BatchShape {
   int lhs_strides[kMaxBatchMatMulRank - 2] = {}, rhs_strides[kMaxBatchMatMulRank - 2] = {};
   int batches = 1, lhs_batches = 1, rhs_batches = 1;
 
-  // Returns the matrices that are multiplied in a batch.
+  // Computes the indices of the two matrices that are multiplied for output batch `batch`.
   void Pair(int batch, int* lhs, int* rhs) const {
     *lhs = *rhs = 0;
     for (int axis = batch_rank - 1; axis >= 0; --axis) {
@@ -82,15 +82,15 @@ struct BatchMatMulData {
   BatchShape shape;
   TfLiteBatchMatMulParams params{};
   ChannelScaling scaling;
-  WeightScales weight_scales;  // hybrid
+  WeightScales weight_scales;  // scales of int8 weights of a hybrid product
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  bool allows_bf16 = false;  // float32: bfloat16 is allowed
+  bool allows_bf16 = false;  // a float32 product may use bfloat16
   Bf16Layer bf16;
-  std::optional<FloatFactors> in_group;  // set while a row-wise fusion group runs
+  std::optional<FloatFactors> in_group;  // operands of a row-wise fusion group, set while it runs
   Choice<BatchMatMulData, BatchTensors> choice;
 
-  // Returns the layout of the right operand.
+  // Returns the layout of the right operand's matrices in memory.
   WeightsLayout RhsLayout() const {
     WeightsLayout layout = WeightsLayout::Rows(shape.rhs_batches, shape.columns, shape.depth);
     if (!params.adj_y) {
@@ -101,12 +101,12 @@ struct BatchMatMulData {
   }
 };
 
-// Returns true for a float left operand and an int8 right operand.
+// Returns true for a hybrid product: a float left operand and an int8 right operand.
 bool IsHybrid(const BatchTensors& tensors) {
   return tensors.lhs->type == kTfLiteFloat32 && tensors.rhs->type == kTfLiteInt8;
 }
 
-// Returns true for int8 and int16 outputs.
+// Returns true if the output is quantised (int8 or int16) and its sums are requantised.
 bool IsRequantized(const TfLiteTensor* lhs, const TfLiteTensor* output) {
   return (lhs->type == kTfLiteInt8 && output->type == kTfLiteInt8) || lhs->type == kTfLiteInt16;
 }
@@ -183,8 +183,8 @@ void TransposeMatrices(const T* in, int64_t matrices, int64_t rows, int64_t colu
   }
 }
 
-// Returns the matrices of `tensor`, each [rows][depth]: its own memory, or a copy if they are
-// transposed.
+// Returns the matrices of `tensor`, each [rows][depth]: the tensor's own memory, or a copy if the
+// matrices are transposed.
 TfLiteStatus MatrixRows(TfLiteContext* context, const TfLiteTensor* tensor, bool transposed,
                         int matrices, int rows, int depth, Scratch* copy, const void** out) {
   *out = tensor->data.data;
@@ -206,7 +206,7 @@ TfLiteStatus MatrixRows(TfLiteContext* context, const TfLiteTensor* tensor, bool
   }
 }
 
-// The left operand as rows of `depth` values, quantised if the product is hybrid, for one invoke.
+// Left operand of one invoke as rows of `depth` values, quantised if the product is hybrid.
 class LeftRows {
  public:
   TfLiteStatus Make(TfLiteContext* context, const BatchMatMulData& data,
@@ -236,7 +236,7 @@ class LeftRows {
   }
 
  private:
-  Scratch copy_;  // outlives the memory that was acquired after it
+  Scratch copy_;  // declared first, so that it is released after memory that was acquired later
   HybridRows hybrid_;
   const void* rows_ = nullptr;
 };
@@ -252,7 +252,8 @@ int64_t RowsOfTask(const BatchShape& shape) {
          1;
 }
 
-// Calls finish(sum, row of the output, column, row of the left operand).
+// Computes integer products with plain loops and calls finish(sum, row of the output, column, row
+// of the left operand) for each.
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* lhs_rows,
                   const Zero* zeros, int zero_stride, const void* rhs_rows, Zero rhs_zero,
@@ -335,7 +336,7 @@ TfLiteStatus RunPlain(TfLiteContext* context, BatchMatMulData* data, const Batch
 
 // ---- Fast paths -------------------------------------------------------------------------------
 
-// Packs all matrices of the right operand: a constant once, data into scratch memory.
+// Packs all matrices of the right operand: a constant operand once, any other into scratch memory.
 template <typename T>
 TfLiteStatus PackRhs(TfLiteContext* context, const BatchMatMulData& data, const TfLiteTensor* rhs,
                      const CpuKernels& cpu, PackedWeights<T>* packed, Scratch* scratch) {
@@ -473,7 +474,7 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
         rows.computed[0] != nullptr
             ? rows.computed[0] + int64_t{done} * shape.depth
             : data.in_group->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
-    // All rows of a matrix are equidistant.
+    // The scattered output rows of a matrix are equidistant.
     const StridedShape& scattered = rows.op->scattered;
     const bool scatters = scattered.rank > 0;
     float* const out = rows.out + (scatters ? scattered.FirstAxes(scattered.rank - 1).OffsetOf(row)
@@ -539,15 +540,15 @@ TfLiteStatus PackInt8(TfLiteContext* context, BatchMatMulData* data, const Batch
   return PackRhs(context, *data, tensors.rhs, cpu, &data->packed_int8, nullptr);
 }
 
-// Identifies a row of the product.
+// Row of a product: the rows and the matrix that it is computed from.
 struct BatchRow {
-  int64_t row;      // row of the output
-  int64_t lhs_row;  // row of the left operand
-  int right;        // matrix of the right operand
+  int64_t row;      // index of the output row
+  int64_t lhs_row;  // index of the left operand's row
+  int right;        // index of the right operand's matrix
 };
 
-// Calls finish(BatchRow, first column, columns, sums); both zero points are subtracted from the
-// sums.
+// Computes integer products and calls finish(BatchRow, first column, columns, sums); the
+// contributions of both zero points are subtracted from the sums.
 template <typename Finish>
 TfLiteStatus RunSums(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
                      const CpuKernels& cpu, const int8_t* lhs_rows, int32_t lhs_zero,
@@ -592,7 +593,7 @@ TfLiteStatus RunInt8(TfLiteContext* context, BatchMatMulData* data, const BatchT
   LeftRows lhs;
   DEPUTY_TRY(lhs.Make(context, *data, tensors));
   if (output->type == kTfLiteInt32) {
-    // Upstream's sums ignore the zero points.
+    // Passes zero points of 0, because upstream's sums ignore them in this case.
     return RunSums(context, data, tensors, cpu, lhs.as<int8_t>(), 0, 0,
                    [&](const BatchRow& at, int column, int columns, const int32_t* sums) {
                      std::copy_n(sums, columns, Data<int32_t>(output) + at.row * width + column);
@@ -637,7 +638,7 @@ bool IsInt16(const BatchMatMulData&, const BatchTensors& tensors, const CpuKerne
   return tensors.lhs->type == kTfLiteInt16 && cpu.dots_s16.of_columns != nullptr;
 }
 
-// Bytes of an int8 right operand widened to int16.
+// Bytes of a copy of an int8 right operand widened to int16.
 size_t WidenedBytes(const TfLiteTensor* rhs) {
   return rhs->type == kTfLiteInt8 ? rhs->bytes * sizeof(int16_t) : 0;
 }
@@ -691,7 +692,7 @@ TfLiteStatus RunInt16(TfLiteContext* context, BatchMatMulData* data, const Batch
 
 // ---- bfloat16 ---------------------------------------------------------------------------------
 
-// The product of all left rows and the single right matrix.
+// Returns the shape of the product of all left rows and the single right matrix.
 MatrixShape OneMatrix(const BatchShape& shape) {
   return {int64_t{shape.batches} * shape.rows, 1, shape.columns, shape.depth};
 }

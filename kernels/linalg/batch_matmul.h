@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BATCH_MATMUL, listed in kernels/linalg/matmul.cc.
+// Functions of the operator BATCH_MATMUL, listed in kernels/linalg/matmul.cc.
 #ifndef DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 #define DEPUTY_KERNELS_LINALG_BATCH_MATMUL_H_
 
@@ -8,7 +8,7 @@
 
 namespace deputy {
 
-// Data of a node: OpDef::init and OpDef::free.
+// OpDef::init and OpDef::free of BATCH_MATMUL: create and destroy the data of a node.
 void* NewBatchMatMul(TfLiteContext* context, const char* buffer, size_t length);
 void DeleteBatchMatMul(TfLiteContext* context, void* user_data);
 TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node);

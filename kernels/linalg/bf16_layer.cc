@@ -15,7 +15,8 @@ namespace {
 // panel.
 void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                 int columns, uint16_t* out) {
-  constexpr int kChunk = 512;  // even
+  // number of values converted at a time; even, since values are packed in pairs
+  constexpr int kChunk = 512;
   uint16_t rounded[kChunk];
   const size_t step = 2 * static_cast<size_t>(columns);
   for (int tap = 0; tap < layout.taps; ++tap, from += layout.depth) {
@@ -32,7 +33,7 @@ void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Lay
   }
 }
 
-// Packs all columns of [depth][columns] weights: two rows become pairs.
+// Packs all columns of [depth][columns] weights: the values of two adjacent rows become pairs.
 void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                     uint16_t* out) {
   const int panel = cpu.gemm_bf16.columns;
@@ -78,7 +79,7 @@ bool Bf16Weights::Pack(const TfLiteContext* context, const CpuKernels& cpu, cons
       reinterpret_cast<const void*>(cpu.gemm_bf16.tile),
       {layout.groups, layout.columns, layout.taps, layout.depth, layout.depth_first}};
   return constant_.Ensure(context, key, fixed, std::max<size_t>(bytes, 1), [&](char* data) {
-    // Padding is multiplied too, although its results are not stored.
+    // Sets padding to 0: it is multiplied too, although its results are not stored.
     std::memset(data, 0, bytes);
     auto* out = reinterpret_cast<uint16_t*>(data);
     if (layout.depth_first) {
@@ -143,14 +144,14 @@ struct GroupProduct {
   const GemmBf16Kernels& kernels;
   const MatrixShape& shape;
   const GemmPlan& plan;
-  const float* input;  // the group's first row
+  const float* input;  // first input row of the group
   size_t stride;
   const Bf16Weights& weights;
   int group;
   const float* bias;
   FloatRange range;
-  float* out;                   // the group's first column in row 0
-  const EpilogueF32* epilogue;  // for the group's first column; null: none
+  float* out;                   // first output column of the group, in row 0
+  const EpilogueF32* epilogue;  // epilogue from the group's first column on; null if there is none
 
   size_t block_stride() const { return static_cast<size_t>(BlockStride(shape.depth)); }
   size_t out_stride() const {
@@ -176,7 +177,8 @@ struct GroupProduct {
   void Multiply(const GemmPlan::Cut& cut, const uint16_t* block,
                 PendingBf16Conversion* conversion) const {
     const int64_t rows = cut.last_row - cut.first_row;
-    // With many rows one panel is kept in the cache; with few, several are processed at once.
+    // Number of columns per call: with many rows one panel is kept in the cache; with few, several
+    // are processed at once.
     const int step = rows <= kernels.rows ? kMaxTileColumns : kernels.columns;
     for (int column = cut.first_column; column < cut.last_column; column += step) {
       const auto part = PartOf(epilogue, cut.first_row, column);

@@ -16,7 +16,7 @@ namespace deputy {
 // Returns true if a product of that shape is computed in bfloat16 when the client allows it.
 // Products with few columns, which float32 computes without packing, stay in float32.
 inline bool SuitsBf16(const MatrixShape& shape, const CpuKernels& cpu) {
-  // The padded depth must fit in an int.
+  // The padded depth must fit in an int, which the depth limit ensures.
   return cpu.gemm_bf16.tile != nullptr && !HasFewColumns(shape) && shape.depth > 0 &&
          shape.depth <= 1 << 30;
 }
@@ -27,8 +27,8 @@ constexpr int64_t RoundUpToEven(int64_t values) { return values + values % 2; }
 // Weights packed in the panels of GemmBf16Kernels.
 class Bf16Weights {
  public:
-  // groups x [columns][taps][depth] float32 weights, or [depth][columns] with a single group and
-  // tap; the depth of each tap is padded to whole pairs.
+  // Shape of the weights: groups x [columns][taps][depth] float32, or [depth][columns] with a
+  // single group and tap. The depth of each tap is padded to whole pairs.
   struct Layout {
     int groups, columns, taps, depth;
     bool depth_first = false;
@@ -39,7 +39,7 @@ class Bf16Weights {
   // memory or if the size overflows. `context` may be null.
   bool Pack(const TfLiteContext* context, const CpuKernels& cpu, const float* weights, bool fixed,
             const Layout& layout);
-  // For prepare: forces the next Pack to pack again.
+  // Forces the next Pack to pack again; called in prepare.
   void Invalidate() { constant_.Invalidate(); }
 
   const uint16_t* Panel(int group, int panel) const {
@@ -49,7 +49,7 @@ class Bf16Weights {
 
  private:
   PackedConstant constant_;
-  int64_t panels_ = 0, panel_values_ = 0;  // per group; per panel
+  int64_t panels_ = 0, panel_values_ = 0;  // panels per group; values per panel
 };
 
 // Number of columns of a group, padded to whole panels.
@@ -62,24 +62,25 @@ inline int Bf16PaddedColumns(const CpuKernels& cpu, int columns) {
 // group's columns.
 void PadBf16Bias(const TfLiteTensor* bias, int groups, int columns, int padded, float* out);
 
-// Packed weights of FULLY_CONNECTED, pointwise convolutions and products with one constant matrix,
-// whose input rows are in memory.
+// Packed weights of FULLY_CONNECTED, pointwise convolutions and products with one constant matrix.
+// The input rows of these operators are contiguous in memory.
 class Bf16Layer {
  public:
-  // Called by prepare. `depth_first`: weights are [depth][columns] with one group.
+  // Discards packed weights; called by prepare. If `depth_first`, the weights are [depth][columns]
+  // with one group.
   void Reset(bool depth_first = false) {
     weights_.Invalidate();
     depth_first_ = depth_first;
   }
 
-  // Packs constants of the model before the first Run.
+  // Packs weights that are constants of the model, before the first Run.
   TfLiteStatus Pack(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                     const TfLiteTensor* weights);
-  // Bytes of scratch memory for Run.
+  // Returns the bytes of scratch memory that Run needs.
   static size_t ScratchBytes(const CpuKernels& cpu, const MatrixShape& shape, int threads);
   // Computes out[r][g][c] = clamp(bias + input row r of group g times the group's weights of column
   // c). `input` is row 0 of group 0; groups are adjacent in a row, and rows are `stride` values
-  // apart. `bias` may be null, and `epilogue`, which describes the whole output.
+  // apart. `bias` may be null. `epilogue`, which describes the whole output, may also be null.
   TfLiteStatus Run(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                    const float* input, size_t stride, const TfLiteTensor* weights,
                    const TfLiteTensor* bias, const FloatRange& range, float* out,

@@ -19,8 +19,8 @@ class BlockScales {
   // [units][blocks of a row], which must be a constant of the model.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights);
 
-  // Returns the product of a row of weights, as int8, and a row of input less its zero point, not
-  // yet multiplied by the input's scale.
+  // Returns the dot product of a row of weights, as int8, and a row of input less its zero point.
+  // The result is not yet multiplied by the input's scale.
   float Product(int unit, const int8_t* weights, const int8_t* input, int32_t zero_point) const;
 
  private:

@@ -10,7 +10,8 @@ int32_t ClampToRange(int64_t steps, const IntRange& range) {
   return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
 }
 
-// Plain code for all levels: fully connected layers have few outputs.
+// Requantises a tile with a single rounding. Plain code for all levels suffices: fully connected
+// layers have few outputs.
 void RequantizeOnce(const RequantizeTile& tile) {
   for (int r = 0; r < tile.rows; ++r) {
     const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;
@@ -164,7 +165,8 @@ RequantizeTile ChannelScaling::Tile(int first) const {
   return tile;
 }
 
-// Processes eight bytes at a time, in case the compiler does not vectorise the loop.
+// Flips the sign bit of each value, eight bytes at a time in case the compiler does not vectorise
+// the loop.
 void FlipSigns(int8_t* values, int64_t count) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) {

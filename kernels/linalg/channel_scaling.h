@@ -15,17 +15,17 @@
 
 namespace deputy {
 
-// Rounding with Arithmetic::kReference. TensorFlow Lite's convolutions round twice, as gemmlowp
-// does; its fully connected layers round once, even in the reference resolver.
+// Number of roundings with Arithmetic::kReference. TensorFlow Lite's convolutions round twice, as
+// gemmlowp does; its fully connected layers round once, even in the reference resolver.
 enum class ExactRounding { kTwice, kOnce };
 
-// Scales of weights: one for all, or one per output channel. As in TensorFlow Lite, a single scale
-// applies to all channels whatever their number.
+// Scales of weights: one for all channels, or one per output channel. As in TensorFlow Lite, a
+// single scale applies to all channels whatever their number.
 class WeightScales {
  public:
-  // `channel_axis` is the axis of the weights' output channels. Fails for weights without affine
-  // quantisation, with a number of scales other than 1 and the number of channels, or with scales
-  // along another axis.
+  // Reads the scales of `weights`, whose output channels are along `channel_axis`. Fails for
+  // weights without affine quantisation, with a number of scales other than 1 and the number of
+  // channels, or with scales along another axis.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int channel_axis);
   bool per_channel() const { return scales_.size() > 1; }
   // Returns true if there are several scales and not all are equal.
