@@ -117,8 +117,8 @@ class Context {
   void set_delegate(const std::shared_ptr<Delegate>& delegate) { delegate_ = delegate; }
   std::shared_ptr<Delegate> get_delegate() const { return delegate_; }
 
-  // Deputy extension: adds a TensorFlow Lite delegate, which is applied after the delegate above.
-  // The caller owns it and must delete it after the models.
+  // Deputy extension: adds a TensorFlow Lite delegate, which is applied after the delegate of
+  // SetDelegate. The caller owns it and must delete it after the models.
   void AddTfLiteDelegate(struct TfLiteDelegate* delegate) { tflite_delegates_.push_back(delegate); }
   const std::vector<struct TfLiteDelegate*>& tflite_delegates() const { return tflite_delegates_; }
 

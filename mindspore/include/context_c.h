@@ -60,11 +60,11 @@ MS_API void MSDeviceInfoDestroy(MSDeviceInfoHandle* device_info);
 MS_API void MSDeviceInfoSetProvider(MSDeviceInfoHandle device_info, const char* provider);
 MS_API char* MSDeviceInfoGetProvider(const MSDeviceInfoHandle device_info);
 
-// Stored and returned; the runtime does not use it.
+// Name of a provider's device. It is stored and returned; the runtime does not use it.
 MS_API void MSDeviceInfoSetProviderDevice(MSDeviceInfoHandle device_info, const char* device);
 MS_API char* MSDeviceInfoGetProviderDevice(const MSDeviceInfoHandle device_info);
 
-// Returns kMSDeviceTypeInvalid for NULL.
+// Returns the type of a device; kMSDeviceTypeInvalid for NULL.
 MS_API MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info);
 
 // Permits half precision on a CPU or GPU. If the GPU's library declares the option `precision`, it

@@ -90,7 +90,7 @@ inline const DeputyMSKernelFunctions& KernelFunctions() {
 template <typename T>
 class DelegateModel {
  public:
-  // Called by the runtime.
+  // Reads the list of kernels from a graph of the C API. Called by the runtime.
   DelegateModel(DeputyMSGraph* graph, const Context* context)
       : graph_(graph),
         inputs_(detail::ToTensors(DeputyMSGraphInputs(graph))),
@@ -117,7 +117,7 @@ class DelegateModel {
     for (kernel::Kernel* kernel : owned_) delete kernel;
   }
 
-  // Iterators over a std::vector: Replace invalidates them.
+  // Iterators over the list, which is a std::vector: Replace invalidates them.
   KernelIter BeginKernelIterator() { return kernels_.begin(); }
   KernelIter EndKernelIterator() { return kernels_.end(); }
 
@@ -149,8 +149,8 @@ class DelegateModel {
     return kernels_.insert(kernels_.erase(from, end), graph_kernel) + 1;
   }
 
-  // The list itself, for arbitrary edits. Each kernel of the model must stay in the list or be
-  // replaced by exactly one new kernel; inputs() and outputs() of a new kernel determine which
+  // Returns the list itself, for arbitrary edits. Each kernel of the model must stay in the list or
+  // be replaced by exactly one new kernel; inputs() and outputs() of a new kernel determine which
   // kernels it replaces. Each kernel must come after the producers of its inputs.
   std::vector<kernel::Kernel*>* nodes() { return &kernels_; }
 
@@ -167,7 +167,7 @@ class DelegateModel {
     DeputyMSGraphRefuse(graph_, OriginalOf(kernel), reason, text.c_str());
   }
 
-  // Called by the runtime: passes the list to it.
+  // Passes the list of kernels to the runtime, which calls this function after Delegate::Build.
   Status Commit() {
     if (failed_) {
       return {kLiteParamInvalid, "Replace: the range is not in the list, or the kernel is null"};
@@ -216,7 +216,7 @@ class DelegateModel {
   std::vector<kernel::Kernel*> kernels_;
   std::map<kernel::Kernel*, const T*> primitive_of_;  // key: kernel of the model
   std::map<const kernel::Kernel*, std::vector<const DeputyMSKernel*>> replaced_;
-  std::vector<kernel::Kernel*> owned_;  // replaced by later kernels
+  std::vector<kernel::Kernel*> owned_;  // new kernels that later new kernels replaced
   bool failed_ = false;
 };
 
@@ -287,7 +287,7 @@ namespace detail {
 // Object to which `user_data` of the C API's delegate struct points.
 struct DelegateState {
   std::shared_ptr<Delegate> delegate;
-  std::shared_ptr<Context> context;  // may be null
+  std::shared_ptr<Context> context;  // context of the build; may be null
 
   static int Init(void* user_data, MSContextHandle /*context*/) {
     return static_cast<int>(static_cast<DelegateState*>(user_data)->delegate->Init());

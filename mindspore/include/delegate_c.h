@@ -256,8 +256,8 @@ typedef struct DeputyMSDelegate {
 MS_API MSStatus DeputyMSContextSetDelegate(MSContextHandle context,
                                            const DeputyMSDelegate* delegate);
 
-// Adds a TensorFlow Lite delegate, which is applied after the one above. The caller owns it and
-// must delete it after the models.
+// Adds a TensorFlow Lite delegate, which is applied after that of DeputyMSContextSetDelegate. The
+// caller owns it and must delete it after the models.
 MS_API MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context,
                                                  struct TfLiteDelegate* delegate);
 
@@ -270,8 +270,8 @@ MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegat
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 
 // Sets `nanoseconds` to the time spent so far in the delegate's `build` and in the Prepare of its
-// kernels. Any thread. Returns kMSStatusLiteParamInvalid if an argument is NULL or the delegate was
-// not created by DeputyMSDelegateCreateTfLite.
+// kernels. May be called from any thread. Returns kMSStatusLiteParamInvalid if an argument is NULL
+// or the delegate was not created by DeputyMSDelegateCreateTfLite.
 MS_API MSStatus DeputyMSDelegateGetCompileTime(const struct TfLiteDelegate* delegate,
                                                int64_t* nanoseconds);
 
@@ -287,7 +287,8 @@ MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
 // Models
 // ------------------------------------------------------------------------------------------------
 
-// Like MSKernelCallBackC, with a pointer of the caller.
+// Called before or after a node, as MSKernelCallBackC is, but also receives a pointer of the
+// caller.
 typedef bool (*DeputyMSKernelCallBack)(void* user_data, const MSTensorHandleArray inputs,
                                        const MSTensorHandleArray outputs,
                                        const MSCallBackParamC kernel_info);

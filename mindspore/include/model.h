@@ -71,7 +71,8 @@ class Model {
 
   std::vector<MSTensor> GetInputs() const { return detail::ToTensors(MSModelGetInputs(model_)); }
   std::vector<MSTensor> GetOutputs() const { return detail::ToTensors(MSModelGetOutputs(model_)); }
-  // The functions by name return a null handle if the model has no tensor of that name.
+  // Returns an input by name; a null handle if the model has no input of that name.
+  // GetOutputByTensorName does so for outputs.
   MSTensor GetInputByTensorName(const std::string& name) const {
     return MSTensor(MSModelGetInputByTensorName(model_, name.c_str()));
   }

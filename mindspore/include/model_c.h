@@ -47,7 +47,8 @@ MS_API MSModelHandle MSModelCreate(void);
 // Frees a model with its context and sets the handle to NULL.
 MS_API void MSModelDestroy(MSModelHandle* model);
 
-// For micro-controllers, not supported: the first has no effect, the second returns 0.
+// Workspace of micro-controllers, which is not supported: MSModelSetWorkspace has no effect, and
+// MSModelCalcWorkspaceSize returns 0.
 MS_API void MSModelSetWorkspace(MSModelHandle model, void* workspace, size_t workspace_size);
 MS_API size_t MSModelCalcWorkspaceSize(MSModelHandle model);
 
@@ -76,11 +77,11 @@ MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC befo
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);
 MS_API MSStatus MSModelExportWeight(const MSModelHandle model, const char* export_path);
 
-// The arrays are empty if the model is not built.
+// Return the model's inputs and outputs. The arrays are empty if the model is not built.
 MS_API MSTensorHandleArray MSModelGetInputs(const MSModelHandle model);
 MS_API MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model);
 
-// Return NULL if the model has no tensor of that name.
+// Return an input or output by name; NULL if the model has no tensor of that name.
 MS_API MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model,
                                                   const char* tensor_name);
 MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model,
@@ -90,16 +91,17 @@ MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model,
 // Training: not supported. The functions exist so that programs link.
 // ------------------------------------------------------------------------------------------------
 
-// Returns NULL.
+// Returns NULL, because training is not supported.
 MS_API MSTrainCfgHandle MSTrainCfgCreate(void);
 MS_API void MSTrainCfgDestroy(MSTrainCfgHandle* train_cfg);
 MS_API char** MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t* num);
 MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char** loss_name, size_t num);
-// Returns kMSKO0.
+// Returns kMSKO0, because training is not supported.
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
 
-// Return kMSStatusLiteNotSupport. The caller keeps the ownership of the context.
+// Functions for training, which return kMSStatusLiteNotSupport. The caller keeps the ownership of
+// the context.
 MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
                                   MSModelType model_type, const MSContextHandle model_context,
                                   const MSTrainCfgHandle train_cfg);
@@ -110,12 +112,12 @@ MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char* model
 MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before,
                           const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
-// Returns 0.
+// Returns 0, because training is not supported.
 MS_API float MSModelGetLearningRate(MSModelHandle model);
-// Returns an empty array.
+// Returns an empty array, because training is not supported.
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
-// Returns false.
+// Returns false, because training is not supported.
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier,
                                          float lr, float momentum);

@@ -45,7 +45,8 @@ class PluginOptions {
   double Float(const std::string& name) const { return std::strtod(Text(name).c_str(), nullptr); }
   bool Bool(const std::string& name) const { return Text(name) == "true" || Text(name) == "1"; }
 
-  // Called by the runtime. Returns "" or the reason why the value is invalid.
+  // Sets an option to a value. Returns "" or the reason why the value is invalid. Called by the
+  // runtime.
   std::string Set(const DeputyPluginOption& option, const std::string& value) {
     values_[option.name] = value;
     if (option.type == kDeputyOptionString) return "";

@@ -97,7 +97,7 @@ class Status {
   std::string file_;
 };
 
-// Codes that the functions of a kernel return.
+// Status codes of a kernel's functions, which return them as ints.
 namespace lite {
 using STATUS = int;
 constexpr int RET_OK = 0;

@@ -30,21 +30,21 @@ MS_API void MSTensorDestroy(MSTensorHandle* tensor);
 // Creates a tensor with the same contents, which belongs to the caller.
 MS_API MSTensorHandle MSTensorClone(MSTensorHandle tensor);
 
-// The name of the tensor. Renaming a view does not rename the tensor in the graph.
+// Set and return the name of the tensor. Renaming a view does not rename the tensor in the graph.
 MS_API void MSTensorSetName(MSTensorHandle tensor, const char* name);
 MS_API const char* MSTensorGetName(const MSTensorHandle tensor);
 
-// The element type. The type of a view cannot be changed.
+// Set and return the element type. The type of a view cannot be changed.
 MS_API void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type);
 MS_API MSDataType MSTensorGetDataType(const MSTensorHandle tensor);
 
-// The shape. The shape of a model's tensor changes only through MSModelResize; a delegate's kernel
-// sets the shapes of its outputs while it is prepared or resized. A new shape frees memory that the
-// tensor owns.
+// Set and return the shape. The shape of a model's tensor changes only through MSModelResize; a
+// delegate's kernel sets the shapes of its outputs while it is prepared or resized. A new shape
+// frees memory that the tensor owns.
 MS_API void MSTensorSetShape(MSTensorHandle tensor, const int64_t* shape, size_t shape_num);
 MS_API const int64_t* MSTensorGetShape(const MSTensorHandle tensor, size_t* shape_num);
 
-// The layout that the tensor is labelled with. Setting it does not move data.
+// Set and return the layout that the tensor is labelled with. Setting it does not move data.
 MS_API void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format);
 MS_API MSFormat MSTensorGetFormat(const MSTensorHandle tensor);
 
@@ -52,15 +52,15 @@ MS_API MSFormat MSTensorGetFormat(const MSTensorHandle tensor);
 // it. For a view of a model's input, MSModelPredict copies the data.
 MS_API void MSTensorSetData(MSTensorHandle tensor, void* data);
 
-// Returns NULL while the tensor has no memory. While a delegate builds and prepares, only constants
-// have data.
+// Returns the tensor's data; NULL while the tensor has no memory. While a delegate builds and
+// prepares, only constants have data.
 MS_API const void* MSTensorGetData(const MSTensorHandle tensor);
 
-// Like MSTensorGetData, but allocates memory if there is none. Returns NULL if the allocation
-// fails.
+// Returns the tensor's data for writing, and allocates memory if there is none. Returns NULL if the
+// allocation fails.
 MS_API void* MSTensorGetMutableData(const MSTensorHandle tensor);
 
-// Number of elements, and their total size in bytes; 0 if a dimension is unknown.
+// Return the number of elements, and their total size in bytes; 0 if a dimension is unknown.
 MS_API int64_t MSTensorGetElementNum(const MSTensorHandle tensor);
 MS_API size_t MSTensorGetDataSize(const MSTensorHandle tensor);
 

@@ -166,12 +166,13 @@ class MSTensor {
     return result;
   }
 
-  // Returns null while the tensor has no memory. During Delegate::Build only constants have data.
+  // Returns the tensor's data; null while the tensor has no memory. During Delegate::Build only
+  // constants have data.
   std::shared_ptr<const void> Data() const {
     const void* data = handle_ == nullptr ? nullptr : MSTensorGetData(handle_);
     return {data, [](const void*) {}};
   }
-  // Allocates memory if there is none.
+  // Returns the tensor's data for writing, and allocates memory if there is none.
   void* MutableData() { return handle_ == nullptr ? nullptr : MSTensorGetMutableData(handle_); }
 
   void SetTensorName(const std::string& name) { MSTensorSetName(handle_, name.c_str()); }

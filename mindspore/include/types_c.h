@@ -42,7 +42,7 @@ typedef enum MSDeviceType {
   kMSDeviceTypeInvalid = 100
 } MSDeviceType;
 
-// Used for training only, which is not supported.
+// Optimisation level of training, which is not supported.
 __extension__ typedef enum MSOptimizationLevel {
   kMSKO0 = 0,
   kMSKO2 = 2,
@@ -51,7 +51,7 @@ __extension__ typedef enum MSOptimizationLevel {
   kMSKOPTIMIZATIONTYPE = 0xFFFFFFFF
 } MSOptimizationLevel;
 
-// Used for the export of trained models only, which is not supported.
+// Quantisation of exported trained models. The export is not supported.
 __extension__ typedef enum MSQuantizationType {
   kMSNO_QUANT = 0,
   kMSWEIGHT_QUANT = 1,

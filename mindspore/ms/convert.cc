@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and checks the whole file, then maps it node by node. See convert.h.
+// Converts a .ms file: reads and checks the whole file, then maps it node by node.
 #include "mindspore/ms/convert.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Table MakeTable() {
   return table;
 }
 
-// True for primitives that occur in training graphs only.
+// Returns true for primitives that occur in training graphs only.
 bool IsTraining(std::string_view name) {
   constexpr std::string_view kParts[] = {"Grad", "Adam", "Loss", "CrossEntropy", "SGD", "Momentum"};
   return std::any_of(std::begin(kParts), std::end(kParts), [name](std::string_view part) {

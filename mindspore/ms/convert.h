@@ -21,8 +21,8 @@
 
 namespace deputy::ms {
 
-// True if the bytes begin like a .ms file of any generation that has an identifier. The file's name
-// is irrelevant.
+// Returns true if the bytes begin like a .ms file of any generation that has an identifier. The
+// file's name is irrelevant.
 bool IsMsModel(std::span<const uint8_t> bytes);
 
 // Returns a .tflite file that computes the same as the .ms file. On failure returns an empty

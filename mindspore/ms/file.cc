@@ -16,7 +16,7 @@ namespace deputy::ms {
 namespace {
 
 constexpr size_t kIdentifierEnd = 8;
-// FlatBuffer offsets have 31 bits.
+// Maximum size of a file: FlatBuffer offsets have 31 bits.
 constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
 
 class Descriptor {
@@ -42,7 +42,8 @@ const char* KindOf(mode_t mode) {
   return "a device";
 }
 
-// Returns false on an error, or at the end of the file, where errno is set to 0.
+// Reads exactly `size` bytes. Returns false on an error, or at the end of the file, where errno is
+// set to 0.
 bool ReadFully(int file, char* to, size_t size) {
   for (size_t done = 0; done < size;) {
     const ssize_t count = read(file, to + done, size - done);

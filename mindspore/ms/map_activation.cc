@@ -122,13 +122,13 @@ bool MapElu(Mapping& m, Builtin) {
   return m.Read(&attributes) && Elu(m, m.In(0), m.Out(), attributes->alpha());
 }
 
-// The slopes have shape [C] and apply to the last axis.
+// Maps PReLU, whose slopes have shape [C] and apply to the last axis.
 bool MapPrelu(Mapping& m, Builtin) {
   m.Op(Builtin::PRELU, {m.In(0), m.In(1)}, {m.Out()});
   return true;
 }
 
-// The bounds are inputs 1 and 2, or attributes.
+// Maps Clip, whose bounds are inputs 1 and 2, or attributes.
 bool MapClip(Mapping& m, Builtin) {
   if (m.inputs() == 3) {
     m.Apply(Builtin::MINIMUM, {m.Apply(Builtin::MAXIMUM, {m.In(0), m.In(1)}), m.In(2)}, m.Out());

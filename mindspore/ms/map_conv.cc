@@ -29,7 +29,7 @@ struct Window {
 
   int extent(int d) const { return (kernel[d] - 1) * dilation[d] + 1; }
   bool padded() const { return before[0] > 0 || after[0] > 0 || before[1] > 0 || after[1] > 0; }
-  // True if SAME padding is equal to this padding for every image size.
+  // Returns true if SAME padding is equal to this padding for every image size.
   bool is_same(int d) const {
     const int all = extent(d) - 1;
     if (ceil && before[d] == 0 && after[d] == 0) {
@@ -207,7 +207,7 @@ bool MapConv(Mapping& m, Builtin) {
   }
   int bias = 0;
   if (!Bias(m, filter, channels, &bias)) return false;
-  // CONV_2D derives its groups from the shapes.
+  // CONV_2D derives its number of groups from the shapes.
   if (groups > 1 && filter.form.dims[3] == 1) {
     return EmitDepthwise(m, *attributes, window, &filter, bias);
   }
@@ -268,7 +268,7 @@ bool ReadTransposed(Mapping& m, const file::ConvTransposeAttributes& attributes,
   return true;
 }
 
-// The weights have the shape [in, height, width, out].
+// Maps a transposed convolution, whose weights have the shape [in, height, width, out].
 bool MapConvTranspose(Mapping& m, Builtin) {
   const file::ConvTransposeAttributes* attributes = nullptr;
   Window window;
@@ -334,7 +334,7 @@ std::optional<int> Lowest(Mapping& m) {
                                 {bytes, ElementSize(image.type)});
 }
 
-// Average pooling with padding: the average counts elements of the image only, whereas
+// Adds an average pooling with padding. The average counts elements of the image only, whereas
 // AVERAGE_POOL_2D on a padded image counts the padding as well. A multiplication by constants
 // corrects the difference; the constants hold for the image size in the file.
 bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],

@@ -79,7 +79,8 @@ bool MapSelect(Mapping& m, Builtin) {
   return true;
 }
 
-// With one input: the indices of true elements. With three: an element-wise selection.
+// Maps Where: with one input, to the indices of true elements; with three inputs, to an
+// element-wise selection.
 bool MapWhere(Mapping& m, Builtin code) {
   if (m.inputs() == 3) return MapSelect(m, code);
   if (m.inputs() != 1) return m.Fail(Format("expected 1 or 3 inputs, found %zu", m.inputs()));
@@ -87,7 +88,7 @@ bool MapWhere(Mapping& m, Builtin code) {
   return true;
 }
 
-// The type of the output tensor determines the conversion.
+// Maps Cast. The type of the output tensor determines the conversion.
 bool MapCast(Mapping& m, Builtin) {
   m.Op(Builtin::CAST, {m.RawIn(0)}, {m.Out()});
   return true;
@@ -108,8 +109,8 @@ bool MapQuantCast(Mapping& m, Builtin) {
   return true;
 }
 
-// DetectionPostProcess and custom operators of the file have no kernel in this library; the client
-// or a delegate may provide one.
+// Maps DetectionPostProcess and the custom operators of the file. This library has no kernel for
+// them; the client or a delegate may provide one.
 bool MapCustom(Mapping& m, Builtin) {
   const file::CustomAttributes* attributes = nullptr;
   if (!m.Read(&attributes)) return false;

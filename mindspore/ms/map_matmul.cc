@@ -8,7 +8,7 @@
 namespace deputy::ms {
 namespace {
 
-// The scale of a quantised bias is the product of the scales of input and weights.
+// Adds the bias. The scale of a quantised bias is the product of the scales of input and weights.
 bool Bias(Mapping& m, const Constant& weights, int* out) {
   *out = -1;
   if (m.inputs() < 3) return true;
@@ -38,8 +38,9 @@ bool EmitFullyConnected(Mapping& m, const Constant& weights, bool keep_dims,
   });
 }
 
-// The weights have the shape [out, in]. With `use_axis` the input is flattened from `axis` on;
-// without it, all leading dimensions are flattened, so that the last extent equals `in`.
+// Maps FullConnection, whose weights have the shape [out, in]. With `use_axis` the input is
+// flattened from `axis` on; without it, all leading dimensions are flattened, so that the last
+// extent equals `in`.
 bool MapFullConnection(Mapping& m, Builtin) {
   const file::FullConnectionAttributes* attributes = nullptr;
   Constant weights;

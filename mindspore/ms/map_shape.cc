@@ -20,7 +20,8 @@ bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
   return true;
 }
 
-// In the shape, 0 copies the dimension of the input and -1 is derived from the element count.
+// Maps Reshape. In the shape, 0 copies the dimension of the input and -1 is derived from the
+// element count.
 bool MapReshape(Mapping& m, Builtin) {
   if (!m.in(1).constant) {
     m.Op(Builtin::RESHAPE, {m.In(0), m.In(1)}, {m.Out()}, schema::CreateReshapeOptions(m.fbb()));
@@ -41,7 +42,8 @@ bool MapReshape(Mapping& m, Builtin) {
   return true;
 }
 
-// The output has the shape [outer, inner]: the dimensions before the axis, and those from it on.
+// Maps Flatten. The output has the shape [outer, inner]: the dimensions before the axis, and those
+// from it on.
 bool MapFlatten(Mapping& m, Builtin) {
   const file::AxisFromOne* attributes = nullptr;
   int rank = 0;
@@ -77,7 +79,7 @@ void ExpandDims(Mapping& m, int input, int axis, int output) {
        schema::CreateExpandDimsOptions(m.fbb()));
 }
 
-// The axes refer to the output.
+// Maps Unsqueeze, whose axes refer to the dimensions of the output.
 bool MapUnsqueeze(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> axes;
@@ -227,7 +229,8 @@ bool MapSpaceToDepth(Mapping& m, Builtin) {
   return true;
 }
 
-// The block and the paddings (or crops) are inputs or attributes.
+// Maps BatchToSpace and SpaceToBatch. The block and the paddings (or crops) are inputs or
+// attributes.
 bool MapBlocks(Mapping& m, Builtin code) {
   const file::BlockAttributes* attributes = nullptr;
   std::vector<int64_t> values, pairs;
@@ -289,7 +292,7 @@ bool MapFill(Mapping& m, Builtin) {
   return true;
 }
 
-// Start, limit and delta are inputs or attributes.
+// Maps Range. Start, limit and delta are inputs or attributes.
 bool MapRange(Mapping& m, Builtin) {
   if (m.inputs() == 3) {
     m.Op(Builtin::RANGE, m.AllIn(), {m.Out()}, schema::CreateRangeOptions(m.fbb()));

@@ -158,7 +158,8 @@ bool MapPad(Mapping& m, Builtin) {
   return true;
 }
 
-// Input 1 has the number of repetitions, for every dimension or for those that the attribute lists.
+// Maps Tile. Input 1 has the number of repetitions, for every dimension or for those that the
+// attribute lists.
 bool MapTile(Mapping& m, Builtin) {
   const file::Axes* attributes = nullptr;
   std::vector<int64_t> given, times;
@@ -261,8 +262,8 @@ bool MapOneHot(Mapping& m, Builtin) {
 
 // ---- Resizing -----------------------------------------------------------------------------------
 
-// Reads the output height and width from the attributes, or from input 1, which has sizes or
-// scales. If input 1 has four values, height and width are the middle two.
+// Returns the output height and width of a resize. They come from the attributes, or from input 1,
+// which has sizes or scales. If input 1 has four values, height and width are the middle two.
 bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, std::vector<int64_t>* out) {
   *out = {attributes.new_height(), attributes.new_width()};
   if (m.inputs() > 1 && m.in(1).type == Type::kFloat32) {

@@ -19,7 +19,7 @@ T Load(std::span<const uint8_t> bytes, size_t index) {
 
 size_t ElementCount(const Tensor& tensor) { return tensor.data.size() / ElementSize(tensor.type); }
 
-// Number of elements per index of `axis`: the product of the dimensions after it.
+// Returns the number of elements per index of `axis`: the product of the dimensions after it.
 size_t InnerCount(const std::vector<int32_t>& dims, int axis) {
   size_t count = 1;
   for (size_t d = static_cast<size_t>(axis) + 1; d < dims.size(); ++d) count *= dims[d];
@@ -63,7 +63,7 @@ bool Mapping::IsQuantized(const Tensor& tensor) {
 bool Mapping::IsDecoded(const Tensor& tensor) const {
   return tensor.constant && out().type == Type::kFloat32 &&
          (tensor.type == Type::kFloat16 ||
-          // int32 constants are plain integers, such as indices: they stay as they are.
+          // int32 constants are plain integers, such as indices, and are not converted.
           (IsQuantized(tensor) && tensor.type != Type::kInt32));
 }
 
@@ -242,9 +242,9 @@ bool Mapping::ToFloats(const Tensor& tensor, int axis, std::vector<float>* out) 
   return true;
 }
 
-// Axis along which the scales of weights apply (mindspore_delegate.md 13.4). Files before version
-// 1.6 use axis 0 for the first operand and axis 1 for others; newer files use axis 0. MatMul and
-// transposed convolutions pass an axis of their own to Weight.
+// Returns the axis along which the scales of weights apply. Files before version 1.6 use axis 0 for
+// the first operand and axis 1 for others; newer files use axis 0. MatMul and transposed
+// convolutions pass an axis of their own to Weight.
 int Mapping::WeightAxis(size_t i) const {
   const bool old = model_.version_major == 1 && model_.version_minor < 6;
   return old && i > 0 ? 1 : 0;

@@ -45,8 +45,8 @@ class Mapping {
   // one of its tensors. The first failure is kept, and failed() stays true from then on.
   bool Fail(const std::string& text);
   bool FailInput(size_t i, const std::string& text);
-  // True if anything has failed or the writer is full, even if later calls returned true. The model
-  // is rejected in this case.
+  // Returns true if anything has failed or the writer is full, even if later calls returned true.
+  // The model is rejected in this case.
   bool failed() const { return !error_->empty() || writer_->full(); }
 
   // ---- The node's tensors ---------------------------------------------------------------------
@@ -56,19 +56,19 @@ class Mapping {
   const Tensor& out(size_t i = 0) const { return model_.tensors[node_->outputs[i]]; }
   // Returns the number of dimensions, or -1 if it is unknown.
   static int Rank(const Tensor& tensor);
-  // True if the tensor has integers with a scale.
+  // Returns true if the tensor has integers with a scale.
   static bool IsQuantized(const Tensor& tensor);
 
   // Return indices of tensors in the new model; Writer::kNoTensor after a failure. Constants are
   // added on first use; float16 constants and quantised constants of 8 or 16 bits are converted to
   // float32 if the node's output is float32.
   int In(size_t i);
-  int RawIn(size_t i);  // without conversion
+  int RawIn(size_t i);  // like In, but without conversion
   int Out(size_t i = 0);
   std::vector<int> AllIn();
   std::vector<int> AllOut();
   int IndexOfTensor(uint32_t tensor, int channel_axis = 0);
-  // Makes the output an alias of the input.
+  // Makes the node's output an alias of one of its inputs.
   bool Forward(size_t input = 0);
 
   // ---- Constants and attributes ----------------------------------------------------------------
@@ -91,10 +91,10 @@ class Mapping {
   bool NormalAxis(int64_t axis, int rank, int* out);
   bool KnownRank(size_t i, int* out);
   bool NeedsStatic(size_t i);
-  // Checks an input of an operator that does not support scales per channel. Scales of int32
-  // tensors are ignored.
+  // Checks that an input has at most one scale, for operators that do not support scales per
+  // channel. Scales of int32 tensors are ignored.
   bool NeedsOneScale(size_t i);
-  // Checks the outputs of a primitive that maps to several operators.
+  // Checks that the outputs are float32, which primitives that map to several operators require.
   bool NeedsFloat32();
   // Returns an input as a constant, converted to float32 under the same condition as in In(). The
   // scales apply along `axis`.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads .ms files, see read.h. FlatBuffers' verifier checks all offsets; this file checks the
-// contents of the tables. A malicious file may share tables and lists, so that a small file
-// describes a huge graph. Therefore all copied data is counted and limited to the size of the file.
+// Reads .ms files. FlatBuffers' verifier checks all offsets; this file checks the contents of the
+// tables. A malicious file may share tables and lists, so that a small file describes a huge graph.
+// Therefore all copied data is counted and limited to the size of the file.
 #include "mindspore/ms/read.h"
 
 #include <cstdio>

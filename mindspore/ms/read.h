@@ -67,19 +67,20 @@ struct Tensor {
   std::span<const uint8_t> data;
   Quantization quantization;
 
-  // True if all dimensions are known, which holds for all constants.
+  // Returns true if all dimensions are known, which holds for all constants.
   bool is_static() const;
 };
 
 struct Node {
-  uint32_t index = 0;  // in the file
+  uint32_t index = 0;  // index of the node in the file
   std::string_view name;
   const file::Primitive* primitive = nullptr;
   std::vector<uint32_t> inputs, outputs;
 };
 
 struct Model {
-  int version_major = 0, version_minor = 0;  // of the writer; 0, 0 if unknown
+  int version_major = 0,
+      version_minor = 0;  // version of the program that wrote the file; 0, 0 if unknown
   std::string_view version;
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
@@ -93,8 +94,8 @@ std::string NodeText(const Node& node);
 // Returns a description such as "tensor 4 'name'".
 std::string TensorText(const Model& model, uint32_t index);
 
-// Returns false on failure, with the reason in `error`. `bytes` must be aligned to 16 bytes and
-// outlive the model.
+// Reads a model from the bytes of a file. Returns false on failure, with the reason in `error`.
+// `bytes` must be aligned to 16 bytes and outlive the model.
 bool ReadModel(std::span<const uint8_t> bytes, const DeputyLimits& limits, Model* out_model,
                std::string* error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes each table when it is added. See write.h.
+// Writes the tables of a .tflite file, each when it is added.
 #include "mindspore/ms/write.h"
 
 #include <algorithm>
@@ -11,10 +11,11 @@ namespace {
 // Upper bounds on the size of a tensor, of a node, and of the lists per channel.
 constexpr size_t kTensorBytes = 160, kNodeBytes = 192, kChannelBytes = 16;
 
-// Version 1 suffices, because the kernels accept newer features in it.
+// Returns the version of an operator. Version 1 suffices for most, because the kernels accept newer
+// features in it.
 int VersionOf(Builtin code) { return code == Builtin::BROADCAST_TO ? 2 : 1; }
 
-// Types that are not supported become FLOAT32; their uses are refused.
+// Returns the schema's type. Types that are not supported become FLOAT32; their uses are refused.
 schema::TensorType SchemaTypeOf(Type type) {
   const TfLiteType known = TfLiteTypeOf(type);
   return known == kTfLiteNoType ? schema::TensorType::FLOAT32 : SchemaType(known);

@@ -85,8 +85,8 @@ void MakeDynamic(TfLiteContext* context, const TfLiteIntArray* outputs) {
   }
 }
 
-// True if all tensors have planned memory, so that their shapes are known. Dynamic tensors count as
-// planned; their shapes are known once they are computed.
+// Returns true if all tensors have planned memory, so that their shapes are known. Dynamic tensors
+// count as planned; their shapes are known once they are computed.
 bool AreAllocated(const TfLiteContext* context, const TfLiteIntArray* tensors) {
   for (int i = 0; i < tensors->size; ++i) {
     const TfLiteTensor& tensor = context->tensors[tensors->data[i]];
@@ -139,9 +139,10 @@ class Adapter::Node {
     return kernel_->Prepare();
   }
 
-  // A delegate that supports dynamic tensors may be applied before tensors are allocated. It then
-  // saw the shapes of the file, which may differ from the current ones. A kernel that cannot infer
-  // shapes keeps them.
+  // Infers the shapes of the outputs. A delegate that supports dynamic tensors may be applied
+  // before tensors are allocated, when the tensors have the shapes of the file, which may differ
+  // from the current ones. A kernel that cannot infer shapes keeps the shapes for which it was
+  // built.
   void InferOutputs(TfLiteContext* context, const TfLiteNode* node) {
     const int code = kernel_->Resize();
     if (code == CodeOf(kMSStatusLiteInferInvalid)) MakeDynamic(context, node->outputs);
@@ -152,7 +153,7 @@ class Adapter::Node {
     if (code == CodeOf(kMSStatusLiteInferInvalid)) {
       MakeDynamic(context, node->outputs);
     } else if (code != 0) {
-      // The inputs have the last supported shapes again: restore the outputs for these.
+      // If the inputs have the last supported shapes again, the outputs for these are restored.
       if (inputs == inputs_) return RestoreOutputs(context, node);
       resize_failed_ = true;
       return Failed(context, "ReSize", code);
@@ -321,7 +322,7 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportResult* result
         Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });
     if (status != kMSStatusSuccess) return status;
   }
-  // Per thread, because several threads may query one delegate.
+  // The texts are per thread, because several threads may query one delegate.
   thread_local std::deque<std::string> texts;
   texts.clear();
   std::map<int, const DeputyMSKernel*> kernels;
@@ -384,7 +385,8 @@ TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel
                                                         &delegate_);
 }
 
-// Tensors that are internal to the kernel get no memory from the runtime.
+// Creates the node of the pending kernel. Tensors that are internal to the kernel get no memory
+// from the runtime.
 void* Adapter::MakeNode(TfLiteContext* context, const TfLiteDelegateParams& params) {
   Pending* const pending = Pending::ForThread(this, context);
   if (pending == nullptr) return TfLiteKernelInitFailed();

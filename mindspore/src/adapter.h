@@ -24,7 +24,8 @@ namespace deputy::ms_api {
 
 class Adapter {
  public:
-  // `context` may be null. With `main_only`, only the first subgraph is offered to the delegate.
+  // Creates an adapter for a delegate. `context` may be null. With `main_only`, only the first
+  // subgraph is offered to the delegate.
   Adapter(std::shared_ptr<DelegateHolder> holder, MSContextHandle context, bool main_only);
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;

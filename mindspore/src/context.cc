@@ -123,7 +123,7 @@ DeviceInfo* CheckedInfo(MSDeviceInfoHandle handle, const char* function) {
   return DeviceInfo::Of(handle);
 }
 
-// Returns a copy that the caller frees.
+// Returns a copy of the text that the caller frees.
 char* CopyForCaller(const std::string& text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);

@@ -58,15 +58,16 @@ class Context {
  public:
   static Context* Of(MSContextHandle handle) { return static_cast<Context*>(handle); }
 
-  // Called by models: the first one takes ownership of the handle's reference.
+  // Transfers the handle's reference to the calling model; later calls by other models have no
+  // effect.
   void Adopt();
-  // Destroy is called for the handle and has no effect once a model has adopted the context.
+  // Destroys the handle's reference. Has no effect once a model has adopted the context.
   void Destroy();
   void Release();
 
   // Checks devices and settings before a build. Reports an error if they are invalid.
   MSStatus Check() const;
-  // Number of threads for the interpreter.
+  // Returns the number of threads for the interpreter.
   int32_t ThreadCount() const;
   bool HasDevice(MSDeviceType type) const;
 

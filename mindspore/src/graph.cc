@@ -232,7 +232,7 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
   const auto first = list.erase(list.begin() + static_cast<ptrdiff_t>(from),
                                 list.begin() + static_cast<ptrdiff_t>(end));
   list.insert(first, entry);
-  // Free kernels of the delegate that this replacement has replaced.
+  // Kernels of the delegate that this replacement has replaced are freed.
   std::erase_if(added, [&range](const auto& old) {
     return std::find(range.begin(), range.end(), old.get()) != range.end();
   });
@@ -241,7 +241,7 @@ MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<Delegat
 }
 
 MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count) {
-  // Keep the kernels of an earlier list until the new one is accepted.
+  // The kernels of an earlier list are kept until the new list is accepted.
   const size_t old_count = added.size();
   std::vector<DeputyMSKernel*> new_list;
   MSStatus status = ReadEntries({entries, count}, &new_list);
@@ -256,7 +256,7 @@ MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count
   return kMSStatusSuccess;
 }
 
-// Takes ownership of all new kernels before it reports any error.
+// Reads the entries of a new list. Takes ownership of all new kernels, even if an entry is invalid.
 MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                                     std::vector<DeputyMSKernel*>* out_list) {
   MSStatus status = kMSStatusSuccess;

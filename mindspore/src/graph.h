@@ -28,7 +28,8 @@ class DelegateKernel {
   DelegateKernel& operator=(const DelegateKernel&) = delete;
   ~DelegateKernel();
 
-  // Each returns the delegate's status; 0 if the delegate does not have the function.
+  // Call the kernel's functions. Each returns the delegate's status; 0 if the delegate does not
+  // have the function.
   int Prepare() { return Call(functions_.prepare); }
   int Execute() { return Call(functions_.execute); }
   int Resize() {
@@ -88,20 +89,21 @@ class GraphTensors : public TensorSource {
 
 }  // namespace deputy::ms_api
 
-// A kernel of the list.
+// A kernel of the list that a delegate edits.
 struct DeputyMSKernel {
-  // The node and operator of a kernel of the model; -1 and null for a kernel of a delegate.
+  // Node and operator of a kernel of the model; -1 and null for a kernel of a delegate.
   int node = -1;
   std::unique_ptr<DeputyMSPrimitive> primitive;
-  // The kernel, if it belongs to this delegate; null once the adapter has taken it.
+  // The delegate's kernel; null for a kernel of the model, and once the adapter has taken the
+  // kernel.
   std::unique_ptr<deputy::ms_api::DelegateKernel> kernel;
   std::string name;
   bool foreign = false;  // a node of another delegate, which must stay
   // Reason why the delegate does not support the kernel, a DeputyReason; 0 if none was reported.
   int32_t refusal = 0;
   std::string refusal_text;
-  // Indices of its tensors without absent ones, and their views. For a kernel of this delegate: the
-  // tensors that it declares, if any.
+  // Inputs and outputs of the kernel without absent ones, as indices and as views. A kernel of this
+  // delegate has the tensors that it declares, if any.
   std::vector<int> input_indices, output_indices;
   std::vector<MSTensorHandle> inputs, outputs;
 };
@@ -125,7 +127,7 @@ struct DeputyMSGraph {
   std::vector<std::unique_ptr<DeputyMSKernel>> added;      // kernels of the delegate
   std::vector<DeputyMSKernel*> list;  // the current list: originals and new kernels
   std::vector<MSTensorHandle> inputs, outputs;
-  std::string failure;  // of the first edit that failed; "" if none
+  std::string failure;  // message of the first edit that failed; "" if none
 
  private:
   TfLiteStatus AddNode(int node_index);
@@ -141,7 +143,7 @@ struct DeputyMSGraph {
   const char* NameOfTensor(int index);
 
   std::vector<int> output_indices_;
-  std::map<int, DeputyMSKernel*> producers_;  // by tensor
+  std::map<int, DeputyMSKernel*> producers_;  // producer of each tensor, by index of the tensor
 };
 
 #endif  // DEPUTY_MINDSPORE_SRC_GRAPH_H_

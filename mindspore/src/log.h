@@ -34,7 +34,8 @@ Result Contain(Result out_of_memory, Result otherwise, Function&& function) noex
   }
 }
 
-// Like Contain, for functions that return a status.
+// Calls `function`, which returns a status, and converts exceptions to a status and an error
+// message.
 template <typename Function>
 MSStatus Guard(Function&& function) noexcept {
   try {

@@ -140,7 +140,8 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
   return BuildWith(std::move(bytes), is_ms ? nullptr : path);
 }
 
-// Takes ownership of the context first, also if the build fails later.
+// Checks the arguments of a build. The model takes ownership of the context first, also if the
+// build fails later.
 MSStatus Model::CheckBuild(MSModelType type, MSContextHandle context) {
   if (interpreter_ != nullptr) return Fail(kMSStatusLiteModelRebuild, "Build: the model is built");
   if (context == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the context is NULL");
@@ -221,8 +222,8 @@ MSStatus Model::MakeInterpreter() {
   reported_.clear();
   interpreter_.reset(TfLiteInterpreterCreate(model_.get(), options.get()));
   if (interpreter_ == nullptr) return FailedCall("the interpreter", kMSStatusLiteError);
-  // The delegate needs shapes, therefore allocate now. A delegate may still claim a custom operator
-  // without a kernel.
+  // Tensors are allocated now, because the delegate needs shapes. A delegate may still claim a
+  // custom operator without a kernel.
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
   const bool may_be_claimed = status == kTfLiteUnresolvedOps &&
@@ -260,7 +261,8 @@ MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
   return FailedCall("Build", kMSStatusLiteError);
 }
 
-// If the device or its library is not available, the model runs on the CPU.
+// Applies the delegate of an NPU or, if there is none, of a GPU. If the device or its library is
+// not available, the model runs on the CPU.
 MSStatus Model::ApplyDeviceDelegate() {
   for (const MSDeviceType type : {kMSDeviceTypeKirinNPU, kMSDeviceTypeGPU}) {
     for (const auto& device : context_->devices) {
@@ -276,7 +278,8 @@ MSStatus Model::ApplyDeviceDelegate() {
   return kMSStatusSuccess;
 }
 
-// If the context has no CPU device, every node must run on a delegate.
+// Checks the placement of the nodes: if the context has no CPU device, every node must run on a
+// delegate.
 MSStatus Model::CheckPlacement() {
   if (context_->HasDevice(kMSDeviceTypeCPU)) return kMSStatusSuccess;
   const TfLiteInterpreter* interpreter = interpreter_.get();
@@ -324,7 +327,8 @@ void Model::Clear() {
 
 // ---- Callbacks ----------------------------------------------------------------------------------
 
-// Views are created on first use, because a resize may add nodes of delegates.
+// Returns a node as presented to callbacks. Views are created on first use, because a resize may
+// add nodes of delegates.
 const Model::NodeView& Model::ViewOf(int node) {
   const auto at = static_cast<size_t>(node);
   if (at >= views_.size()) views_.resize(at + 1);
@@ -382,8 +386,8 @@ MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* 
   running_ = true;
   const bool has_callbacks = callbacks.before != nullptr || callbacks.after != nullptr;
   callbacks_ = has_callbacks ? &callbacks : nullptr;
-  // A profiler that reports each node disables fusion in the interpreter: install it only if
-  // needed.
+  // A profiler that reports each node disables fusion in the interpreter, so that it is installed
+  // only if needed.
   profiler_.ReportBeginOpInvokeEvent = has_callbacks ? begin_event_ : nullptr;
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
   callbacks_ = nullptr;
@@ -479,8 +483,8 @@ TfLiteStatus Model::ResizeInputs(const std::vector<std::vector<int>>& shapes) {
   return TfLiteInterpreterAllocateTensors(interpreter_.get());
 }
 
-// Restores the previous shapes. A static delegate that failed for the new shapes was removed, and
-// must be applied again.
+// Restores the previous shapes of the inputs. A static delegate that failed for the new shapes was
+// removed, and must be applied again.
 void Model::RestoreShapes(const std::vector<std::vector<int>>& shapes) {
   views_.clear();
   const bool restored = ResizeInputs(shapes) == kTfLiteOk;

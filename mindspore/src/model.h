@@ -110,7 +110,7 @@ class Model {
   decltype(profiler_.ReportBeginOpInvokeEvent) begin_event_ = nullptr;
   const Callbacks* callbacks_ = nullptr;  // set during an inference
   std::vector<int> running_nodes_;
-  // In order of construction, so that they are destroyed in the reverse order.
+  // Members in order of construction. They are destroyed in the reverse order.
   std::unique_ptr<TfLiteModel, ModelDeleter> model_;
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<TfLiteDelegate, ModelDeleter> device_delegate_;
@@ -118,7 +118,7 @@ class Model {
   std::unique_ptr<InterpreterTensors> tensors_;
   std::unique_ptr<TensorTable> table_;
   std::vector<MSTensorHandle> inputs_, outputs_;
-  std::vector<std::unique_ptr<NodeView>> views_;  // by node
+  std::vector<std::unique_ptr<NodeView>> views_;  // views of nodes, by node
 };
 
 }  // namespace deputy::ms_api

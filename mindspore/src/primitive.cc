@@ -19,7 +19,7 @@ namespace {
 constexpr int kCustomType = 191;
 constexpr int kImageRank = 4;
 
-// Node whose attributes are read.
+// A node whose attributes are read.
 struct Source {
   const TfLiteContext* context;
   const TfLiteNode* node;
@@ -40,7 +40,7 @@ struct Source {
 
 using Reader = void (*)(const Source& source, DeputyMSPrimitive* out);
 
-// Values in MindSpore's schema.
+// Activations, with their values in MindSpore's schema.
 enum ActivationType {
   kNone = 0,
   kRelu = 1,
@@ -98,8 +98,8 @@ struct Pads {
 };
 Pads PadsOf(TfLitePadding padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation) {
   if (padding != kTfLitePaddingSame || stride < 1) return {};
-  // Computed from the input's extent: after a resize of an input the output's may still be that of
-  // the file.
+  // The output's extent is computed from the input's: after a resize of an input, the output tensor
+  // may still have the extent in the file.
   const int64_t out = (in + stride - 1) / stride;
   const int64_t total = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
   return {total / 2, total - total / 2};
@@ -129,7 +129,8 @@ void AddWindow(const Source& source, const Window& window, TfLitePadding padding
 
 void NoAttributes(const Source& /*source*/, DeputyMSPrimitive* /*out*/) {}
 
-// Conv2DFusion for CONV_2D and DEPTHWISE_CONV_2D, which differ in the number of groups.
+// Adds the attributes of Conv2DFusion for CONV_2D and DEPTHWISE_CONV_2D, which differ in the number
+// of groups.
 void AddConv(const Source& source, const Window& window, TfLitePadding padding, int64_t group,
              TfLiteFusedActivation activation, DeputyMSPrimitive* out) {
   AddWindow(source, window, padding, "stride", "pad_list", out);
@@ -177,7 +178,7 @@ void ReadPool(const Source& source, DeputyMSPrimitive* out) {
   const Window window = {
       {p.filter_height, p.filter_width}, {p.stride_height, p.stride_width}, {1, 1}};
   AddWindow(source, window, p.padding, "strides", "pad", out);
-  out->AddInt("round_mode", 0);  // floor
+  out->AddInt("round_mode", 0);  // rounds the output size down
   out->AddBool("global", false);
   out->AddInt("activation_type", FusedActivation(p.activation));
 }
@@ -197,7 +198,7 @@ void ReadMatMul(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("activation_type", kNone);
 }
 
-// ADD, SUB, MUL and DIV, each of which has its own parameter struct.
+// Reads ADD, SUB, MUL and DIV, each of which has its own parameter struct.
 void ReadArithmetic(const Source& source, DeputyMSPrimitive* out) {
   TfLiteFusedActivation activation = kTfLiteActNone;
   if (source.builtin_code == kTfLiteBuiltinAdd) {
@@ -260,7 +261,7 @@ void ReadReduce(const Source& source, DeputyMSPrimitive* out) {
   out->AddFloat("coeff", 1);
 }
 
-// The axis is input 1 of ARG_MAX and ARG_MIN.
+// Reads ARG_MAX and ARG_MIN, whose axis is input 1.
 void ReadArg(const Source& source, DeputyMSPrimitive* out) {
   const TfLiteTensor* axis = source.input(1);
   if (axis != nullptr && axis->allocation_type == kTfLiteMmapRo && axis->type == kTfLiteInt32 &&
@@ -316,7 +317,7 @@ void ReadStridedSlice(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("shrink_axis_mask", p.shrink_axis_mask);
 }
 
-// PAD, PADV2 and MIRROR_PAD. Modes: 0 constant, 1 reflect, 2 symmetric.
+// Reads PAD, PADV2 and MIRROR_PAD. Padding modes are 0 (constant), 1 (reflect) and 2 (symmetric).
 void ReadPad(const Source& source, DeputyMSPrimitive* out) {
   int64_t mode = 0;
   if (source.builtin_code == kTfLiteBuiltinMirrorPad) {

@@ -18,7 +18,7 @@ namespace deputy::ms_api {
 struct Attribute {
   const char* name;
   DeputyMSAttributeKind kind;
-  std::vector<int64_t> ints;  // for integers and booleans
+  std::vector<int64_t> ints;  // values of integers and booleans
   float number = 0;
   std::string bytes;
 };
@@ -38,7 +38,7 @@ struct DeputyMSPrimitive {
   void AddInt(const char* name, int64_t value) { Add(name, {value}); }
   void AddBool(const char* name, bool value);
   void AddFloat(const char* name, float value);
-  // Returns null if no attribute has this name and kind.
+  // Returns an attribute; null if none has this name and kind.
   const deputy::ms_api::Attribute* Find(const char* name, DeputyMSAttributeKind kind) const;
 
   int32_t type = 0;

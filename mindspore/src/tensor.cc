@@ -33,7 +33,7 @@ constexpr TypeRow kTypes[] = {
     {kTfLiteFloat64, kMSDataTypeNumberTypeFloat64, 8},
 };
 
-// Number of elements; -1 if a dimension is negative or the number overflows.
+// Returns the number of elements; -1 if a dimension is negative or the number overflows.
 int64_t Count(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (const int64_t dim : shape) {
@@ -42,8 +42,8 @@ int64_t Count(std::span<const int64_t> shape) {
   return count;
 }
 
-// MindSpore has no sparse tensors. The values of a sparse tensor, which are fewer than its
-// elements, and its type are hidden from delegates.
+// Returns true for a sparse tensor. MindSpore has no sparse tensors, so the type and the values,
+// which are fewer than the elements, are hidden from delegates.
 bool IsSparse(const TfLiteTensor& tensor) { return tensor.sparsity != nullptr; }
 
 }  // namespace
@@ -213,7 +213,7 @@ Tensor* CheckedTensor(MSTensorHandle handle, const char* function) {
   return Tensor::Of(handle);
 }
 
-// True if `size` is the size in bytes of a tensor with this type and shape.
+// Returns true if `size` is the size in bytes of a tensor with this type and shape.
 bool Fits(MSDataType type, std::span<const int64_t> shape, size_t size) {
   const int64_t count = Count(shape);
   size_t bytes = 0;

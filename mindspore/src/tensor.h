@@ -18,7 +18,7 @@ namespace deputy::ms_api {
 
 MSDataType DataTypeOf(TfLiteType type);
 
-// Size of an element in bytes; 0 for types without a fixed size.
+// Returns the size of an element in bytes; 0 for types without a fixed size.
 size_t ElementSize(MSDataType type);
 
 // Provides the tensors for views: an interpreter, or the context of a delegate.
@@ -31,13 +31,14 @@ class TensorSource {
 
   // Returns the tensor; null if the index is out of range.
   virtual TfLiteTensor* At(int index) = 0;
-  // True if the runtime provides the tensor's memory.
+  // Returns true if the runtime provides the tensor's memory.
   virtual bool HasMemory(int index) = 0;
-  // True if the tensor is internal to one kernel of a delegate, so that the view owns its memory.
+  // Returns true if the tensor is internal to one kernel of a delegate, so that the view owns its
+  // memory.
   virtual bool IsInner(int index) = 0;
-  // Returns false and reports an error if the shape cannot be changed now.
+  // Changes the shape. Returns false and reports an error if the shape cannot be changed now.
   virtual bool SetShape(int index, std::span<const int64_t> shape) = 0;
-  // True if the caller may provide the tensor's memory.
+  // Returns true if the caller may provide the tensor's memory.
   virtual bool AcceptsData(int index) = 0;
 };
 
@@ -45,7 +46,7 @@ class Tensor {
  public:
   // Creates a tensor that belongs to the caller.
   Tensor(std::string name, MSDataType type, std::vector<int64_t> shape);
-  // Creates a view.
+  // Creates a view of the tensor with an index in `source`.
   Tensor(TensorSource* source, int index);
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
@@ -56,7 +57,7 @@ class Tensor {
   void Release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // Called when the graph of a view is destroyed.
+  // Disconnects a view when its graph is destroyed.
   void Disconnect() { source_ = nullptr; }
 
   bool is_view() const { return is_view_; }
@@ -75,7 +76,7 @@ class Tensor {
   const void* data();
   void* mutable_data();
   bool set_data(void* data);
-  // Memory that the caller has provided for a view; null if none.
+  // Returns the memory that the caller has provided for a view; null if none.
   const void* given_data() const { return is_view_ ? borrowed_ : nullptr; }
   std::vector<DeputyMSQuantParam> quantization();
   // Returns a copy that belongs to the caller; null if out of memory.
@@ -100,7 +101,8 @@ class Tensor {
   std::string name_;
   MSDataType type_ = kMSDataTypeUnknown;
   MSFormat format_ = kMSFormatNHWC;
-  // For a view: result of the last shape(), or the shape that was set for an internal tensor.
+  // Shape of the tensor; for a view, the result of the last shape(), or the shape that was set for
+  // an internal tensor.
   std::vector<int64_t> shape_;
   bool shape_is_set_ = false;
   void* borrowed_ = nullptr;
