@@ -44,7 +44,7 @@ enum { kMaxLabels = 1000, kMaxLabelLength = 64 };
   X(TfLiteTensorQuantizationParams)   \
   X(TfLiteTensorCopyFromBuffer)
 
-// Pointers to these functions, with the types of the header's declarations.
+// Pointers to the library's functions, with the types of the header's declarations.
 typedef struct Api {
 #define FIELD(name) __typeof__(&name) name;
   EACH_FUNCTION(FIELD)

@@ -50,7 +50,8 @@ int PaddingBefore(const TfLiteConvParams& params, int in, int filter, int stride
   return std::max(needed, 0) / 2;
 }
 
-// Images are [batch, height, width, channels], filters [out channels, height, width, channels].
+// Computes a convolution. Images are [batch, height, width, channels], filters [out channels,
+// height, width, channels].
 void Conv2d(const TfLiteConvParams& p, const View& in, const View& filter, const float* bias,
             const int* out_dims, float* out) {
   const int height = in.dims[1], width = in.dims[2], channels = in.dims[3];
@@ -118,7 +119,7 @@ struct Operation {
   std::vector<bool> reduced;  // axes that MEAN reduces
 };
 
-// The state of each node that replaces a partition.
+// The kernel of a delegate node, which replaces a partition.
 class MyDelegate {
  public:
   // Returns true if the delegate supports the node; otherwise false with the reason.
@@ -354,7 +355,7 @@ TfLiteDelegate CreateMyDelegate(bool with_helper) {
 
 // ---- The client ---------------------------------------------------------------------------------
 
-// Fills the inputs with values in [-1, 1], equal for both runs.
+// Fills the inputs with values in [-1, 1], which are the same in every call.
 void FillInputs(TfLiteInterpreter* interpreter) {
   for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); ++i) {
     TfLiteTensor* input = TfLiteInterpreterGetInputTensor(interpreter, i);

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
   TfLiteInterpreterOptionsSetNumThreads(options, 2);
   TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
-  // Neither is needed any more: the interpreter owns everything that it uses.
+  // Options and model are not needed any more: the interpreter owns everything that it uses.
   TfLiteInterpreterOptionsDelete(options);
   TfLiteModelDelete(model);
   const int fine = interpreter != NULL && RunOnZeros(interpreter);

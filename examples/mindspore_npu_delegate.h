@@ -214,13 +214,14 @@ class NPUDelegate : public mindspore::Delegate {
         iter = ReplaceRun(model, from, iter, &ops);
       }
     }
-    if (!ops.empty()) ReplaceRun(model, from, model->EndKernelIterator(), &ops);  // (*) at the end
+    if (!ops.empty())
+      ReplaceRun(model, from, model->EndKernelIterator(), &ops);  // (*) replaces the last sequence
     return mindspore::kSuccess;
   }
 
-  // Reports why the other kernels are not supported.
+  // Reports the reason for each kernel that is not supported.
   bool Explain(mindspore::DelegateModel<schema::Primitive>* model) override {
-    constexpr int32_t kOperator = 1, kOther = 99;  // of DeputyReason
+    constexpr int32_t kOperator = 1, kOther = 99;  // values of DeputyReason
     for (auto iter = model->BeginKernelIterator(); iter != model->EndKernelIterator(); ++iter) {
       const schema::Primitive* primitive = model->GetPrimitive(*iter);
       if (primitive == nullptr || GetOp(*iter, primitive) != nullptr) continue;

@@ -109,7 +109,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-/* ---- What the library exports ------------------------------------------------------------------
+/* ---- Exported functions ------------------------------------------------------------------------
  */
 
 TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,

@@ -82,7 +82,8 @@ class Chooser {
  public:
   Chooser(TfLiteContext* context, const Options& options)
       : context_(context), mirror_(context, ConfigFor(options)) {
-    // Mirror all tensors first, so that they have the host's indices, which reports then show.
+    // All tensors are mirrored first, so that they have the host's indices, which reports then
+    // show.
     const auto tensors = static_cast<int>(context->tensors_size);
     for (int i = 0; i < tensors; ++i) {
       mirror_.Mirror(i);
@@ -130,8 +131,9 @@ class Chooser {
     return {};
   }
 
-  // Handles the outputs of a node that no kernel of this library has prepared. They have the host's
-  // shapes, unless an input has an unknown shape: then the outputs have unknown shapes, too.
+  // Handles the outputs of a node that no kernel of this library has prepared. The outputs have the
+  // host's shapes, unless an input has an unknown shape, which makes the shapes of all outputs
+  // unknown.
   void PropagateUnknownShapes(const TfLiteNode& node) {
     bool known = true;
     for (const int index : IndicesOf(node.inputs)) known = known && unknown_.count(index) == 0;
@@ -139,8 +141,8 @@ class Chooser {
     for (const int index : IndicesOf(node.outputs)) unknown_.insert(index);
   }
 
-  // True for a shape, an axis or a similar tensor that the host computes during its prepare. Inside
-  // a partition its value would not be available in time.
+  // Returns true for a shape, an axis or a similar tensor that the host computes during its
+  // prepare. Inside a partition its value would not be available in time.
   bool IsPrecomputed(int host_tensor) {
     const TfLiteTensor& tensor = *mirror_.graph().graph().tensor(mirror_.Find(host_tensor));
     return tensor.allocation_type == kTfLitePersistentRo &&
@@ -185,8 +187,8 @@ class Chooser {
       const TfLiteTensor& host = context_->tensors[index];
       const TfLiteType type = graph.graph().tensor(mirror_.Find(index))->type;
       if (type == host.type) continue;
-      // The host's kernel will change the type. The mirror keeps the new type, so that later nodes
-      // are checked with it.
+      // The host's kernel will change the type of the tensor. The mirror keeps the new type, so
+      // that later nodes are checked with it.
       return {kDeputyReasonType, NameOf(host) + " is " + TfLiteTypeGetName(host.type) +
                                      " in the model, and will be " + TfLiteTypeGetName(type)};
     }

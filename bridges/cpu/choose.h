@@ -27,8 +27,8 @@ struct NodeChoice {
 TfLiteStatus ChooseNodes(TfLiteContext* context, std::span<const int> plan, const Options& options,
                          std::vector<NodeChoice>* out_choices);
 
-// True if nodes of the operator may be claimed. Operators that run other subgraphs, keep state
-// between inferences or generate random numbers may not.
+// Returns true if nodes of the operator may be claimed. Operators that run other subgraphs, keep
+// state between inferences or generate random numbers may not.
 bool CanBeClaimed(int builtin_code);
 
 }  // namespace deputy::cpu

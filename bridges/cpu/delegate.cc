@@ -52,7 +52,8 @@ std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* c
 
 // ---- The delegate's nodes -----------------------------------------------------------------------
 
-// A host that does not recognise TfLiteKernelInitFailed() continues with it as node data.
+// Returns the partition of a node; null if init failed. A host that does not recognise
+// TfLiteKernelInitFailed() passes it on as node data.
 Partition* PartitionOf(void* data) {
   return data == TfLiteKernelInitFailed() ? nullptr : static_cast<Partition*>(data);
 }
@@ -131,7 +132,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
-    // Per thread, because several threads may query one delegate.
+    // The choices are per thread, because several threads may query one delegate.
     thread_local std::vector<NodeChoice> choices;
     choices.clear();
     const TfLiteStatus status =

@@ -12,9 +12,9 @@
 
 namespace deputy::cpu {
 
-// Throws std::bad_alloc if out of memory.
+// Creates a delegate. Throws std::bad_alloc if out of memory.
 TfLiteDelegate* CreateDelegate(const Options& options);
-// Accepts null.
+// Destroys a delegate, which may be null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implements DeputyDelegatePlugin.get_support.

@@ -27,8 +27,9 @@ TfLiteRegistration KernelOf(const OpDef& def, int version) {
                                           : *resolver.FindBuiltin(def.code, version);
 }
 
-// Returns a copy, since a node owns its builtin data; null if the operator has none. In hosts
-// before TensorFlow 2.14 the struct of STRIDED_SLICE has no `offset` (abi.md 2).
+// Returns a copy of a node's builtin data, since each node owns its data; null if the operator has
+// none. In hosts before TensorFlow 2.14 the struct of STRIDED_SLICE has no `offset` (docs/abi.md
+// 2).
 void* CopyBuiltinData(const OpDef& def, int version, const void* host_data) {
   if (def.params_size == 0) return nullptr;
   void* copy = malloc(def.params_size);
@@ -67,7 +68,7 @@ int MirrorGraph::Mirror(int host_tensor) {
   if (known != mirrors_.end()) return known->second;
   int index = 0;
   if (graph_->AddTensors(1, &index) != kTfLiteOk) throw std::bad_alloc();
-  // Recorded before the recursive calls below, which may refer to this tensor.
+  // The mirror is recorded before the recursive calls below, which may refer to this tensor.
   mirrors_[host_tensor] = index;
 
   const TfLiteTensor& from = host_->tensors[host_tensor];
@@ -100,7 +101,8 @@ int MirrorGraph::Mirror(int host_tensor) {
   return index;
 }
 
-// TensorFlow Lite accepts files in which constants are not aligned to their elements; copies these.
+// Returns the contents of a constant, copied if they are not aligned to their elements, which
+// TensorFlow Lite accepts in files.
 const char* MirrorGraph::AlignedConstant(const TfLiteTensor& constant) {
   const size_t alignment = std::max<size_t>(TypeBytes(constant.type), 1);
   if (reinterpret_cast<uintptr_t>(constant.data.raw) % alignment == 0) return constant.data.raw;
@@ -135,7 +137,7 @@ TfLiteStatus MirrorGraph::AddNode(const TfLiteNode& node, const TfLiteRegistrati
   added.intermediates = intermediates;
   added.registration = KernelOf(def, registration.version);
   if (def.code == kTfLiteBuiltinCustom) {
-    // Only the kernel's init reads the custom options, so that they need no copy.
+    // The custom options need no copy, because only the kernel's init reads them.
     added.custom_options = {static_cast<const uint8_t*>(node.custom_initial_data),
                             static_cast<size_t>(node.custom_initial_data_size)};
   } else {

@@ -37,8 +37,8 @@ class MirrorGraph final : public InterpreterState {
   // Restores the host's shape of a tensor and frees its memory, whatever a kernel has changed.
   void Reset(int host_tensor);
 
-  // Appends a copy of the host's node, which must have a kernel (FindKernel). Its index is the
-  // number of nodes added before.
+  // Appends a copy of the host's node, which must have a kernel (FindKernel). The index of the copy
+  // is the number of nodes added before.
   TfLiteStatus AddNode(const TfLiteNode& node, const TfLiteRegistration& registration);
 
   // ---- InterpreterState ------------------------------------------------------------------------
@@ -51,7 +51,7 @@ class MirrorGraph final : public InterpreterState {
   std::vector<int> MirrorAll(const TfLiteIntArray* host_tensors);
 
   TfLiteContext* const host_;
-  std::map<int, int> mirrors_;  // by tensor of the host
+  std::map<int, int> mirrors_;  // index of the mirror, by tensor of the host
   // Sizes in bytes of the graph's constants, by address.
   std::map<const char*, size_t> constants_;
   std::deque<Block> copies_;  // copies of constants that are not aligned to their elements

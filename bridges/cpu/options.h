@@ -30,7 +30,7 @@ std::string FromPublic(const DeputyCpuOptions& given, Options* options);
 
 DeputyCpuOptions PublicDefaults();
 
-// The options as deputy_plugin describes them. The array is static.
+// Returns the options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::cpu

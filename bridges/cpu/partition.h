@@ -17,8 +17,8 @@ namespace deputy::cpu {
 
 class Partition {
  public:
-  // Returns null and reports to the host if a node cannot be built. `context` must be in delegate
-  // mode.
+  // Creates the graph of a partition. Returns null and reports to the host if a node cannot be
+  // built. `context` must be in delegate mode.
   static std::unique_ptr<Partition> Create(TfLiteContext* context,
                                            const TfLiteDelegateParams& params,
                                            const Options& options,
@@ -42,7 +42,7 @@ class Partition {
   }
 
   MirrorGraph graph_;
-  std::vector<TensorPair> inputs_, outputs_;  // without constants
+  std::vector<TensorPair> inputs_, outputs_;  // boundary of the partition, without constants
 };
 
 }  // namespace deputy::cpu

@@ -52,7 +52,8 @@ const DeputyDelegatePlugin* Describe() {
                        void*) {
       report->device = "CPU";
       report->precision = "as in the model";
-      report->compile_ns = report->tune_ns = 0;  // its kernels are part of the library
+      report->compile_ns = report->tune_ns =
+          0;  // nothing is compiled: the kernels are part of the library
       return kTfLiteOk;
     };
     return plugin;
@@ -60,7 +61,8 @@ const DeputyDelegatePlugin* Describe() {
   return &kPlugin;
 }
 
-// Error message of the calling thread. The buffer is static, so that "out of memory" can be stored.
+// Returns the buffer with the error message of the calling thread. The buffer is static, so that
+// "out of memory" can be stored.
 char* LastError() {
   thread_local char text[1024] = "";
   return text;

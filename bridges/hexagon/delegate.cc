@@ -66,7 +66,8 @@ struct Kernel {
   std::unique_ptr<Partition> partition;
 };
 
-// Null if init failed; the node's prepare then returns an error.
+// Returns the kernel of a node; null if init failed, in which case the node's prepare returns an
+// error.
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
@@ -168,7 +169,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 TfLiteStatus GetSupport(TfLiteDelegate*, TfLiteContext* context, DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
-    // Per thread, because several threads may query one delegate.
+    // The refusals are per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.assign(result->node_count, {});
     for (size_t i = 0; i < result->node_count; ++i) {

@@ -15,9 +15,10 @@
 
 namespace deputy::hexagon {
 
-// Throws std::bad_alloc if out of memory. The delegate must outlive its interpreters.
+// Creates a delegate. Throws std::bad_alloc if out of memory. The delegate must outlive its
+// interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Library> library);
-// Accepts null.
+// Destroys a delegate, which may be null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
 // Implement the members of DeputyDelegatePlugin with these names.

@@ -17,7 +17,7 @@
 
 namespace deputy::hexagon {
 
-// Batch, height, width, depth: all tensors of the DSP have four dimensions.
+// Extents of batch, height, width and depth: all tensors of the DSP have four dimensions.
 using Dims = std::array<int, 4>;
 
 inline constexpr Dims kScalar = {1, 1, 1, 1};
@@ -56,8 +56,8 @@ class GraphBuilder {
   NnInput AddRequantize(NnOperation operation, const Quantized& from, const Range& to,
                         const Dims& dims);
 
-  // Adds the node of all inputs, which must be the first and has 8-bit tensors, or that of all
-  // outputs.
+  // AddInputs adds the node of all inputs, which must be the first node and has 8-bit tensors.
+  // AddOutputs adds the node of all outputs.
   std::vector<NnInput> AddInputs(const std::vector<Dims>& dims);
   void AddOutputs(const std::vector<NnInput>& outputs);
 

@@ -34,8 +34,8 @@ struct NnOutput {
 struct NnTensor {
   uint32_t batches, height, width, depth;
   uint8_t* data;
-  int32_t data_bytes;         // capacity
-  uint32_t data_valid_bytes;  // used bytes; set by the device for outputs
+  int32_t data_bytes;         // capacity of `data` in bytes
+  uint32_t data_valid_bytes;  // bytes in use; set by the device for outputs
   uint32_t unused;
 };
 
@@ -51,8 +51,8 @@ using NnGraph = int32_t;
 
 enum NnPadding : int32_t { kNnPadNone = 0, kNnPadSame = 1, kNnPadValid = 2 };
 
-// Codes of operations, from the public headers of nnlib. Their list is extended only at the end;
-// the loader compares each code with the library's name for it.
+// Codes of operations, from the public headers of nnlib, which only append new codes. The loader
+// compares each code with the library's name for it.
 enum NnOperation : uint32_t {
   kNnInput = 0,
   kNnOutput = 1,

@@ -27,7 +27,7 @@ Users& AllUsers() {
   return users;
 }
 
-// Returns "" or an error message with the missing function.
+// Loads all functions. Returns "" or an error message with the first missing function.
 std::string LoadFunctions(void* library, NnFunctions* functions) {
   const char* missing = nullptr;
 #define DEPUTY_HEXAGON_LOAD(name, result, parameters)                                     \
@@ -41,8 +41,9 @@ std::string LoadFunctions(void* library, NnFunctions* functions) {
   return missing == nullptr ? "" : std::string("it has no function ") + missing;
 }
 
-// Returns "" or an error message with an operation that has another code in the library. Such a
-// library is another release, which would compute wrong results.
+// Compares the codes of operations with those of the library. Returns "" or an error message with
+// the first operation that differs: the library is then another release, which would compute wrong
+// results.
 std::string CheckOperations(const NnFunctions& nn) {
   for (const NnOperationName& expected : kNnOperationNames) {
     char found[64] = "";

@@ -19,7 +19,7 @@ const TfLiteAffineQuantization* AffineOf(const TfLiteTensor& tensor) {
 
 std::string NameOf(const TfLiteTensor& tensor) { return tensor.name == nullptr ? "" : tensor.name; }
 
-// TfLiteTypeGetName is not available to a delegate in every host.
+// Returns the name of a type. TfLiteTypeGetName is not available to a delegate in every host.
 const char* TypeName(TfLiteType type) {
   switch (type) {
     case kTfLiteFloat32:
@@ -152,8 +152,8 @@ Refusal RefuseType(int input, TfLiteType expected, TfLiteType found) {
                                        TypeName(expected) + ", found " + TypeName(found));
 }
 
-// The DSP's operations clamp to the output's range only. An activation is therefore supported if
-// the output's range lies within its bounds.
+// Checks a fused activation. The DSP's operations clamp to the output's range only, so that the
+// activation is supported if this range lies within its bounds.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation) {
   constexpr float kAll = std::numeric_limits<float>::infinity();
   Range allowed = {-kAll, kAll};

@@ -49,9 +49,10 @@ class Translation {
   explicit Translation(GraphBuilder* graph) : graph_(graph) {}
 
   GraphBuilder& graph() { return *graph_; }
-  // Returns the DSP's tensor: one that was set before, or a constant, which the first use adds.
+  // Returns the DSP's tensor of a node's input: one that was set before, or a constant, which the
+  // first use adds.
   NnInput Tensor(const Node& node, int input);
-  // Returns the tensor and its range.
+  // Returns the DSP's tensor of a node's input, and its range.
   Quantized TensorWithRange(const Node& node, int input);
   void Set(int tensor, NnInput value) { tensors_[tensor] = value; }
   void SetOutput(const Node& node, NnInput value) { Set(node.node->outputs->data[0], value); }
@@ -59,7 +60,7 @@ class Translation {
 
  private:
   GraphBuilder* const graph_;
-  std::map<int, NnInput> tensors_;  // by the host's index
+  std::map<int, NnInput> tensors_;  // tensors of the DSP, by the host's index
 };
 
 struct OperatorRow {
@@ -75,12 +76,12 @@ std::span<const OperatorRow> WindowOperators();
 std::span<const OperatorRow> ElementOperators();
 std::span<const OperatorRow> ShapeOperators();
 
-// Returns the row of an operator; null if it is not supported.
+// Returns the table row of an operator; null if it is not supported.
 const OperatorRow* FindOperator(int32_t code);
-// Calls `visit` for each row.
+// Calls `visit` for each row of the table.
 void ForEachOperator(void (*visit)(const OperatorRow& row, void* data), void* data);
 
-// Checks if the DSP supports a node.
+// Checks whether the DSP supports a node.
 Refusal CheckNode(const Node& node);
 
 // ---- Helpers for the rows

@@ -8,7 +8,8 @@
 namespace deputy::hexagon {
 namespace {
 
-// The DSP chooses the range of an 8-bit result: convert it to the range of the output tensor.
+// Converts a result to the range of the output tensor, because the DSP chooses the range of an
+// 8-bit result.
 void SetRequantized(const Node& node, NnOperation operation, const Quantized& computed,
                     Translation* translation) {
   translation->SetOutput(

@@ -11,7 +11,8 @@
 namespace deputy::hexagon {
 namespace {
 
-// Larger results are slower on the DSP than on the CPU.
+// Maximum height and width of a resized image: larger results are slower on the DSP than on the
+// CPU.
 constexpr int kMaxResizedExtent = 65;
 
 std::vector<int32_t> IntsOf(const TfLiteTensor& tensor) {
@@ -28,8 +29,8 @@ NnInput AddReshape(NnInput from, const Dims& dims, GraphBuilder* graph) {
 
 // ---- RESHAPE ------------------------------------------------------------------------------------
 
-// The shape is taken from the output tensor. The shape input must be constant nevertheless, so that
-// the output's shape is known.
+// Checks a RESHAPE. The shape is taken from the output tensor, but the shape input must be
+// constant, so that the output's shape is known.
 Refusal CheckReshape(const Node& node) {
   if (node.input_count() > 1) {
     if (Refusal refusal = CheckConstantInts(node, 1); refusal.reason != 0) return refusal;
@@ -144,7 +145,7 @@ void TranslateResize(const Node& node, Translation* translation) {
 
 Refusal CheckMean(const Node& node) { return CheckConstantInts(node, 1); }
 
-// The DSP keeps reduced axes with extent 1; a RESHAPE removes them.
+// Translates MEAN. The DSP keeps reduced axes with extent 1; a RESHAPE removes them.
 void TranslateMean(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const TfLiteTensor& input = *node.input(0);

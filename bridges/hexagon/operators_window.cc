@@ -31,7 +31,7 @@ uint8_t ByteOf(const TfLiteTensor& tensor, size_t at) {
 
 // ---- Filters and biases -------------------------------------------------------------------------
 
-// Checks for a constant filter of 8 bits with one scale, or one per channel.
+// Checks that an input is a constant filter of 8 bits with one scale, or one per channel.
 Refusal CheckFilter(const Node& node, int channel_dimension) {
   const TfLiteTensor* filter = node.input_count() > 1 ? node.input(1) : nullptr;
   if (filter == nullptr || !IsConstant(*filter)) {
@@ -238,7 +238,8 @@ void AddConvolution(const Node& node, NnOperation operation, const Window& windo
                               : graph.AddRequantize(kNnRequantize8to8, computed, output, dims));
 }
 
-// Permutes the filter from [out, height, width, in] to [height, width, in, out].
+// Translates CONV_2D, and permutes its filter from [out, height, width, in] to [height, width, in,
+// out].
 void TranslateConv(const Node& node, Translation* translation) {
   const TfLiteTensor& tensor = *node.input(1);
   const int* dims = tensor.dims->data;
@@ -254,8 +255,8 @@ void TranslateConv(const Node& node, Translation* translation) {
                  translation);
 }
 
-// The filter [1, height, width, in × multiplier] has the layout [height, width, in, multiplier]
-// already. One channel with several filters becomes a convolution.
+// Translates DEPTHWISE_CONV_2D. The filter [1, height, width, in × multiplier] has the layout
+// [height, width, in, multiplier] already. One channel with several filters becomes a convolution.
 void TranslateDepthwise(const Node& node, Translation* translation) {
   const TfLiteTensor& tensor = *node.input(1);
   const int* dims = tensor.dims->data;
@@ -289,7 +290,7 @@ Refusal CheckFullyConnected(const Node& node) {
                                         ", found rows of " + std::to_string(found));
 }
 
-// Product, bias and requantisation are three operations.
+// Translates FULLY_CONNECTED to three operations: product, bias and requantisation.
 void TranslateFullyConnected(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const TfLiteTensor& tensor = *node.input(1);
@@ -345,7 +346,7 @@ void TranslatePool(const Node& node, Translation* translation) {
   const Dims dims = DimsOf(node.output());
   const Quantized computed = graph.AddQuantized(
       operation, PaddingOf(params.padding), {from.data, from.min, from.max, window, stride}, dims);
-  // The DSP chooses the range of an average.
+  // The average is requantised, because the DSP chooses its range.
   translation->SetOutput(
       node, operation == kNnMaxPool8
                 ? computed.data

@@ -13,7 +13,7 @@
 namespace deputy::hexagon {
 
 struct Options {
-  // "": libhexagon_interface.so, found by the loader.
+  // Path of the interface library; "": libhexagon_interface.so, found by the loader.
   std::string interface_library;
   std::string library_folder;  // folder of libhexagon_nn_skel*.so; "": the system's
   int debug_level = 0;
@@ -29,7 +29,7 @@ struct Options {
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The options as deputy_plugin describes them. The array is static.
+// Returns the options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::hexagon

@@ -110,7 +110,7 @@ TfLiteStatus Partition::Translate(TfLiteContext* context, const TfLiteDelegatePa
   return kTfLiteError;
 }
 
-// Checks that the shapes are still those of the graph: the delegate does not support other shapes.
+// Checks that the shapes are still those of the graph: the delegate supports no others.
 TfLiteStatus Partition::CheckShapes(TfLiteContext* context,
                                     const std::vector<Boundary>& tensors) const {
   for (const Boundary& boundary : tensors) {

@@ -19,7 +19,8 @@ namespace deputy::hexagon {
 
 class Partition {
  public:
-  // Returns null and reports an error on failure. Throws std::bad_alloc if out of memory.
+  // Creates the graph of a partition. Returns null and reports an error on failure. Throws
+  // std::bad_alloc if out of memory.
   static std::unique_ptr<Partition> Create(TfLiteContext* context,
                                            const TfLiteDelegateParams& params,
                                            std::shared_ptr<const Library> library,
@@ -33,9 +34,10 @@ class Partition {
   TfLiteStatus Prepare(TfLiteContext* context);
   TfLiteStatus Invoke(TfLiteContext* context);
 
-  // The lowest index of the replaced nodes.
+  // Returns the lowest index of the replaced nodes.
   int32_t first_node() const { return first_node_; }
-  // The DSP library's description of the graph; "" unless it was enabled and the graph is prepared.
+  // Returns the DSP library's description of the graph; "" unless it was enabled and the graph is
+  // prepared.
   const std::string& text() const { return text_; }
 
  private:

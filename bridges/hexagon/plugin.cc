@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exported functions of the library.
+// Exported functions of the Hexagon delegate's library.
 #include <memory>
 #include <string>
 #include <utility>

@@ -76,7 +76,7 @@ class Definition {
   // Add a constant tensor with one dimension, or with the given shape.
   void Ints(const std::vector<int32_t>& values);
   void Ints(const std::vector<int32_t>& values, const Shape& shape);
-  // Adds an operand that Intermediate has returned.
+  // Adds an input that Intermediate has returned.
   void Operand(uint32_t operand);
 
   // ---- Outputs of the operation, in order, and its end
@@ -116,15 +116,15 @@ class Definition {
 
   Refusal refusal_;
   std::string error_;
-  std::vector<uint32_t> inputs_, outputs_;  // of the current operation
+  std::vector<uint32_t> inputs_, outputs_;  // operands of the current operation
   uint32_t next_operand_ = 0;
-  std::map<int, uint32_t> operands_;  // by tensor of the host
-  // Values that NNAPI does not copy; the model borrows them, so that it must not outlive the
-  // definition.
+  std::map<int, uint32_t> operands_;  // operands, by tensor of the host
+  // Operand values that NNAPI does not copy. The model borrows them, so that it must not outlive
+  // the definition.
   std::deque<std::vector<int32_t>> values_;
 };
 
-// True for types with one scale and zero point per tensor.
+// Returns true for types with one scale and zero point per tensor.
 bool IsQuantized(const TfLiteTensor& tensor);
 bool IsConstant(const TfLiteTensor& tensor);
 // Returns a description such as "tensor 'x'".

@@ -103,7 +103,8 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
   CatchExceptions(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     auto partition = std::make_unique<Partition>(EngineOf(params.delegate), params);
-    // Prepared in init, because nodes are accessible only while the delegate is applied.
+    // The partition is prepared in init, because nodes are accessible only while the delegate is
+    // applied.
     const TfLiteStatus status = partition->Prepare(context);
     if (status == kTfLiteOk) created = partition.release();
     return status;
@@ -239,7 +240,7 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result) {
   return CatchExceptions(context, [&] {
-    // Per thread, because several threads may query one delegate.
+    // The refusals are per thread, because several threads may query one delegate.
     thread_local std::vector<Refusal> refusals;
     refusals.clear();
     const TfLiteStatus status =

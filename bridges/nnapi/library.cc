@@ -69,8 +69,8 @@ int ClampLevel(int64_t level) {
   return static_cast<int>(std::clamp<int64_t>(level, kFeatureLevel1, kFeatureLevel5));
 }
 
-// Libraries before level 5 do not report their level: derived from the functions that a level
-// added.
+// Returns the feature level of a library. Libraries before level 5 do not report it, so that it is
+// derived from the functions that each level added.
 int LevelOf(const Functions& functions) {
   if (functions.getRuntimeFeatureLevel != nullptr) {
     return ClampLevel(functions.getRuntimeFeatureLevel());

@@ -40,9 +40,8 @@ struct Devices {
 std::string ChooseDevices(const Library& library, const std::string& accelerator, bool disable_cpu,
                           Devices* out_devices);
 
-// Returns "" if `code` is that of success, otherwise a message such as
-// "ANeuralNetworksModel_finish: ANEURALNETWORKS_BAD_DATA (4)". `function` is the name without the
-// prefix "ANeuralNetworks".
+// Returns "" if `code` means success, otherwise a message such as "ANeuralNetworksModel_finish:
+// ANEURALNETWORKS_BAD_DATA (4)". `function` is the name without the prefix "ANeuralNetworks".
 std::string ErrorText(const char* function, int code);
 
 }  // namespace deputy::nnapi

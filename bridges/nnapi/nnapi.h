@@ -169,8 +169,8 @@ inline constexpr int kFeatureLevel3 = 29;
 inline constexpr int kFeatureLevel4 = 30;
 inline constexpr int kFeatureLevel5 = 31;
 
-// setOperandValue copies operand values up to this size; longer values must stay valid until the
-// model is freed.
+// Maximum size of values that setOperandValue copies; longer values must stay valid until the model
+// is freed.
 inline constexpr size_t kCopiedValueBytes = 128;
 inline constexpr size_t kCacheTokenBytes = 32;
 

@@ -231,7 +231,7 @@ bool CheckRow(const Operation& op, const Row& row) {
     return definition.Refuse(kDeputyReasonOther, "expected an input and an output");
   }
   if (!CheckTensors(op, row)) return false;
-  // TRANSPOSE_CONV has the filter before its data.
+  // The data is input 0 except in TRANSPOSE_CONV, which has the filter before it.
   const TfLiteTensor& input = op.in(data);
   const int level = LevelFor(row.levels, input.type);
   if (level == 0) {

@@ -29,11 +29,11 @@ void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data);
 struct Operation {
   Definition* definition;
   const TfLiteNode* node;
-  OperationCode code;  // the row's
+  OperationCode code;  // code of the operator's table row
 
   int inputs() const { return node->inputs->size; }
   int outputs() const { return node->outputs->size; }
-  // Returns the index of the tensor; -1 for an absent optional input.
+  // Returns the index of an input's tensor; -1 for an absent optional input.
   int In(int i) const { return i < inputs() ? node->inputs->data[i] : -1; }
   int Out(int i) const { return node->outputs->data[i]; }
   const TfLiteTensor& in(int i) const { return definition->context().tensors[In(i)]; }
@@ -49,16 +49,16 @@ struct Operation {
   // Checks the rank if the feature level is below 3, which introduced other ranks.
   bool ExpectRankBefore3(const TfLiteTensor& tensor, int rank) const;
   bool ExpectType(const TfLiteTensor& tensor, TfLiteType type) const;
-  // Check that the two tensors have the same type; the second also that quantised ones have the
-  // same scale and zero point.
+  // Check that two tensors have the same type. ExpectSameQuantization also checks that quantised
+  // ones have the same scale and zero point.
   bool ExpectSameType(const TfLiteTensor& a, const TfLiteTensor& b) const;
   bool ExpectSameQuantization(const TfLiteTensor& a, const TfLiteTensor& b) const;
   bool ExpectSameShape(const TfLiteTensor& a, const TfLiteTensor& b) const;
   // Checks the quantisation that NNAPI prescribes for some results.
   bool ExpectQuantization(const TfLiteTensor& tensor, float scale, int uint8_zero_point) const;
   bool ExpectConstant(const TfLiteTensor& tensor) const;
-  // Before feature level 3, the scale of a quantised product must be greater than the product of
-  // the factors' scales.
+  // Checks the output scale of a quantised product. Before feature level 3 it must be greater than
+  // the product of the factors' scales.
   bool ExpectProductScale(const TfLiteTensor& a, const TfLiteTensor& b) const;
 
   // Reads a constant of int32 or int64.
@@ -66,7 +66,7 @@ struct Operation {
   // Reads a constant with one element, as an axis of `rank` dimensions, and makes it non-negative.
   bool ReadAxis(int input, int rank, int32_t* out_axis) const;
   bool ToAxis(int64_t value, int rank, int32_t* out_axis) const;
-  // Converts to a FuseCode.
+  // Converts an activation to a FuseCode.
   bool ReadFuse(TfLiteFusedActivation activation, int32_t* out_fuse) const;
   bool ReadPadding(TfLitePadding padding, int32_t* out_padding) const;
 
@@ -83,7 +83,7 @@ uint32_t CountOf(const TfLiteTensor& tensor);
 // The functions in the table of operators.cc.
 void DefineBinary(const Operation& op);  // with a fused activation
 void DefineDiv(const Operation& op);
-void DefinePlain(const Operation& op);  // inputs and outputs only; one quantisation
+void DefinePlain(const Operation& op);  // operators without parameters
 void DefineCompare(const Operation& op);
 void DefineSquare(const Operation& op);
 void DefineFixedScale(const Operation& op);  // LOGISTIC, TANH

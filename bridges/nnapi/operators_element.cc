@@ -8,7 +8,7 @@
 namespace deputy::nnapi {
 namespace {
 
-// The parameter structs of ADD, SUB, MUL and DIV differ, but each has an activation.
+// Returns the fused activation of ADD, SUB, MUL or DIV, whose parameter structs differ.
 TfLiteFusedActivation ActivationOf(const Operation& op) {
   switch (op.code) {
     case kAdd:
@@ -59,7 +59,8 @@ void DefinePlain(const Operation& op) {
 }
 
 void DefineCompare(const Operation& op) {
-  // With different scales, the CPU compares requantised values, whereas NNAPI compares real values.
+  // The scales must be equal: otherwise the CPU compares requantised values, whereas NNAPI compares
+  // real values.
   if (!op.ExpectInputs(2, 2) || !op.ExpectSameQuantization(op.in(0), op.in(1)) ||
       !op.ExpectType(op.out(0), kTfLiteBool)) {
     return;

@@ -8,7 +8,7 @@
 namespace deputy::nnapi {
 namespace {
 
-// Checks for one type and one quantisation of input and output.
+// Checks that input and output have one type and one quantisation.
 bool ExpectDataMove(const Operation& op, int min, int max) {
   return op.ExpectInputs(min, max) && op.ExpectSameQuantization(op.in(0), op.out(0));
 }
@@ -78,7 +78,8 @@ void DefineArgument(const Operation& op) {
   op.Finish();
 }
 
-// The shape is taken from the output tensor, which is known, instead of the shape input.
+// Defines RESHAPE. The shape is taken from the output tensor, which is known, instead of the shape
+// input.
 void DefineReshape(const Operation& op) {
   if (!ExpectDataMove(op, 1, 2)) return;
   op.definition->Input(op.In(0));
@@ -151,7 +152,7 @@ void DefinePadV2(const Operation& op) {
   } else if (value.type == kTfLiteFloat32) {
     op.definition->Float(value.data.f[0]);
   } else {
-    // The stored value, not the real value that it represents.
+    // NNAPI expects the stored value, not the real value that it represents.
     op.definition->Int(value.type == kTfLiteUInt8 ? value.data.uint8[0] : value.data.int8[0]);
   }
   op.Finish();
@@ -177,7 +178,7 @@ void DefineConcatenation(const Operation& op) {
   op.Finish();
 }
 
-// The axis is input 0, the data is input 1.
+// Defines SPLIT, whose axis is input 0 and whose data is input 1.
 void DefineSplit(const Operation& op) {
   int32_t axis = 0;
   if (!op.ExpectInputs(2, 2) || !op.ReadAxis(0, op.in(1).dims->size, &axis)) return;

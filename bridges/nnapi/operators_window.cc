@@ -101,14 +101,14 @@ void DefineDepthwiseConv(const Operation& op) {
   op.definition->Int(padding);
   op.definition->Int(params.stride_width);
   op.definition->Int(params.stride_height);
-  // Derived from the shapes, as in TensorFlow Lite's kernels: the value in the options may be
-  // wrong.
+  // The multiplier is derived from the shapes, as in TensorFlow Lite's kernels: the value in the
+  // options may be wrong.
   op.definition->Int(out_channels / channels);
   op.definition->Int(fuse);
   if (AddDilation(op, params.dilation_width_factor, params.dilation_height_factor)) op.Finish();
 }
 
-// Inputs: shape of the result, filter, data, optional bias.
+// Defines TRANSPOSE_CONV. Inputs: shape of the result, filter, data, optional bias.
 void DefineTransposeConv(const Operation& op) {
   const auto& params = op.params<TfLiteTransposeConvParams>();
   int32_t fuse = 0, padding = 0;
@@ -156,7 +156,7 @@ void DefineFullyConnected(const Operation& op) {
     op.Finish();
     return;
   }
-  // NNAPI's result has two dimensions: a RESHAPE restores those of the output.
+  // NNAPI's result has two dimensions; a RESHAPE restores the dimensions of the output.
   const uint32_t product =
       op.definition->Intermediate(op.out(0), {CountOf(op.out(0)) / units, units});
   op.definition->Finish(op.code);

@@ -26,7 +26,8 @@ constexpr Choice kPreferences[] = {{"undefined", -1},
 constexpr Choice kPriorities[] = {
     {"default", 0}, {"low", kPriorityLow}, {"medium", kPriorityMedium}, {"high", kPriorityHigh}};
 
-// Parsers return "" on success, otherwise a description of the expected text.
+// Stores an option's text in a member. All parsers return "" on success, otherwise a description of
+// the expected text.
 template <std::string Options::*member>
 std::string ReadText(std::string_view text, Options* options) {
   options->*member = text;

@@ -15,7 +15,7 @@ namespace deputy::nnapi {
 
 struct Options {
   std::string library;           // "": DEPUTY_NNAPI_LIBRARY or the default name
-  std::string accelerator_name;  // "": any
+  std::string accelerator_name;  // "": any accelerator
   std::string cache_dir, model_token;
   int32_t preference = -1;  // a PreferenceCode, -1: none
   int32_t priority = 0;     // a PriorityCode, 0: none
@@ -23,8 +23,8 @@ struct Options {
   bool allow_fp16 = false;
   bool use_burst_mode = false;
   bool shared_memory = false;
-  int64_t max_partitions = 0;      // 0: any number
-  int64_t compile_timeout_us = 0;  // 0: none
+  int64_t max_partitions = 0;      // 0: unlimited
+  int64_t compile_timeout_us = 0;  // 0: no timeout
   int64_t execution_timeout_us = 0;
 };
 
@@ -33,7 +33,7 @@ struct Options {
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
 
-// The options as deputy_plugin describes them. The array is static.
+// Returns the options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();
 
 }  // namespace deputy::nnapi

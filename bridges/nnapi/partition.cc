@@ -14,8 +14,8 @@ std::vector<int> ToVector(const TfLiteIntArray* array) {
   return {array->data, array->data + array->size};
 }
 
-// Derives NNAPI's cache token: four FNV-1a hashes with different seeds. It identifies a model in
-// the cache folder and the settings with which this bridge compiles it.
+// Writes NNAPI's cache token: four FNV-1a hashes of `text` with different seeds. The token
+// identifies a model in the cache folder and the settings with which this bridge compiles it.
 void WriteToken(const std::string& text, uint8_t* token) {
   for (uint64_t seed = 0; seed < kCacheTokenBytes / 8; ++seed) {
     uint64_t hash = UINT64_C(14695981039346656037) ^ (seed * UINT64_C(0x9E3779B97F4A7C15));

@@ -2,7 +2,7 @@
 //
 // A node of the delegate: the nodes that it replaces, as one compiled NNAPI model.
 //
-// Like its interpreter, it is used by one thread at a time.
+// A partition is used by one thread at a time, like its interpreter.
 #ifndef DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 #define DEPUTY_BRIDGES_NNAPI_PARTITION_H_
 
@@ -20,7 +20,7 @@
 
 namespace deputy::nnapi {
 
-// Shared by all partitions of a delegate.
+// Options, library and devices of a delegate, shared by all of its partitions.
 struct Engine {
   Options options;
   std::shared_ptr<const Library> library;
@@ -42,7 +42,7 @@ class Partition {
   TfLiteStatus Invoke(TfLiteContext* context);
 
  private:
-  // Each returns "" or a description of the failed function.
+  // Each of these functions returns "" or a description of the NNAPI function that failed.
   std::string Build(TfLiteContext* context);
   std::string ShareConstants(const TfLiteContext& context);
   std::string Compile();
@@ -62,8 +62,8 @@ class Partition {
   std::vector<int> outputs_;
   SharedBlock constants_block_, arguments_block_;
   SharedConstants constants_;
-  std::vector<size_t> input_offsets_, output_offsets_;  // in the block of arguments
-  // Owns values that the model borrows.
+  std::vector<size_t> input_offsets_, output_offsets_;  // offsets in the block of arguments
+  // Definition of the model. It owns values that the model borrows.
   std::unique_ptr<Definition> definition_;
   ANeuralNetworksModel* model_ = nullptr;
   ANeuralNetworksCompilation* compilation_ = nullptr;

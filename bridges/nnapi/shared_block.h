@@ -24,7 +24,7 @@ class SharedBlock {
   std::string Create(const Functions& functions, size_t bytes);
   void Free();
 
-  // Null if there is no block.
+  // Returns the block's memory; null if there is no block.
   char* data() const { return data_; }
   const ANeuralNetworksMemory* memory() const { return memory_; }
 

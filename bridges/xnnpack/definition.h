@@ -70,7 +70,7 @@ class Definition {
   // Creates the runtime. Returns null and a reason if XNNPACK rejects the subgraph.
   std::unique_ptr<Runtime> Finish(pthreadpool_t threads, Refusal* refusal);
 
-  // Size of the constants in bytes.
+  // Returns the size of the constants in bytes.
   size_t constant_bytes() const { return constant_bytes_; }
 
   // ---- Used by the operators (operators.h)
@@ -102,7 +102,8 @@ class Definition {
   };
   std::map<MSTensorHandle, External> externals_;
   std::map<std::pair<MSTensorHandle, Role>, uint32_t> values_;
-  // XNNPACK packs weights when it creates the runtime, but reads other constants during execution.
+  // Copies of constants. XNNPACK packs weights when it creates the runtime, but reads other
+  // constants during execution.
   std::vector<PaddedBytes> weights_, constants_;
   std::vector<std::vector<float>> scales_;  // needed until the runtime is created
   size_t constant_bytes_ = 0;
@@ -112,7 +113,7 @@ class Definition {
 // tensor has at most 2^30 elements.
 bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape);
 
-// Product of the dimensions, which does not overflow after ShapeOf.
+// Returns the product of the dimensions, which does not overflow after ShapeOf.
 size_t CountOf(const Shape& shape);
 
 }  // namespace deputy::xnnpack

@@ -65,7 +65,7 @@ class LastConsumers {
  private:
   void Add(const MSTensor& tensor, size_t position) { last_consumer_[tensor.handle()] = position; }
 
-  // Position of the last consumer, which is never before the producer.
+  // Position of the last consumer of each tensor, which is never before the producer.
   std::map<MSTensorHandle, size_t> last_consumer_;
 };
 
@@ -119,7 +119,7 @@ mindspore::Status XnnpackDelegate::Init() {
 mindspore::Status XnnpackDelegate::Build(Model* model) {
   const LastConsumers consumers(model);
   const std::vector<Run> runs = FindRuns(model);
-  // In reverse order, so that the positions of earlier runs stay valid.
+  // Runs are replaced in reverse order, so that the positions of earlier runs stay valid.
   for (size_t r = runs.size(); r > 0; --r) {
     const Run& run = runs[r - 1];
     const std::vector<Kernel*>& kernels = *model->nodes();

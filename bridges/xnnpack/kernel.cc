@@ -56,7 +56,8 @@ int XnnpackKernel::Execute() {
   return RET_OK;
 }
 
-// Not called: the delegate has static shapes, so that a resize builds the kernel again.
+// This function is not called: the delegate has static shapes, so that a resize builds the kernel
+// again.
 int XnnpackKernel::ReSize() { return RET_NOT_SUPPORT; }
 
 }  // namespace deputy::xnnpack

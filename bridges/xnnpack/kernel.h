@@ -28,7 +28,7 @@ class XnnpackKernel : public mindspore::kernel::Kernel {
 
  private:
   const std::vector<MSTensor> unused_;
-  std::vector<PaddedBytes> memory_;  // for the external values
+  std::vector<PaddedBytes> memory_;  // memory of the runtime's external values
   const std::shared_ptr<const Threads> threads_;
   const std::unique_ptr<Runtime> runtime_;  // destroyed before the memory and the threads
 };

@@ -41,7 +41,7 @@ struct Operation {
   bool ExpectConstant(size_t input) const;
   bool is_float(const MSTensor& tensor) const;
 
-  // Returns the bounds of the fused activation.
+  // Determines the bounds of the fused activation.
   bool Bounds(float* low, float* high) const;
   // Returns the values of the inputs before `count` and of the output, as data.
   bool Values(size_t count, uint32_t* ids, uint32_t* out_id) const;

@@ -10,7 +10,7 @@
 
 namespace deputy::xnnpack {
 
-// MEAN over height and width of images.
+// Defines MEAN over height and width of images.
 bool DefineMean(const Operation& operation) {
   Definition* definition = operation.definition;
   std::vector<int64_t> axes;

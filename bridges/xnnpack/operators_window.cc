@@ -44,7 +44,8 @@ bool ReadWindow(const Operation& operation, const char* stride_name, const char*
                                         static_cast<unsigned long long>(expected),
                                         operation.out[0][1 + i]);
   }
-  // XNNPACK stores a pointer per window element, for one row of the output or for the whole output.
+  // Maximum number of window elements, and of pointers: XNNPACK stores a pointer per window
+  // element, for one row of the output or for the whole output.
   constexpr uint64_t kMaxTaps = 1 << 16, kMaxPointers = 1 << 28;
   const uint64_t taps = uint64_t{kernel[0]} * kernel[1];
   if (taps <= kMaxTaps && taps * (operation.out[0][1] * operation.out[0][2]) <= kMaxPointers) {
@@ -182,7 +183,7 @@ bool ComputePadding(const Operation& operation, int64_t in, int64_t out, int64_t
 
 }  // namespace
 
-// Inputs: shape of the output, filter, image, optional bias.
+// Defines TRANSPOSE_CONV. Inputs: shape of the output, filter, image, optional bias.
 bool DefineTransposeConv(const Operation& operation) {
   Definition* definition = operation.definition;
   if (!operation.ExpectInputs(3, 4) || !operation.ExpectConstant(0) ||

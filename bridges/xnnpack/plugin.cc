@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exported functions of the library.
+// Exported functions of the XNNPACK delegate's library.
 #include "mindspore/plugin.h"
 
 #include <memory>

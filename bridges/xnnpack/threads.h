@@ -15,7 +15,7 @@ namespace deputy::xnnpack {
 
 class Threads {
  public:
-  // `count` includes the calling thread and is at least 1.
+  // Creates a pool of `count` threads, at least 1, including the calling thread.
   explicit Threads(size_t count) : pool_(count > 1 ? pthreadpool_create(count) : nullptr) {}
   ~Threads() {
     if (pool_ != nullptr && !IsForkedChild()) pthreadpool_destroy(pool_);
@@ -23,7 +23,7 @@ class Threads {
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
-  // Null if only the calling thread is used.
+  // Returns the pool; null if only the calling thread is used.
   pthreadpool_t pool() const { return pool_; }
   bool IsForkedChild() const { return pool_ != nullptr && getpid() != process_; }
 

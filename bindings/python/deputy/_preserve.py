@@ -54,5 +54,5 @@ class PreservedTensors:
         allocation = _native.CustomAllocation(start, size)
         interpreter._check(self._lib.TfLiteInterpreterSetCustomAllocationForTensor(
             interpreter._owned.pointer, index, ctypes.byref(allocation), 0))
-        # Frees the replaced block, to which no tensor refers any more.
+        # The replaced block is freed, since no tensor refers to it any more.
         self._blocks[index] = memory, size

@@ -16,7 +16,7 @@ class Reports:
     its error reporter keeps this object alive."""
 
     def __init__(self):
-        # append() is atomic: worker threads report, too.
+        # Worker threads report, too; append() is atomic.
         texts = collections.deque(maxlen=_MAX_TEXTS)
         # The library passes a format without arguments, in which every % is doubled.
         self.function = _native.Reporter(lambda user_data, format_, args: texts.append(format_))
