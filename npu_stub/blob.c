@@ -12,12 +12,13 @@ enum { kVersionBytes = 32 };
 
 static const char kMagic[8] = {'N', 'P', 'U', 'B', 'L', 'O', 'B', '1'};
 
-/* Precedes the payload. It has no padding, so that all of its bytes are initialised. */
+/* Header of a blob, which precedes the payload. It has no padding, so that all of its bytes are
+ * initialised. */
 typedef struct Header {
   char magic[8];
   char version[kVersionBytes];
   uint64_t payload_bytes;
-  uint64_t checksum; /* of the payload */
+  uint64_t checksum; /* hash of the payload */
 } Header;
 
 uint64_t NpuHash(uint64_t hash, const void* data, size_t bytes) {
@@ -29,7 +30,7 @@ uint64_t NpuHash(uint64_t hash, const void* data, size_t bytes) {
 /* ---- Writing ----------------------------------------------------------------------------------
  */
 
-/* With `at` null, only counts bytes; otherwise writes them. */
+/* Destination of the bytes of a blob. With `at` null, the bytes are only counted. */
 typedef struct Writer {
   uint8_t* at;
   size_t bytes;
@@ -143,7 +144,7 @@ static void TakeTensor(Reader* reader, NpuBuilder* builder) {
   tensor.rank = TakeInt(reader);
   TakeInto(reader, tensor.dims, sizeof tensor.dims);
   const bool constant = TakeInt(reader) != 0;
-  /* Check sizes before they are used, because NpuCheckGraph runs later. */
+  /* Sizes are checked before they are used, because NpuCheckGraph runs later. */
   size_t bytes = NpuTypeBytes(tensor.type);
   if (bytes == 0 || tensor.rank < 0 || tensor.rank > NPU_MAX_RANK) reader->failed = true;
   for (int32_t i = 0; i < tensor.rank && !reader->failed; ++i) {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Returns a blob, which the caller frees; NULL if out of memory. */
+/* Serialises a graph. Returns a blob, which the caller frees; NULL if out of memory. */
 void* NpuWriteBlob(const NpuGraph* graph, const char* version, size_t* out_bytes);
 
 /* Reads a blob into an empty builder, which the caller frees in every case. */

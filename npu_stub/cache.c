@@ -5,7 +5,8 @@
 
 #include "npu_stub/blob.h"
 
-/* The store's token is the same for all models, because the key identifies a model completely. */
+/* Returns the store of a folder. Its token is the same for all models, because the key
+ * identifies a model completely. */
 static DeputySerialization StoreOf(const char* folder) {
   const DeputySerialization store = {folder, "npu"};
   return store;

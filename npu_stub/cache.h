@@ -19,14 +19,15 @@
 extern "C" {
 #endif
 
-/* Returns false if out of memory. */
+/* Computes the key of a compiled graph. Returns false if out of memory. */
 bool NpuMakeCacheKey(const NpuGraph* graph, const char* device_version, int32_t frequency,
                      DeputyFingerprint* out_key);
 
-/* Returns a blob, which the caller frees with free(); NULL for a miss. */
+/* Reads a blob from the cache. The caller frees it with free(); NULL for a miss. */
 void* NpuReadCache(const char* folder, const DeputyFingerprint* key, size_t* out_bytes);
 
-/* Creates the folder if necessary. A failure is not an error: the next build has a miss again. */
+/* Writes a blob to the cache, and creates the folder if necessary. A failure is not an error:
+ * the next build has a miss again. */
 bool NpuWriteCache(const char* folder, const DeputyFingerprint* key, const void* blob,
                    size_t bytes);
 

@@ -21,14 +21,14 @@ extern "C" {
 /* A tensor on the boundary of a partition. */
 typedef struct NpuBoundaryTensor {
   int32_t tensor;  /* index in the model */
-  TfLiteType type; /* in the model; the device has float32 for float16 */
+  TfLiteType type; /* type in the model; the device has float32 for float16 */
   NpuTensor device;
-  size_t bytes; /* in the model */
+  size_t bytes; /* size in the model */
 } NpuBoundaryTensor;
 
 /* Source node of an operation of the compiled graph. */
 typedef struct NpuSource {
-  int32_t node; /* of the model; -1 for changes of layout */
+  int32_t node; /* index in the model; -1 for changes of layout */
   int32_t kind; /* NpuKind */
 } NpuSource;
 
@@ -46,8 +46,8 @@ typedef struct NpuCompiled {
   char* texts[2];
 } NpuCompiled;
 
-/* Returns false with a message in `error` on failure. The caller calls NpuFreeCompiled in every
- * case. */
+/* Compiles the nodes of a partition. Returns false with a message in `error` on failure. The
+ * caller calls NpuFreeCompiled in every case. */
 bool NpuCompilePartition(TfLiteContext* context, const TfLiteDelegateParams* params,
                          NpuState* state, NpuCompiled* out_compiled, char* error,
                          size_t error_size);

@@ -121,7 +121,8 @@ static TfLiteStatus Replace(TfLiteContext* context, NpuState* state, const TfLit
   if (nodes->size == 0) return kTfLiteOk;
   TfLiteStatus status = context->PreviewDelegatePartitioning(context, nodes, &previewed, &count);
   if (status != kTfLiteOk) return status;
-  /* Copied, because the runtime's list is invalid once the graph changes. */
+  /* The lists of nodes are copied, because the runtime's lists are invalid once the graph
+   * changes. */
   TfLiteIntArray** lists = calloc((size_t)count + 1, sizeof(TfLiteIntArray*));
   for (int i = 0; lists != NULL && i < count; ++i) {
     lists[i] = DeputyIntArrayCopy(previewed[i].nodes_to_replace);
@@ -147,7 +148,7 @@ static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choic
   NpuBuild build;
   NpuBeginBuild(&build);
   TfLiteStatus status = Replace(context, state, nodes);
-  /* Load all models together, once all are compiled. */
+  /* All models are loaded together, once all are compiled. */
   if (status == kTfLiteOk) status = NpuLoadBuild(context, state, &build);
   NpuEndBuild(&build);
   DeputyIntArrayFree(nodes);
@@ -217,7 +218,8 @@ static void SetUnsupported(DeputySupportResult* result, size_t i, int32_t reason
   result->text_of_node[i] = NpuCopyText(i, text);
 }
 
-/* The nodes are in plan order, and so are the refused ones. */
+/* Fills in the support status of each node. The nodes are in plan order, and so are the refused
+ * ones. */
 static void FillSupport(TfLiteContext* context, const Choice* choice, DeputySupportResult* result) {
   int32_t next = 0;
   for (size_t i = 0; i < result->node_count; ++i) {

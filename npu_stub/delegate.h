@@ -19,8 +19,8 @@ extern "C" {
  * is not an error: the delegate then claims no nodes. */
 TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* values, size_t count,
                                   void (*report_error)(const char* text));
-/* Must be called after the interpreters are deleted. If it is called earlier, the delegate is
- * freed with the last interpreter that uses it. */
+/* Destroys a delegate. Must be called after the interpreters are deleted. If it is called
+ * earlier, the delegate is freed with the last interpreter that uses it. */
 void NpuDestroyDelegate(TfLiteDelegate* delegate);
 
 /* Implement members of DeputyDelegatePlugin. */
@@ -31,7 +31,8 @@ size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                        DeputyOptionUseCallback callback, void* user_data);
 
-/* Counters of the delegate's device, all 0 if it is absent, and hits and misses of the cache. */
+/* Returns the counters of the delegate's device, all 0 if it is absent, and hits and misses of
+ * the cache. */
 void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters);
 void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t* out_misses);
 

@@ -184,7 +184,7 @@ static const char* CheckGather(const Op* op) {
   return out % rest == 0 && out / rest == indices ? NULL : "wrong shape";
 }
 
-/* True if the output has the type and rank of the input. */
+/* Returns true if the output has the type and rank of the input. */
 static bool HasInputType(const Op* op) {
   return op->in[0]->type == op->out->type && op->in[0]->rank == op->out->rank;
 }
@@ -298,7 +298,8 @@ static bool Fail(char* error, size_t error_size, const char* what, int32_t index
   return false;
 }
 
-/* `defined` records for each tensor whether it has contents; it must be zeroed. */
+/* Checks the tensors, inputs, operations and outputs of a graph. `defined` records for each
+ * tensor whether it has contents; it must be zeroed. */
 static bool CheckParts(const NpuGraph* graph, uint8_t* defined, char* error, size_t error_size) {
   for (int32_t i = 0; i < graph->tensor_count; ++i) {
     const char* problem = CheckTensor(&graph->tensors[i]);

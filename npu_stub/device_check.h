@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* Returns false and writes a message to `error`, which may be NULL, if the graph is invalid. */
+/* Validates a graph. If it is invalid, returns false and writes a message to `error`, which may
+ * be NULL. */
 bool NpuCheckGraph(const NpuGraph* graph, char* error, size_t error_size);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ NpuStatus NpuCompute(const NpuWork* work);
 NpuStatus NpuBadInput(const NpuWork* work, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Input `i` and the output of an operation, as tensors and as contents. */
+/* Return input `i` and the output of an operation, as tensors and as contents. */
 static inline const NpuTensor* NpuIn(const NpuWork* work, int32_t i) {
   return &work->graph->tensors[work->op->inputs[i]];
 }

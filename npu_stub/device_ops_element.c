@@ -199,7 +199,8 @@ static double Read(int32_t type, const void* data, size_t i) {
   return ((const uint8_t*)data)[i] != 0 ? 1.0 : 0.0;
 }
 
-/* Truncates towards zero. Values out of range saturate; a NaN becomes INT32_MAX. */
+/* Converts to int32: truncates towards zero; values out of range saturate, and a NaN becomes
+ * INT32_MAX. */
 static int32_t ToInt(double value) {
   if (isnan(value) || value >= 2147483647.0) return INT32_MAX;
   return value <= -2147483648.0 ? INT32_MIN : (int32_t)value;

@@ -138,7 +138,7 @@ static float ReduceFloat(int32_t function, float sum, float value) {
   }
 }
 
-/* Sums and products wrap on overflow. */
+/* Adds a value to a reduction of integers. Sums and products wrap on overflow. */
 static int32_t ReduceInt(int32_t function, int32_t sum, int32_t value) {
   switch (function) {
     case kNpuReduceMax:

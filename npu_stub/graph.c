@@ -158,7 +158,7 @@ bool NpuSortOps(NpuBuilder* builder) {
   if (builder->failed) return false;
   if (graph->op_count == 0) return true;
   const size_t ops = (size_t)graph->op_count;
-  /* The result fits into the array of operations, since it has at most as many. */
+  /* The sorted operations fit into the array of operations, since there are at most as many. */
   Sorting sorting = {
       .producer = malloc((size_t)graph->tensor_count * sizeof(int32_t)),
       .state = calloc(ops, 1),

@@ -32,7 +32,8 @@ void NpuBuilderFree(NpuBuilder* builder);
 /* Returns zeroed memory that is freed with the graph; NULL if out of memory. */
 void* NpuBuilderOwn(NpuBuilder* builder, size_t bytes);
 
-/* Return the index of the new entry, or -1 if out of memory. */
+/* Adds a tensor, and returns its index, or -1 if out of memory. NpuAddTensorLike and NpuAddOp
+ * return the index of a new tensor and a new operation in the same way. */
 int32_t NpuAddTensor(NpuBuilder* builder, int32_t type, int32_t rank, const int32_t* dims);
 /* Adds a tensor with the type and dims of `like`, without its contents. */
 int32_t NpuAddTensorLike(NpuBuilder* builder, int32_t like);
@@ -48,7 +49,8 @@ NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index);
  * 0. Returns false if the graph has a cycle. */
 bool NpuSortOps(NpuBuilder* builder);
 
-/* Number of elements of a tensor, and sizes in bytes. Dims must have been validated. */
+/* Return the number of elements of a tensor, and its sizes in bytes. Dims must have been
+ * validated. */
 size_t NpuElementCount(const NpuTensor* tensor);
 size_t NpuTypeBytes(int32_t type); /* 0: unknown type */
 size_t NpuTensorBytes(const NpuTensor* tensor);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 void NpuFromHalf(const uint16_t* from, float* to, size_t count);
-/* Rounds to the nearest value, ties to even. */
+/* Converts float32 to float16. Rounds to the nearest value, ties to even. */
 void NpuToHalf(const float* from, uint16_t* to, size_t count);
 
 #ifdef __cplusplus

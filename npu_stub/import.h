@@ -32,12 +32,12 @@ typedef struct NpuImport {
   int32_t node_index;
   NpuBuilder* builder;
   int32_t* tensors; /* index in the graph by tensor of the model, or -1 */
-  /* The graph is used for checks only: contents of constants need not be converted. */
+  /* True if the graph is used for checks only: contents of constants need not be converted. */
   bool checking;
   NpuRefusal* refusal;
 } NpuImport;
 
-/* Writes the refusal and returns false. */
+/* Records the reason why the node stays on the CPU, and returns false. */
 bool NpuRefuse(NpuImport* import, int32_t reason, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -60,7 +60,7 @@ int32_t NpuOutput(NpuImport* import, int i);
 /* Adds a constant whose contents the caller fills in; the contents are NULL if out of memory. */
 int32_t NpuNewConstant(NpuImport* import, int32_t rank, const int32_t* dims, float** out_data);
 
-/* Checks, which write a refusal if they fail. */
+/* Checks of the node, which record a refusal if they fail. */
 bool NpuExpectInputs(NpuImport* import, int min, int max);
 bool NpuExpectConstant(NpuImport* import, int i, const char* what);
 /* Reads a constant of int32 or int64 with at most `capacity` elements. */
@@ -69,11 +69,11 @@ bool NpuReadInts(NpuImport* import, int i, const char* what, int capacity, int32
 /* Converts an axis, which may be negative, to one counted from the front of `rank` dimensions. */
 bool NpuReadAxis(NpuImport* import, int axis, int rank, int32_t* out_axis);
 
-/* Adds an operation; -1 if out of memory. */
+/* Adds an operation and returns its index; -1 if out of memory. */
 int32_t NpuAddNode(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                    int32_t input_count, int32_t output);
-/* Adds an operation for output 0 of the node, followed by a fused activation; -1 after a refusal
- * or if out of memory. */
+/* Adds an operation for output 0 of the node, followed by a fused activation. Returns -1 after a
+ * refusal or if out of memory. */
 int32_t NpuAddActivated(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                         int32_t input_count, TfLiteFusedActivation activation);
 

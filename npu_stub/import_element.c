@@ -28,7 +28,8 @@ bool NpuImportGelu(NpuImport* import, int32_t argument) {
   return NpuImportUnary(import, params->approximate ? kNpuGeluTanh : kNpuGelu);
 }
 
-/* ADD, SUB, MUL and DIV have parameter structs of their own, each with an activation. */
+/* Returns the fused activation of ADD, SUB, MUL or DIV, each of which has its own parameter
+ * struct. */
 static TfLiteFusedActivation ActivationOf(const NpuImport* import) {
   const void* data = import->node->builtin_data;
   switch (import->registration->builtin_code) {

@@ -115,7 +115,7 @@ typedef struct ConvOptions {
   int stride_h, stride_w, dilation_h, dilation_w;
 } ConvOptions;
 
-/* Inputs: image, weights, optional bias. */
+/* Imports CONV_2D or DEPTHWISE_CONV_2D. Inputs: image, weights, optional bias. */
 static bool ImportConv(NpuImport* import, const ConvOptions* options, bool depthwise) {
   if (!NpuExpectInputs(import, 2, 3) || !CheckFilter(import, 1, 2)) return false;
   const TfLiteTensor *x = NpuInputTensor(import, 0), *w = NpuInputTensor(import, 1);
@@ -164,8 +164,8 @@ bool NpuImportDepthwise(NpuImport* import, int32_t argument) {
   return ImportConv(import, &options, true);
 }
 
-/* Inputs: shape of the output, weights, image, optional bias. The window has one position per
- * element of the image and covers elements of the output. */
+/* Imports TRANSPOSE_CONV. Inputs: shape of the output, weights, image, optional bias. The window
+ * has one position per element of the image and covers elements of the output. */
 bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
   const TfLiteTransposeConvParams* params = import->node->builtin_data;
   (void)argument;
@@ -213,7 +213,8 @@ bool NpuImportPool(NpuImport* import, int32_t argument) {
   return index >= 0 || import->builder->failed;
 }
 
-/* The two operators have distinct parameter structs with the same members. */
+/* Imports RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, which have distinct parameter structs
+ * with the same members. */
 bool NpuImportResize(NpuImport* import, int32_t argument) {
   const TfLiteResizeBilinearParams* bilinear = import->node->builtin_data;
   const TfLiteResizeNearestNeighborParams* nearest = import->node->builtin_data;

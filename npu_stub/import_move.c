@@ -53,7 +53,7 @@ bool NpuImportGather(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* With `argument` 1, input 2 is the padding value. */
+/* Imports PAD, or PADV2 with `argument` 1, whose input 2 is the padding value. */
 bool NpuImportPad(NpuImport* import, int32_t argument) {
   int32_t paddings[2 * NPU_MAX_RANK];
   int count = 0;
@@ -172,8 +172,8 @@ bool NpuImportSlice(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* `argument` 0: SPLIT with inputs axis, value; 1: SPLIT_V with inputs value, sizes, axis. The
- * lengths of the parts are taken from the shapes of the outputs. */
+/* Imports SPLIT with inputs axis and value (`argument` 0), or SPLIT_V with inputs value, sizes
+ * and axis (1). The lengths of the parts are taken from the shapes of the outputs. */
 bool NpuImportSplit(NpuImport* import, int32_t argument) {
   int32_t given[1], axis;
   int count = 0;
@@ -280,7 +280,7 @@ bool NpuImportStridedSlice(NpuImport* import, int32_t argument) {
   Entries entries;
   (void)argument;
   if (!NpuExpectInputs(import, 4, 4) || !ReadEntries(import, &entries)) return false;
-  /* The struct has the member `offset` only since version 8. */
+  /* STRIDED_SLICE has the member `offset` only since version 8. */
   if (params->ellipsis_mask != 0 || (import->registration->version >= 8 && params->offset)) {
     return NpuRefuse(import, kDeputyReasonParameter, "ellipses and offsets are not supported");
   }

@@ -39,8 +39,8 @@ int32_t NpuCountTransposes(const NpuBuilder* builder) {
 
 static void TransformInput(NpuLinks* links, int32_t op) {
   const int32_t tensor = NpuOpAt(links->builder, op)->inputs[0];
-  /* If the producer is bound as well, TransformOutput has already connected the tensor in NCHW:
-   * the producer precedes this operation. */
+  /* If the producer requires NCHW as well, TransformOutput has already connected the tensor in
+   * NCHW, because the producer precedes this operation. */
   if (IsBound(links->builder, links->producer[tensor])) return;
   NpuSetInput(links, op, 0, AddToNchw(links, tensor));
 }
@@ -130,7 +130,7 @@ static void InsertAtConsumers(NpuLinks* links, int32_t tensor) {
   }
 }
 
-/* The output of the operation is an output of the graph: inserts the pair before the latter. */
+/* Inserts a pair of transpositions between an operation and an output of the graph. */
 static void InsertAtOutput(NpuLinks* links, int32_t index) {
   const int32_t output = NpuOpAt(links->builder, index)->output;
   const NpuTensor dims = *NpuTensorAt(links->builder, output);

@@ -39,7 +39,7 @@ void NpuLayoutFuse(NpuBuilder* builder);
 /* Runs all passes and sorts the operations. Returns false if out of memory. */
 bool NpuLayoutRun(NpuBuilder* builder);
 
-/* Number of transpositions between NHWC and NCHW, for tests. */
+/* Returns the number of transpositions between NHWC and NCHW, for tests. */
 int32_t NpuCountTransposes(const NpuBuilder* builder);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ static const int32_t kNchwIndex[NPU_MAX_RANK] = {0, 2, 3, 1};
 /* ---- Conversion to NCHW -----------------------------------------------------------------------
  */
 
-/* True if the operation is the only consumer of a tensor. */
+/* Returns true if the operation is the only consumer of a tensor. */
 static bool IsOnlyConsumer(const NpuLinks* links, int32_t tensor, int32_t op) {
   if (links->is_output[tensor] != 0) return false;
   for (int32_t e = links->consumers[tensor]; e >= 0; e = links->edges[e].next) {
@@ -145,7 +145,7 @@ static void ConvertOutput(NpuLinks* links, int32_t index) {
   }
 }
 
-/* Converts the operation to NCHW if all its edges permit. Returns whether it did. */
+/* Converts the operation to NCHW if all its edges permit. Returns whether it was converted. */
 static bool ConvertToNchw(NpuLinks* links, int32_t index) {
   if (!NpuIsLayoutIndependent(links->builder, index)) return false;
   if (!CanConvertInputs(links, index)) return false;
@@ -160,7 +160,7 @@ static bool ConvertToNchw(NpuLinks* links, int32_t index) {
 /* ---- Cancelling -------------------------------------------------------------------------------
  */
 
-/* Removes a transposition that undoes the one before it. Returns whether it did. */
+/* Removes a transposition that undoes the one before it. Returns whether one was removed. */
 static bool Cancel(NpuLinks* links, int32_t index) {
   const NpuBuilder* builder = links->builder;
   const NpuOp* op = &builder->graph.ops[index];

@@ -17,14 +17,14 @@ extern "C" {
 /* The permutations of dims from NHWC to NCHW and back. */
 extern const int32_t kNpuToNchw[NPU_MAX_RANK], kNpuToNhwc[NPU_MAX_RANK];
 
-/* True if an operation transposes NHWC to NCHW, or NCHW to NHWC; false for -1. */
+/* Return true if an operation transposes NHWC to NCHW, or NCHW to NHWC; false for the index -1. */
 bool NpuIsToNchw(const NpuBuilder* builder, int32_t op);
 bool NpuIsToNhwc(const NpuBuilder* builder, int32_t op);
 
-/* True if the operation computes the same in any layout, with permuted attributes. */
+/* Returns true if the operation computes the same in any layout, with permuted attributes. */
 bool NpuIsLayoutIndependent(const NpuBuilder* builder, int32_t op);
 
-/* True if the layout of the tensor matters: it has rank 4 and is not constant. */
+/* Returns true if the layout of the tensor matters: it has rank 4 and is not constant. */
 bool NpuHasLayout(const NpuBuilder* builder, int32_t tensor);
 
 /* Returns a tensor without contents whose dims are those of an NHWC tensor in NCHW. */

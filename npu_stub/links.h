@@ -31,12 +31,12 @@ typedef struct NpuLinks {
   int32_t edge_count, edge_capacity, op_capacity, tensor_capacity;
 } NpuLinks;
 
-/* Returns false and marks the builder as failed if out of memory. The caller calls NpuLinksFree
- * in every case. */
+/* Links the graph of a builder. Returns false and marks the builder as failed if out of memory.
+ * The caller calls NpuLinksFree in every case. */
 bool NpuLinksInit(NpuLinks* links, NpuBuilder* builder);
 void NpuLinksFree(NpuLinks* links);
 
-/* Like NpuAddTensor and NpuAddOp, with links. */
+/* Add a tensor or an operation, as NpuAddTensorLike and NpuAddOp do, and link it. */
 int32_t NpuLinkTensor(NpuLinks* links, const NpuTensor* like);
 int32_t NpuLinkOp(NpuLinks* links, int32_t kind, int32_t input, int32_t output);
 

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* 65536 * major + minor. ABIs with different major numbers are incompatible. */
+/* Version of the ABI, 65536 * major + minor. ABIs with different major numbers are incompatible. */
 #define NPU_DEVICE_ABI_VERSION 0x10000u
 
 #define NPU_MAX_RANK 4
@@ -53,12 +53,13 @@ typedef enum NpuKind {
   kNpuUnary = 1,  /* element-wise; function NpuUnaryFunction, number: alpha */
   kNpuBinary = 2, /* broadcasting; function NpuBinaryFunction */
   kNpuCast = 3,   /* to the output's type */
-  /* NCHW; inputs x, weights [O, I / groups, H, W], optional bias [O]. */
+  /* Convolution in NCHW. Inputs: x, weights [O, I / groups, H, W], optional bias [O]. */
   kNpuConv = 4,
   kNpuConvTranspose = 5, /* NCHW; inputs as kNpuConv, groups 1 */
   kNpuPool = 6,          /* NCHW; function NpuPoolFunction; padding is not counted */
   kNpuResize = 7,        /* NCHW; function NpuResizeFunction */
-  /* [..., M, K] x [..., K, N] with broadcast batches; optional third input [N] is added. */
+  /* Product [..., M, K] x [..., K, N] with broadcast batches. An optional third input [N] is
+   * added. */
   kNpuMatMul = 8,
   kNpuSoftmax = 9, /* along an axis; number: beta */
   kNpuReduce = 10, /* function NpuReduceFunction over a mask of axes */
@@ -178,7 +179,7 @@ typedef struct NpuOp {
   int32_t* inputs;
   int32_t attributes[NPU_MAX_ATTRIBUTES];
   float number;
-  /* Identifies the origin, for the client of the graph; the device ignores it. */
+  /* Identifies the origin of the operation for the client of the graph; the device ignores it. */
   int32_t source;
 } NpuOp;
 
@@ -238,11 +239,12 @@ typedef struct NpuDeviceApi {
   /* Opens the device. If there is none, `error`, which may be NULL, receives a message. */
   NpuStatus (*open)(const NpuDeviceConfig* config, NpuDevice** out_device, char* error,
                     size_t error_size);
-  /* All clients must have been destroyed. */
+  /* Closes the device. All of its clients must have been destroyed. */
   void (*close)(NpuDevice* device);
-  /* Version of device and driver, part of the cache key of blobs. Valid until close. */
+  /* Returns the version of device and driver, which is part of the cache key of blobs. Valid
+   * until close. */
   const char* (*version)(const NpuDevice* device);
-  /* The caller owns the blob and frees it with free_blob. */
+  /* Compiles a graph to a blob, which the caller owns and frees with free_blob. */
   NpuStatus (*compile)(NpuDevice* device, const NpuGraph* graph, void** out_blob, size_t* out_bytes,
                        char* error, size_t error_size);
   void (*free_blob)(NpuDevice* device, void* blob);
@@ -260,14 +262,14 @@ typedef struct NpuDeviceApi {
   NpuStatus (*write)(NpuClient* client, const char* name, int32_t input, const void* data,
                      size_t bytes);
   NpuStatus (*read)(NpuClient* client, const char* name, int32_t output, void* data, size_t bytes);
-  /* Returns within `time_limit_ms`. */
+  /* Runs a model on the contents of its inputs. Returns within `time_limit_ms`. */
   NpuStatus (*run)(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
                    size_t error_size);
   void (*get_counters)(NpuDevice* device, NpuCounters* out_counters);
-  /* The times of the newest run of a model, by the position of the operation in the graph that was
-   * compiled. Valid until the model's next run or unload; NULL if there is no such model. The
-   * member is missing in devices of the first release, which have a smaller struct_size, and may be
-   * NULL. */
+  /* Returns the times of the newest run of a model, by the position of the operation in the
+   * graph that was compiled. Valid until the model's next run or unload; NULL if there is no
+   * such model. The member is missing in devices of the first release, which have a smaller
+   * struct_size, and may be NULL. */
   const NpuOpTime* (*op_times)(NpuClient* client, const char* name, int32_t* out_count);
 } NpuDeviceApi;
 

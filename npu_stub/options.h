@@ -30,7 +30,7 @@ typedef struct NpuOptions {
   bool profiling;
 } NpuOptions;
 
-/* Sets the defaults of the table. */
+/* Sets all options to the defaults of the table. */
 void NpuOptionsInit(NpuOptions* options);
 
 /* Parses options; those without a key keep their value. Returns false and a message in `error`

@@ -27,7 +27,8 @@ struct NpuPartition {
 /* ---- Builds -----------------------------------------------------------------------------------
  */
 
-/* Build and node name of the calling thread. The runtime passes no other data to Init. */
+/* Build and node name of the calling thread, for Init, which receives no other data from the
+ * runtime. */
 static _Thread_local NpuBuild* current_build = NULL;
 static _Thread_local const char* current_name = "NpuGraph";
 

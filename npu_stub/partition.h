@@ -24,7 +24,8 @@ typedef struct NpuBuild {
   bool failed; /* out of memory */
 } NpuBuild;
 
-/* Partitions that this thread creates between the two calls belong to the build. */
+/* Begin and end a build. Partitions that the calling thread creates in between belong to the
+ * build. */
 void NpuBeginBuild(NpuBuild* build);
 void NpuEndBuild(NpuBuild* build);
 

@@ -28,7 +28,8 @@ typedef struct NpuState {
   pthread_mutex_t mutex;    /* guards the members below */
   int32_t users;            /* number of references: the client's and one per partition */
   NpuPartition* partitions; /* existing partitions, newest first */
-  /* "NpuGraph0", ...; valid for the lifetime of the delegate, since nodes point to them. */
+  /* Names of nodes, "NpuGraph0" and so on. They are valid for the lifetime of the delegate,
+   * since nodes point to them. */
   char** names;
   int32_t name_count;
   uint64_t next_model; /* number for the name of the next model */

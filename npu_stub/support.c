@@ -8,7 +8,8 @@
 #include "npu_stub/layout.h"
 #include "tensorflow/lite/builtin_ops.h"
 
-/* Supported types of the data input, and whether the importer reads the operator's options. */
+/* Flags of a row of the table: supported types of the data input, and whether the importer reads
+ * the operator's options. */
 enum { kF = 1, kI = 2, kB = 4, kOptions = 8 };
 
 typedef struct Row {

@@ -21,8 +21,9 @@ extern "C" {
  * refusal or if out of memory (NpuBuilder.failed). */
 bool NpuImportNode(NpuImport* import);
 
-/* Checks if a node can be claimed: imports it into a temporary graph and validates that.
- * `tensors` must have an entry of -1 for each tensor of the model, which is restored on return. */
+/* Checks whether a node can be claimed: imports it into a temporary graph and validates the
+ * graph. `tensors` must have an entry of -1 for each tensor of the model, which is restored on
+ * return. */
 bool NpuCheckNode(TfLiteContext* context, const TfLiteNode* node,
                   const TfLiteRegistration* registration, int32_t* tensors, NpuRefusal* refusal);
 

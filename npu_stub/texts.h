@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
-/* Frees the thread's texts and allocates `count` new ones; false if out of memory. */
+/* Frees the calling thread's texts and allocates `count` new ones. Returns false if out of
+ * memory. */
 bool NpuBeginTexts(size_t count);
 
-/* Copies text `i` of the thread, i < count; NULL if out of memory. */
+/* Copies a text to position `i` of the calling thread's texts, i < count. Returns NULL if out of
+ * memory. */
 const char* NpuCopyText(size_t i, const char* text);
 
 #ifdef __cplusplus
