@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The comparison of results: types, and messages. golden_test covers its bounds.
+// Tests the comparison of results (tests/conformance/agreement.h): types and messages. golden_test
+// tests its tolerances.
 #include "tests/conformance/agreement.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +56,7 @@ TEST(Agreement, wants_type_and_shape_and_size) {
   EXPECT_EQ(Text({}, expected, {}), "has nothing to be compared with");
 }
 
-// Converted to double these two are equal.
+// Converted to double, the two integers of this test are equal.
 TEST(Agreement, tells_wide_integers_apart) {
   const int64_t big = int64_t{1} << 60;
   const std::vector<TensorValue> expected = {ValueOf<int64_t>(kTfLiteInt64, {big})};

@@ -54,8 +54,8 @@ size_t StepOfRows(const TargetRow& row, const Target& target) {
   return target.has_delegate() || row.threads > 1 ? kFewRows : 1;
 }
 
-// Returns the minimum number of cases for a sample of every `step`-th; the sample may contain fewer
-// than its share.
+// Returns the number of cases that must at least run in a sample of every `step`-th case, if
+// `least` cases run without sampling. The factor 3/4 allows for a sample with fewer than its share.
 int FloorOfSample(int least, size_t step) {
   return step == 1 ? least : least * 3 / 4 / static_cast<int>(step);
 }
@@ -69,7 +69,8 @@ std::map<std::string, Target> Targets() {
   return targets;
 }
 
-// The cases' results on the reference code are computed once for all targets of this process.
+// Returns the checker that all targets of this process share, so that the reference results of the
+// cases are computed once.
 CaseChecker& Cases() {
   static CaseChecker checker(AllCases(), Targets());
   return checker;
@@ -89,7 +90,8 @@ const std::vector<golden::Row>& GoldenRows() {
   return kRows;
 }
 
-// A delegate has only one arithmetic, and results must not depend on threads.
+// Returns the arithmetic modes that are tested on a target. Delegates have only one mode, and a
+// target compared with another target by bits does not depend on the mode.
 std::vector<DeputyArithmetic> ArithmeticsOf(const Target& target) {
   if (target.has_delegate() || !target.same_bits_as.empty()) return {kDeputyArithmeticDefault};
   return {kDeputyArithmeticDefault, kDeputyArithmeticReference};
@@ -143,8 +145,8 @@ std::string WhySkipped(const TargetRow& row) {
   return conformance::WhyUnavailable(BuildPath(row.library), row.options);
 }
 
-// The operator cases of one target. Those of a target that compiles a program for each case are
-// split into several tests, which ctest runs in parallel.
+// The operator cases of one target. The cases of a target that compiles a program for each of them
+// are split into several tests, which ctest runs in parallel.
 struct CasesOfTarget {
   TargetRow row;
   size_t part, parts;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every claim of the kernels compared with the golden rows that prove it, and the reading and
-// judging of rows. conformance_test runs the rows on every target. The rows are written by
-// tests/golden; see docs/golden.md.
+// Compares every claim of the kernels with the golden rows that prove it, and tests how rows are
+// read and judged. conformance_test runs the rows on every target. tests/golden writes the rows;
+// see docs/golden.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::vector<Row> Rows(const std::string& path) {
   return rows;
 }
 
-// (operator, version, type) -> the tags of all rows that TensorFlow Lite computed.
+// Returns the tags of all rows that TensorFlow Lite computed, by (operator, version, type).
 std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {
   std::map<std::tuple<std::string, int, TfLiteType>, int> proven;
   for (const std::string& path : GoldenFiles()) {
@@ -90,7 +90,8 @@ TEST(GoldenClaims, every_claimed_operator_version_and_type_has_golden_rows) {
   }
 }
 
-// The other direction, for the eleven operators required in the first release.
+// Each operator, version and type that TensorFlow Lite computed in a golden row must be claimed by
+// a kernel.
 TEST(GoldenClaims, every_version_that_tflite_answers_is_claimed) {
   std::map<std::string, const OpDef*> ops;
   for (const OpDef* op : Builtins()) ops[op->name] = op;

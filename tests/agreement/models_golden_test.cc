@@ -29,7 +29,8 @@
 namespace deputy::models_golden_test {
 namespace {
 
-// Has no recorded results: TensorFlow Lite lacks TransformLandmarks and other operators of it.
+// A model without recorded results, because TensorFlow Lite lacks some of its operators, for
+// example TransformLandmarks.
 constexpr char kMediapipeOnly[] = "face_landmark_with_attention.tflite";
 
 // The OpenCL delegate's messages if there is no library, no driver, or no CPU device
@@ -185,7 +186,7 @@ TEST_P(Models, agrees_with_tflite_at_any_number_of_threads) {
   }
 }
 
-// Whole models after the compiler's passes, computed by the compiler's reference code.
+// Runs whole models after the compiler's passes, with the compiler's reference code.
 TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
   const Handle delegate = External("compiled", {{"passes", "1"}});
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
@@ -193,7 +194,8 @@ TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
 }
 
-// The kernels as a delegate: all nodes in one partition.
+// Runs whole models in libdeputy_cpu.so, the CPU kernels as a delegate, with all nodes in one
+// partition.
 TEST_P(Models, agrees_with_tflite_in_the_delegate_for_other_runtimes) {
   const Handle delegate = {CreateExternal(BuildPath("libdeputy_cpu.so"), {{"num_threads", "2"}}),
                            [](TfLiteDelegate* made) { TfLiteExternalDelegateDelete(made); }};
@@ -222,7 +224,8 @@ TEST(NoOpenCl, is_told_from_other_failures) {
   EXPECT_FALSE(IsOpenClMissing(""));
 }
 
-// On OpenCL's CPU device, or the device that the environment names, all nodes in one partition.
+// Runs whole models on OpenCL's CPU device, or on the device that DEPUTY_OPENCL_DEVICE names, with
+// all nodes in one partition.
 TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "takes too long under a sanitizer, where the delegate's own tests run";
@@ -318,7 +321,7 @@ TEST(SharedModels, custom_operators_of_mediapipe_find_the_irises_of_a_drawn_face
     const std::string name = TfLiteTensorName(output);
     if (name.find("iris") == std::string::npos) continue;
     ++irises;
-    // The centre, and four points around it.
+    // The output holds five points: the iris's centre and four points around it.
     const auto* points = static_cast<const float*>(TfLiteTensorData(output));
     EXPECT_NEAR(points[0], name.find("left") != std::string::npos ? 70 : 122, 1.5) << name;
     EXPECT_NEAR(points[1], 82, 1.5) << name;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares with the real TensorFlow Lite's partitions of nodes that a delegate claimed on real
-// models (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl if present): the plan
-// before, the nodes of each kernel, their tensors, the plan after; all lists and their order.
+// Compares Deputy's partitions of real models with those of the real TensorFlow Lite
+// (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl if present), for delegates that
+// claim given nodes. Compared are the plan before and after, the nodes of each kernel and their
+// tensors, with the order of all lists.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +27,8 @@ std::string SharedFolder() {
   return folder != nullptr ? folder : SourcePath("../shared");
 }
 
-// Claims a list of nodes in the given order, and records its parameters.
+// A delegate that claims a list of nodes in the given order, and records the parameters of each of
+// its nodes.
 struct MaskDelegate {
   TfLiteDelegate base{};
   std::vector<int> claimed;
@@ -87,7 +89,8 @@ bool Apply(TfLiteModel* model, MaskDelegate* mask, bool by_options) {
   return created;
 }
 
-// Compares every line, whose model is below `folder`, for both methods of applying a delegate.
+// Compares the partitions of every line of `cases`, each for a model below `folder`, with both
+// methods of applying a delegate.
 void CompareAll(std::ifstream cases, const std::string& folder, int* out_compared) {
   std::map<std::string, TfLiteModel*> models;
   for (std::string line; std::getline(cases, line);) {
@@ -120,7 +123,7 @@ void CompareAll(std::ifstream cases, const std::string& folder, int* out_compare
   for (auto& [name, model] : models) TfLiteModelDelete(model);
 }
 
-// tests/golden/partitions.py wrote these partitions.
+// The expected partitions in this repository were written by tests/golden/partitions.py.
 TEST(PartitionsGolden, of_models_that_ship_here_equal_the_real_tflites) {
   int compared = 0;
   CompareAll(std::ifstream(TestDataPath("partitions.jsonl")), SourcePath(""), &compared);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streaming models, which receive one step of a sequence per inference and keep the state in
-// variables, and models of TensorFlow's converter, compared with the real TensorFlow Lite's results
-// of a hundred inferences with a reset in between. tests/golden/streams.py makes the former and
-// describes the files of results; tests/golden/keras_models.py makes the latter.
+// Compares streaming models, which receive one step of a sequence per inference and keep their
+// state in variables, and models of TensorFlow's converter with the real TensorFlow Lite: a hundred
+// inferences with a reset in between. tests/golden/streams.py makes the streaming models and
+// describes the files of results; tests/golden/keras_models.py makes the converted models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected) {
   return "";
 }
 
-// Returns the difference of all outputs, which the file contains in sequence.
+// Returns the first difference of all outputs from `expected`, which holds them in sequence.
 std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected, size_t bytes) {
   const int outputs = TfLiteInterpreterGetOutputTensorCount(interpreter);
   size_t at = 0;
@@ -82,7 +82,8 @@ std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected
   return at == bytes ? "" : "fewer bytes";
 }
 
-// Generates the inputs of streams.py that the file does not contain.
+// Generates inputs with the random numbers of streams.py; the file of results does not contain the
+// inputs.
 std::vector<float> DrawnFloats(size_t count, uint32_t* state) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {
@@ -131,7 +132,8 @@ TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
   ExpectResults(GetParam(), kDeputyArithmeticDefault);
 }
 
-// Equal inputs must have different results, or the recorded ones would not test the stored state.
+// Without a reset, equal inputs must have different results; otherwise the recorded results would
+// not test the stored state.
 TEST_P(StreamingModels, forget_when_they_are_reset) {
   const Results results = ReadResults(GetParam());
   TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
@@ -152,7 +154,7 @@ TEST_P(StreamingModels, forget_when_they_are_reset) {
 
 class ConvertedModels : public testing::TestWithParam<const char*> {};
 
-// In the reference arithmetic, in which quantised values equal TensorFlow Lite's.
+// Runs in the reference arithmetic, whose quantised values equal TensorFlow Lite's.
 TEST_P(ConvertedModels, agree_over_a_hundred_inferences_and_a_reset) {
   ExpectResults(GetParam(), kDeputyArithmeticReference);
 }

@@ -22,7 +22,7 @@ namespace deputy {
 namespace {
 
 constexpr int kSizes[][3] = {
-    // rows, depth, columns
+    // Sizes of the products: rows, depth, columns.
     {12544, 32, 16}, {12544, 16, 96}, {3136, 144, 24}, {784, 192, 32},  {196, 384, 64},
     {196, 96, 576},  {49, 576, 160},  {49, 160, 960},  {49, 320, 1280}, {1, 1280, 1001},
 };
@@ -64,8 +64,8 @@ void FloatProduct(benchmark::State& state, const CpuKernels* cpu, int rows, int 
   Report(state, 2.0 * rows * columns * depth);
 }
 
-// Computes as a convolution does: rows of int8 are packed into the table's form for every block,
-// sums are requantised.
+// Multiplies int8 matrices as a convolution does: each block of rows is packed into the table's
+// layout, and the sums are requantised.
 void MultiplyInt8(benchmark::State& state, const CpuKernels* cpu, int rows, int depth,
                   int columns) {
   const auto a = Steps<int8_t>(static_cast<size_t>(rows) * static_cast<size_t>(depth));
@@ -106,7 +106,8 @@ void MultiplyInt8(benchmark::State& state, const CpuKernels* cpu, int rows, int 
 
 #if defined(__x86_64__)
 constexpr int kPeakRounds = 10000;
-constexpr int kPeakSums = 12;  // enough to hide the latency of all units
+// Number of independent sums, enough to hide the latency of all multiply-add units.
+constexpr int kPeakSums = 12;
 
 __attribute__((target("avx2,fma"))) void PeakAvx2(benchmark::State& state) {
   __m256 sums[kPeakSums];

@@ -55,7 +55,7 @@ struct Made {
   bool ok = true;
 };
 
-// `make` is not timed, `work` is.
+// A benchmark of two functions: `work` is timed, `make` is not.
 struct Case {
   const char* name;
   std::function<std::unique_ptr<Made>(int n)> make;

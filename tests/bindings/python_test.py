@@ -442,8 +442,8 @@ class RunningTest(unittest.TestCase):
             while not stop.wait(0.0001):
                 seen[0] += 1
 
-        # With this interval threads are not switched: the other thread runs only when invoke releases
-        # the lock.
+        # With this switch interval, in seconds, the interpreter does not switch threads by itself:
+        # the other thread runs only if invoke releases the global lock.
         sys.setswitchinterval(1000)
         thread = threading.Thread(target=count)
         try:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libdeputy_cpu.so in Deputy, loaded from the built library: the nodes it claims, reasons for
-// others, bit-identical results, and its life cycle. conformance_test runs all operator cases and
-// golden rows on it; tests/bridges/cpu_in_tflite_test.py uses it in the real TensorFlow Lite.
+// Tests the built library libdeputy_cpu.so as a delegate in Deputy: the nodes it claims, its
+// reasons for other nodes, bit-identical results, and its life cycle. conformance_test runs all
+// operator cases and golden rows on it; tests/bridges/cpu_in_tflite_test.py uses it in the real
+// TensorFlow Lite.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +32,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Loaded once, because loading reads the file, which is large with debug information.
+// Returns the library, loaded once, because loading reads the whole file, which is large with debug
+// information.
 DeputyPlugin* Plugin() {
   static DeputyPlugin* const kPlugin = DeputyPluginLoad(BuildPath("libdeputy_cpu.so").c_str());
   EXPECT_NE(kPlugin, nullptr) << DeputyLastError();
@@ -187,7 +189,8 @@ TEST(CpuDelegate, reference_arithmetic_is_an_option) {
   EXPECT_TRUE(differs) << "the option changes nothing that this model shows";
 }
 
-// y = DEQUANTIZE of a constant, which is computed once unless another node reads it, and x + y.
+// y = DEQUANTIZE(constant), z = x + y; both are outputs. y is constant, but must be written in
+// every inference.
 TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
@@ -365,9 +368,9 @@ TEST(CpuDelegate, leaves_variables_and_random_numbers) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-// SHAPE and the RESHAPE that uses it stay with the host, which computes them before the model runs;
-// the nodes after them are claimed. After a shape that is computed during the inference no node is
-// claimed.
+// SHAPE and the RESHAPE that reads its result stay with the host, which computes them before the
+// model runs; the nodes after them are claimed. If a shape is computed during the inference, no
+// node after it is claimed.
 TEST(CpuDelegate, leaves_work_on_shapes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x"), shape = m.AddTensor(kTfLiteInt32, {2});
@@ -451,7 +454,7 @@ Function* Find(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// The functions of deputy_cpu.h, as in a program that is linked to the library.
+// Calls the functions of deputy_cpu.h, as a program that is linked to the library does.
 TEST(CpuDelegate, is_made_by_its_own_functions) {
   void* const library = dlopen(BuildPath("libdeputy_cpu.so").c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();

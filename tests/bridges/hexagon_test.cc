@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Hexagon delegate with a test double of Qualcomm's library (tests/doubles/hexagon), which says
-// nothing about real devices: loading, the order of calls, claimed nodes and reasons of refusals,
-// and results compared with the CPU's; the nodes must run in the delegate.
+// Tests the Hexagon delegate with a test double of Qualcomm's library (tests/doubles/hexagon),
+// which proves nothing about real devices: loading, the order of calls, claimed nodes and reasons
+// of refusals, and results compared with the CPU's, where the nodes must run in the delegate.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST_F(Hexagon, a_missing_function_is_named) {
 #define NAME_OF(name, result, parameters) "hexagon_nn_" #name,
   for (const std::string symbol : {DEPUTY_HEXAGON_FUNCTIONS(NAME_OF)}) {
 #undef NAME_OF
-    // Renames the function in the copy's symbol table; the name is delimited by NULs.
+    // Renames the function in the copy's symbol table, where NULs delimit the name.
     const std::string entry = std::string(1, '\0') + symbol + std::string(1, '\0');
     std::vector<uint8_t> bytes = whole;
     for (auto at = bytes.begin();;) {
@@ -216,7 +216,7 @@ TEST_F(Hexagon, a_network_runs_in_one_graph_and_computes_what_the_cpu_does) {
       for (const char* name : {" Supernode_8x8p32to8", "DepthwiseSupernode", "QuantizedMatMul"}) {
         EXPECT_EQ(CountIn(Log(), name), 1u) << name;
       }
-      // Another shape creates another graph.
+      // All seven nodes are in one graph, which is deleted with the interpreter.
       EXPECT_EQ(Graphs(), 1);
     }
     EXPECT_EQ(Graphs(), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A runtime that passes nodes without their options to a delegate, which no runtime should do: each
-// of our delegates refuses those nodes with a reason. compiler_hostile_test covers the compiler,
-// and with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore delegate and receives
+// Passes nodes without their options to each of our delegates, which no runtime should do: the
+// delegates must refuse the nodes with a reason. compiler_hostile_test covers the compiler, and
+// with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore delegate and receives
 // attributes.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Operators with options, each on the model's input.
+// Returns a model of operators that have options; each reads the model's input.
 std::vector<uint8_t> Model(TfLiteType type) {
   ModelBuilder m;
   const TensorExtras numbers = {.scale = {0.05f}, .zero_point = {0}};

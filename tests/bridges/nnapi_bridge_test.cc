@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bridge to NNAPI with a test double of its library (tests/doubles/nnapi), which says nothing
-// about real devices: functions that fail, feature levels, the models that are built, interpreters
-// and shapes. The target "nnapi" of conformance_test covers single operators.
+// Tests the bridge to NNAPI with a test double of NNAPI's library (tests/doubles/nnapi), which
+// proves nothing about real devices: functions that fail, feature levels, the models that are
+// built, interpreters and shapes. The target "nnapi" of conformance_test covers single operators.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ using testing::StartsWith;
 
 std::string DoublePath() { return BuildPath("tests/doubles/libneuralnetworks.so"); }
 
-// The double's library, or a copy of it that lacks functions; each has its own state.
+// The library of the test double, or a copy of it that lacks functions; each copy has its own
+// state.
 class Double {
  public:
   explicit Double(const std::string& path = DoublePath())
@@ -203,7 +204,7 @@ TEST_F(NnapiBridge, what_fails_while_running_is_said_and_the_cpu_computes) {
                                      ": ANEURALNETWORKS_OP_FAILED (5)"));
       library.Reset();
       EXPECT_EQ(Infer(&t), expected) << function;
-      EXPECT_EQ(library.Count("operations"), 4) << function;  // NNAPI computes again
+      EXPECT_EQ(library.Count("operations"), 4) << function;  // NNAPI runs all 4 nodes again
     }
     EXPECT_EQ(library.Count("alive"), 0) << function;
   }
@@ -294,8 +295,8 @@ TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
     EXPECT_EQ(library.Count("operations"), nodes) << level;
     EXPECT_EQ(library.Complaint(), "") << level;
   }
-  // Before level 31 a library does not report its level: the bridge searches for functions
-  // introduced with 30, 29 and 28.
+  // A library without feature level 31 does not report its level, so the bridge searches for
+  // functions introduced with levels 30, 29 and 28.
   int nodes = 4;
   for (const std::vector<std::string>& missing : std::vector<std::vector<std::string>>{
            {"_getRuntimeFeatureLevel"},
@@ -311,7 +312,8 @@ TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
   }
 }
 
-// int8 with scales per channel, padding and strides: all operands, in NNAPI's order.
+// Checks all operands, in NNAPI's order, of an int8 convolution with scales per channel, padding
+// and strides.
 TEST_F(NnapiBridge, a_quantised_convolution_is_built_exactly) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1, 4, 4, 1}, "", {.scale = {0.5F}, .zero_point = {3}});
@@ -427,7 +429,7 @@ class NnapiOfTheCApi : public testing::Test {
     EXPECT_NE(delegate, nullptr);
     return delegate;
   }
-  // Returns the number of the four nodes that it claims.
+  // Returns how many of the four nodes the delegate claims.
   static int Taken(const Handle& delegate) {
     TestInterpreter t(Chain());
     EXPECT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-// Included after the four above, which it requires.
+// cmocka.h requires setjmp.h, stdarg.h, stddef.h and stdint.h to be included before it.
 #include <cmocka.h>
 
 #include "deputy/common.h"
 
-// The struct as declared in each release; only the first field is the same in all.
+// Declares the options struct of one release by its size; only the first field is the same in all
+// releases.
 #define LAYOUT(size)              \
   typedef struct {                \
     int32_t num_threads;          \
@@ -36,7 +37,7 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreate(const void* options);
 const int32_t* TfLiteXNNPackDelegateGetOptions(TfLiteDelegate* delegate);
 void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate);
 
-// Returns num_threads of a delegate made from these options.
+// Returns num_threads of a delegate that is created with `options`.
 static int32_t threads_of_delegate(const void* options) {
   TfLiteDelegate* delegate = TfLiteXNNPackDelegateCreate(options);
   assert_non_null(delegate);

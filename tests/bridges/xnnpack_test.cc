@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libdeputy_xnnpack.so, if it is built: nodes run in it, results are the CPU's, and models cannot
-// trigger XNNPACK's assertions. conformance_test runs all operator cases and golden rows on it.
+// Tests libdeputy_xnnpack.so, if it is built: nodes run in it, results are the CPU's, and models
+// cannot trigger XNNPACK's assertions. conformance_test runs all operator cases and golden rows on
+// it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -141,7 +142,7 @@ TEST_F(Xnnpack, random_graphs_compute_what_the_cpu_does) {
   EXPECT_GT(nodes, size_t{2} * kGraphs);
 }
 
-// y = -x is an output, and read by z = |y|, too.
+// y = -x is an output of the graph and also the input of z = |y|.
 TEST_F(Xnnpack, an_output_that_is_read_is_written) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -190,8 +191,8 @@ TEST_F(Xnnpack, options_are_checked) {
   EXPECT_EQ(Create("two"), nullptr);
 }
 
-// Windows of the greatest sizes that a model may have are refused, or computed with the CPU's
-// result.
+// Pooling and convolution windows of the greatest sizes that a model may have are refused, or
+// computed with the CPU's result.
 TEST_F(Xnnpack, huge_windows_do_no_harm) {
   for (const int32_t size : {1000, 70000, 1 << 20, INT32_MAX}) {
     for (const auto padding : {schema::Padding::SAME, schema::Padding::VALID}) {

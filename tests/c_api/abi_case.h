@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract of TensorFlow Lite's C ABI as tables of small cases, one behaviour each, for
-// tests/c_api/abi_*_test.cc. A table ends with three lines:
+// Support for the tests of TensorFlow Lite's C ABI (tests/c_api/abi_*_test.cc), which are tables of
+// small cases, one behaviour each. A table ends with three lines:
 //
 //     using AbiSignatures = AbiContract;
 //     TEST_P(AbiSignatures, holds) { GetParam().check(); }

@@ -398,7 +398,8 @@ static void dims_signature_falls_back_to_dims(void** state) {
 
 static void stability_follows_the_allocation_type(void** state) {
   (void)state;
-  /* allocation type, strategy, address, data, data known, shape known */
+  /* Columns: allocation type, strategy, stability of the address, stability of the data, step in
+   * which the data is known, step in which the shape is known. */
   static const int table[][6] = {{0, 1, 3, 3, 1, 1}, {1, 2, 3, 3, 1, 1}, {2, 3, 1, 2, 3, 2},
                                  {3, 3, 1, 3, 3, 2}, {4, 4, 2, 2, 3, 3}, {5, 4, 2, 2, 2, 2},
                                  {6, 0, 0, 0, 0, 0}, {7, 5, 3, 2, 3, 3}, {8, 0, 0, 0, 0, 0},
@@ -708,7 +709,7 @@ static void type_sizes_are_unpacked(void** state) {
   (void)state;
   TfLiteContext context = fake_context();
   TfLiteOpaqueContext* opaque = (TfLiteOpaqueContext*)&context;
-  /* by type number; 0: no fixed size */
+  /* Bytes per element by type number; 0 for types without a fixed size. */
   static const size_t sizes[] = {0,  4, 4, 1, 8, 0, 1, 2, 8, 1, 2, 8,
                                  16, 8, 0, 0, 4, 2, 1, 2, 1, 1, 1, 1};
   for (int type = 0; type < COUNT(sizes); ++type) {
@@ -1035,7 +1036,8 @@ static TfLiteStatus ensure_ok_or_say(TfLiteContext* context, TfLiteStatus status
   return kTfLiteOk;
 }
 
-// Reports as often as upstream, because clients count reports.
+// TF_LITE_ENSURE_OK and its relatives must report as often as upstream's, because clients count
+// reports.
 static void ensure_ok_is_silent_without_a_message(void** state) {
   (void)state;
   TfLiteContext context = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, sections 4.1, 4.5 and 4.7: a context's functions, called from kernels and
-// delegates.
+// Tests sections 4.1, 4.5 and 4.7 of docs/abi_contract.md: a context's functions, called from
+// kernels and delegates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TfLiteStatus Resize(TfLiteContext* context, TfLiteTensor* tensor, const std::vec
   return context->ResizeTensor(context, tensor, NewIntArray(dims));
 }
 
-// Returns the number of the six functions for delegates that are refused and leave their arguments
+// Returns how many of the six context functions for delegates are refused and leave their arguments
 // unchanged.
 int CountRefusedFunctions(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;

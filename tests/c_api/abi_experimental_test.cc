@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.5: variables, delegate fallback, buffer handles and custom allocations.
+// Tests section 3.5 of docs/abi_contract.md: variables, delegate fallback, buffer handles and
+// custom allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +46,7 @@ TestInterpreter::Configure Fallback() {
   };
 }
 
-// Memory of the client: `bytes` at an aligned address, or 4 bytes after one.
+// Memory of the client: `bytes` bytes at an aligned address, or 4 bytes after one.
 struct ClientMemory {
   TfLiteCustomAllocation Aligned(size_t offset, size_t size) { return {bytes + offset, size}; }
   TfLiteCustomAllocation Unaligned(size_t size) { return {bytes + 4, size}; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.3: interpreters and their tensors, from creation to deletion.
+// Tests section 3.3 of docs/abi_contract.md: interpreters and their tensors, from creation to
+// deletion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 5: a delegate is applied, undone and redone, and its graph is allocated,
-// run and deleted.
+// Tests section 5 of docs/abi_contract.md: a delegate is applied, undone and redone, and its graph
+// is allocated, run and deleted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// The result of Chain(3) for ones is {3, 8, -1, 1.25}.
+// Runs one inference of Chain(3) with inputs of 1, whose result is {3, 8, -1, 1.25}.
 std::vector<float> InferOnes(TestInterpreter* t) {
   t->Set<float>(0, {1, 1, 1, 1});
   EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
@@ -182,7 +182,7 @@ const AbiCase kCases[] = {
        ProgrammedDelegate delegate(ClaimingBody({0}));
        delegate.free = [] { frees += "kernel "; };
        delegate.base.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) {
-         frees += "handle ";  // does not reset the handle
+         frees += "handle ";  // this callback does not reset the handle
        };
        {
          TestInterpreter t(Chain(3));

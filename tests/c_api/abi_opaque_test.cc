@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.10: an opaque delegate's view of a graph, and opaque tensors.
+// Tests section 3.10 of docs/abi_contract.md: an opaque delegate's view of a graph, and opaque
+// tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +34,8 @@ std::vector<uint8_t> TwoSubgraphs() {
   return m.Finish();
 }
 
-// Runs `look` in the Prepare of an opaque delegate for subgraph 0, after `earlier` was applied, if
-// there is one.
+// Runs `look` in the Prepare of an opaque delegate for subgraph 0. `earlier`, if not null, is a
+// delegate that is applied first.
 void InPrepare(const std::vector<uint8_t>& model,
                const std::function<void(TfLiteOpaqueContext*)>& look,
                TfLiteDelegate* earlier = nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.2: the options of an interpreter.
+// Tests section 3.2 of docs/abi_contract.md: the options of an interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, sections 4.2, 4.3, 4.6, 4.8 and 4.9: insertion of a delegate's nodes into a graph.
+// Tests sections 4.2, 4.3, 4.6, 4.8 and 4.9 of docs/abi_contract.md: insertion of a delegate's
+// nodes into a graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,8 +57,8 @@ TfLiteStatus ReplaceByCounter(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate
   return status;
 }
 
-// Returns the status of a delegate that claims node 1 of a chain whose model has these control
-// edges.
+// Applies a delegate that claims node 1 of a chain whose model has these control edges, and returns
+// the status.
 TfLiteStatus ApplyWithControlEdges(const std::vector<uint8_t>& metadata) {
   ModelBuilder m;
   AddChain(&m, 4);
@@ -120,8 +121,8 @@ const AbiCase kCases[] = {
          EXPECT_EQ(made.node->delegate, self);
          EXPECT_EQ(context->tensors[3].delegate, self);
          EXPECT_EQ(context->tensors[3].buffer_handle, -1);
-         EXPECT_EQ(context->tensors[2].delegate, nullptr);  // inside the partition
-         EXPECT_EQ(context->tensors[4].delegate, nullptr);  // after the partition
+         EXPECT_EQ(context->tensors[2].delegate, nullptr);  // a tensor inside the partition
+         EXPECT_EQ(context->tensors[4].delegate, nullptr);  // a tensor after the partition
        });
      }},
     {"4.6c", "a delegate's node has its tensors and nothing else of an operator",
@@ -151,7 +152,7 @@ const AbiCase kCases[] = {
        ProgrammedOpaque opaque([&](TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* self) {
          EXPECT_EQ(ReplaceByCounter(context, self, {0}, &first), kTfLiteOk);
          EXPECT_EQ(ReplaceByCounter(context, self, {2}, &second), kTfLiteOk);
-         // Replaces nothing; the runtime deletes the operator nevertheless.
+         // Replaces no node; the runtime deletes the operator nevertheless.
          EXPECT_EQ(ReplaceByCounter(context, self, {}, &unused), kTfLiteOk);
          return kTfLiteOk;
        });

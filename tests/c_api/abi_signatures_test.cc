@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract, section 3.4: runners of a model's signatures.
+// Tests section 3.4 of docs/abi_contract.md: runners of a model's signatures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,8 @@ Runner RunnerOf(const TestInterpreter& t, const char* key) {
   return Runner(TfLiteInterpreterGetSignatureRunner(t.get(), key));
 }
 
-// "main" over subgraph 0, a chain of two nodes; "sum" over subgraph 1, o = a + b.
+// A model with two signatures: "main" for subgraph 0, a chain of two nodes; "sum" for subgraph 1, o
+// = a + b.
 std::vector<uint8_t> TwoSignatures() {
   ModelBuilder m;
   AddChain(&m, 2);
@@ -45,7 +46,7 @@ std::vector<uint8_t> TwoSignatures() {
   return m.Finish();
 }
 
-// y = x + x, tensors without names.
+// y = x + x, where the tensors have no names.
 std::vector<uint8_t> Unnamed() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that hold a C++ object: it is copied and deleted through its own virtual functions, and
-// an exception thrown by them is caught.
+// Tests tensors that hold a C++ object, which is copied and deleted through its own virtual
+// functions; exceptions thrown by these are caught.
 #include <gtest/gtest.h>
 
 #include <new>

@@ -299,8 +299,8 @@ TEST(AllocationFailure, shared_constants_survive_every_refusal) {
   });
 }
 
-// CONV_2D, RELU, ADD, which run as a fusion group: y = max(0, 2 * x - 1) + x over 2x1 pixels of
-// three channels.
+// CONV_2D, RELU and ADD, which run as one fusion group: y = max(0, 2 * x - 1) + x over 2x1 pixels
+// of three channels.
 std::vector<uint8_t> OneStep() {
   deputy::ModelBuilder m;
   const std::vector<int32_t> shape = {1, 2, 1, 3};
@@ -428,7 +428,7 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
     ok = ok &&
          life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
     ok = ok && life->Step([&] {
-      // All rows are equal, and so is every weighted mean of them.
+      // All rows of the input are equal, so every weighted mean of them equals a row.
       std::array<float, 72> x;
       for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 3) - 1;
       TfLiteTensorCopyFromBuffer(TfLiteInterpreterGetInputTensor(interpreter, 0), x.data(),
@@ -463,7 +463,8 @@ TEST(AllocationFailure, plans_for_two_shapes_survive_every_refusal) {
 }
 
 TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
-  // A strip of one row takes 48 bytes, and the intermediate values 144.
+  // With a second-level cache of this size the layers run in strips: a strip of one row takes 48
+  // bytes, the intermediate values take 144.
   deputy::OverrideSecondLevelCache(48);
   for (int rows : {1, 3}) {
     SweepSteps(Strips(rows), {12, 15}, 1, [](float x) { return 2 * x - 1; });
@@ -582,7 +583,8 @@ TfLiteStatus ClaimFirstTwo(TfLiteContext* context, TfLiteDelegate* delegate) {
 void SweepDelegate(DeputyDelegatePolicy policy) {
   const std::vector<uint8_t> bytes = DoubledAndSquared();
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {
-    // the library computes the nodes itself in that case
+    // Under the policy Hot the delegate's first inference fails, and the library computes its nodes
+    // on the CPU.
     bool fail_next = policy == kDeputyPolicyHot;
     TfLiteDelegate delegate = TfLiteDelegateCreate();
     delegate.data_ = &fail_next;

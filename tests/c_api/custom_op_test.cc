@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom operators of a client, in every form of the ABI (TF-13): registrations of four sizes,
+// Tests custom operators of a client in every form of the ABI (TF-13): registrations of four sizes,
 // operators with and without user data, added to the options or found by callbacks.
 #include <gtest/gtest.h>
 
@@ -79,7 +79,8 @@ class CustomOp : public testing::Test {
     EXPECT_EQ(TfLiteTensorCopyToBuffer(output, result.data(), result.size() * 4), kTfLiteOk);
     return result;
   }
-  // Runs the whole life cycle with the current options: results and the order of calls.
+  // Runs the whole life cycle with the current options and checks the results and the order of
+  // calls.
   void ExpectRuns(const std::string& calls) {
     ASSERT_TRUE(Open(CustomModel())) << log_;
     EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{8, 9, 10}));
@@ -135,7 +136,7 @@ TEST_F(CustomOp, operator_with_data_gets_its_data_and_wins_over_the_plain_functi
   TfLiteOperatorDelete(op);
 }
 
-// Results of the resolver callbacks.
+// Registrations that the resolver callbacks return.
 TfLiteRegistration g_registration;
 TfLiteOperator* g_operator;
 int g_user_data;
@@ -183,7 +184,8 @@ TEST_F(CustomOp, registrations_of_80_bytes_are_read_no_further) {
 }
 
 TEST_F(CustomOp, operator_callbacks_serve_operators_with_data_only) {
-  // Upstream ignores such operators (abi.md F); Deputy treats them as any other kernel.
+  // Upstream ignores operators with user data that a callback returns (abi.md F); Deputy treats
+  // them as any other kernel.
   g_operator = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
   TfLiteOperatorSetInitWithData(g_operator, &RecordDataInit);
   TfLiteOperatorSetFreeWithData(g_operator, &RecordDataFree);
@@ -205,7 +207,7 @@ TEST_F(CustomOp, external_resolver_falls_back_to_registrations) {
 TEST_F(CustomOp, each_setter_clears_the_callbacks_before_it) {
   TfLiteInterpreterOptionsSetOpResolverV1(options_, nullptr, &FindCustomV1, nullptr);
   TfLiteInterpreterOptionsSetOpResolver(options_, nullptr, nullptr, nullptr);
-  // With the default resolver builtins exist, the custom operator does not.
+  // The default resolver provides the builtin operators, but not the custom operator.
   ASSERT_TRUE(Open(AddModel())) << log_;
   EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{2, 4, 6}));
 }
@@ -397,7 +399,8 @@ TEST_F(CustomOp, sixteen_added_tensors_leave_tensor_pointers_in_place) {
   };
   TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
   ASSERT_TRUE(Open(CustomModel()));
-  // Each resize prepares again: the tensor array grows between kernels, never during one.
+  // Each resize prepares the node again, which adds tensors: the tensor array grows between
+  // kernels, never during one.
   for (int rows = 1; rows < 12; ++rows) {
     const int dims[] = {rows, 3};
     ASSERT_EQ(TfLiteInterpreterResizeInputTensor(interpreter_, 0, dims, 2), kTfLiteOk);

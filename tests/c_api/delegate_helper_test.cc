@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy/delegate_helper.h: the nodes it finds and claims, compared with brute force on random
-// graphs; its float16 variant; and that delegates built on it (tests/support/element_delegate.c)
-// compute the CPU's results, before and after they are undone.
+// Tests deputy/delegate_helper.h: the nodes it finds and claims, compared with brute force on
+// random graphs; its float16 variant; and that delegates built on it
+// (tests/support/element_delegate.c) compute the CPU's results, before and after they are undone.
 #include "c_api/include/delegate_helper.h"
 
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ struct RandomGraph {
   }
   int node_count() const { return static_cast<int>(inputs.size()); }
 
-  // Returns the subsets that claiming `nodes` must produce.
+  // Returns the subsets into which the runtime must divide the plan if `nodes` are claimed.
   std::vector<NodeSubset> ClaimedSubsets(const std::vector<int>& nodes) const {
     PartitionGraph graph;
     graph.tensor_count = 2 + node_count();
@@ -105,7 +105,7 @@ struct RandomGraph {
   std::vector<uint8_t> model;
 };
 
-// Outputs whose nodes a predicate refuses.
+// A predicate's refusals, by output tensor of the node.
 struct Mask {
   Mask(std::mt19937* random, const RandomGraph& graph) {
     const unsigned density = 1 + (*random)() % 4;
@@ -127,7 +127,8 @@ bool QueryMask(TfLiteContext*, TfLiteNode* node, const TfLiteRegistration*, void
 
 // ---- The helper ---------------------------------------------------------------------------------
 
-// Partitions of equal size may be in any order, so the result is checked against the definition.
+// Checks that `found` holds the nodes of the largest partitions. Partitions of equal size may be in
+// any order, so the result is checked against the definition.
 void CheckLargest(const std::vector<NodeSubset>& partitions, int max_partitions, int min_nodes,
                   const std::vector<int>& found) {
   std::vector<size_t> sizes, expected;
@@ -244,7 +245,7 @@ TEST(PartitionHelper, larger_partitions_come_first_and_a_too_small_one_ends_the_
 }
 
 TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
-  // 0: x -> a, 1: a -> b, 2: b -> c, 3: a -> d. After node 1 is claimed the plan is 0 3 4 2.
+  // Nodes: 0: x -> a, 1: a -> b, 2: b -> c, 3: a -> d. After node 1 is claimed the plan is 0 3 4 2.
   ModelBuilder m;
   std::vector<int> tensors;
   for (int i = 0; i < 5; ++i) tensors.push_back(m.AddTensor(kTfLiteFloat32, {1, 4}));
@@ -344,7 +345,7 @@ TEST(PartitionHelper, int_arrays_are_the_runtimes_own_kind) {
   ours->data[1] = 4;
   TfLiteIntArray* copy = DeputyIntArrayCopy(ours);
   EXPECT_TRUE(TfLiteIntArrayEqual(ours, copy));
-  TfLiteIntArrayFree(ours);  // each side frees the other's arrays
+  TfLiteIntArrayFree(ours);  // allocated by the helper, freed by the library
   DeputyIntArrayFree(copy);
   TfLiteIntArray* empty = DeputyIntArrayCreate(0);
   copy = DeputyIntArrayCopy(empty);
@@ -383,7 +384,7 @@ TEST(PartitionHelper, what_is_taken_runs_in_the_delegate_and_equals_the_cpu) {
 
 // ---- float16 ------------------------------------------------------------------------------------
 
-// x + a -> [TANH ->] * b -> y, where a and b are float16 constants, each followed by a DEQUANTIZE.
+// x + a -> [TANH ->] * b -> y, where a and b are float16 constants, each widened by a DEQUANTIZE.
 std::vector<uint8_t> HalfModel(bool with_tanh) {
   ModelBuilder m;
   const auto constant = [&](const std::vector<float>& values, const char* name) {
@@ -512,10 +513,10 @@ TEST(HalfHelper, a_resize_undoes_the_constants_and_the_next_allocation_takes_the
     Half half;
     TestInterpreter cpu(HalfModel(with_tanh)), t(HalfModel(with_tanh));
     ASSERT_EQ(Modify(&t, &half.base), kTfLiteOk) << t.log();
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 0);  // node 2, the ADD, reads a16
+    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 0);  // node 2, the ADD, reads tensor a16
     const std::vector<float> two_rows = {1, -2, 3, 4, 0.5f, 0.25f, -1, 2};
     ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 2);  // a again
+    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 2);  // node 2 reads tensor a again
     ASSERT_EQ(cpu.Resize(0, {2, 4}), kTfLiteOk);
     EXPECT_EQ(RunOnce(&t, two_rows), RunOnce(&cpu, two_rows));
     EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 0);

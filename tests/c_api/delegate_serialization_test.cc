@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy/delegate_serialization.h: an entry is either complete or absent, also if the process is
-// killed between two steps; damaged files are ignored; every property of a partition changes its
-// fingerprint. `fsync` and `rename` below replace the library's, so that the test can kill a child
-// process in either.
+// Tests deputy/delegate_serialization.h: an entry is either complete or absent, also if the process
+// is killed between two steps; damaged files are ignored; every property of a partition changes its
+// fingerprint. `fsync` and `rename` below replace those of the C library, so that the test can kill
+// a child process in either.
 #include "deputy/delegate_serialization.h"
 
 #include <fcntl.h>
@@ -28,7 +28,8 @@
 namespace {
 
 enum class KillAt { kNever, kFsync, kRename };
-KillAt kill_at = KillAt::kNever;  // set in a child process only
+// The call in which the process kills itself; set in child processes only.
+KillAt kill_at = KillAt::kNever;
 
 }  // namespace
 
@@ -39,7 +40,7 @@ extern "C" int fsync(int file) {
 
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (kill_at == KillAt::kRename) raise(SIGKILL);
-  // aarch64 has no system call without the folder arguments.
+  // AArch64 has renameat, but no system call without the folder arguments.
   return static_cast<int>(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
 }
 
@@ -80,7 +81,7 @@ class Serialization : public testing::Test {
     return DeputySerializationWrite(&store, &fingerprint, contents.data(), contents.size());
   }
 
-  // Returns the contents, or "status <number>".
+  // Returns the entry's contents, or "status <number>".
   std::string Read(const std::string& key = "key", const char* token = "model") const {
     const DeputySerialization store = Store(token);
     const DeputyFingerprint fingerprint = FingerprintOf(key);
@@ -110,7 +111,7 @@ class Serialization : public testing::Test {
     return files.empty() ? "" : folder_ + "/" + files[0];
   }
 
-  // Writes in a process that is killed at a step; returns true if it was.
+  // Writes an entry in a child process that is killed at a step; returns true if it was killed.
   bool WriteAndCrash(KillAt step, const std::string& contents) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -179,7 +180,7 @@ TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
   }
   ASSERT_EQ(Write("blob"), kTfLiteOk);
   EXPECT_EQ(Read(), "blob");
-  // An existing entry remains unchanged.
+  // A write that is killed leaves an existing entry unchanged.
   for (const KillAt step : {KillAt::kFsync, KillAt::kRename}) {
     ASSERT_TRUE(WriteAndCrash(step, "never seen"));
     EXPECT_EQ(Read(), "blob");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exported functions of libdeputy that no other test calls (tools/check_exports_tested.py): old
-// names, XNNPACK's, attribute maps, telemetry's settings, and some of deputy.h.
+// Calls the exported functions of libdeputy that no other test calls
+// (tools/check_exports_tested.py): old names, XNNPACK's, attribute maps, telemetry's settings, and
+// some of deputy.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -266,7 +267,7 @@ TEST(PlaceholdersTest, xnnpacks_delegate_on_threads_of_a_context_and_its_caches)
 
 // ---- Attribute maps -----------------------------------------------------------------------------
 
-// Sets two values of one key in sequence, and reads each; other keys do not exist.
+// Sets two values of one key in sequence, and reads the key after each; other keys must not exist.
 template <typename T, typename Key, typename Set, typename Get>
 void ExpectBothValues(const Set& set, const Get& get, Key key, Key other, T first, T second) {
   TfLiteAttributeMap* attributes = TfLiteAttributeMapCreate(kTfLiteAttrMapTypeBuffer);
@@ -402,7 +403,8 @@ TEST(DeputyFunctionsTest, names_of_subgraphs) {
   EXPECT_EQ(DeputyInterpreterGetSubgraphName(t.get(), -1), nullptr);
 }
 
-// The file is overwritten and removed while the model is in use: a mapped model would change.
+// The file is overwritten and removed while the model is in use, which would change a model that
+// maps its file.
 TEST(DeputyFunctionsTest, a_copied_model_needs_its_file_no_more) {
   const std::string path = testing::TempDir() + "copied_" + std::to_string(getpid()) + ".tflite";
   const std::vector<uint8_t> bytes = AddModel();
@@ -427,7 +429,7 @@ TEST(DeputyFunctionsTest, the_table_of_kernels_is_one_that_there_is) {
                                                testing::StrEq("neon")));
 }
 
-// Runs in a process of its own, because each variable is reported once.
+// Runs in a child process, because each variable is reported once per process.
 TEST(DeputyFunctionsTest, misspelt_variables_are_reported) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -237,7 +237,7 @@ class HeadersTest(unittest.TestCase):
                  for header in upstream_closure(tree, path)}
         installed = {str(path.relative_to(INCLUDE)) for tree in ('tensorflow', 'tflite')
                      for path in (INCLUDE / tree).rglob('*.h')}
-        # Only older releases have registration_external.h.
+        # registration_external.h exists only in older releases of upstream.
         self.assertEqual({path for path in installed - known if 'registration_external' not in path},
                          set())
 

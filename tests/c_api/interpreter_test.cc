@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life cycle of an interpreter through the C API: refusals, allocation, resizing, dynamic
+// Tests the life cycle of an interpreter through the C API: refusals, allocation, resizing, dynamic
 // shapes, variables, custom memory, strings, cancellation (TF-33).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<uint8_t> TwoOps() {
   return m.Finish();
 }
 
-// y = name(x), then z = y + y.
+// y = name(x) with a custom operator `name`, then z = y + y.
 std::vector<uint8_t> CustomThenAdd(TfLiteType type = kTfLiteFloat32) {
   ModelBuilder m;
   const int x = m.AddTensor(type, {2}, "x");
@@ -242,7 +242,7 @@ TEST(Interpreter, zero_elements_run_through) {
 
 // ---- Dynamic shapes -----------------------------------------------------------------------------
 
-// Output: n elements of the value n, where n is the input's first value.
+// Gives the output n elements of the value n, where n is the input's first value.
 TfLiteStatus PrepareRepeat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
   output->allocation_type = kTfLiteDynamic;
@@ -273,7 +273,8 @@ TEST(Interpreter, nodes_behind_a_dynamic_shape_are_prepared_when_it_is_known) {
 }
 
 TEST(Interpreter, growing_dynamic_shapes_keep_what_was_computed_before_them) {
-  // a = x + x is alive during the dynamic node; out = a + repeat(x)[1 element].
+  // a = x + x is alive while the node with the dynamic shape runs; out = a * a. y = repeat(x) has
+  // that shape, and so has big = y + y.
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int a = m.AddTensor(kTfLiteFloat32, {2}, "a");
@@ -363,7 +364,7 @@ std::vector<uint8_t> WithVariable(TfLiteType type, const TensorExtras& quantizat
   return m.Finish();
 }
 
-// v += x; y = v.
+// An operator with a variable v: v += x; y = v.
 TfLiteRegistration Accumulator() {
   TfLiteRegistration registration{};
   registration.prepare = &RecordPrepare;
@@ -425,7 +426,8 @@ TEST(Interpreter, custom_memory_is_used_and_checked) {
   for (int i = 0; i < 4; ++i) input.data[i] = static_cast<float>(i);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(output.data[3], 16);
-  // New memory between invocations is valid; a size that is too small is detected by allocate.
+  // A custom allocation may be replaced between invocations; one that is too small is detected by
+  // AllocateTensors.
   AlignedFloats other(4);
   TfLiteCustomAllocation replacement{other.data, 16};
   ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 3, &replacement, 0), kTfLiteOk);
@@ -580,7 +582,7 @@ std::vector<uint8_t> TwoLayers() {
   return m.Finish();
 }
 
-// y = x w, where w is float16 followed by a DEQUANTIZE.
+// y = x w, where w is float16 and widened by a DEQUANTIZE.
 std::vector<uint8_t> HalfLayer() {
   ModelBuilder m;
   const int half =
@@ -618,8 +620,8 @@ TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
   }
 }
 
-// Packed before the first Invoke, once for two nodes with the same weights, and once for all
-// interpreters.
+// Constant weights are packed before the first Invoke, once for two nodes with the same weights,
+// and once for all interpreters.
 TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
   TestInterpreter t(TwoLayers());
   EXPECT_EQ(MapOf(t.get()).packed_bytes, 0u);
@@ -627,7 +629,7 @@ TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
   const DeputyMemoryMap map = MapOf(t.get());
   EXPECT_GT(map.scratch_bytes, 0u);
   EXPECT_GE(map.packed_bytes, 8 * 8 * sizeof(float));
-  EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // at most a panel of 64, once
+  EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // at most one panel of 64 columns
   t.Set<float>(0, std::vector<float>(8, 1.0f));
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(t.Get<float>(0), std::vector<float>(8, 16.0f));
@@ -752,7 +754,8 @@ TEST(Signatures, null_key_means_the_first_subgraph) {
 
 // ---- Cancellation -------------------------------------------------------------------------------
 
-// Cancels its own interpreter from inside a node, as another thread could at that moment.
+// An interpreter that is cancelled from inside one of its own nodes, as another thread could do at
+// that moment.
 TfLiteInterpreter* g_to_cancel;
 
 TEST(Cancellation, stops_before_the_next_node_and_the_next_invoke_works) {

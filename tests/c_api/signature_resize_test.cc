@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DeputySignatureRunnerResizeInputTensor, compared with upstream's strict function.
+// Tests DeputySignatureRunnerResizeInputTensor in comparison with upstream's strict function.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 
-// y = -x of two floats, as "negate".
+// y = -x of two floats, with the signature "negate".
 std::vector<uint8_t> Negate() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");

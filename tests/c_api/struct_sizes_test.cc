@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clients compiled with another deputy.h keep working: each struct that contains its own size is
-// passed with the size of its first release, as literals here, and with eight bytes less and more.
-// Nothing beyond the client's size is read or written.
+// Tests that clients compiled with another deputy.h keep working: each struct that contains its own
+// size is passed with the size of its first release, as literals here, and with eight bytes less
+// and more. Nothing beyond the client's size is read or written.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -179,8 +179,8 @@ const GivenStruct kGiven[] = {
      }},
 };
 
-// A struct of zeros is always valid; the garbage after a client's struct must not be read, or it
-// would be an invalid negative number.
+// A struct of zeros is always valid. The bytes after a client's struct are garbage that would be an
+// invalid negative number if it were read.
 TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
   for (const GivenStruct& given : kGiven) {
     SCOPED_TRACE(given.name);
@@ -197,7 +197,7 @@ TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
   }
 }
 
-// A struct that has grown since the first release, as a client of that release sees it.
+// A struct that has grown since the first release, and the part that a client of that release has.
 struct Grown {
   size_t struct_size;
   int64_t first;

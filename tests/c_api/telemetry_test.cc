@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The telemetry callbacks in an interpreter's options: settings once, calls with their status,
-// begin and end of operators, including nodes of delegates.
+// Tests the telemetry callbacks in an interpreter's options: settings are reported once, calls with
+// their status, and operators, including nodes of delegates, with their begin and end.
 #include "c_api/include/telemetry_profiler.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ struct Recorder {
     const TfLiteTelemetrySubgraphInfo* infos =
         TfLiteTelemetryInterpreterSettingsGetSubgraphInfo(own);
     subgraphs = TfLiteTelemetryInterpreterSettingsGetNumSubgraphInfo(own);
-    // The getters are not const-correct upstream; only the first subgraph is read through them.
+    // Upstream's getters take a pointer to non-const; they only read the first subgraph.
     auto* first = const_cast<TfLiteTelemetrySubgraphInfo*>(infos);
     const TfLiteQuantization* all = TfLiteTelemetrySubgraphInfoGetQuantizations(first);
     for (size_t i = 0; i < TfLiteTelemetrySubgraphInfoGetNumQuantizations(first); ++i) {
@@ -92,7 +92,7 @@ struct Recorder {
 
 constexpr const char* kSettings = "InterpreterBuilder::operator()";
 
-// x + x, then its square: ADD and MUL in float32.
+// The sum x + x, then its square: ADD and MUL in float32.
 std::vector<uint8_t> SmallModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -173,11 +173,11 @@ TEST(Telemetry, failures_carry_their_status_and_end_what_began) {
     recorder.Configure()(options);
     TfLiteInterpreterOptionsSetEnableDelegateFallback(options, true);
   });
-  EXPECT_EQ(t.Invoke(), kTfLiteError);  // not allocated
+  EXPECT_EQ(t.Invoke(), kTfLiteError);  // the tensors are not allocated
   EXPECT_THAT(recorder.Take(), ElementsAre(kSettings, "Invoke 1"));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
   recorder.Take();
-  // The delegate fails, the CPU computes its nodes.
+  // The delegate fails and the CPU computes its nodes, which the status reports.
   EXPECT_EQ(RunOnce(&t), kTfLiteDelegateError);
   EXPECT_THAT(recorder.Take(),
               ElementsAre("begin Scripted 0.2", "end 100", "Invoke 1", "begin ADD 0.0", "end 101",

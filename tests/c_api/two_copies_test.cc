@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both libraries, and two files of one, in one process with RTLD_GLOBAL: each must call its own
-// functions. Without -Bsymbolic the second copy's calls would reach the first.
+// Loads both libraries, and two files of one of them, into one process with RTLD_GLOBAL: each must
+// call its own functions. Without -Bsymbolic the second copy's calls would reach the first.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace deputy::two_copies_test {
 namespace {
 
-// The functions of one loaded copy that a model's life cycle needs.
+// One loaded copy of the library, with the functions that a model's life cycle needs.
 class Copy {
  public:
   explicit Copy(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
@@ -48,7 +48,6 @@ class Copy {
                   interpreter) == kTfLiteOk;
     ok = ok && Find<decltype(TfLiteInterpreterInvoke)>("TfLiteInterpreterInvoke")(interpreter) ==
                    kTfLiteOk;
-    // The kernels' context functions are the calls most likely to reach the other copy.
     const TfLiteTensor* output = Find<decltype(TfLiteInterpreterGetOutputTensor)>(
         "TfLiteInterpreterGetOutputTensor")(interpreter, 0);
     ok = ok && Find<decltype(TfLiteTensorByteSize)>("TfLiteTensorByteSize")(output) == 10 * 4;
@@ -72,7 +71,7 @@ TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
     // A string that the copy returns is in its own file, not in that of the copy loaded first.
     EXPECT_TRUE(copy->Owns(copy->Find<decltype(TfLiteVersion)>("TfLiteVersion")()));
   }
-  // The reporter of one copy is not the reporter of another.
+  // A reporter that is set in one copy receives no reports of the other one.
   static int reports;
   reports = 0;
   ours.Find<decltype(DeputySetDefaultReporter)>("DeputySetDefaultReporter")(

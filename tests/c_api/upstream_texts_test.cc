@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts that the C and C++ tests of TensorFlow Lite expect; bindings and programs compare with
-// them, too. Each row names upstream's test. Texts of its Python tests are in
-// python_values_test.py.
+// Compares messages with the texts that the C and C++ tests of TensorFlow Lite expect; bindings and
+// programs compare with them, too. Each row names upstream's test. python_values_test.py has the
+// texts of its Python tests.
 //
 // Omitted: texts of C++ functions that the C API does not have (InterpreterBuilder); pairs of
 // numbers from macros ("3 != 4"), for which our texts name the expected and found values;
@@ -50,8 +50,8 @@ std::vector<uint8_t> Add() {
   return m.Finish();
 }
 
-// Returns the texts that the client's reporter receives while an interpreter is created and passed
-// to `use`, as null if its creation fails.
+// Creates an interpreter, passes it to `use` (null if its creation failed), and returns the texts
+// that the client's reporter received.
 std::string TextsOf(const std::vector<uint8_t>& bytes, bool selected_ops, int threads,
                     const std::function<void(TfLiteInterpreter*)>& use) {
   std::string texts;
@@ -105,7 +105,8 @@ TEST(UpstreamTexts, model_test_build_from_invalid_allocation) {
   EXPECT_EQ(texts, "The model allocation is null/empty");
 }
 
-// Interpreter::SetNumThreads, which the C API calls. tflitec-rs and others show the text to users.
+// Upstream's C API calls Interpreter::SetNumThreads, which reports this text; tflitec-rs and others
+// show it to users.
 TEST(UpstreamTexts, interpreter_set_num_threads) {
   EXPECT_EQ(TextsOf(Add(), false, -2, [](auto* i) { EXPECT_NE(i, nullptr); }),
             "num_threads should be >=0 or just -1 to let TFLite runtime set the value.");

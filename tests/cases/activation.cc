@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation operators.
+// Operator cases of the activation functions.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -10,7 +10,7 @@ struct Activation {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
-  // Output quantisation that the kernel requires; scale 0: no requirement.
+  // Quantisation of the int8 output that the kernel requires; scale 0 if it has no requirement.
   float int8_scale = 0.0f;
   int int8_zero_point = 0;
 };

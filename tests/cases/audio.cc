@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AudioSpectrogram and Mfcc: valid and invalid options, and inputs shorter than a window.
+// Operator cases of AudioSpectrogram and Mfcc: valid and invalid options, and inputs shorter than a
+// window.
 #include <flatbuffers/flexbuffers.h>
 
 #include "tests/cases/case.h"
@@ -8,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// Returns the first `size` bytes.
+// Returns the first `size` bytes of the builder's result.
 std::vector<uint8_t> Cut(flexbuffers::Builder* builder, size_t size) {
   builder->Finish();
   std::vector<uint8_t> bytes = builder->GetBuffer();

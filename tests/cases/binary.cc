@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR, RIGHT_SHIFT and
-// ATAN2. Exponents and divisors of integers are constants, because random ones could be negative or
-// 0.
+// Operator cases of MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR,
+// RIGHT_SHIFT and ATAN2. Exponents and divisors of integers are constants, because random ones
+// could be negative or 0.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -12,7 +12,7 @@ struct BinaryOperator {
   TfLiteBuiltinOperator code;
   const char* name;
   std::vector<TfLiteType> types;
-  bool refuses_some_integers;  // refuses some integers as second operand
+  bool refuses_some_integers;  // some integers are refused as second operand
 };
 
 const BinaryOperator kOperators[] = {
@@ -97,7 +97,7 @@ const BinaryRow kBinaryRows[] = {
     {{3}, {4}, "broadcasts"},
 };
 
-// Adds the constant 1, 2, 3, 1, ... of an integer type: valid divisors and exponents.
+// Adds a constant 1, 2, 3, 1, ... of an integer type: valid divisors and exponents.
 template <typename T>
 int AddSmallIntegers(ModelBuilder* builder, TfLiteType type, const Shape& shape) {
   std::vector<T> values(CountOf(shape));
@@ -137,7 +137,7 @@ OpCase MakeCase(const BinaryOperator& op, TfLiteType type, const BinaryRow& row)
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// A second operand that the operator refuses during Invoke.
+// A case in which the operator refuses the value `number` of its second operand during Invoke.
 OpCase MakeRefused(const BinaryOperator& op, int32_t number, Known known, const char* refusal) {
   ModelBuilder builder;
   CaseInputs graph(&builder, known);

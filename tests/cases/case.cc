@@ -20,7 +20,8 @@ std::vector<OpCase> AllCases() {
 }
 
 std::vector<float> RandomFloats(size_t count, uint32_t seed) {
-  // The standard specifies engines but not distributions: these values are the same everywhere.
+  // C++ specifies the numbers of its engines but not of its distributions, so only the engine is
+  // used: the values are the same with every standard library.
   std::mt19937 engine(seed);
   std::vector<float> values(count);
   for (float& value : values) {

@@ -26,8 +26,8 @@ struct OpCase {
   std::string name;  // "CONV_2D int8 [1,5,5,3] 3x3 stride 2": unique, readable in a failure
   Rule rule = Rule::kSum;
   std::vector<uint8_t> model;
-  // If not empty, AllocateTensors refuses the model with a message that contains this text. If
-  // values are fed, or `late` is set, Invoke may be the call that refuses.
+  // If not empty, the model must be refused with a message that contains this text: by
+  // AllocateTensors, or, if values are fed or `late` is set, by AllocateTensors or Invoke.
   std::string refusal;
   // Contents of inputs that must not be random, by index of the input; empty for random contents.
   std::vector<std::vector<uint8_t>> feeds = {};
@@ -39,7 +39,7 @@ using Shape = std::vector<int32_t>;
 constexpr auto kSame = schema::Padding::SAME;
 constexpr auto kValid = schema::Padding::VALID;
 
-// The cases of one family, in the order of its rows.
+// Each of these functions returns the cases of one family, in the order of its rows.
 std::vector<OpCase> ActivationCases();
 std::vector<OpCase> ArithmeticCases();
 std::vector<OpCase> AudioCases();
@@ -81,12 +81,13 @@ std::vector<OpCase> AllCases();
 
 // ---- Helpers for the family files -------------------------------------------------------------
 
-// Deterministic contents of tensors. int8 contents include the minimum and the maximum.
+// Returns pseudo-random contents of tensors, the same in every run. int8 contents include the
+// minimum and the maximum.
 std::vector<float> RandomFloats(size_t count, uint32_t seed);
 std::vector<int8_t> RandomInt8(size_t count, uint32_t seed);
 
 size_t CountOf(const Shape& shape);
-// Formats as "[1,2,3]".
+// Formats a shape as "[1,2,3]".
 std::string Text(const Shape& shape);
 
 // Quantisation with one scale and one zero point.
@@ -95,7 +96,8 @@ TensorExtras PerTensor(float scale, int zero_point);
 // 0.
 TensorExtras PerChannel(float scale, int count, int dimension);
 
-// Axes, shapes and indices are constants of the model (kBefore) or inputs (kAtRunTime).
+// Time at which axes, shapes and indices are known: they are constants of the model (kBefore) or
+// inputs (kAtRunTime).
 enum class Known { kBefore, kAtRunTime };
 
 // Collects the graph inputs of a case and their contents.
@@ -103,7 +105,7 @@ class CaseInputs {
  public:
   CaseInputs(ModelBuilder* builder, Known known) : builder_(builder), known_(known) {}
 
-  // Adds a graph input with random contents. Returns the tensor, as does AddNumbers.
+  // Adds a graph input with random contents. Returns its tensor.
   int Add(int tensor) {
     inputs_.push_back(tensor);
     feeds_.emplace_back();
@@ -140,8 +142,8 @@ class CaseInputs {
 };
 
 // Sparsity parameters of a constant with two dimensions and sparse rows: row r has the blocks of 1
-// by `block` elements at indices[segments[r]] to indices[segments[r + 1] - 1]. A block of 1 is
-// stored without a block map.
+// x `block` elements at indices[segments[r]] to indices[segments[r + 1] - 1]. A block of one
+// element is stored without a block map.
 flatbuffers::Offset<schema::SparsityParameters> SparseRows(ModelBuilder* builder,
                                                            const Shape& shape, int block,
                                                            const std::vector<int32_t>& segments,

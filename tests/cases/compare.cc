@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparisons, logic and selection.
+// Operator cases of comparisons, logic and selection.
 #include "tests/cases/case.h"
 
 namespace deputy {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONCATENATION, PACK, UNPACK, SPLIT and SPLIT_V. Options: the axis, then the number of parts.
+// Operator cases of CONCATENATION, PACK, UNPACK, SPLIT and SPLIT_V. The options of a row are the
+// axis and the number of parts.
 #include "tests/cases/movement.h"
 
 namespace deputy {

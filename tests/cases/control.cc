@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: all branches, loops with several
-// iterations and with none, invalid conditions and incompatible subgraphs.
+// Operator cases of IF, WHILE, CALL_ONCE, STABLEHLO_CASE and STABLEHLO_COMPOSITE: all branches,
+// loops with several iterations and with none, invalid conditions and incompatible subgraphs.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -41,7 +41,8 @@ OpCase MakeIf(const std::vector<uint8_t>& conditions, Known known, const Shape& 
           Rule::kElement, builder.Finish(), refusal, feeds};
 }
 
-// x = x + x while x < limit. With more than one element the comparison is not a valid condition.
+// A loop: x = x + x while x < limit. With more than one element the comparison is not a valid
+// condition.
 OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
                  const char* refusal = "") {
   ModelBuilder builder;
@@ -67,7 +68,8 @@ OpCase MakeWhile(const std::vector<int32_t>& start, int32_t limit, Known known,
           builder.Finish(), refusal, feeds};
 }
 
-// x + x or x * x, selected by an index; an index out of range selects the last branch.
+// A case of y = x + x or y = x * x, selected by an index; an index out of range selects the last
+// branch.
 OpCase MakeCase(const std::vector<int32_t>& number, Known known, const Shape& shape,
                 const char* refusal = "") {
   ModelBuilder builder;
@@ -101,7 +103,7 @@ OpCase MakeComposite(const Shape& shape, int inputs, const char* refusal = "") {
           builder.Finish(), refusal};
 }
 
-// v = 2 in a subgraph that runs once; y = x * v.
+// A case of y = x * v, where v = 2 is assigned in a subgraph that runs once.
 OpCase MakeOnce(bool with_output, const char* refusal = "") {
   ModelBuilder builder;
   const auto add_handle = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D: sizes around every tile edge, strides, dilations, paddings,
-// groups, and invalid parameters.
+// Operator cases of CONV_2D and DEPTHWISE_CONV_2D: sizes around every tile edge, strides,
+// dilations, paddings, groups, and invalid parameters.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {
@@ -37,7 +37,7 @@ const ConvRow kConvRows[] = {
     {{0, 4, 4, 2}, {3, 3, 3, 2}},
     {{1, 24, 24, 24}, {40, 3, 3, 24}},
     {{1, 20, 21, 64}, {130, 1, 1, 64}},
-    // Tiles of columns, with windows that extend beyond each side of the image.
+    // Tiles of output columns whose windows extend beyond each side of the image.
     {{2, 6, 35, 3}, {24, 3, 3, 3}, kSame, 2, 2},
     {{1, 5, 20, 6}, {16, 3, 3, 6}, kSame, 2, 1},
     {{1, 9, 20, 4}, {5, 5, 5, 4}, kSame, 1, 1, 2, 1},
@@ -79,7 +79,7 @@ const ConvRow kDepthwiseRows[] = {
     {{1, 1, 1, 70}, {1, 3, 3, 70}},
     {{0, 4, 4, 2}, {1, 3, 3, 2}},
     {{1, 40, 40, 48}, {1, 3, 3, 48}},
-    // Vectors that span pixels, and every remainder of columns at the end of a row.
+    // Vectors that span several pixels, and every number of remaining columns at the end of a row.
     {{1, 4, 37, 1}, {1, 3, 3, 1}},
     {{2, 5, 50, 3}, {1, 3, 3, 3}, kSame, 2, 1},
     {{1, 6, 45, 8}, {1, 3, 3, 8}, kSame, 1, 1, 2, 2},
@@ -91,15 +91,15 @@ const ConvRow kDepthwiseRows[] = {
     {{1, 3, 12, 96}, {1, 3, 3, 96}, kSame, 2, 2, 1, 1, schema::ActivationFunctionType::RELU},
     {{1, 4, 9, 130}, {1, 3, 3, 130}, kValid},
     {{1, 2, 3, 16}, {1, 5, 5, 16}},
-    // Columns that share loads: four, two and one, and overlapping groups of eight.
+    // Groups of four, two and one columns that share loads, and overlapping groups of eight.
     {{1, 5, 11, 144}, {1, 3, 3, 144}},
     {{2, 4, 8, 64}, {1, 3, 3, 64}, kSame, 1, 1, 1, 1, schema::ActivationFunctionType::RELU6},
     {{1, 3, 6, 200}, {1, 3, 3, 200}, kValid},
     {{1, 3, 17, 40}, {1, 3, 3, 40}},
     {{1, 4, 7, 70}, {1, 3, 3, 70}, kSame, 2, 1},
     {{1, 3, 25, 35}, {1, 5, 5, 35}, kSame, 1, 2},
-    // Pairs of rows: filters that begin in the first or second row of a pair, parts of the
-    // channels, few columns, few channels.
+    // Rows that are computed in pairs: filters that begin in the first or second row of a pair,
+    // channels in several parts, few columns, few channels.
     {{1, 7, 60, 136}, {1, 3, 3, 136}},
     {{2, 9, 11, 72}, {1, 5, 5, 72}, kSame, 2, 2},
     {{1, 8, 10, 20}, {1, 5, 5, 20}, kValid, 2, 1, 1, 1, schema::ActivationFunctionType::RELU6},

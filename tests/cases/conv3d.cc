@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_3D and CONV_3D_TRANSPOSE. Options: padding, strides and dilations along depth, height and
-// width.
+// Operator cases of CONV_3D and CONV_3D_TRANSPOSE. The options of a row are padding, strides and
+// dilations along depth, height and width.
 #include "tests/cases/node.h"
 
 namespace deputy {

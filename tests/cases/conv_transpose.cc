@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TRANSPOSE_CONV: strides above, at and below the filter's size, sizes around the tiles, with and
-// without bias, and invalid output shapes.
+// Operator cases of TRANSPOSE_CONV: strides above, at and below the filter's size, sizes around the
+// tiles, with and without bias, and invalid output shapes.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The custom operators that Deputy includes: Convolution2DTransposeBias and
-// TFLite_Detection_PostProcess.
+// Operator cases of the custom operators Convolution2DTransposeBias and
+// TFLite_Detection_PostProcess, which Deputy includes.
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5.
+// Operator cases of NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5.
 #include "tests/cases/node.h"
 
 namespace deputy {

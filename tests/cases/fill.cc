@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FILL, ZEROS_LIKE, RANGE and ONE_HOT. Shapes, numbers and depths are constants or fed, never
-// random: most random ones would be refused.
+// Operator cases of FILL, ZEROS_LIKE, RANGE and ONE_HOT. Shapes, numbers and depths are constants
+// or given inputs, never random: most random values would be refused.
 #include "tests/cases/node.h"
 
 namespace deputy {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER (options: axis, batch dimensions), GATHER_ND, EMBEDDING_LOOKUP, SCATTER_ND and
-// EMBEDDING_LOOKUP_SPARSE. Indices out of range are refused by Invoke, because they are checked one
-// by one.
+// Operator cases of GATHER (options: axis, batch dimensions), GATHER_ND, EMBEDDING_LOOKUP,
+// SCATTER_ND and EMBEDDING_LOOKUP_SPARSE. Invoke refuses indices out of range, because it checks
+// them one by one.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 
@@ -69,7 +69,7 @@ const NodeRow kScatterRows[] = {
     Scatter({kTfLiteInt32, {2, 1}, {0, 0}}, {1, 3}, {4, 3}, "expected dimension 0 to be 2"),
 };
 
-// Three lookups in a table of four rows.
+// A row of EMBEDDING_LOOKUP_SPARSE: three lookups in a table of four rows.
 NodeRow LookupSparse(const std::vector<double>& ids, const std::vector<double>& indices,
                      const std::vector<double>& shape, int32_t combiner, const char* refusal = "",
                      bool late = false) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM: float32, hybrid and int8,
-// with and without the optional parts of a cell. Two nodes share their states, so that the second
-// begins with the final state of the first.
+// Operator cases of LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM: float32,
+// hybrid and int8, with and without the optional parts of a cell. Two nodes share their states, so
+// that the second begins with the final state of the first.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -15,7 +15,7 @@ enum Op { kStep, kSequence, kBoth };
 struct LstmRow {
   Op op;
   int batches, steps, inputs, cells;
-  int outputs = 0;  // 0: no projection
+  int outputs = 0;  // size of the projection; 0: none
   bool couples_input = false, peephole = false, norm = false;
   bool time_major = true, merge = false;
   int auxiliary = 0;
@@ -37,7 +37,8 @@ const LstmRow kLstmRows[] = {
     {kBoth, 3, 2, 21, 18, 0, false, true, false, true, true, 6},
 };
 
-// float32; int8 weights with float32 vectors; the same with zero points; sparse weights.
+// Type of a cell: float32; int8 weights with float32 vectors, without or with zero points of the
+// vectors; float32 vectors with sparse int8 weights.
 enum Form { kFloat, kHybrid, kAsymmetric, kSparse };
 constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "hybrid sparse"};
 
@@ -79,7 +80,7 @@ int LstmBuilder::Matrix(const Shape& shape) {
   if (form_ != kSparse || shape.size() != 2) {
     return AddRandomConstant(&m_, kTfLiteInt8, shape, ++seed_, extras);
   }
-  // Row r has only its first block; the last row is all zeros.
+  // Only the first block of each row is stored; none of the last row, so it is all zeros.
   constexpr int kBlock = 16;
   std::vector<int32_t> segments;
   for (int row = 0; row < shape[0]; ++row) segments.push_back(row);
@@ -199,7 +200,7 @@ OpCase LstmBuilder::Make() {
 
 struct IntegerRow {
   int batches, steps, inputs, cells;
-  int outputs = 0;  // 0: no projection
+  int outputs = 0;  // size of the projection; 0: none
   bool couples_input = false, norm = false, time_major = true;
 };
 
@@ -297,7 +298,7 @@ OpCase MakeBasic(bool bytes, int batches, int inputs, int cells) {
 
 struct Refusal {
   int place;    // index of the input that is replaced
-  Shape shape;  // empty: the input is absent
+  Shape shape;  // shape of the new input; empty: the input is absent
   TfLiteType type;
   const char* refusal;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FULLY_CONNECTED: one row and many, widths around the tiles, with and without bias and constant
-// weights, weights with a zero point, of 4 bits, of 4 bits in blocks, and sparse. BATCH_MATMUL:
-// broadcasting, either operand transposed.
+// Operator cases of FULLY_CONNECTED: one row and many, widths around the tiles, with and without
+// bias and constant weights, weights with a zero point, of 4 bits, of 4 bits in blocks, and sparse;
+// and of BATCH_MATMUL: broadcasting, either operand transposed.
 #include "tests/cases/weights_form.h"
 
 namespace deputy {
@@ -73,7 +73,7 @@ OpCase MakeCase(CaseForm form, bool weights_zero_point, const MatmulRow& row) {
 
 struct BlockRow {
   int rows, units, depth, block;
-  int scales = 0;  // number of surplus scales; negative: missing ones
+  int scales = 0;  // number of scales beyond the required number; negative: missing ones
   TfLiteType scales_type = kTfLiteFloat16;
   int scales_tensor = 0;  // offset to the index of the correct scales tensor
   const char* refusal = "";
@@ -98,7 +98,8 @@ OpCase MakeBlockCase(const BlockRow& row) {
   auto& fbb = builder.fbb();
   const int input = builder.AddTensor(kTfLiteFloat32, {row.rows, row.depth}, "input");
   const int count = row.units * (row.block < 1 ? 1 : row.depth / row.block) + row.scales;
-  // Scales from 0.0625 upward as float16; for the type FLOAT32 the same bits are other numbers.
+  // Scales from 0.0625 upward as float16. If the scales' type is FLOAT32, each pair of these values
+  // is the bits of one scale.
   std::vector<uint16_t> halves;
   const int bytes_per_scale = row.scales_type == kTfLiteFloat16 ? 1 : 2;
   for (int i = 0; i < count * bytes_per_scale; ++i) {
@@ -150,7 +151,7 @@ const SparseRow kSparseRows[] = {
     {CaseForm::kFloat, 3, 5, 64, 1, SparseRow::kInput, 0, "expected a dense tensor"},
 };
 
-// Every third block is stored, and none in every fourth row.
+// A case whose weights have every third block stored, and no block of every fourth row.
 OpCase MakeSparseCase(const SparseRow& row) {
   ModelBuilder builder;
   FormTensors t = TensorsOf(row.form, row.units, 0, static_cast<size_t>(row.depth) / 3);
@@ -259,7 +260,7 @@ std::vector<OpCase> MatmulCases() {
           form != CaseForm::kFloat && form != CaseForm::kInt8 && form != CaseForm::kUInt8;
       if (row.weights[0] == 0 && several) continue;
       if (form == CaseForm::kHybrid && row.activation == schema::ActivationFunctionType::TANH) {
-        continue;  // the only form that supports it
+        continue;  // only the hybrid form supports TANH, so no refusal is expected
       }
       cases.push_back(MakeCase(form, false, row));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators except Convolution2DTransposeBias: invalid shapes and options, and
-// arbitrary indices.
+// Operator cases of MediaPipe's custom operators except Convolution2DTransposeBias: invalid shapes
+// and options, and arbitrary indices.
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>
@@ -22,8 +22,9 @@ struct Pooling {
   const char* refusal = "";
   size_t options_size = sizeof(TfLitePoolParams);
   int activation = kTfLiteActNone;
-  float index = 0.1f;  // index of every window, to which MaxUnpooling2D writes the value
-  Shape indices = {};  // empty: same as `shape`
+  // Position in every window to which MaxUnpooling2D writes the value.
+  float index = 0.1f;
+  Shape indices = {};  // shape of the indices; empty: `shape`
 };
 
 constexpr int kMediapipeSame = kTfLitePaddingSame, kMediapipeValid = kTfLitePaddingValid;

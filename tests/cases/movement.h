@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of data movement operators: some tensors, some int32 values (axes, shapes, indices) and a
-// few values for the options.
+// Rows for cases of data movement operators: some tensors, some int32 values (axes, shapes,
+// indices) and a few values for the options.
 #ifndef DEPUTY_TESTS_CASES_MOVEMENT_H_
 #define DEPUTY_TESTS_CASES_MOVEMENT_H_
 
@@ -17,12 +17,12 @@ struct Indices {
   std::vector<int32_t> values;
 };
 
-// A vector of indices.
+// Returns a tensor of one dimension with the given indices.
 inline Indices Vector(const std::vector<int32_t>& values) {
   return {{static_cast<int32_t>(values.size())}, values};
 }
 inline Indices Scalar(int32_t value) { return {{}, {value}}; }
-// A matrix with two columns: margins of a padding.
+// Returns a matrix with two columns, for the margins of a padding.
 inline Indices Pairs(const std::vector<int32_t>& values) {
   return {{static_cast<int32_t>(values.size() / 2), 2}, values};
 }
@@ -32,7 +32,7 @@ struct MoveRow {
   const char* name;
   std::vector<Shape> tensors;
   std::vector<Indices> indices;
-  std::vector<int32_t> options;  // interpreted by the family's function
+  std::vector<int32_t> options;  // options of the operator, whose meaning the family defines
   const char* refusal = "";
   int outputs = 1;
   bool indices_first = false;
@@ -50,8 +50,8 @@ struct MoveTypes {
   std::vector<TfLiteType> types;
 };
 
-// Makes cases of every row with float32 and int8, and of those that are not refused with the
-// operator's additional types; with constant indices and with indices that are fed.
+// Makes cases of every row with float32 and int8, and, unless the row is refused, with the
+// operator's additional types; each with constant indices and with indices that are inputs.
 std::vector<OpCase> MoveCases(std::span<const MoveRow> rows, const AddRowOperator& add,
                               std::span<const MoveTypes> further = {});
 

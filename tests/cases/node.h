@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of operators with few inputs of different kinds: rows list the tensors of one node, with
-// random contents or given values.
+// Rows for cases of operators with few inputs of different kinds: a row lists the tensors of one
+// node, with random contents or given values.
 #ifndef DEPUTY_TESTS_CASES_NODE_H_
 #define DEPUTY_TESTS_CASES_NODE_H_
 
@@ -15,8 +15,8 @@ namespace deputy {
 struct NodeTensor {
   TfLiteType type = kTfLiteFloat32;
   Shape shape = {};
-  std::vector<double> values = {};  // empty: random contents
-  // constant even with Known::kAtRunTime; random contents only for float32 and int8
+  std::vector<double> values = {};  // contents of the tensor; empty: random
+  // Constant even with Known::kAtRunTime; random contents are supported for float32 and int8 only.
   bool constant = false;
 };
 
@@ -40,8 +40,8 @@ using AddNodeOperator =
 void AddPlainNode(ModelBuilder* builder, const NodeRow& row, const std::vector<int32_t>& inputs,
                   const std::vector<int32_t>& outputs);
 
-// Makes cases of every row with its values as constants and, if it has values, with values that are
-// fed.
+// Makes cases of every row with its values as constants and, if it has values, a second case in
+// which they are inputs.
 std::vector<OpCase> NodeCases(std::span<const NodeRow> rows,
                               const AddNodeOperator& add = AddPlainNode);
 

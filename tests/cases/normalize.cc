@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// L2_NORMALIZATION along the last dimension.
+// Operator cases of L2_NORMALIZATION along the last dimension and of LOCAL_RESPONSE_NORMALIZATION.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -21,7 +21,7 @@ OpCase MakeCase(TfLiteType type, const Shape& shape, int output_zero_point, cons
           Rule::kSum, builder.Finish(), refusal};
 }
 
-// Options: the radius, and beta in hundredths.
+// A row of LOCAL_RESPONSE_NORMALIZATION. Its options are the radius, and beta in hundredths.
 NodeRow Local(TfLiteType type, const Shape& shape, int32_t radius, const char* refusal = "",
               int32_t beta = 75) {
   return {kTfLiteBuiltinLocalResponseNormalization,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PAD, PADV2 (the value is the second tensor) and MIRROR_PAD (option: 1 for symmetric).
+// Operator cases of PAD, PADV2 (the value is the second tensor) and MIRROR_PAD (option: 1 for
+// symmetric).
 #include "tests/cases/movement.h"
 
 namespace deputy {
@@ -46,7 +47,8 @@ void AddPadOperator(ModelBuilder* builder, const MoveRow& row, const std::vector
   }
 }
 
-// PADV2 has its value after the margins, where MoveCases puts constants of int32.
+// A case of PADV2. Its value is the input after the margins, where MoveCases can only add int32
+// constants.
 OpCase ValueCase(const Shape& value, const char* refusal) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, {2, 3}, "input");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
+// Operator cases of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 #include "tests/cases/case.h"
 
 namespace deputy {

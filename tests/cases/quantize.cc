@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE, with one scale and with one per slice; CAST, BITCAST and FAKE_QUANT; and
-// DENSIFY of a constant.
+// Operator cases of QUANTIZE and DEQUANTIZE, with one scale and with one per slice; CAST, BITCAST
+// and FAKE_QUANT; and DENSIFY of a constant.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -106,7 +106,8 @@ const NodeRow kBitcastRows[] = {
     Bitcast(kTfLiteInt8, kTfLiteString, {4}, "does not support"),
 };
 
-// Options: the number of bits, whether the range is narrow, and the limits of the range in tenths.
+// A row of FAKE_QUANT. Its options are the number of bits, whether the range is narrow, and the
+// limits of the range in tenths.
 NodeRow Fake(TfLiteType type, const std::vector<int32_t>& options, const char* refusal = "") {
   return {
       kTfLiteBuiltinFakeQuant, "FAKE_QUANT", {{type, {3, 70}}}, {type}, refusal, false, options};
@@ -166,7 +167,8 @@ OpCase MakeCase(const QuantizeRow& row) {
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// A constant of 4 by 8, half of it stored in blocks of 1 by 4, which a MAXIMUM reads.
+// A case of DENSIFY of a 4 x 8 constant, half of which is stored in blocks of 1 x 4; a MAXIMUM
+// reads the result.
 OpCase MakeDensify(bool sparse) {
   ModelBuilder builder;
   TensorExtras extras;

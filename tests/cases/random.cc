@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, for which every executor must
-// generate the same sequence of numbers over all inferences; STABLEHLO_RNG_BIT_GENERATOR.
+// Operator cases of RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL with seeds, for which
+// every executor must generate the same sequence of numbers over all inferences;
+// STABLEHLO_RNG_BIT_GENERATOR.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -43,7 +44,7 @@ struct BitsRow {
   int algorithm = 1;
   const char* refusal = "";
   TfLiteType state_type = kTfLiteUInt64;
-  TfLiteType next_type = kTfLiteNoType;  // kTfLiteNoType: the state's
+  TfLiteType next_type = kTfLiteNoType;  // type of the new state; kTfLiteNoType: that of the state
 };
 
 const BitsRow kBitsRows[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TRANSPOSE, TILE, BROADCAST_TO and blocks between space, depth and batch.
+// Operator cases of TRANSPOSE, TILE, BROADCAST_TO, REVERSE_SEQUENCE and the operators that move
+// blocks between space, depth and batch.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 
@@ -106,7 +107,7 @@ const MoveRow kRearrangeRows[] = {
     {kReverse, "REVERSE_V2", {{2}}, {Scalar(0)}, {}, "expected 1 dimensions"},
 };
 
-// Options: the axis of the sequences and that of the batch.
+// A row of REVERSE_SEQUENCE. Its options are the axis of the sequences and that of the batch.
 NodeRow Sequence(const Shape& shape, const std::vector<double>& lengths, int32_t sequence,
                  int32_t batch, const char* refusal = "", bool late = false) {
   return {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and CUMSUM, along axes that are constants and along axes that are fed.
+// Operator cases of reductions and CUMSUM, along axes that are constants and along axes that are
+// inputs.
 #include "tests/cases/case.h"
 
 namespace deputy {

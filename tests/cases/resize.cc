@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. Options: align_corners, half_pixel_centers.
+// Operator cases of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. The options of a row are
+// align_corners and half_pixel_centers.
 #include "tests/cases/movement.h"
 
 namespace deputy {

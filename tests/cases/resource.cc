@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and shapes, and reads
-// whose type or shape differs from the assignment. Hash tables of both kinds, and incompatible
-// lookups.
+// Operator cases of VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and
+// shapes, and reads whose type or shape differs from the assignment. Also hash tables of both
+// kinds, and incompatible lookups.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -11,9 +11,9 @@ namespace {
 struct ResourceRow {
   TfLiteType type;
   Shape shape;
-  Shape read_shape;                      // empty: unknown until the operator has run
+  Shape read_shape;                      // shape of the read value; empty: unknown
   const char* read_name = "v";           // name of the variable that is read; "v" is assigned
-  TfLiteType read_type = kTfLiteNoType;  // NoType: that of the assignment
+  TfLiteType read_type = kTfLiteNoType;  // type that is read; NoType: as assigned
   const char* refusal = "";
 };
 
@@ -41,10 +41,10 @@ OpCase MakeCase(const ResourceRow& row) {
   return result;
 }
 
-// Number of times that a table is filled.
+// Number of times that the graph fills a table.
 enum class Fill { kNever, kOnce, kTwice };
 
-// y = the values of `keys` in a table from strings to int64, and the table's size.
+// A case of y = the values of `keys` in a table from strings to int64, and the table's size.
 OpCase MakeTable(Fill fill, const Shape& keys, TfLiteType key_type = kTfLiteString,
                  const char* refusal = "") {
   ModelBuilder m;

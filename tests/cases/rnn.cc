@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN and SVDF: float32 and hybrid, SVDF
-// also int8. Two nodes share their states, so that the second begins with the final state of the
-// first.
+// Operator cases of RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN and SVDF: float32
+// and hybrid, SVDF also int8. Two nodes share their states, so that the second begins with the
+// final state of the first.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -11,7 +11,8 @@ namespace {
 constexpr auto kTanh = schema::ActivationFunctionType::TANH;
 constexpr auto kRelu = schema::ActivationFunctionType::RELU;
 
-// float32; int8 weights with float32 vectors; the same with zero points; all int8.
+// Type of a cell: float32; int8 weights with float32 vectors, without or with zero points of the
+// vectors; all int8.
 enum Form { kFloat, kHybrid, kAsymmetric, kInteger };
 constexpr const char* kFormNames[] = {"FLOAT32", "hybrid", "hybrid asymmetric", "INT8"};
 

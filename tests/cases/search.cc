@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE.
+// Operator cases of ARG_MAX, ARG_MIN, TOPK_V2, WHERE, UNIQUE and BUCKETIZE.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -8,7 +8,7 @@ namespace {
 
 struct SearchRow {
   Shape shape;
-  int32_t number;  // axis or k
+  int32_t number;  // the axis, or k of TOPK_V2
   const char* refusal = "";
 };
 
@@ -105,7 +105,7 @@ void AddUnique(ModelBuilder* builder, const NodeRow& row, const std::vector<int3
                  schema::CreateUniqueOptions(builder->fbb(), SchemaType(row.outputs[1])));
 }
 
-// Options: the boundaries.
+// A row of BUCKETIZE, whose options are the boundaries.
 NodeRow Bucketize(const NodeTensor& input, const std::vector<int32_t>& boundaries,
                   const char* refusal = "") {
   return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SEGMENT_SUM and the UNSORTED_SEGMENT operators.
+// Operator cases of SEGMENT_SUM and the UNSORTED_SEGMENT operators.
 #include "tests/cases/node.h"
 
 namespace deputy {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESHAPE: the shape from a constant, or from the options. SQUEEZE (options: the axes) and
-// EXPAND_DIMS. SHAPE and RANK, whose results are constants once the shapes are known.
+// Operator cases of RESHAPE, with the shape from a constant or from the options; of SQUEEZE
+// (options: the axes) and EXPAND_DIMS; and of SHAPE and RANK, whose results are constants once the
+// shapes are known.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 
@@ -75,7 +76,7 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Shape
           Rule::kEqual, builder.Finish(), row.refusal, feeds};
 }
 
-// SHAPE or RANK, and a MAXIMUM that reads its result.
+// A case of SHAPE or RANK, followed by a MAXIMUM that reads its result.
 OpCase MakeQuestion(bool rank, const Shape& shape) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, shape, "input");

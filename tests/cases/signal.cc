@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFFT2D, REAL, IMAG and COMPLEX_ABS.
+// Operator cases of RFFT2D, REAL, IMAG and COMPLEX_ABS.
 #include "tests/cases/node.h"
 
 namespace deputy {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SLICE, STRIDED_SLICE (options: its five masks) and DYNAMIC_UPDATE_SLICE.
+// Operator cases of SLICE, STRIDED_SLICE (options: its five masks) and DYNAMIC_UPDATE_SLICE.
 #include "tests/cases/movement.h"
 
 namespace deputy {

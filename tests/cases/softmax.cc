@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SOFTMAX and LOG_SOFTMAX along the last dimension.
+// Operator cases of SOFTMAX and LOG_SOFTMAX along the last dimension.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -22,7 +22,7 @@ TensorExtras InputScale(TfLiteType type) {
   return type == kTfLiteInt16 ? PerTensor(0.001f, 0) : TensorExtras();
 }
 
-// The only output scale that the kernel accepts.
+// Returns the only output quantisation that the kernel accepts for the type.
 TensorExtras OutputScale(bool log, TfLiteType type) {
   switch (type) {
     case kTfLiteInt8:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The StableHLO operators with two operands, STABLEHLO_PAD, STABLEHLO_GATHER and STABLEHLO_SCATTER:
-// shapes, and invalid axes, slices, margins and indices.
+// Operator cases of the StableHLO operators with two operands, STABLEHLO_PAD, STABLEHLO_GATHER and
+// STABLEHLO_SCATTER: shapes, and invalid axes, slices, margins and indices.
 #include "tests/cases/case.h"
 
 namespace deputy {
@@ -50,7 +50,7 @@ struct WindowRow {
   Longs window_axes, fixed, component_axes;
   int64_t vector_axis;
   Longs sizes;  // slice sizes
-  Shape other;  // the output of GATHER, the updates of SCATTER
+  Shape other;  // shape of the output of GATHER, or of the updates of SCATTER
   const char* refusal = "";
 };
 const WindowRow kWindows[] = {

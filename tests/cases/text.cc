@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSH_PROJECTION (options: the type) and HASHTABLE_LOOKUP; refusals of SKIP_GRAM, whose results on
-// texts are tested by golden rows only.
+// Operator cases of LSH_PROJECTION (options: the type) and HASHTABLE_LOOKUP, and refusals of
+// SKIP_GRAM, whose results on texts are tested by golden rows only.
 #include "tests/cases/node.h"
 
 namespace deputy {

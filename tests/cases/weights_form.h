@@ -16,7 +16,7 @@ enum class CaseForm {
   kUInt8,
   kInt16,
   kHybrid,
-  // Weights of 4 bits.
+  // The forms from here on have weights of 4 bits.
   kInt8Packed,
   kInt16Packed,
   kHybridPacked

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// REDUCE_WINDOW (option: the function), STABLEHLO_REDUCE_WINDOW and DILATE.
+// Operator cases of REDUCE_WINDOW (option: the function), STABLEHLO_REDUCE_WINDOW and DILATE.
 #include "tests/cases/node.h"
 
 namespace deputy {
@@ -197,7 +197,8 @@ std::vector<OpCase> WindowCases() {
     rows.push_back(Reduce(kTfLiteInt8, row));
   }
   rows.push_back(Reduce(kTfLiteUInt32, {{3}, {1}, {1}, {1}, "expected type"}));
-  // Upstream supports windows only as constants.
+  // Upstream supports the window's parameters only as constants, so cases that feed them expect a
+  // refusal.
   std::vector<OpCase> cases;
   for (OpCase& one : NodeCases(rows, AddReduce)) {
     if (!one.feeds.empty() && one.refusal.empty()) one.refusal = "expected a constant, found none";

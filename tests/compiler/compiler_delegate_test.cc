@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiling delegate (tests/plugins/compiled.cc) in rare situations: in the body of a loop,
-// together with another of its kind, failing in prepare, and applied again after that.
+// Tests the compiling delegate (tests/plugins/compiled.cc) in rare situations: in the body of a
+// loop, together with another of its kind, failing in prepare, and applied again after that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ int Binary(ModelBuilder* m, TfLiteBuiltinOperator code, int a, int b) {
   return out;
 }
 
-// Adds 2x + 1.
+// Adds the operators of 2x + 1; returns the result's tensor.
 int Step(ModelBuilder* m, int x) {
   return Binary(m, kTfLiteBuiltinAdd, Binary(m, kTfLiteBuiltinMul, x, Number(m, 2)), Number(m, 1));
 }
@@ -75,7 +75,7 @@ std::vector<uint8_t> OneStep() {
   return m.Finish();
 }
 
-// Loops while x < 40.
+// A model that repeats x = 2x + 1 while x < 40.
 std::vector<uint8_t> Loop() {
   ModelBuilder m;
   const int x = Float(&m), y = Float(&m);
@@ -107,7 +107,7 @@ TEST(CompiledDelegate, runs_condition_and_body_of_a_loop) {
   TestInterpreter t(Loop());
   ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  ExpectResult(&t, 1, 63);  // 1, 3, 7, 15, 31, 63
+  ExpectResult(&t, 1, 63);  // the loop computes 1, 3, 7, 15, 31, 63
   EXPECT_EQ(DelegateOf(t, 1, 0), 0);
   EXPECT_EQ(DelegateOf(t, 2, 0), 0);
   EXPECT_EQ(DelegateOf(t, 2, 1), 0);
@@ -125,7 +125,8 @@ TEST(CompiledDelegate, has_nothing_to_do_beside_another) {
   EXPECT_EQ(DelegateOf(t, 0, 1), 0);
 }
 
-// The cost of a partition is known after it has been compiled: then its node fails to prepare.
+// The cost of a partition is known only after it has been compiled; if it exceeds the limit, the
+// prepare of the delegate's node fails.
 TEST(CompiledDelegate, fails_late_and_is_undone_and_applied_again) {
   const DelegateOwner strict = Compiled("1"), patient = Compiled();
   TestInterpreter t(OneStep());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of all types, and expressions: their results, their text form, and composition.
+// Tests numbers of all types, and expressions: their results, their text form, and composition.
 #include "compiler/expression.h"
 
 #include <gmock/gmock.h>
@@ -201,8 +201,8 @@ TEST(Expression, is_written_as_a_formula) {
   EXPECT_EQ(ToText(Expression()), "");
 }
 
-// Each of 60 nodes doubles the previous one: as a tree the text would contain the operand 2^60
-// times.
+// Each of 60 nodes doubles the previous one: written as a tree, the text would contain the operand
+// 2^60 times.
 TEST(ExpressionText, says_what_is_shared_once) {
   Expression e;
   int x = e.Apply(ScalarOp::kNeg, e.Operand(0, kTfLiteFloat32));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes that join pairs of quantisation conversions, fold scales into weights, and fuse
+// Tests the passes that join pairs of quantisation conversions, fold scales into weights, and fuse
 // operations.
 #include "compiler/passes.h"
 

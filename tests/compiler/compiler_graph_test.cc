@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs: faults of invalid ones, the text form, and the regions of copies.
+// Tests graphs: faults of invalid ones, the text form, and the regions of copies.
 #include "compiler/graph.h"
 
 #include <gmock/gmock.h>
@@ -163,7 +163,8 @@ TEST(CopyRegion, has_as_few_loops_as_possible) {
   EXPECT_EQ(Simplify({0, 5, 6, {{1, 1, 1}}}), (CopyRegion{0, 5, 6, {}}));
 }
 
-// A box of {3, 4}, its rows reversed, copied to another position with its axes exchanged.
+// Copies a box of 4 x 2 elements, columns 4 to 1 of rows 1 and 3, to position (1, 1) with its axes
+// exchanged.
 TEST(CopyRegion, of_a_box_takes_what_its_indices_say) {
   const Shape from = {4, 5}, to = {6, 3};
   Graph graph;
@@ -182,11 +183,11 @@ TEST(CopyRegion, of_a_box_takes_what_its_indices_say) {
   ASSERT_TRUE(ComputeGraph(graph, inputs, &outputs, &error)) << error;
   std::array<float, 18> found;
   memcpy(found.data(), outputs[0].data(), sizeof found);
-  EXPECT_THAT(found, ElementsAre(-1, -1, -1,  //
-                                 -1, 9, 19,   //
-                                 -1, 8, 18,   //
-                                 -1, 7, 17,   //
-                                 -1, 6, 16,   //
+  EXPECT_THAT(found, ElementsAre(-1, -1, -1,  // row 0
+                                 -1, 9, 19,   // row 1
+                                 -1, 8, 18,   // row 2
+                                 -1, 7, 17,   // row 3
+                                 -1, 6, 16,   // row 4
                                  -1, -1, -1));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storage in half precision: which values become float16, which do not, and that results stay
-// close.
+// Tests storage in half precision: which values become float16 and which do not, and that results
+// stay close.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes that no converter writes, passed to the import without a runtime that would refuse them
+// Passes nodes that no converter writes to the import, without a runtime that would refuse them
 // first: each is refused with a message, and no arithmetic overflows (which is detected in
 // sanitizer builds).
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 constexpr int kMost = std::numeric_limits<int>::max();
 constexpr int kLeast = std::numeric_limits<int>::min();
 
-// A node and its tensors in a context of their own.
+// A node and its tensors, with a context for them alone.
 class HandNode {
  public:
   explicit HandNode(TfLiteBuiltinOperator code) {
@@ -175,7 +175,7 @@ TEST(HostileInputs, have_no_more_elements_than_can_be_counted) {
   HandNode negative(kTfLiteBuiltinAbs);
   negative.Input(kTfLiteFloat32, {2, -1}).Output(kTfLiteFloat32);
   ExpectRefused(&negative, "found [2,-1]");
-  // No elements, and yet strides that overflow.
+  // A tensor without elements, whose strides would nevertheless overflow.
   HandNode empty(kTfLiteBuiltinAbs);
   empty.Input(kTfLiteFloat32, {0, kMost, kMost, kMost, kMost}).Output(kTfLiteFloat32);
   ExpectRefused(&empty, "expected at most 1073741824 elements");
@@ -203,7 +203,7 @@ TEST(HostileInputs, have_a_scale_for_each_channel) {
         &node,
         "DEQUANTIZE: tensor 0 'x': expected one scale or one per channel, found 3 scales for ");
   }
-  // The bias would be read beyond its scales.
+  // A bias of four channels with two scales: the import would read beyond the scales.
   HandNode conv(kTfLiteBuiltinConv2d);
   conv.Input(kTfLiteInt8, {1, 2, 2, 2}).Scales({1}, 0);
   conv.Constant<int8_t>(kTfLiteInt8, {4, 1, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8}).Scales({1, 2}, 3);

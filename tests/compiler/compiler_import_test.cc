@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The import: graphs of partitions, and the reasons of refusals. The conformance target "compiled"
-// tests that operators compute TensorFlow Lite's results.
+// Tests the import: graphs of partitions, and the reasons of refusals. The conformance target
+// "compiled" tests that operators compute TensorFlow Lite's results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
             "output %3\n");
 }
 
-// A shape that is computed from shapes is a constant when it is read.
+// A shape that is computed from other shapes is a constant when a node reads it.
 TEST(Import, what_constants_make_is_computed_at_once) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
@@ -119,8 +119,8 @@ TEST(Import, reasons_name_operator_and_tensor) {
   }
 }
 
-// Axes that are indexed have a table with an element per index, at most 2^20 if there are several
-// axes; an axis that is the only one may be longer.
+// Each axis of GATHER_ND that is indexed has a table with one element per index: at most 2^20
+// elements if several axes are indexed, more if it is the only one.
 TEST(Import, gather_nd_counts_axes_up_to_a_million) {
   struct Row {
     std::vector<int> shape;
@@ -150,7 +150,7 @@ TEST(Import, gather_nd_counts_axes_up_to_a_million) {
   }
 }
 
-// Spelled as in the schema.
+// Operators are named as in TensorFlow Lite's schema.
 TEST(OperatorName, is_that_of_tensorflow_lite) {
   EXPECT_EQ(OperatorName(kTfLiteBuiltinAdd), "ADD");
   EXPECT_EQ(OperatorName(3), "CONV_2D");

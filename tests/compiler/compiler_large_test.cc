@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs of many nodes, and constants that would be large: the compiler's work grows linearly with
-// them. Times are not measured, but a quadratic algorithm would take minutes.
+// Compiles graphs of many nodes, and constants that would be large: the compiler's work must grow
+// linearly with them. Times are not measured, but a quadratic algorithm would take minutes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -57,7 +57,7 @@ TEST(LargeGraphs, of_a_long_chain) {
   EXPECT_TRUE(PlanMemory(intervals, 64, size_t{1} << 30, &plan));
 }
 
-// Each of nine layers concatenates the previous one with itself: there are 100^9 paths to the
+// Each of nine layers concatenates 100 copies of the previous one: there are 100^9 paths to the
 // input.
 TEST(LargeGraphs, of_joined_values) {
   constexpr int kParts = 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes of graphs built by hand; and the memory plan compared with brute force on random
-// intervals: no two values that overlap in time share a byte, each lies within its block, and the
-// bounds hold.
+// Tests lifetimes of values in graphs built by hand, and compares the memory plan with brute force
+// on random intervals: no two values that overlap in time share a byte, each lies within its block,
+// and the bounds hold.
 #include "compiler/memory_plan.h"
 
 #include <gmock/gmock.h>
@@ -167,7 +167,7 @@ TEST(MemoryPlan, splits_into_blocks_of_a_given_size) {
 }
 
 TEST(MemoryPlan, gives_what_it_is_for) {
-  // A chain: each value is read only by the next operation.
+  // Lifetimes of a chain: each value is read only by the next operation.
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(std::vector<Interval>{{100, 0, 1}, {200, 1, 2}, {100, 2, 3}}, 64, kNoLimit,
                          &plan));
@@ -177,7 +177,7 @@ TEST(MemoryPlan, gives_what_it_is_for) {
 }
 
 TEST(MemoryPlan, takes_the_best_of_three_orders) {
-  // In order, the third value does not fit into the memory of the first.
+  // If the values are placed in order, the third one does not fit into the memory of the first.
   MemoryPlan plan;
   const std::vector<Interval> grows = {{64, 0, 1}, {64, 1, 2}, {128, 2, 3}};
   ASSERT_TRUE(PlanMemory(grows, 64, kNoLimit, &plan));
@@ -224,7 +224,8 @@ class MobileNet {
  private:
   int Channels(ValueId x) const { return maker_.ShapeOf(x)[3]; }
 
-  // Adds a border if the stride is two, or padding if it is one.
+  // Adds the border of a 3x3 window: an explicit one if the stride is two, the window's own padding
+  // if it is one.
   ValueId Windowed(ValueId x, int size, int stride, Window* window, Shape* out) {
     window->height = window->width = size;
     window->stride_y = window->stride_x = stride;
@@ -265,7 +266,7 @@ TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
   MobileNet net;
   RunPasses(&net.graph(), nullptr);
   ASSERT_EQ(FindFault(net.graph()), "");
-  // 52 convolutions, the mean, its view, the product and softmax.
+  // 52 convolutions, the mean, its view, the last product and softmax.
   EXPECT_EQ(net.graph().operations.size(), 56u);
   const Lifetimes lifetimes = FindLifetimes(net.graph());
   std::vector<Interval> intervals;
@@ -276,7 +277,7 @@ TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(intervals, 128, kNoLimit, &plan));
   EXPECT_EQ(WhatIsWrong(intervals, 128, kNoLimit, plan), "");
-  // 96 channels of 112 x 112 pixels become 96 channels of 56 x 56.
+  // The largest operation makes 96 channels of 56 x 56 pixels from 96 channels of 112 x 112.
   EXPECT_EQ(plan.lower_bound, size_t{4} * 96 * (112 * 112 + 56 * 56));
   EXPECT_EQ(plan.total_bytes, plan.lower_bound);
 }

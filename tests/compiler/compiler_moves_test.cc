@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes that merge views, copies and padding.
+// Tests the passes that merge views, copies and padding.
 #include "compiler/passes.h"
 
 #include <gtest/gtest.h>
@@ -182,7 +182,7 @@ TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
   // Seven consecutive elements of a transposed value begin in one row and end in another.
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
   m.Output(m.Add(Copy{{{0, 2, 0, {{7, 1, 1}}}}, {}}, {y}, {7}));
-  // The last element of a row and the first of the next.
+  // Copies the last element of a row and the first of the next.
   m.Output(m.Add(Copy{{{0, 3, 0, {{2, 1, 1}}}}, {}}, {y}, {2}));
   ExpectUnchanged(&MergeCopies, m.graph);
 }
@@ -205,7 +205,7 @@ TEST(MergeCopies, keeps_elementwise_operations_behind_copies_of_less_work) {
   Expression cast;
   cast.Cast(cast.Operand(0, kTfLiteInt8), kTfLiteFloat32);
   m.Output(m.Compute(cast, {m.Transposed(m.Input({2, 3}, kTfLiteInt8), {1, 0})}));
-  // Shifted by one, so that zeros are inserted.
+  // A copy that is shifted by one, so that it also inserts a zero.
   m.Output(m.Unary(kExp, m.Add(Copy{{{0, 0, 1, {{5, 1, 1}}}}, {}}, {x}, {6})));
   ExpectUnchanged(&MergeCopies, m.graph);
 }
@@ -217,7 +217,7 @@ TEST(MergeCopies, keeps_a_border) {
   ExpectUnchanged(&MergeCopies, m.graph);
 }
 
-// Transpositions, slices, reversals and repetitions of random shapes, in sequence.
+// Merges random sequences of transpositions, slices, reversals and repetitions of random shapes.
 TEST(MergeCopies, computes_the_same_for_random_chains) {
   std::mt19937 random(5);
   int merged = 0;

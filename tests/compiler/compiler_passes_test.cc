@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The passes that normalise a graph, and all passes together.
+// Tests the passes that normalise a graph, and all passes together.
 #include "compiler/passes.h"
 
 #include <gmock/gmock.h>
@@ -135,7 +135,8 @@ TEST(SimplifyExpressions, looks_into_epilogues) {
 
 // ---- All passes ---------------------------------------------------------------------------------
 
-// A block of a quantised mobile net: expanded, padded, depthwise, projected, added to its input.
+// A block of a quantised MobileNet: expansion, padding, depthwise convolution, projection, and the
+// sum with its input.
 Graph QuantisedBlock() {
   GraphBuilder m;
   const ValueId x = Dequantize(&m, m.Input({1, 4, 4, 2}, kTfLiteInt8));
@@ -278,7 +279,7 @@ class RandomGraph {
   std::vector<ValueId> reals_;
 };
 
-// All passes except FoldScales, which changes rounding.
+// Runs all passes except FoldScales, which changes rounding.
 TEST(Passes, change_no_bit_of_random_graphs) {
   size_t before = 0, after = 0;
   for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of storage types: which values stay float32 where others are stored as float16, which
-// scales are folded into weights, and that results agree with those of the graph as it was, for
-// values near the limits of both types.
+// Tests the ranges of storage types: which values stay float32 where others are stored as float16,
+// which scales are folded into weights, and that results agree with those of the graph as it was,
+// for values near the limits of both types.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,8 +76,8 @@ void ExpectResults(const Graph& graph, const std::vector<std::vector<float>>& in
 
 // ---- Which values stay float32 ------------------------------------------------------------------
 
-// Returns true if the value that `make` computes from two values [1, 2, 2, 4] stays float32. Both
-// come from convolutions and are stored as float16 themselves.
+// Returns true if the value that `make` computes from two values [1, 2, 2, 4] stays float32. The
+// two values are results of convolutions and are stored as float16.
 bool StaysWide(const std::function<ValueId(GraphBuilder*, ValueId, ValueId)>& make) {
   GraphBuilder m;
   const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4), b = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
@@ -122,7 +122,7 @@ TEST(HalfRanges, ordinary_operations_become_float16) {
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Unary(kExpm1, a)))) << "of ELU, below 0";
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Conv3x3(m->Binary(kMul, a, b), 4, 1))));
   EXPECT_FALSE(StaysWide(DEPUTY_OF(m->Add(Softmax{}, {a}, m->ShapeOf(a)))));
-  // Normalisation: x times the reciprocal root of its mean square.
+  // A normalisation: x times the reciprocal root of its mean square.
   EXPECT_FALSE(StaysWide(DEPUTY_OF(
       m->Binary(kMul, a, m->Unary(kRsqrt, Reduced(m, ReduceKind::kMean, m->Binary(kMul, a, a)))))));
 }
@@ -186,8 +186,8 @@ TEST(HalfRanges, integers_keep_their_digits) {
   EXPECT_TRUE(stays(kTfLiteInt32));
 }
 
-// A large factor after a stored value, or in a filter, implies that the value is small, and vice
-// versa.
+// A large factor after a stored value, or in a filter, implies that the value is small; a small
+// factor implies that it is large. Such a value stays float32.
 TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
   for (const float factor : {1e5F, 1e-5F}) {
     GraphBuilder m;
@@ -225,7 +225,7 @@ TEST(HalfRanges, a_view_is_stored_as_its_source) {
 // weights equal `weight`.
 int Folded(bool before, TfLiteType storage, float factor, float weight, float addend = 0) {
   GraphBuilder m;
-  ValueId x = m.Conv3x3(m.Input({1, 3, 3, 4}), 4);  // a value that is stored
+  ValueId x = m.Conv3x3(m.Input({1, 3, 3, 4}), 4);  // a value that is stored in memory
   const auto scaled = [&](ValueId id) {
     id = m.Binary(kMul, id, m.Constant({4}, std::vector<float>(4, factor)));
     return addend == 0 ? id : m.Binary(kAdd, id, m.Constant({4}, std::vector<float>(4, addend)));
@@ -264,7 +264,8 @@ TEST(FoldScales, keeps_weights_in_the_range_of_float16) {
   EXPECT_EQ(Folded(false, kTfLiteFloat16, 1e-3F, 1e-9F), 1) << "float16 has none of both";
 }
 
-// x is stored in place of scale * x.
+// Folding `scale` into the weights stores x in place of scale * x, which must not leave the range
+// of float16.
 TEST(FoldScales, stores_no_unscaled_value_as_float16) {
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 0.1F, 1), 0);
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 10, 1), 0);
@@ -329,7 +330,7 @@ TEST(RangeResults, scales_and_weights_that_cancel) {
   }
 }
 
-// Finite in float32; in float16 every element of a masked row would be -INFINITY.
+// The mask is finite in float32; in float16 every element of a masked row would be -INFINITY.
 TEST(RangeResults, softmax_of_a_masked_row) {
   GraphBuilder m;
   const ValueId scores = m.Binary(kAdd, m.Input({1, 4}), m.WithNumber(kMul, m.Input({1, 4}), -1e9));
@@ -337,7 +338,7 @@ TEST(RangeResults, softmax_of_a_masked_row) {
   ExpectResults(m.graph, {{0, 0, 0, 0}, {1, 1, 1, 1}}, {0.25, 0.25, 0.25, 0.25});
 }
 
-// 16-bit integers that are cast from reals, transposed, and cast back.
+// The graph casts reals to 16-bit integers, transposes them, and casts them back.
 TEST(RangeResults, moved_integers_keep_their_digits) {
   GraphBuilder m;
   Expression to, back;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Algebra of scalar expressions: the simplified expressions as text, and that no bit of any result
-// changes, for special numbers and for random expressions.
+// Tests the algebra of scalar expressions: the simplified expressions as text, and that no bit of
+// any result changes, for special numbers and for random expressions.
 #include "compiler/simplify.h"
 
 #include <gmock/gmock.h>
@@ -41,8 +41,8 @@ bool SameBits(TfLiteType type, Number a, Number b) {
   return a.real == b.real && std::signbit(a.real) == std::signbit(b.real);
 }
 
-// Returns the text of the simplified expression after checking that its results, and its known
-// range, are the same.
+// Returns the text of the simplified expression after checking that its results and its known range
+// have not changed.
 std::string SimplifiedText(const Expression& expression) {
   const Expression simple = Simplified(expression);
   const Facts facts = FactsOf(expression);
@@ -141,8 +141,8 @@ TEST(Simplified, leaves_whole_numbers_whole) {
             "round_away(a)");
 }
 
-// Adds the expression for a quantised value as the import writes it, and the corresponding real
-// value.
+// Adds the quantisation of the real value `x`, as the import writes it, and the dequantisation of
+// the result.
 int Quantize(Expression* e, int x, double scale, double zero, TfLiteType type) {
   x = e->Apply(kAdd, e->Apply(kRoundAway, e->Apply(kDiv, x, Number32(e, scale))),
                Number32(e, zero));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse constants: trees whose dense tensors are known, trees with one error each, and random
-// ones, which may be invalid but must be harmless.
+// Tests sparse constants: trees whose dense tensors are known, trees with one error each, and
+// random trees, which may be invalid but must be harmless.
 #include "compiler/sparse.h"
 
 #include <gmock/gmock.h>
@@ -23,11 +23,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 struct Level {
-  int dense_size = -1;  // -1: a sparse dimension
+  int dense_size = -1;  // size of a dense dimension; -1: sparse
   std::vector<int> segments = {}, indices = {};
 };
 
-// A tree in the form of the C ABI.
+// A tree of sparse dimensions in the form of the C ABI.
 class Tree {
  public:
   Tree(const std::vector<int>& order, const std::vector<int>& blocks,
@@ -80,7 +80,7 @@ TEST(Sparse, columns_first) {
   EXPECT_THAT(tree.positions, ElementsAre(8, 2, 7));
 }
 
-// In a 4x4 matrix with blocks of 2x2, the blocks at (0, 1) and (1, 0).
+// A 4x4 matrix with 2x2 blocks, of which those at (0, 1) and (1, 0) are stored.
 TEST(Sparse, blocks) {
   Tree tree({0, 1, 2, 3}, {0, 1}, {{2}, {-1, {0, 1, 2}, {1, 0}}, {2}, {2}});
   EXPECT_EQ(tree.Find({4, 4}), "");
@@ -136,7 +136,7 @@ TEST(Sparse, what_is_wrong_is_told) {
   EXPECT_EQ(FindSparsePositions(empty, {3}, &positions), "sparsity: no levels");
 }
 
-// Positions are within the tensor for any numbers.
+// Positions lie within the tensor, whatever numbers the tree contains.
 TEST(Sparse, random_trees_stay_within_the_tensor) {
   std::mt19937 random(7);
   const auto upto = [&](int most) {
@@ -147,7 +147,7 @@ TEST(Sparse, random_trees_stay_within_the_tensor) {
     Level columns = {-1, {0}, {}};
     for (int i = upto(2); i >= 0; --i) columns.indices.push_back(upto(2));
     for (int i = 0; i < 2; ++i) columns.segments.push_back(upto(2));
-    // Most rounds use a valid order.
+    // Three of four rounds use a valid order of dimensions.
     const int first = round % 4 == 0 ? upto(1) : round % 2;
     Tree tree({first, 1 - first, 2}, {upto(1)}, {{upto(2)}, columns, {upto(2)}});
     if (tree.Find({2, 4}) != "") continue;
@@ -194,7 +194,7 @@ TEST(Sparse, densify_makes_a_constant) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < 6; ++i) numbers.push_back(dense.At(i).real);
   EXPECT_THAT(numbers, ElementsAre(0, 5, 0, 0, 0, 7));
-  // Nothing is computed at run time.
+  // The import folds the node, so nothing is computed at run time.
   EXPECT_EQ(import.works[0], Work());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Amount of work in graphs built by hand and in imported ones, compared with literals.
+// Compares the amount of work in graphs built by hand and in imported ones with literals.
 #include "compiler/work.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ Work WorkOfLast(const GraphBuilder& m) { return WorkOf(m.graph, m.graph.operatio
 TEST(Work, of_convolutions) {
   GraphBuilder m;
   const ValueId x = m.Input({1, 4, 4, 6});
-  // Two groups: a filter reads three channels.
+  // A convolution with two groups, so that a filter reads three of the six channels.
   m.Add(Conv2d{{3, 3}, 2}, {x, m.Weights({8, 3, 3, 3}), kNoValue}, {1, 2, 2, 8});
   EXPECT_EQ(WorkOfLast(m), (Work{32 * 27, 0, 4 * (96 + 216 + 32), 1}));
   m.Add(DepthwiseConv2d{{3, 2}, 2}, {x, m.Weights({1, 3, 2, 12}), m.Weights({12})}, {1, 2, 3, 12});
@@ -50,7 +50,7 @@ TEST(Work, of_products) {
 TEST(Work, of_expressions_and_epilogues) {
   GraphBuilder m;
   const ValueId x = m.Input({8});
-  m.Binary(ScalarOp::kAdd, x, x);  // counted once
+  m.Binary(ScalarOp::kAdd, x, x);  // x is counted once
   EXPECT_EQ(WorkOfLast(m), (Work{0, 8, 64, 1}));
   m.Unary(ScalarOp::kTanh, x);
   EXPECT_EQ(WorkOfLast(m), (Work{0, 80, 64, 1}));
@@ -84,8 +84,8 @@ TEST(Work, of_moves) {
   EXPECT_EQ(WorkOfOperations(m.graph).size(), 1u);
 }
 
-// RESHAPE, FULLY_CONNECTED with its activation, QUANTIZE and RELU. Tensors between nodes count as
-// memory traffic, values within a node do not.
+// Imports RESHAPE, FULLY_CONNECTED with its activation, QUANTIZE and RELU. Tensors between nodes
+// count as memory traffic, values within a node do not.
 Importer Imported() {
   ModelBuilder m;
   TensorExtras scale;
@@ -124,7 +124,7 @@ TEST(Work, of_nodes) {
   EXPECT_EQ(BorderBytes(import.graph), 32 + 6);
 }
 
-// Checks each node separately.
+// The work that the import reports for each node equals that of the node's part of the graph.
 TEST(Work, of_a_node_that_is_checked) {
   const Importer import = Imported();
   ASSERT_EQ(import.Refused(), "");

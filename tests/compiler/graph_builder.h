@@ -61,7 +61,7 @@ class GraphBuilder {
     e.Apply(op, left, e.Operand(1, TypeOf(b)));
     return Compute(std::move(e), {a, b});
   }
-  // Adds an operation with a number, which is the first operand of max and min, as in activations.
+  // Adds op(number, a) for max and min, as in activations, and op(a, number) for other operations.
   ValueId WithNumber(ScalarOp op, ValueId a, double number) {
     Expression e;
     const int x = e.Operand(0, TypeOf(a)), n = e.Constant(TypeOf(a), number);
@@ -77,7 +77,7 @@ class GraphBuilder {
     const CopyRegion region = RegionOf({0, to, zeros, zeros, {}, axes}, ShapeOf(a), to);
     return Add(Copy{{region}, {}}, {a}, to, TypeOf(a));
   }
-  // Adds a border around an image.
+  // Adds a border of the value `fill` around an image.
   ValueId Padded(ValueId a, int top, int left, int bottom, int right, Number fill = {}) {
     const Shape from = ShapeOf(a);
     const Shape to = {from[0], from[1] + top + bottom, from[2] + left + right, from[3]};

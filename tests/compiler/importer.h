@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's import of a whole model, as a delegate would do it.
+// A delegate for tests that runs the compiler's import on a whole model.
 #ifndef DEPUTY_TESTS_COMPILER_IMPORTER_H_
 #define DEPUTY_TESTS_COMPILER_IMPORTER_H_
 
@@ -17,7 +17,7 @@
 
 namespace deputy::compiler {
 
-// Imports all nodes when it is applied, and claims none.
+// A delegate that imports all nodes when it is applied, and claims none of them.
 struct Importer {
   explicit Importer(const std::vector<uint8_t>& model) : interpreter(model) {
     delegate.data_ = this;
@@ -59,7 +59,7 @@ struct Importer {
   TfLiteDelegate delegate{};
   Graph graph;
   std::string text;
-  std::vector<Work> works;  // one per node
+  std::vector<Work> works;  // work of each node
   std::optional<Refusal> refusal;
 };
 

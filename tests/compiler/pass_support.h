@@ -25,7 +25,8 @@ inline float FloatAt(const std::vector<std::byte>& contents, size_t index) {
   return number;
 }
 
-// Expects the same bits; with a tolerance, float32 values within it.
+// Expects that both graphs compute the same bits; with a tolerance, float32 values may differ by
+// it.
 inline void ExpectSame(const Graph& before, const Graph& after, float tolerance) {
   ASSERT_EQ(FindFault(before), "");
   ASSERT_EQ(FindFault(after), "") << ToText(after);
@@ -46,8 +47,8 @@ inline void ExpectSame(const Graph& before, const Graph& after, float tolerance)
   }
 }
 
-// Returns the text of the graph after the pass, without unused values. A second run must change
-// nothing.
+// Returns the text of the graph after the pass, without unused values. Running the pass again must
+// change nothing.
 inline std::string After(Pass pass, const Graph& graph, float tolerance = 0) {
   Graph after = graph;
   EXPECT_GT(pass(&after), 0) << ToText(graph);

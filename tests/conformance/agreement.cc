@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values are compared as doubles, which represent every float and every integer of up to 32 bits
-// exactly. Integers are equal if their bytes are, except under the rule kSteps. Strings and packed
-// types are compared as a whole.
+// Implements agreement.h. Values are compared as doubles, which represent every float and every
+// integer of up to 32 bits exactly. Integers are equal if their bytes are, except under the rule
+// kSteps. Strings and packed types are compared as a whole.
 #include "tests/conformance/agreement.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ bool IsFloat(TfLiteType type) {
   return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
 }
 
-// Element `index` as a number, for the types to which a rule other than kEqual applies. Wide
-// integers are rounded; they appear in messages only.
+// Returns element `index` as a number, for the types to which a rule other than kEqual applies.
+// Integers of 64 bits are rounded; these appear in messages only.
 double Number(TfLiteType type, const uint8_t* data, size_t index) {
   switch (type) {
     case kTfLiteFloat32:
@@ -62,7 +62,7 @@ double Number(TfLiteType type, const uint8_t* data, size_t index) {
   }
 }
 
-// Bytes per element; 0 for types whose contents are compared as a whole.
+// Returns the bytes per element; 0 for types whose contents are compared as a whole.
 size_t SizeOf(TfLiteType type) {
   switch (type) {
     case kTfLiteBool:
@@ -86,7 +86,8 @@ size_t SizeOf(TfLiteType type) {
   }
 }
 
-// A complex number is compared as two real numbers.
+// Returns the type of the parts in which an element is compared: a complex number is two real
+// numbers.
 TfLiteType PartType(TfLiteType type) {
   if (type == kTfLiteComplex64) return kTfLiteFloat32;
   return type == kTfLiteComplex128 ? kTfLiteFloat64 : type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tolerances of results against expected ones, as docs/design/agreement.md defines them. Cases,
-// golden rows and the golden scripts (through agreement_c.h) all use them.
+// Compares results with expected ones within the tolerances that docs/design/agreement.md defines.
+// Cases, golden rows and the golden scripts (through agreement_c.cc) all use these functions.
 #ifndef DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_
 #define DEPUTY_TESTS_CONFORMANCE_AGREEMENT_H_
 
@@ -16,19 +16,19 @@
 
 namespace deputy::conformance {
 
-// The rule by which an output is compared. The values are those of the golden files.
+// The rule by which an output is compared. The numbers are also used in the golden files.
 enum class Rule : uint8_t {
-  kEqual,    // data movement, minimum and maximum, indices, strings, reference arithmetic
-  kElement,  // floats: 1e-5 of each value, and 1e-6
-  kSum,      // floats of operators that sum: 1e-5 of the greatest magnitude, and 1e-6
-  kSteps,    // quantised: a number of quantisation steps
-  kHalf,     // float16: 1e-3 of each value, and 1e-3 of the greatest magnitude
+  kEqual,    // equality: data movement, minimum, indices, strings, reference arithmetic
+  kElement,  // floats within 1e-5 of each value, plus 1e-6
+  kSum,      // floats of operators that sum: within 1e-5 of the greatest magnitude, plus 1e-6
+  kSteps,    // quantised values within a number of quantisation steps
+  kHalf,     // float16 within 1e-3 of each value, plus 1e-3 of the greatest magnitude
 };
 
 struct Agreement {
   Rule rule = Rule::kEqual;
-  double factor = 1;  // multiplies the tolerances of floats
-  double steps = 0;   // tolerance of kSteps
+  double factor = 1;  // factor on the tolerances of floats
+  double steps = 0;   // tolerance of kSteps in quantisation steps
 };
 
 // Type, shape and contents of a tensor; the contents are borrowed or copied.
@@ -53,7 +53,7 @@ struct Difference {
 std::optional<Difference> Compare(std::span<const TensorValue> expected, const TensorValue& found,
                                   const Agreement& agreement);
 
-// Formats as "float32[1,2,3]".
+// Formats a type and shape as "float32[1,2,3]".
 std::string Describe(TfLiteType type, const std::vector<int>& dims);
 
 size_t ElementCount(const std::vector<int>& dims);

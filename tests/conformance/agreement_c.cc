@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C entry point of the comparison for other languages. tests/golden loads it as a library
-// (libagreement.so), so that newly generated cases follow the same rules as stored ones.
+// C entry point of the comparison of results, for other languages. tests/golden loads it as a
+// library (libagreement.so), so that newly generated cases follow the same rules as stored ones.
 #include <cstdint>
 #include <cstdio>
 #include <span>

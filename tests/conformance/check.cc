@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See check.h. Golden rows: Deputy must refuse what TensorFlow Lite refuses, at the same stage or
-// an earlier one. If TensorFlow Lite's behaviour is undefined (a signal, uninitialised memory),
-// Deputy may compute a result or refuse; the test is that the run ends.
+// Implements check.h. Deputy must refuse the golden rows that TensorFlow Lite refuses, at the same
+// stage or an earlier one. If TensorFlow Lite's behaviour is undefined (a signal, uninitialised
+// memory), Deputy may compute a result or refuse; the test is that the run ends.
 #include "tests/conformance/check.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Verdict DiffersAt(const Result& found, size_t output, const Difference& differen
   return verdict;
 }
 
-// Verdict for a run whose results agree: kLeft if the delegate ran no node of it.
+// Returns the verdict for a run whose results agree: kLeft if the delegate ran no node.
 Verdict Agrees(const Result& found, const Target& target) {
   Verdict verdict;
   if (!target.has_delegate() || found.delegated > 0) return verdict;
@@ -111,7 +111,8 @@ TfLiteStatus Feed(const OpCase& op_case, uint32_t seed, TfLiteInterpreter* inter
   return kTfLiteOk;
 }
 
-// On the CPU integers are rounded and summed in one defined manner, so only floats may differ.
+// Returns the rule for outputs of the type. The CPU rounds and sums integers in one defined manner,
+// so only its floats may differ.
 Agreement AgreementOf(const OpCase& op_case, TfLiteType type, const Target& target) {
   if (op_case.rule == Rule::kEqual) return {};
   switch (type) {
@@ -141,8 +142,8 @@ Verdict CompareCase(const OpCase& op_case, const Result& expected, const Result&
   return Agrees(found, target);
 }
 
-// The message of a refusal names the operator and the reason, unless a delegate's kernel replaces
-// the operator.
+// Checks that the message of a refusal names the operator and the reason, unless a delegate's
+// kernel replaces the operator.
 Verdict JudgeRefusal(const OpCase& op_case, const Result& found, const Target& target) {
   const bool may_be_late = op_case.late || !op_case.feeds.empty();
   const Outcome latest = may_be_late ? Outcome::kRefusedInvoke : Outcome::kRefusedAllocate;
@@ -219,7 +220,8 @@ std::optional<Difference> CompareOutput(const Row& row, const golden::Output& ex
     }
     return CompareHashes(expected, found);
   }
-  // Quantised results of the reference arithmetic equal those of the reference resolver.
+  // In the reference arithmetic, quantised results must equal those of the reference resolver
+  // alone.
   const bool by_reference =
       expected.rule == Rule::kSteps && reference_mode && row.reference == Outcome::kInvoked;
   std::vector<TensorValue> results;
@@ -234,7 +236,8 @@ std::optional<Difference> CompareOutput(const Row& row, const golden::Output& ex
                  {rule, static_cast<double>(row.factor), static_cast<double>(row.steps)});
 }
 
-// TensorFlow Lite's behaviour is undefined for the row, or it may be refused.
+// Returns true if a refusal of the row is valid, too: TensorFlow Lite's behaviour is undefined for
+// it, or it is marked as lenient.
 bool MayRefuse(const Row& row) {
   return row.lenient || row.reference == Outcome::kUndefined ||
          row.optimised == Outcome::kUndefined;
@@ -249,7 +252,8 @@ Verdict JudgeRefusal(const Row& row, const Result& found) {
   return Differs(ours + ", TFLite " + Name(latest) + ": " + row.message);
 }
 
-// A hash cannot be compared within a tolerance of quantisation steps.
+// Returns true if only a hash of the expected output is stored and the rule has a tolerance, with
+// which a hash cannot be compared.
 bool CannotBeCompared(const Row& row, DeputyArithmetic arithmetic) {
   return arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
          row.outputs[0].rule == Rule::kSteps;

@@ -20,20 +20,20 @@ namespace deputy::conformance {
 
 // Verdict on a case on a target.
 enum class Kind {
-  kAgrees,   // it ran on the target; a delegate ran at least one node
+  kAgrees,   // the results agree; a delegate ran at least one node
   kLeft,     // the delegate gave a reason for every node; the CPU's results agree
-  kRefused,  // there is no result, as expected
-  kKnown,    // it differs, and the target lists the difference
+  kRefused,  // the model was refused, as expected
+  kKnown,    // the results differ, and the target lists this difference
   kSkipped,  // there is nothing to compare with
   kDiffers,
 };
 
 struct Verdict {
   Kind kind = Kind::kAgrees;
-  // why it differs, was refused by the delegate or skipped: operator, target, output, …
+  // Why the result differs, was refused by the delegate or skipped: operator, target, output, …
   std::string message;
-  std::string output;     // the output that differs: "output 0 'y'"
-  Difference difference;  // the first differing element
+  std::string output;     // the output that differs, as "output 0 'y'"
+  Difference difference;  // difference of the first differing element
 };
 
 // Runs operator cases and caches the expected results, so that each case runs once on the reference
@@ -56,23 +56,23 @@ class CaseChecker {
   std::map<std::tuple<size_t, std::string, DeputyArithmetic>, Result> results_;
 };
 
-// Name of the measure that every checker has.
+// Name of the target, required in every CaseChecker, that computes the expected results.
 inline constexpr char kReferenceTarget[] = "reference";
 
-// Runs two inferences with random inputs on one interpreter, because data packed during the first
-// one must be valid in the second. `job` holds further settings of the run; may be null.
+// Runs two inferences with random inputs on one interpreter, because data that is packed during the
+// first one must be valid in the second one. `job` holds further settings of the run; may be null.
 Result RunCase(const OpCase& op_case, const Target& target, DeputyArithmetic arithmetic,
                const Job* job = nullptr);
 
-// Runs a golden row and compares it with TensorFlow Lite's result. If there is a measure (the
-// target's same_bits_as), compares the bits with those of the measure, too.
+// Runs a golden row and compares it with TensorFlow Lite's result. If the target has same_bits_as,
+// also compares the bits with the result of the target of that name.
 Result RunRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic);
 Verdict CheckRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic,
                  const Target* measure = nullptr);
 Verdict JudgeRow(const golden::Row& row, const Result& found, const Target& target,
                  DeputyArithmetic arithmetic);
 
-// Key of a row in messages and Target::known_differences: "ADD v1 FLOAT32 f32_plain".
+// Returns the key of a row in messages and Target::known_differences: "ADD v1 FLOAT32 f32_plain".
 std::string NameOf(const golden::Row& row);
 
 // Returns "" if the outputs of two runs have the same bytes, otherwise the first difference.

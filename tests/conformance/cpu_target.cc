@@ -10,7 +10,7 @@ Target CpuTarget(const std::string& table, int threads) {
   target.name = table;
   if (threads > 1) {
     target.name += " with " + std::to_string(threads) + " threads";
-    target.same_bits_as = table;  // results must not depend on how the work is partitioned
+    target.same_bits_as = table;  // bits must not depend on the number of threads
   }
   target.configure = [table, threads](TfLiteInterpreterOptions* options,
                                       KeepAlive* keep_alive) -> std::string {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Targets that run on the CPU. The only part of this library that uses internals below the public
-// API: programs that link libdeputy.so omit it.
+// Targets that run on the CPU. This is the only part of the conformance library that uses internals
+// below the public API; programs that link libdeputy.so omit it.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 
@@ -12,11 +12,11 @@
 
 namespace deputy::conformance {
 
-// The kernels of a CPU table (kernels/cpu/cpu.h) with a number of threads. The table in use is
-// global to the process: run one such target at a time.
+// Returns a target that runs the kernels of a CPU table (kernels/cpu/cpu.h) with a number of
+// threads. The table in use is global to the process: run one such target at a time.
 Target CpuTarget(const std::string& table, int threads);
 
-// This machine supports the table's instructions.
+// Returns true if this machine supports the table's instructions.
 bool HasCpuTable(const std::string& table);
 
 // Returns the names of all tables of this build.

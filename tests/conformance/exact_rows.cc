@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// quantized_accuracy_test compares the results of these operators with float64.
+// Implements exact_rows.h. quantized_accuracy_test compares the results of these operators with
+// float64.
 #include "tests/conformance/exact_rows.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace deputy::conformance {
 namespace {
 
-// Data movement operators. TensorFlow Lite refuses their rows with two different scales, or ignores
-// the output's scale.
+// Data movement operators. TensorFlow Lite refuses golden rows of these operators in which input
+// and output have different scales, or ignores the output's scale.
 const char* const kMoves[] = {
     "AVERAGE_POOL_2D",
     "BROADCAST_TO",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py. All
-// arithmetic is exact in double precision, so compiler differences cannot change the values.
+// Implements golden_reader.h. The generators must agree bit by bit with tests/golden/generator.py.
+// All arithmetic is exact in double precision, so compiler differences cannot change the values.
 #include "tests/conformance/golden_reader.h"
 
 #include <cstring>
@@ -70,13 +70,13 @@ class Cursor {
 };
 
 size_t SizeOf(TfLiteType type) {
-  if (type == kTfLiteString) return 1;  // byte count precedes the data
+  if (type == kTfLiteString) return 1;  // for strings a count of bytes precedes the data
   const size_t bits = TypeBits(type);
   if (bits == 0 || bits % 8 != 0) throw std::runtime_error("unknown tensor type");
   return bits / 8;
 }
 
-// Contents stored verbatim: strings are preceded by their size.
+// Reads contents that are stored verbatim; those of strings are preceded by their size.
 std::vector<uint8_t> Contents(Cursor* cursor, TfLiteType type, size_t bytes) {
   return cursor->Bytes(type == kTfLiteString ? cursor->Get<uint32_t>() : bytes);
 }
@@ -138,7 +138,7 @@ std::vector<uint8_t> Unpack(Cursor* packed, size_t size) {
     }
     const size_t distance = packed->Varint();
     if (distance == 0 || distance > out.size()) throw std::runtime_error("copies from nowhere");
-    // Byte by byte: source and destination of a copy may overlap.
+    // Copies byte by byte, because source and destination may overlap.
     for (size_t i = 0; i < count; ++i) out.push_back(out[out.size() - distance]);
   }
   return out;

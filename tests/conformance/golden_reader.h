@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads tests/data/golden/*.golden: the results of the real TensorFlow Lite for one-operator
-// models. tests/golden (Python) writes these files; this is the reader, and the specification of
-// the format. It needs neither Python nor a decompressor.
+// models. tests/golden (Python) writes these files; this comment is the specification of their
+// format. The reader needs neither Python nor a decompressor.
 //
 // File, little-endian:
 //   "DEPGOLD1", u32 rows, u32 bytes of the unpacked payload, then the packed payload.
@@ -34,7 +34,8 @@ namespace deputy::golden {
 using conformance::Outcome;
 using conformance::Rule;
 
-// Property that a row covers. Every claimed (operator, version, type) needs one row of each.
+// Properties that a row covers, as bits. Every claimed (operator, version, type) needs one row of
+// each.
 enum Tag : uint8_t { kOrdinary = 1, kOdd = 2, kZeroPoint = 4, kSmall = 8 };
 
 constexpr size_t kHashBlock = 256;
@@ -42,7 +43,7 @@ uint64_t Fnv1a(const uint8_t* data, size_t size);
 
 struct Input {
   TfLiteType type;
-  bool resize;  // ResizeInputTensor to `dims` before allocating
+  bool resize;  // resize the input to `dims` before allocating
   std::vector<int> dims;
   std::vector<uint8_t> data;
 };
@@ -51,9 +52,11 @@ struct Output {
   Rule rule;
   TfLiteType type;
   std::vector<int> dims;
-  // Empty if that resolver failed (or the output has no elements).
+  // Bytes computed with the reference and the optimised resolver; empty if the resolver failed or
+  // the output has no elements.
   std::vector<uint8_t> reference, optimised;
-  // Hashes replace both for large outputs that are compared for equality in reference mode only.
+  // True if `hashes` replace `reference` and `optimised`, for large outputs that are compared for
+  // equality in reference mode only.
   bool hashed = false;
   std::vector<uint64_t> hashes;
 };

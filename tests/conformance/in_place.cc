@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensors' sizes are known after the first allocation; then both tensors receive the same block
-// and the interpreter allocates again.
+// Implements in_place.h. The tensors' sizes are known only after the first allocation; then both
+// tensors receive the same block and the interpreter allocates again.
 #include "tests/conformance/in_place.h"
 
 #include <algorithm>

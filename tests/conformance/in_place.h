@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases with an output in the memory of an input, as a memory planner may place them. Both
-// tensors use one custom allocation, so that the result does not depend on the interpreter's plan.
+// Runs operator cases with an output in the memory of an input, as a memory planner may place them.
+// Both tensors use one custom allocation, so that the result does not depend on the interpreter's
+// plan.
 #ifndef DEPUTY_TESTS_CONFORMANCE_IN_PLACE_H_
 #define DEPUTY_TESTS_CONFORMANCE_IN_PLACE_H_
 
@@ -23,18 +24,18 @@ struct Sharing {
 };
 
 struct InPlaceResult {
-  // Reason why the two cannot share memory (different sizes, a constant, a dynamic tensor, …); ""
-  // if they can.
+  // Reason why input and output cannot share memory (different sizes, a constant, a dynamic tensor,
+  // …); "" if they can.
   std::string impossible;
   Result result;
 };
 
-// Runs a case with shared memory; the result must have the bytes of RunCase.
+// Runs a case with shared memory; the result must have the same bytes as that of RunCase.
 InPlaceResult RunCaseInPlace(const OpCase& op_case, const Target& target,
                              DeputyArithmetic arithmetic, const Sharing& sharing);
 
-// The pairs that may share memory according to a TfLiteInPlaceOp mask, for a node with `inputs` and
-// `outputs`.
+// Returns the pairs of input and output that may share memory according to a TfLiteInPlaceOp mask,
+// for a node with this number of inputs and outputs.
 std::vector<Sharing> SharingsOf(uint64_t mask, int inputs, int outputs);
 
 }  // namespace deputy::conformance

@@ -25,8 +25,8 @@ Judgement Skipped(const std::string& why) { return {Kind::kSkipped, why}; }
 
 const std::vector<uint8_t>& ModelOf(Scene* scene) { return scene->subject().model; }
 
-// Returns a pair with the delegate applied and tensors allocated, in which at least one node is
-// delegated.
+// Returns a pair of interpreters with the delegate applied and tensors allocated, in which at least
+// one node is delegated.
 std::unique_ptr<Pair> MakeReady(Scene* scene, How how = How::kObserved) {
   auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), how);
   if (how != How::kInTheOptions) pair->Apply();
@@ -147,7 +147,8 @@ Judgement ReportsReasons(Scene* scene) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// Allocates after a resize; returns false if the delegate refuses with a reason.
+// Allocates after a resize. A refusal with a reason makes the judgement a remark and returns false;
+// a refusal without one fails the case.
 bool AllocateResized(Pair* pair, const std::string& dims, Judgement* judgement) {
   const std::string problem = pair->TryAllocate();
   if (problem.empty()) return true;
@@ -174,8 +175,8 @@ Judgement IsResized(Scene* scene) {
   return judgement;
 }
 
-// A delegate that is applied after an allocation knows the graph's shapes. Before an allocation, a
-// static delegate (without dynamic tensors) knows them, too.
+// Applies the delegate after an allocation, so that it knows the graph's shapes. (Before an
+// allocation, only a static delegate, without dynamic tensors, knows them.)
 Judgement IsResizedBeforehand(Scene* scene) {
   if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
@@ -314,8 +315,8 @@ Judgement WorksOnThreads(Scene* scene) {
   return kFine;
 }
 
-// The reasons that the delegate reports for nodes of a model without being applied; "" if it
-// reports none.
+// Returns the reasons that the delegate reports for the nodes of a model without being applied; ""
+// if it reports none.
 std::string QueryReasons(const Pair& pair) {
   std::string reasons;
   const auto add = [](void* all, int32_t, int32_t node, const DeputyNodeSupport* support) {
@@ -329,7 +330,8 @@ std::string QueryReasons(const Pair& pair) {
   return reasons;
 }
 
-// Work of one thread: creates and deletes interpreters, then only queries, which are faster.
+// The work of one thread: creates and deletes interpreters at first, and then only runs support
+// queries, which are faster.
 void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
                     const std::shared_ptr<TfLiteDelegate>& delegate, const std::string& reasons,
                     uint32_t seed) {
@@ -409,7 +411,7 @@ Judgement IsInALoop(Scene* scene) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// Memory that ends at an inaccessible page.
+// Memory whose end is followed by an inaccessible page.
 class Fenced {
  public:
   explicit Fenced(size_t size) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
@@ -528,7 +530,7 @@ Judgement ResizesWithoutGrowth(Scene* scene) {
 }
 
 Judgement IsFast(Scene* scene) {
-  // a remark is made if the delegate takes this many times the CPU's time
+  // Factor on the CPU's time from which the delegate's time is reported as a remark.
   constexpr double kRemarkable = 20;
   using Clock = std::chrono::steady_clock;
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), How::kPlain);
@@ -541,7 +543,7 @@ Judgement IsFast(Scene* scene) {
     Demand(TfLiteInterpreterInvoke(interpreter) == kTfLiteOk, "an inference fails");
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   };
-  // Alternates both until the time limit; the minimum of each counts.
+  // Alternates the two interpreters until the time limit; the minimum time of each counts.
   double cpu = 1e300, delegated = 1e300;
   const auto end = Clock::now() + std::chrono::seconds(1);
   for (int i = 0; i < 5 || (i < 100 && Clock::now() < end); ++i) {

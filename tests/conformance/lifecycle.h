@@ -25,14 +25,14 @@ struct Judgement {
 };
 
 struct LifecycleCase {
-  const char* name;     // "resize"
+  const char* name;     // name of the case, as "resize"
   const char* expects;  // the requirement, as a sentence
   Judgement (*run)(Scene* scene);
 };
 
-// Cases that need the library only.
+// Returns the cases that need the library only.
 const std::vector<LifecycleCase>& LibraryCases();
-// Cases that run a subject with an operator that the delegate claims.
+// Returns the cases that run a model with an operator that the delegate claims.
 const std::vector<LifecycleCase>& SubjectCases();
 
 // Runs the case; the verdict combines the case's own checks and the findings of the validation

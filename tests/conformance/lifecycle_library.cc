@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases that need the library only: creation and deletion of delegates, valid and invalid options.
+// Life cycle cases that need the library only: creation and deletion of delegates, valid and
+// invalid options.
 #include <cfenv>
 #include <clocale>
 #include <csignal>
@@ -61,7 +62,8 @@ Judgement AcceptsItsDefaults(Scene* scene) {
   return {Kind::kPasses, std::to_string(defaults) + " options"};
 }
 
-// The library must return a delegate or an error message, and must not crash.
+// Creates a delegate with one option. The library must return a delegate or an error message, and
+// must not crash.
 Judgement AcceptsOrRefuses(Scene* scene, const std::string& key, const std::string& value,
                            const char* ignored) {
   if (scene->library().Describe().kind == kDeputyPluginStable) {

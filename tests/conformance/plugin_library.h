@@ -17,8 +17,8 @@ using PluginOptions = std::vector<std::pair<std::string, std::string>>;
 
 class PluginLibrary {
  public:
-  // The library is loaded by the first call of another function: examining a library takes longer
-  // than most cases.
+  // Does not load the library, because loading one takes longer than most cases: the first call of
+  // another function does.
   PluginLibrary(std::string path, PluginOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
 
@@ -33,7 +33,7 @@ class PluginLibrary {
   }
   std::shared_ptr<TfLiteDelegate> Create(const PluginOptions& options, std::string* out_error);
 
-  // The library's description of itself; an empty struct if it cannot be loaded.
+  // Returns the library's description of itself; an empty struct if it cannot be loaded.
   DeputyPluginInfo Describe();
 
   const std::string& path() const { return path_; }

@@ -8,8 +8,8 @@
 namespace deputy::conformance {
 namespace {
 
-// Keeps one delegate alive as long as the target, so that resources shared by the delegates of a
-// device are created once.
+// The delegates of one target. Keeps one delegate alive as long as the target, so that resources
+// shared by the delegates of a device are created once.
 class TargetDelegates {
  public:
   TargetDelegates(const std::string& path, const PluginOptions& options)

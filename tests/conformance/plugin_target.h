@@ -13,15 +13,15 @@ namespace deputy::conformance {
 
 using MayRefuse = std::string (*)(const NodeLeft& node);
 
-// Creates a new delegate of the library at `path` for every interpreter. Quantised results may
-// differ from the reference code's by one step.
+// Returns a target that creates a new delegate of the library at `path` for every interpreter. Its
+// quantised results may differ from the reference code's by one step.
 Target PluginTarget(const std::string& name, const std::string& path, const PluginOptions& options,
                     MayRefuse may_refuse);
 
 // Returns the reason why the library provides no such delegate on this machine; "" if it does.
 std::string WhyUnavailable(const std::string& path, const PluginOptions& options);
 
-// The delegate's own reason, for libraries that export deputy_plugin.
+// Returns the delegate's own reason for leaving the node, for libraries that export deputy_plugin.
 std::string ReportedReason(const NodeLeft& node);
 
 }  // namespace deputy::conformance

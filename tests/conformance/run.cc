@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate is applied before the first allocation, as clients do. If the graph cannot be
-// allocated, applying a static delegate fails, too; that counts as a refusal of the graph, not as a
-// failure of the delegate. A static delegate is not offered a graph with dynamic shapes; it runs on
-// the CPU.
+// Implements run.h. A delegate is applied before the first allocation, as clients do. If the graph
+// cannot be allocated, applying a static delegate fails, too; that counts as a refusal of the
+// graph, not as a failure of the delegate. A static delegate is not offered a graph with dynamic
+// shapes, which then runs on the CPU.
 #include "tests/conformance/run.h"
 
 #include <cstdarg>
@@ -119,7 +119,8 @@ bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyN
          runner.runs > runner.recomputed;
 }
 
-// Returns true if the delegate was offered the node: bodies that are never run are not offered.
+// Returns true if the delegate was offered the node; the nodes of subgraphs that are never run are
+// not offered.
 bool WasOffered(const TfLiteInterpreter* interpreter, Place at) {
   DeputyNodeSupport support = {};
   support.struct_size = sizeof support;
@@ -154,8 +155,8 @@ void JudgeDelegate(const TfLiteInterpreter* interpreter, const Target& target, R
 
 // ---- The steps ----------------------------------------------------------------------------------
 
-// Returns false if the delegate has not changed the graph, with a reason or a complaint in the
-// result.
+// Applies the target's delegate. Returns false if the graph is unchanged, with a reason or a
+// complaint in the result.
 bool Apply(TfLiteInterpreter* interpreter, const Target& target, KeepAlive* keep_alive,
            Result* result) {
   const TfLiteStatus status = target.apply(interpreter, keep_alive, &result->log);
@@ -168,8 +169,8 @@ bool Apply(TfLiteInterpreter* interpreter, const Target& target, KeepAlive* keep
   return false;
 }
 
-// Resizes, applies delegates and allocates. If the graph cannot be allocated without the delegate
-// either, a failed apply is not reported as a failure of the delegate.
+// Resizes inputs, applies delegates and allocates tensors. If the graph cannot be allocated without
+// the delegate either, a failed apply is not reported as a failure of the delegate.
 Outcome MakeReady(TfLiteInterpreter* interpreter, const Job& job, const Target& target,
                   KeepAlive* keep_alive, bool* is_applied, Result* result) {
   if (job.shape && job.shape(interpreter) != kTfLiteOk) return Outcome::kRefusedResize;

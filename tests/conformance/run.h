@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs one model on one target through the public C API: load, resize, apply the delegate,
-// allocate, set inputs, invoke. The result is returned as values. The only judgement made here is
-// that a delegate must claim each node or give a reason.
+// allocate, set inputs, invoke. Returns the result as values, without judging it, except that a
+// delegate must claim each node or give a reason.
 #ifndef DEPUTY_TESTS_CONFORMANCE_RUN_H_
 #define DEPUTY_TESTS_CONFORMANCE_RUN_H_
 
@@ -17,7 +17,8 @@
 
 namespace deputy::conformance {
 
-// The stage at which a run ended, in this order. The values are those of the golden files.
+// The stage at which a run ended, in the order of the stages. The numbers are also used in the
+// golden files.
 enum class Outcome : uint8_t {
   kInvoked,
   kRefusedCreate,
@@ -27,19 +28,19 @@ enum class Outcome : uint8_t {
   kUndefined,  // TensorFlow Lite was killed by a signal, or returned uninitialised memory
 };
 
-// Text of an outcome: "refused at allocate".
+// Returns an outcome as text: "refused at allocate".
 const char* Name(Outcome outcome);
 
 struct Job {
   std::span<const uint8_t> model;
   DeputyArithmetic arithmetic = kDeputyArithmeticDefault;
   int passes = 1;  // number of inferences on one interpreter
-  // Resizes inputs before a delegate is applied; may be null.
+  // Resizes the inputs before a delegate is applied; may be null.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter)> shape;
   // Called after the delegate is applied, before the first allocation: sets custom allocations. May
   // be null.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter)> before_allocation;
-  // Sets all inputs before each inference.
+  // Sets all inputs before inference number `pass`.
   std::function<TfLiteStatus(TfLiteInterpreter* interpreter, int pass)> feed;
 };
 
@@ -49,7 +50,7 @@ struct Result {
   std::vector<std::string> output_names;
   std::vector<std::vector<TensorValue>> passes;  // outputs of each inference
 
-  // For targets with a delegate.
+  // The following fields are set for targets with a delegate only.
   int delegated = 0;  // number of the model's nodes that the delegate's kernels have run
   std::vector<std::string> left;  // nodes left to the CPU, with the reason: "ADD: only float32"
   std::string complaint;          // problem of the delegate; "" if there is none
@@ -57,8 +58,8 @@ struct Result {
 
 Result Run(const Job& job, const Target& target);
 
-// Copies `data` into a tensor. A string tensor is reallocated, because its size depends on its
-// contents.
+// Copies `data` into an input tensor. A string tensor is reallocated, because its size depends on
+// its contents.
 TfLiteStatus SetInput(TfLiteTensor* tensor, std::span<const uint8_t> data);
 
 }  // namespace deputy::conformance

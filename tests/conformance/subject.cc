@@ -40,7 +40,7 @@ int AddData(ModelBuilder* builder, TfLiteType type, const std::string& name) {
   return builder->AddTensor(type, kShape, name, Quantisation(type));
 }
 
-// A filter with small weights, so that the values stay small after five iterations of a loop.
+// Adds a filter with small weights, so that the values stay small after five iterations of a loop.
 int AddFilter(ModelBuilder* builder, TfLiteType type, const Shape& shape, bool is_depthwise) {
   if (type == kTfLiteInt8) {
     return AddRandomConstant(builder, type, shape, 7, PerChannel(0.002f, shape[0], 0));
@@ -121,7 +121,7 @@ std::vector<uint8_t> MakeChain(const Operator& op) {
   return builder.Finish();
 }
 
-// operator(x), several times kUnknownOperator, then the operator again.
+// Returns a model of operator(x), several nodes of kUnknownOperator, and the operator again.
 std::vector<uint8_t> MakeWithRefused(const Operator& op) {
   constexpr int kRefused = 6;
   ModelBuilder builder;
@@ -159,7 +159,7 @@ std::vector<uint8_t> MakeBranches(const Operator& op) {
   return builder.Finish();
 }
 
-// i = 0; while i < 5: i = i + 1, x = operator(x).
+// Returns a model of i = 0; while i < 5: i = i + 1, x = operator(x).
 std::vector<uint8_t> MakeLoop(const Operator& op) {
   ModelBuilder builder;
   const int condition = builder.AddSubgraph("condition");

@@ -14,17 +14,18 @@
 namespace deputy::conformance {
 
 struct Subject {
-  std::string name;  // "CONV_2D float32"
-  // The operator three times in sequence; one input and one output of shape kSubjectShape.
+  std::string name;  // name of the operator and its type: "CONV_2D float32"
+  // A model of the operator three times in sequence, with one input and one output of shape
+  // kSubjectShape.
   std::vector<uint8_t> model;
-  // The operator in control flow. `branches`: an IF with the operator once in one branch and twice
-  // in the other (inputs: bool [1], and the tensor). `loop`: a WHILE that runs the operator five
-  // times. Empty if there is none.
+  // Models with the operator in control flow. `branches`: an IF with the operator once in one
+  // branch and twice in the other (inputs: bool [1], and the tensor). `loop`: a WHILE that runs the
+  // operator five times. Empty if the subject has no such model.
   std::vector<uint8_t> branches, loop;
-  // The operator before and after custom operators that no delegate supports. Empty if there is
-  // none.
+  // A model of the operator before and after custom operators that no delegate supports. Empty if
+  // the subject has no such model.
   std::vector<uint8_t> with_refused = {};
-  // The input may have any shape with four dimensions of which the last is kSubjectChannels.
+  // True if the input may have any shape of four dimensions whose last one is kSubjectChannels.
   bool is_resizable = true;
 };
 
@@ -34,7 +35,7 @@ inline constexpr int kSubjectNodes = 3;
 // All subjects; those that many delegates support are first.
 std::vector<Subject> Subjects();
 
-// Wraps a model of the caller, which is run unchanged.
+// Returns a subject for a model of the caller, which is run unchanged.
 Subject SubjectOf(const std::string& name, std::vector<uint8_t> model);
 
 // A model with one node, a custom operator that has no kernel unless the client adds one:
@@ -42,8 +43,8 @@ Subject SubjectOf(const std::string& name, std::vector<uint8_t> model);
 inline constexpr char kUnknownOperator[] = "DeputyNobodysOwn";
 std::vector<uint8_t> UnknownOperatorModel();
 
-// Tolerance between a delegate's and the CPU's results of a subject's model: the rule for small
-// graphs of docs/design/agreement.md.
+// Returns the tolerance between a delegate's and the CPU's results of a subject's model: the rule
+// for small graphs of docs/design/agreement.md.
 Agreement SubjectAgreement(TfLiteType type);
 
 }  // namespace deputy::conformance

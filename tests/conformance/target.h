@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A target runs cases: the CPU in some configuration, or a delegate. targets.cc has the table of
-// all targets; PluginTarget and CpuTarget create its rows.
+// A target that runs cases: the CPU in some configuration, or a delegate. targets.cc has the table
+// of all targets; PluginTarget and CpuTarget create its rows.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 
@@ -59,14 +59,14 @@ struct Target {
   // for targets without a delegate.
   std::function<std::string(const NodeLeft& node)> may_refuse;
 
-  // Reasons of known differences by name of case or row. An entry whose case agrees is an error and
+  // Reasons of known differences by name of case or row. An entry whose case agrees is an error: it
   // must be removed.
   std::map<std::string, std::string> known_differences;
 
-  // Tolerance, in quantisation steps, between a quantised result and the measure's.
+  // Maximum difference, in quantisation steps, of a quantised result from the expected one.
   int steps = 0;
 
-  // Name of the target with which this one is compared; floats must have the same bits. "": compare
+  // Name of the target whose results this one must equal bit by bit, also in floats. "": compare
   // with the reference code by the agreement rule.
   std::string same_bits_as;
 

@@ -42,8 +42,8 @@ TargetRow AllListed(TargetRow row) {
   return row;
 }
 
-// Selects the CPU device, whose driver optimises slowly, unless the environment names another
-// device.
+// Adds options that select the CPU device, whose driver optimises slowly, unless the environment
+// names another device.
 PluginOptions OnOpenCl(PluginOptions options = {}) {
   const char* const device = std::getenv("DEPUTY_OPENCL_DEVICE");
   options.emplace_back("device", device != nullptr ? device : "cpu");
@@ -51,8 +51,9 @@ PluginOptions OnOpenCl(PluginOptions options = {}) {
   return options;
 }
 
-// The OpenCL delegate with kernels for a device class other than that of the CPU on which it runs;
-// the driver does not compile these well.
+// A target with the OpenCL delegate's kernels for a device class other than that of the CPU on
+// which it runs. The CPU's driver does not compile these kernels well, so only a sample of the
+// cases runs.
 TargetRow GpuFor(const char* name, const char* device_class, const char* storage,
                  const std::map<std::string, std::string>& known_differences) {
   TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
@@ -62,7 +63,8 @@ TargetRow GpuFor(const char* name, const char* device_class, const char* storage
   return row;
 }
 
-// TensorFlow Lite clamps a result without a fused activation to the finite numbers.
+// Returns the known differences of operators whose result TensorFlow Lite clamps to the finite
+// numbers even without a fused activation.
 std::map<std::string, std::string> ClampedByTflite(const std::vector<std::string>& operators) {
   std::map<std::string, std::string> differences;
   for (const std::string& op : operators) {
@@ -71,7 +73,7 @@ std::map<std::string, std::string> ClampedByTflite(const std::vector<std::string
   return differences;
 }
 
-// Known differences of compiled graphs.
+// Returns the known differences of compiled graphs.
 std::map<std::string, std::string> CompiledDifferences() {
   std::map<std::string, std::string> differences =
       ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
@@ -88,7 +90,7 @@ std::map<std::string, std::string> CompiledDifferences() {
   return differences;
 }
 
-// Known differences of the NPU.
+// Returns the known differences of the NPU.
 std::map<std::string, std::string> NpuDifferences() {
   std::map<std::string, std::string> differences =
       ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
@@ -100,7 +102,7 @@ std::map<std::string, std::string> NpuDifferences() {
   return differences;
 }
 
-// Known differences of XNNPACK.
+// Returns the known differences of XNNPACK.
 std::map<std::string, std::string> XnnpackDifferences() {
   std::map<std::string, std::string> differences =
       ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "CONV_2D", "FULLY_CONNECTED",
@@ -122,14 +124,14 @@ std::map<std::string, std::string> XnnpackDifferences() {
   return differences;
 }
 
-// Known differences of the NNAPI test double.
+// Returns the known differences of the NNAPI test double.
 std::map<std::string, std::string> NnapiDifferences() {
   std::map<std::string, std::string> differences = CompiledDifferences();
   differences.erase("MUL v1 INT16 i16_scales_3");
   return differences;
 }
 
-// Known differences of the OpenCL delegate with PoCL's math functions.
+// Returns the known differences of the OpenCL delegate with PoCL's math functions.
 std::map<std::string, std::string> GpuDifferences() {
   std::map<std::string, std::string> differences = CompiledDifferences();
   for (const char* op : {"MEAN", "SUM"}) {
@@ -161,7 +163,7 @@ bool HaveShape(const std::vector<const TfLiteTensor*>& tensors, const TfLiteTens
 
 std::string Nothing(const NodeLeft&) { return ""; }
 
-// Number of operands of the operators that elementwise.c supports.
+// Returns the number of operands of an operator that elementwise.c supports; 0 for other operators.
 size_t OperandsOf(int32_t builtin_code) {
   switch (builtin_code) {
     case kTfLiteBuiltinAdd:
@@ -183,7 +185,8 @@ size_t OperandsOf(int32_t builtin_code) {
   }
 }
 
-// Only the delegate can read a fused activation, so its own reason is accepted.
+// Returns why elementwise.c may refuse the node. Only the delegate can read a fused activation, so
+// for that its own reason is accepted.
 std::string Elementwise(const NodeLeft& node) {
   const size_t operands = OperandsOf(node.builtin_code);
   if (operands == 0) return "only twelve operators";
@@ -196,7 +199,8 @@ std::string Elementwise(const NodeLeft& node) {
   return node.delegate_reason == "activation" ? "only ReLU and ReLU6 fused" : "";
 }
 
-// This delegate reports no reason for a fused activation.
+// Returns why element_delegate.c may refuse the node. This delegate reports no reason for a fused
+// activation.
 std::string Element(const NodeLeft& node) {
   if (node.builtin_code != kTfLiteBuiltinAdd && node.builtin_code != kTfLiteBuiltinMul) {
     return "only ADD and MUL";
@@ -217,7 +221,7 @@ std::string Softmax(const NodeLeft& node) {
   return node.inputs[0]->dims->size == 0 ? "only tensors with a dimension" : "";
 }
 
-// Every set of CPU features, with several numbers of threads.
+// Returns one row for every set of CPU features and each of several numbers of threads.
 std::vector<TargetRow> CpuRows() {
   std::vector<TargetRow> rows;
   for (const char* set : CpuTableNames()) {

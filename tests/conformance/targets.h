@@ -15,28 +15,29 @@
 namespace deputy::conformance {
 
 struct TargetRow {
-  // Either a table of CPU kernels and a number of threads, or the path of a delegate library in the
-  // build folder and the delegate's options; the option "library" is a path in the build folder,
-  // too.
+  // A row has either a table of CPU kernels and a number of threads, or the path of a delegate
+  // library in the build folder and the delegate's options; the value of the option "library" is a
+  // path in the build folder, too.
   const char* name;
   const char* table;
   int threads;
   const char* library;
   PluginOptions options;
   MayRefuse may_refuse;
-  // Minimum number of operator cases and golden rows of which the delegate runs a part. Equal
-  // results alone could mean that the delegate was never used.
+  // Minimum number of operator cases, and of golden rows, in which the delegate runs at least one
+  // node. Equal results alone could mean that the delegate was never used.
   int min_cases, min_rows;
-  // See Target::known_differences.
+  // Differences that the target may have; see Target::known_differences.
   std::map<std::string, std::string> known_differences;
-  // The delegate compiles for a device, which may be absent, and takes minutes for the golden rows.
+  // True if the delegate compiles for a device, which may be absent, and takes minutes for the
+  // golden rows.
   bool on_device = false;
-  // The delegate needs a third-party library and is not built if that is missing.
+  // True if the delegate needs a third-party library, without which it is not built.
   bool optional = false;
-  // All rows take many minutes: a sample runs unless DEPUTY_ALL_ROWS is set.
+  // True if all rows take many minutes: then a sample runs unless DEPUTY_ALL_ROWS is set.
   bool sampled = false;
-  // Each operator that the library lists must run in a case, so that the test notices a delegate
-  // that stops claiming an operator.
+  // True if each operator that the library lists must run in a case, so that the test detects a
+  // delegate that stops claiming an operator.
   bool all_listed = false;
 };
 
@@ -46,7 +47,7 @@ const std::vector<TargetRow>& TargetRows();
 // `build_folder` may lack an optional library.
 bool IsAvailable(const TargetRow& row, const std::string& build_folder);
 
-// `build_folder` contains the libraries.
+// Creates the target of a row; `build_folder` contains the delegates' libraries.
 Target MakeTarget(const TargetRow& row, const std::string& build_folder);
 
 }  // namespace deputy::conformance

@@ -35,7 +35,7 @@ std::string FirstOf(const std::vector<std::string>& texts) {
   return all;
 }
 
-// Kernel of kUnknownOperator: copies its input to its output.
+// Returns a kernel for kUnknownOperator that copies its input to its output.
 const TfLiteRegistration* UnknownOperatorRegistration() {
   static const TfLiteRegistration kRegistration = [] {
     TfLiteRegistration registration = {};
@@ -273,7 +273,7 @@ Usage MeasureUsage() {
 
 namespace {
 
-// Minimum growth of a field over the parts.
+// Returns the minimum growth of a field from one part of the rounds to the next.
 size_t MinGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   size_t least = SIZE_MAX;
   for (size_t i = 1; i < usage.size(); ++i) {
@@ -283,10 +283,10 @@ size_t MinGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   return least;
 }
 
-// Returns "", or the resources that grew in every part.
+// Returns the resources that grew in every part of the rounds, as text; "" if none did.
 std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
   constexpr size_t kPage = 4096;
-  constexpr size_t kMinBlock = 32;  // minimum size of a block of malloc
+  constexpr size_t kMinBlock = 32;  // minimum size in bytes of a block of malloc
   const struct {
     size_t Usage::*field;
     size_t allowed;
@@ -308,8 +308,8 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 
 }  // namespace
 
-// Caches are filled and pools grow at first: only a resource that grows in every part of the
-// rounds, in several attempts, counts as a leak.
+// Runs the rounds in several parts. Caches are filled and pools grow at first: only a resource that
+// grows in every part, in several attempts, counts as a leak.
 void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
                     const std::function<void()>& round) {
   constexpr int kAttempts = 8, kParts = 3;

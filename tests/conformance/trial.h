@@ -28,13 +28,14 @@ class CaseFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Fails the case unless `holds`.
+// Fails the case with the message `otherwise` unless the condition holds.
 void Demand(bool condition, const std::string& otherwise);
 
 // Findings of the validation layer for all interpreters of a case. Thread-safe.
 class Findings {
  public:
-  // Installs itself in the options of an interpreter; this object must outlive the interpreter.
+  // Adds the validation layer to the options of an interpreter; this object must outlive the
+  // interpreter.
   void Observe(TfLiteInterpreterOptions* options);
   // Returns "" or the first contract violations.
   std::string errors() const;
@@ -51,7 +52,7 @@ class Findings {
 // Context of a running case.
 class Scene {
  public:
-  // `note` is called with the next action of the case, for the report of a case that crashes or
+  // `note` is called with each action before it begins, for the report of a case that crashes or
   // hangs.
   Scene(PluginLibrary* library, const Subject* subject,
         std::function<void(const std::string&)> note)
@@ -61,11 +62,11 @@ class Scene {
   const Subject& subject() const { return *subject_; }  // only in cases on a subject
   Findings& findings() { return findings_; }
   void Note(const std::string& what) { note_(stage_ = what); }
-  // Notes a part of the current stage.
+  // Notes a part of the case's current stage.
   void NotePart(const std::string& what) const {
     note_(stage_.empty() ? what : stage_ + ": " + what);
   }
-  // Fails the case if the library creates none.
+  // Creates a delegate; fails the case if the library returns none.
   std::shared_ptr<TfLiteDelegate> CreateDelegate();
 
  private:
@@ -79,16 +80,16 @@ class Scene {
 enum class How {
   kObserved,      // with the validation layer
   kPlain,         // without the validation layer, for measurements
-  kInTheOptions,  // observed; the delegate is set in the interpreter's options
-  kHot,           // observed, with the policy Hot
+  kInTheOptions,  // with the validation layer; the delegate is in the options
+  kHot,           // with the validation layer and the policy Hot
 };
 
 // An interpreter with the delegate and one on the CPU. Each function applies the same operation to
 // both and fails the case if they differ.
 class Pair {
  public:
-  // The delegate is not applied yet, except with kInTheOptions. `delegate` may be null: no
-  // delegate.
+  // The delegate is not applied yet, except with kInTheOptions. If `delegate` is null, both
+  // interpreters run on the CPU.
   Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
        How how = How::kObserved);
   Pair(const Pair&) = delete;
@@ -97,8 +98,8 @@ class Pair {
   TfLiteStatus TryApply();
   void Apply();
   void Resize(const std::vector<int>& dims);
-  // Returns "" or the reason why the delegate's interpreter cannot be allocated; the CPU's must
-  // always succeed.
+  // Allocates both interpreters. Returns the reason why the delegate's cannot be allocated, or "";
+  // the CPU's must always succeed.
   std::string TryAllocate();
   void Allocate();
   void Ready() {
@@ -107,9 +108,9 @@ class Pair {
   }
   // Runs one inference with random inputs; boolean conditions are true for odd seeds.
   void Infer(uint32_t seed);
-  // Outputs of the delegate's interpreter.
+  // Returns the outputs of the delegate's interpreter.
   std::vector<TensorValue> Outputs() const;
-  // Number of the model's nodes that run in the delegate's kernels.
+  // Returns the number of the model's nodes that run in the delegate's kernels.
   int DelegatedNodes() const;
   // Deletes the model's handle, which clients may do while interpreters exist.
   void DeleteModel() { model_.reset(); }
@@ -124,10 +125,10 @@ class Pair {
   InterpreterOwner Create(TfLiteDelegate* in_options, How how, Findings* findings);
   void Compare() const;
 
-  Scene* const scene_;  // null if inferences are not noted
+  Scene* const scene_;  // receives notes of inferences; may be null
   int inferences_ = 0;
   std::string log_;
-  const std::shared_ptr<TfLiteDelegate> delegate_;  // outlives the interpreter
+  const std::shared_ptr<TfLiteDelegate> delegate_;  // must outlive the interpreter
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
   InterpreterOwner cpu_, interpreter_;
 };

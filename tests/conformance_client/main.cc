@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-//   conformance_client PLUGIN [KEY=VALUE]…
-//
 // Runs the operator cases on the delegate of a library and prints the reasons that it reports for
 // nodes left to the CPU. As a test, it shows that the conformance kit works in a program that links
 // libdeputy.so and uses only the public API.
+//
+//   conformance_client PLUGIN [KEY=VALUE]…
 #include <cstdio>
 #include <cstring>
 #include <map>

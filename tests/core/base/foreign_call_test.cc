@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The single path for calls of foreign code: notification of observers, and handling of exceptions.
+// Tests the functions through which all foreign code is called: notification of observers, and
+// handling of exceptions.
 #include "core/base/foreign_call.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Records every call as "begin 3" and "end 3 status", by node.
+// An observer that records every call as "begin 3" and "end 3 status", where 3 is the node.
 class Notebook final : public CallObserver {
  public:
   virtual ~Notebook() = default;
@@ -135,7 +136,7 @@ TEST(DelegateCalls, of_functions_that_are_not_there_fail_in_their_own_way) {
   EXPECT_EQ(CallCopyFromBufferHandle(nullptr, call(Callback::kCopyFrom), &tensor).status,
             kTfLiteError);
   EXPECT_FALSE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
-  // A handle is released even if its function throws.
+  // A handle counts as released even if the delegate's function throws.
   delegate.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle*) { throw 1; };
   EXPECT_TRUE(CallFreeBufferHandle(nullptr, call(Callback::kFreeHandle), &handle));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guard that catches exceptions: the returned status, and the reports.
+// Tests the guard that catches exceptions: the returned status, and the reports.
 #include "core/base/guard.h"
 
 #include <gtest/gtest.h>

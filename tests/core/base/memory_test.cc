@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks and limits: sizes beyond the limit are refused before an allocator is called.
+// Tests blocks of memory and their limits: sizes beyond the limit are refused before an allocator
+// is called.
 #include "core/base/memory.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses of packed constants: consecutive in memory, each with its own values, for any sizes.
+// Tests the addresses of packed constants: consecutive in memory, each with its own values, for any
+// sizes.
 #include "core/base/packed_constants.h"
 
 #include <gtest/gtest.h>
@@ -41,12 +42,13 @@ TEST(PackedConstants, keep_their_values_when_unused_pages_are_released) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const std::string expected(sizes[i], static_cast<char>('a' + i % 26));
     EXPECT_EQ(memcmp(places[i], expected.data(), sizes[i]), 0) << sizes[i] << " bytes";
-    // An existing constant is returned; the requested size is ignored.
+    // Existing constants are returned without regard to the requested size.
     EXPECT_EQ(Make(&constants, static_cast<int>(i), 5), places[i]);
   }
 }
 
-// In a chunk of large pages, which growing chunks would not provide.
+// Constants that are expected are in one chunk of large pages, which growing chunks would not
+// provide.
 TEST(PackedConstants, that_are_expected_lie_together) {
   constexpr size_t kEach = 100 * kTensorAlignment, kCount = 400;
   PackedConstants constants;
@@ -56,7 +58,7 @@ TEST(PackedConstants, that_are_expected_lie_together) {
   for (size_t i = 1; i < kCount; ++i) {
     ASSERT_EQ(Make(&constants, static_cast<int>(i), kEach), first + i * kEach);
   }
-  // An expected size is neither a limit nor a requirement.
+  // The size passed to Expect is neither a limit nor a requirement.
   constants.Expect(SIZE_MAX);
   EXPECT_NE(Make(&constants, 1000, 20 << 20), nullptr);
   Limits limits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resident memory before the first inference, measured with mincore().
+// Tests which pages are resident in memory before the first inference, measured with mincore().
 #include "core/base/pages.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 
-// New pages, none of which is resident.
+// A mapping of new pages, none of which is resident.
 class Mapping {
  public:
   explicit Mapping(size_t bytes)
@@ -52,7 +52,7 @@ Pages PagesOf(const char* data, size_t bytes) {
   return pages;
 }
 
-// Linux supports it since 5.14.
+// Returns true if the system supports MADV_POPULATE_WRITE, as Linux does since 5.14.
 bool SystemMakesPagesResident() {
 #ifdef MADV_POPULATE_WRITE
   const Mapping mapping(kPage);
@@ -73,7 +73,8 @@ TEST(MakeResident, takes_the_pages_that_lie_whole_inside_and_keeps_their_content
   EXPECT_EQ(mapping.data()[5 * kPage], 7);
 }
 
-// Larger than one thread's share, from the middle of a large page to the middle of another.
+// The range is larger than one thread's share and reaches from the middle of a large page to the
+// middle of another one.
 TEST(MakeResident, is_done_by_all_threads_of_a_pool) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   constexpr size_t kBytes = 9 << 20;
@@ -100,7 +101,7 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   ASSERT_NE(place, nullptr);
   const Pages ahead = PagesOf(place, 8 << 20);
   EXPECT_EQ(ahead.resident, ahead.all);
-  // The next part is made resident when it is needed.
+  // The part after these 8 MiB is made resident when it is needed.
   EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
   char* const large = constants.Reserve(8 << 20, Limits(), &pool);
   EXPECT_EQ(large, place + 1024);
@@ -128,7 +129,7 @@ TEST(MakeResident, is_done_for_an_arena_up_to_what_is_idle) {
   const Pages busy = PagesOf(arena.Address(1), kBusy);
   EXPECT_GT(busy.all, 100u);
   EXPECT_EQ(busy.resident, busy.all);
-  // The first page may be shared with tensors in use.
+  // Tensors in use may share the first page of the idle block.
   EXPECT_LE(PagesOf(arena.Address(0), kIdle).resident, 1u);
 }
 

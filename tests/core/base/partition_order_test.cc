@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitioning of a plan compared with a literal implementation of the sweeps that abi.md 4.9
+// Compares the partitioning of a plan with a literal implementation of the sweeps that abi.md 4.9
 // describes: on random graphs, for every rule, with control edges, with tensors that two nodes
-// write, and with nodes that can never run. Also a plan for which those sweeps would take minutes.
+// write, and with nodes that can never run. Also partitions a plan for which those sweeps would
+// take minutes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// The sweeps as in TensorFlow Lite. Quadratic in the number of subsets.
+// Partitions a plan by the sweeps of TensorFlow Lite, whose time is quadratic in the number of
+// subsets.
 class SweepingPartitioner {
  public:
   SweepingPartitioner(const PartitionGraph& graph, const std::vector<int>& take,
@@ -37,7 +39,7 @@ class SweepingPartitioner {
     }
   }
 
-  // Returns false if a node can never run.
+  // Partitions the plan; returns false if a node can never run.
   bool Run(std::vector<NodeSubset>* out_subsets) {
     while (FillSubset()) {
     }
@@ -56,7 +58,7 @@ class SweepingPartitioner {
   }
 
  private:
-  // other values: the subset that writes the tensor
+  // States of a tensor; a state of 0 or more is the subset that writes the tensor.
   static constexpr int kReady = -1, kPending = -2;
 
   bool FillSubset() {
@@ -96,7 +98,7 @@ class SweepingPartitioner {
     NodeSubset& open = subsets_.back();
     open.claimed = taken_[node];
     open.nodes.push_back(node);
-    // Not in TensorFlow Lite: a tensor that a node modifies in place is an output of its producer's
+    // Unlike TensorFlow Lite, a tensor that a node modifies in place is an output of its producer's
     // subset.
     const std::vector<int> inputs(graph_.nodes[node].inputs.begin(),
                                   graph_.nodes[node].inputs.end());
@@ -148,7 +150,7 @@ Case MakeCase(const Oddities& oddities, std::mt19937* random) {
   };
   Case c;
   const int nodes = 1 + up_to(60), locality = 1 + up_to(20), taken_of = 1 + up_to(4);
-  int tensors = 3;  // the first ones are the graph's inputs
+  int tensors = 3;  // number of tensors, of which the first 3 are the graph's inputs
   for (int n = 0; n < nodes; ++n) {
     std::vector<int> in, out;
     for (int i = up_to(4); i > 0; --i) {
@@ -225,7 +227,7 @@ TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
   }
 }
 
-// 200 000 nodes in a chain, of which every second one is claimed: 200 000 subsets, for which the
+// Every second one of 200 000 nodes in a chain is claimed, so that each node is a subset; the
 // sweeps would take 4 * 10^10 steps.
 TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   Case c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitioning of a plan into subsets, compared with the measured table of abi.md 4.9, with a plain
-// implementation of the rule on random graphs, and with the invariants of any partitioning.
+// Compares the partitioning of a plan into subsets with the measured table of abi.md 4.9, with a
+// plain implementation of the rule on random graphs, and with the invariants of any partitioning.
 #include "core/base/partition.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A graph that owns its arrays.
+// A PartitionGraph with the arrays that it refers to.
 struct OwnedGraph {
   std::vector<std::vector<int>> inputs, outputs;
   PartitionGraph graph;
@@ -47,7 +47,7 @@ std::vector<NodeSubset> CutOrFail(const PartitionGraph& graph, std::vector<int> 
   return subsets;
 }
 
-// Three ADDs: 1, 2 -> 4; 0, 4 -> 5; 3, 4 -> 6.
+// Three ADD nodes over tensors: 1, 2 -> 4; 0, 4 -> 5; 3, 4 -> 6.
 OwnedGraph ThreeAdds() {
   OwnedGraph g;
   g.AddNode({1, 2}, {4});
@@ -59,7 +59,7 @@ OwnedGraph ThreeAdds() {
 
 struct MeasuredRow {
   std::vector<int> take;
-  std::vector<int> plan;  // 3 is the new node
+  std::vector<int> plan;  // plan after claiming; 3 is the new node
   std::vector<int> nodes, inputs, outputs;
 };
 
@@ -114,7 +114,7 @@ TEST(Partition, control_edges_hold_nodes_back) {
   EXPECT_THAT(subsets[2].nodes, ElementsAre(1));
 }
 
-// 0 -> 1; 1 -> 1 in place; 1, 0 -> 2.
+// Nodes and their tensors: 0 -> 1; 1 -> 1 in place; 1, 0 -> 2.
 TEST(Partition, gives_out_what_a_node_of_another_subset_works_on_in_place) {
   OwnedGraph g;
   g.AddNode({0}, {1});
@@ -169,7 +169,7 @@ RandomCase MakeRandom(std::mt19937* random) {
   };
   RandomCase result;
   const int nodes = 1 + up_to(40);
-  int tensors = 3;  // the first ones are the graph's inputs
+  int tensors = 3;  // number of tensors, of which the first 3 are the graph's inputs
   for (int n = 0; n < nodes; ++n) {
     std::vector<int> in, out;
     for (int i = 1 + up_to(3); i > 0; --i) in.push_back(up_to(8) == 0 ? -1 : up_to(tensors));
@@ -188,8 +188,8 @@ RandomCase MakeRandom(std::mt19937* random) {
   return result;
 }
 
-// The rule, implemented plainly: open a subset with the first node that may run, then traverse the
-// plan repeatedly, adding every node of its kind that may run.
+// A plain implementation of the rule: open a subset with the first node that may run, then traverse
+// the plan repeatedly, adding every node of the subset's kind that may run.
 std::vector<std::vector<int>> Restate(const RandomCase& c) {
   const PartitionGraph& graph = c.graph.graph;
   const std::set<int> take(c.take.begin(), c.take.end());
@@ -235,7 +235,7 @@ TEST(Partition, equals_the_restated_rule_on_random_graphs) {
     std::vector<std::vector<int>> nodes;
     for (const NodeSubset& subset : subsets) nodes.push_back(subset.nodes);
     ASSERT_EQ(nodes, Restate(c)) << "round " << round;
-    // Computes the boundary tensors directly from their definition.
+    // Checks the boundary tensors of each subset against their definition.
     for (size_t i = 0; i < subsets.size(); ++i) {
       std::set<int> made, read, wanted;
       for (int node : subsets[i].nodes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The planner compared with brute force: for random lifetimes no two blocks alive at one step share
-// a byte, no block ends beyond the total, the total is never below the lower bound by liveness, and
-// every block has the offset that an exhaustive search finds. The literal plans were computed by
-// hand.
+// Compares the memory planner with brute force: for random lifetimes no two blocks alive at one
+// step share a byte, no block ends beyond the total, the total is never below the lower bound by
+// liveness, and every block has the offset that an exhaustive search finds. The literal plans were
+// computed by hand.
 #include "core/base/planner.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,8 @@ std::string WhatIsWrong(const std::vector<BlockRequest>& requests, size_t alignm
   return "";
 }
 
-// Greedy by size without the planner's optimisations of the search.
+// Returns the offsets of blocks placed greedily by size, without the planner's optimisations of the
+// search.
 std::vector<size_t> PlainOffsets(const std::vector<BlockRequest>& requests, size_t alignment) {
   const auto round_up = [&](size_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -129,7 +130,7 @@ std::vector<BlockRequest> RandomRequests(std::mt19937* random) {
   return requests;
 }
 
-// Fewer sets with a sanitizer.
+// Number of random sets of lifetimes; fewer with a sanitizer, which is slower.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kRandomSets = 20000;
 #else
@@ -160,8 +161,8 @@ TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
   }
   RecordProperty("bound_met", met);
   RecordProperty("bound_tried", tried);
-  // Greedy by size is near optimal; a planner that does not share memory would meet the bound far
-  // less often.
+  // Placing blocks greedily by size is near optimal; a planner that does not share memory would
+  // meet the bound far less often.
   EXPECT_GT(met, tried / 2);
 }
 
@@ -182,11 +183,13 @@ TEST(Planner, tightens_plans_without_breaking_a_promise) {
     loose += before.total_bytes > bound + bound / 20;
     tightened += plan.total_bytes < before.total_bytes;
   }
-  // About a third of them; the blocks around a fixed block often cannot be improved.
+  // About a third of the loose plans can be tightened: blocks around a fixed block often cannot be
+  // improved.
   EXPECT_GT(tightened, loose / 4) << loose;
 }
 
-// Models with layers computed in strips have large idle blocks, and others at the same time.
+// Models with layers computed in strips have large idle blocks, and other blocks that are alive at
+// the same time.
 TEST(Planner, tightens_idle_blocks_around_those_that_stay) {
   const std::vector<BlockRequest> requests = {
       {1179648, 28, 31, kNoOffset, true}, {1048576, 239, 244}, {262144, 0, INT_MAX}};
@@ -214,7 +217,7 @@ TEST(Planner, gives_an_empty_plan_for_no_requests) {
 }
 
 TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
-  // Each tensor is read only by the next operator.
+  // Lifetimes of a chain: each tensor is read only by the next operator.
   const std::vector<BlockRequest> chain = {
       {100, 0, 1}, {300, 1, 2}, {200, 2, 3}, {300, 3, 4}, {50, 4, 5}};
   MemoryPlan plan;
@@ -236,7 +239,8 @@ TEST(Planner, takes_the_smallest_gap_that_fits) {
 }
 
 TEST(Planner, shares_nothing_between_blocks_that_touch_in_one_step) {
-  // Both bounds are inclusive: at step 1 an operator reads the first and writes the second.
+  // Both ends of a lifetime are inclusive: at step 1 an operator reads the first block and writes
+  // the second.
   const std::vector<BlockRequest> requests = {{10, 0, 1}, {10, 1, 2}, {10, 2, 3}};
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(requests, 16, &plan));
@@ -297,7 +301,7 @@ TEST(Planner, refuses_sizes_that_overflow_and_leaves_the_plan_alone) {
 }
 
 TEST(Planner, finds_its_way_through_a_million_blocks) {
-  // The size of a hostile model; a quadratic search would take minutes.
+  // The number of blocks that a hostile model may have; a quadratic search would take minutes.
   std::vector<BlockRequest> chain(1000000);
   for (int i = 0; i < 1000000; ++i) chain[i] = {static_cast<size_t>(1 + i % 97), i, i + 1};
   MemoryPlan plan;
@@ -306,7 +310,7 @@ TEST(Planner, finds_its_way_through_a_million_blocks) {
 }
 
 TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
-  // The inputs of a hostile model, of one size and of many sizes.
+  // The number of inputs that a hostile model may have, of one size and of many sizes.
   for (const int sizes : {1, 100000}) {
     std::vector<BlockRequest> inputs(200000);
     for (int i = 0; i < 200000; ++i) {
@@ -319,7 +323,7 @@ TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
 }
 
 TEST(Planner, keeps_short_lives_between_long_ones) {
-  // Every other block is always alive; a chain shares the memory of the gaps.
+  // Every other block is always alive; the blocks of a chain share the memory of the gaps.
   std::vector<BlockRequest> requests(200000);
   for (int i = 0; i < 200000; ++i) {
     const auto bytes = static_cast<size_t>(1 + i % 5000);
@@ -337,7 +341,8 @@ TEST(Planner, plans_blocks_that_live_nearly_always) {
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(requests, 64, &plan));
   EXPECT_EQ(plan.total_bytes, LivenessLowerBound(requests, 64));
-  // Some blocks end earlier and leave gaps, which must not be searched for every block.
+  // Some blocks end earlier and leave gaps, and the planner must not search all gaps for every
+  // block.
   for (int i = 0; i < 100000; i += 7) requests[i].last = std::max(i, 100000 - i / 2);
   ASSERT_TRUE(PlanMemory(requests, 64, &plan));
   std::vector<size_t> order(requests.size());

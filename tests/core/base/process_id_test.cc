@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recorded process id is that of the running process, also in forked children and their
-// children.
+// Tests that the recorded process id is that of the running process, also in forked children and
+// their children.
 #include "core/base/process_id.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 namespace deputy::process_id_test {
 namespace {
 
-// Checks the id in a forked child, and recursively in its child, `depth` levels deep.
+// Checks the recorded process id in a forked child, and recursively in its child, `depth` levels
+// deep.
 bool HoldsInChildren(int depth) {
   const pid_t first = ProcessId();
   if (first != getpid() || first != ProcessId()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables that operators share by name: their lifetime in the interpreter, across inferences and
-// subgraphs, and their values after a restarted inference.
+// Tests variables that operators share by name: their lifetime in the interpreter, across
+// inferences and subgraphs, and their values after a restarted inference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,8 +155,8 @@ int AddHandle(ModelBuilder* m, Names names = {}) {
   return handle;
 }
 
-// y = (x + 0.5) * w. A delegate may claim node 0, the sum; w is the state: one branch sets it to x
-// if `first` is true, the other one adds x.
+// y = (x + 0.5) * w, where w is the state: one branch sets it to x if `first` is true, the other
+// branch adds x to it. A delegate may claim node 0, the sum.
 std::vector<uint8_t> StateOfTwoBranches() {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -214,7 +214,7 @@ TEST(Variables, last_from_inference_to_inference_in_all_subgraphs) {
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   EXPECT_EQ(StateAfter(&t, 1, false), 9);
   EXPECT_EQ(StateAfter(&t, 4, true), 4);
-  // Variables belong to the interpreter, not to the model.
+  // Resource variables belong to the interpreter, not to the model.
   ASSERT_EQ(other.Allocate(), kTfLiteOk);
   other.Set<uint8_t>(1, {0});
   EXPECT_EQ(other.Invoke(), kTfLiteError);
@@ -222,7 +222,7 @@ TEST(Variables, last_from_inference_to_inference_in_all_subgraphs) {
 }
 
 TEST(Variables, starting_over_finds_them_as_they_were) {
-  for (const int lost_in : {-1, 0, 1, 2}) {  // the inference in which the device fails
+  for (const int lost_in : {-1, 0, 1, 2}) {  // inference of the failure; -1: none
     Scripted delegate({0});
     delegate->outputs_on_device = true;
     if (lost_in >= 0) delegate.FailAt(kScriptedCopyFrom, lost_in);
@@ -241,7 +241,7 @@ TEST(Variables, starting_over_finds_them_as_they_were) {
   }
 }
 
-// TensorFlow Lite copies the tensor's number of bytes, even from a smaller variable.
+// TensorFlow Lite copies the tensor's number of bytes even from a smaller variable; Deputy refuses.
 TEST(Variables, a_value_of_another_size_is_refused) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x"), y = m.AddTensor(kTfLiteFloat32, {9}, "y");
@@ -259,8 +259,8 @@ TEST(Variables, a_value_of_another_size_is_refused) {
 
 // ---- CALL_ONCE ---------------------------------------------------------------------------------
 
-// v = 3 once, in subgraph 1; v = v + x; y = v. `broken`: subgraph 1 reads an unknown variable
-// first.
+// Subgraph 1 sets v = 3 once; subgraph 0 computes v = v + x and y = v. With `broken`, subgraph 1
+// reads an unknown variable first.
 std::vector<uint8_t> StartingAtThree(bool broken = false) {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -295,7 +295,7 @@ TEST(CallOnce, runs_once_for_each_interpreter) {
   EXPECT_EQ(Next(&t, 1), 4);
   EXPECT_EQ(Next(&t, 1), 5);
   EXPECT_EQ(Next(&other, 2), 5);
-  // Neither allocating nor resetting variable tensors runs it again.
+  // Neither allocating nor resetting variable tensors runs the CALL_ONCE again.
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   ASSERT_EQ(TfLiteInterpreterResetVariableTensors(t.get()), kTfLiteOk);
   EXPECT_EQ(Next(&t, 1), 6);

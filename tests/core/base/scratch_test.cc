@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that kernels share during one invoke.
+// Tests the scratch memory that kernels share during one invoke.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -40,7 +40,7 @@ TEST(ScratchArena, pieces_that_live_together_are_apart) {
     for (int at : {0, 99 + 100 * i}) EXPECT_EQ(pieces[i][at], i);
     arena.Release();
   }
-  // In the next use all of them fit into the block.
+  // When the arena is used again, all pieces fit into one block.
   EXPECT_NE(arena.Acquire(1, limits), nullptr);
   arena.Release();
   EXPECT_EQ(arena.bytes(), 128u + 256u + 320u + 448u);
@@ -62,13 +62,13 @@ TEST(ScratchArena, refuses_what_the_limits_refuse) {
   ScratchArena arena;
   EXPECT_EQ(arena.Acquire(2000, limits), nullptr);
   EXPECT_EQ(arena.Acquire(SIZE_MAX, limits), nullptr);
-  // A refused size must not be remembered.
+  // A size that was refused must not affect later requests.
   EXPECT_NE(arena.Acquire(500, limits), nullptr);
   EXPECT_EQ(arena.Acquire(SIZE_MAX - 100, limits), nullptr);
   arena.Release();
 }
 
-// A delegate may call a builtin kernel with another context.
+// A delegate may call a builtin kernel with a context that is not the runtime's.
 TEST(Scratch, has_memory_of_its_own_under_a_foreign_context) {
   TfLiteContext foreign{};
   Scratch scratch;

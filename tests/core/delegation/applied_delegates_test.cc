@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of a subgraph's delegates, on a graph built by hand: properties of each delegate, which
-// are applied, which are remembered, and the records of every node.
+// Tests the list of a subgraph's delegates, on a graph built by hand: properties of each delegate,
+// which are applied, which are remembered, and the records of every node.
 #include "core/delegation/applied_delegates.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ std::vector<const TfLiteDelegate*> Known(const AppliedDelegates& delegates) {
 TEST(AppliedDelegate, is_what_a_plain_delegate_is_when_it_is_offered) {
   TfLiteDelegate delegate = Plain(kTfLiteDelegateFlagsAllowDynamicTensors);
   const AppliedDelegate applied(&delegate);
-  delegate.flags = kTfLiteDelegateFlagsNone;  // too late to have an effect
+  delegate.flags = kTfLiteDelegateFlagsNone;  // changed too late to have an effect
   EXPECT_EQ(applied.handle, &delegate);
   EXPECT_EQ(applied.inner, &delegate);
   EXPECT_EQ(applied.builder, nullptr);
@@ -146,7 +146,7 @@ TEST(AppliedDelegates, that_are_gone_say_why) {
 
 // ---- Nodes --------------------------------------------------------------------------------------
 
-// Returns the reasons by node.
+// Returns the reason recorded for each node.
 std::vector<DeputyReason> Reasons(const AppliedDelegates& delegates,
                                   const TfLiteDelegate* delegate) {
   std::vector<DeputyReason> reasons;
@@ -236,7 +236,8 @@ TEST_F(DelegateRecords, of_one_that_failed_say_why) {
   EXPECT_EQ(SupportOf(&a_, 1).text, "the device is gone");
 }
 
-// If a delegate replaces the node of another one, that one's claimed nodes stay recorded.
+// If a delegate replaces the node of an earlier delegate, the nodes that the earlier one claimed
+// stay recorded.
 TEST_F(DelegateRecords, count_nodes_that_a_later_delegate_has_taken_over) {
   int node_of_a = -1;
   Apply(&a_, [&] { node_of_a = graph_.Replace({1, 2}, &a_, {1}, {3}); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Subgraphs that operators run or reference: those that are offered to a delegate, and the
+// Tests subgraphs that operators run or reference: which of them are offered to a delegate, and the
 // delegate's view of the state that subgraphs and signatures share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ std::vector<int> CodesOf(TfLiteContext* context) {
 
 // ---- Bodies that are never run ------------------------------------------------------------------
 
-// y = sums of each two neighbours of NEG(x). `type` is that of the body's tensors.
+// y = sums of each two neighbours of NEG(x). `type` is the type of the tensors in the operator's
+// body.
 std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), n = m.AddTensor(kTfLiteFloat32, {4});
@@ -67,7 +68,8 @@ std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   return m.Finish();
 }
 
-// A sum of strings cannot be prepared: a static delegate would fail with it.
+// An ADD of strings cannot be prepared, so a static delegate that is offered such a body would
+// fail.
 TEST(Bodies, that_nobody_runs_are_offered_to_no_delegate) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteString}) {
     for (const bool dynamic : {false, true}) {
@@ -136,7 +138,8 @@ std::vector<float> Infer(TestInterpreter* t) {
   return t->Get<float>(0);
 }
 
-// If the delegate marks the decomposition as absorbed, it is neither offered nor run.
+// A delegate marks the decomposition as absorbed, which is then neither offered to a delegate nor
+// run.
 TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
   int offered = 0;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
@@ -252,7 +255,7 @@ TEST(State, keeps_its_order_between_a_delegates_nodes) {
     ++partitions;
     EXPECT_EQ(params->nodes_to_replace->size, 1);
   };
-  // The product is the node with a constant.
+  // The product is the node whose second input is a constant.
   delegate.invoke = [](TfLiteContext* context, TfLiteNode* node) {
     const TfLiteTensor& a = context->tensors[node->inputs->data[0]];
     const TfLiteTensor& b = context->tensors[node->inputs->data[1]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// IF and WHILE: values that a delegate keeps on its device when they are passed to and from called
-// subgraphs, the number of times these are prepared, and cancellation during allocation.
+// Tests IF and WHILE: values that a delegate keeps on its device when they are passed to and from
+// called subgraphs, how often the subgraphs are prepared, and cancellation during allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class Device {
     base_.CopyFromBufferHandle = &CopyFrom;
   }
 
-  // The device also keeps the inputs of its nodes, as if it had written them.
+  // If true, the device also keeps the inputs of its nodes, as if it had written them.
   bool keeps_inputs = false;
 
   TfLiteDelegate* get() { return &base_; }
@@ -171,7 +171,7 @@ int BeginLoop(ModelBuilder* m, float rounds, int values) {
   return Add(m, 0, Number(m, 1));
 }
 
-// x = 2x, `rounds` times.
+// A loop that computes x = 2x `rounds` times.
 std::vector<uint8_t> Doubling(float rounds) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, rounds, 1);
@@ -232,7 +232,7 @@ TEST(ControlFlow, branch_is_read_from_the_device_that_it_was_left_on) {
   EXPECT_EQ(device.copies(), 2);
 }
 
-// The device's copy of an input is older than the value passed by the next iteration.
+// The device's copy of a loop variable is older than the value passed by the next iteration.
 TEST(ControlFlow, fresh_inputs_are_not_overwritten_by_what_a_device_holds) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, 3, 1);
@@ -245,7 +245,7 @@ TEST(ControlFlow, fresh_inputs_are_not_overwritten_by_what_a_device_holds) {
   for (int run = 0; run < 2; ++run) {
     t.Set<float>(0, {1});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    EXPECT_THAT(t.Get<float>(0), ElementsAre(40));  // 3x + 1: 1, 4, 13, 40
+    EXPECT_THAT(t.Get<float>(0), ElementsAre(40));  // the loop computes 3x + 1: 1, 4, 13, 40
   }
 }
 
@@ -259,7 +259,7 @@ TEST(ControlFlow, loop_values_may_change_places) {
   t.Set<float>(0, {1});
   t.Set<float>(1, {10});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  EXPECT_THAT(t.Get<float>(0), ElementsAre(40));  // 1, 10 -> 20, 1 -> 2, 20 -> 40, 2
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(40));  // values: 1, 10 -> 20, 1 -> 2, 20 -> 40, 2
   EXPECT_THAT(t.Get<float>(1), ElementsAre(2));
 }
 
@@ -288,8 +288,8 @@ TEST(ControlFlow, condition_may_call_the_body) {
 
 // ---- Number of preparations ---------------------------------------------------------------------
 
-// A custom operator that copies its input and counts its calls. In one of its prepares it cancels,
-// as another thread could at that moment.
+// Counts of the calls of a custom operator that copies its input. In prepare number
+// g_cancel_at_prepare it cancels g_to_cancel, as another thread could at that moment.
 int g_prepares, g_invokes;
 int g_cancel_at_prepare = -1;
 TfLiteInterpreter* g_to_cancel;
@@ -336,8 +336,8 @@ int Shaped(ModelBuilder* m, int from, const std::vector<int32_t>& shape) {
 }
 
 // Every subgraph except the last calls the next one twice, with a row and with a square, and adds
-// the results; with `one_path` the second call takes the other branch, which is the last subgraph.
-// The last one returns its input.
+// the results. With `one_path` the second call takes the other branch, which is the last subgraph.
+// The last subgraph returns its input.
 std::vector<uint8_t> Nested(int depth, bool one_path) {
   ModelBuilder m;
   for (int level = 0; level <= depth; ++level) {
@@ -401,7 +401,7 @@ TEST(ControlFlow, inference_down_one_path_does_not_double_at_each_level) {
   EXPECT_LE(g_prepares, 2 * depth * depth);
 }
 
-// Calls one subgraph with so large a number of shapes that not all of them are computed in advance.
+// Calls one subgraph with more shapes than are computed in advance.
 TEST(ControlFlow, a_subgraph_may_be_called_with_any_number_of_shapes) {
   const int calls = 40;
   ModelBuilder m;

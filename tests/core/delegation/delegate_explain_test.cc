@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runner of each node and the reasons, as reported by deputy.h; and the caller's constraints:
-// pinning, excluding, requiring, and groups of nodes that are claimed only together.
+// Tests the reports of deputy.h about the runner of each node and the reasons for it, and the
+// caller's constraints: pinning, excluding, requiring, and groups of nodes that are claimed only
+// together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +83,7 @@ TEST(Explain, every_node_has_an_owner_or_a_reason) {
     EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
     EXPECT_EQ(RunOf(&t, node).runner, node);
   }
-  // Invalid indices.
+  // Queries with invalid indices fail.
   DeputyNodeSupport support{};
   support.struct_size = sizeof support;
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 99, 0, &support), kTfLiteError);
@@ -131,7 +132,7 @@ TEST(Explain, random_claims_are_all_explained) {
       EXPECT_EQ(SupportOf(&t, i).delegated, taken);
       EXPECT_EQ(SupportOf(&t, i).reason == kDeputyReasonNone, taken);
       EXPECT_NE(SupportOf(&t, i).text[0] == '\0', !taken);
-      // A sequence of claimed nodes reads 16 bytes and writes 16.
+      // Each sequence of consecutive claimed nodes reads 16 bytes and writes 16.
       boundary += taken && claims.count(i - 1) == 0 ? 32 : 0;
     }
     size_t reported = 0;
@@ -176,7 +177,7 @@ TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
               ElementsAre(kDeputyReasonFailed, kDeputyReasonGraph, kDeputyReasonFailed));
 }
 
-// The delegate's own message has priority over messages that result from it.
+// The failure that is reported is the delegate's own message, not messages that result from it.
 TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
   for (const bool hot : {false, true}) {
     Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
@@ -340,7 +341,7 @@ TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
   EXPECT_EQ(partition.delegate_index, 1);
 }
 
-// Applied delegates are listed, and the newest 16 of the others.
+// The list has all applied delegates, and the newest 16 of those that failed or were removed.
 TEST(ExplainRemoval, delegates_that_failed_are_forgotten_in_the_end) {
   std::vector<std::unique_ptr<Scripted>> failing;
   Scripted good({0});
@@ -440,7 +441,8 @@ TEST(Placement, contradictions_and_missing_nodes_are_refused) {
     EXPECT_EQ(t.get(), nullptr);
     EXPECT_THAT(t.log(), HasSubstr(row.message));
   }
-  // An operator that the model does not have is not an error, nor is a repeated constraint.
+  // A constraint on an operator that the model does not have is not an error, nor is a repeated
+  // constraint.
   TestInterpreter t(Chain(3), With({Place(kDeputySelectOperator, 0, "CONV_2D", nullptr),
                                     Place(kDeputySelectIndex, 1, nullptr, a.get()),
                                     Place(kDeputySelectOperator, 0, "MUL", a.get())}));
@@ -463,16 +465,17 @@ TEST(Placement, wrong_structs_are_refused) {
 // ---- Groups of nodes that are claimed only together ---------------------------------------------
 
 TEST(Groups, go_together_or_not_at_all) {
-  // ADD at 0, 2, 4; MUL at 1, 3. The delegate supports the given operators.
+  // The model has ADD at 0, 2, 4 and MUL at 1, 3. The delegate supports `operators`; nodes with the
+  // same letter in `groups` are claimed only together.
   const struct {
     const char* operators;
     const char* groups;
     std::set<int> taken;
   } rows[] = {{"0,18", "aa---", {0, 1, 2, 3, 4}},
               {"0,18", "a---a", {0, 1, 2, 3, 4}},
-              {"0", "a-a--", {4}},        // the MUL between them is not supported
+              {"0", "a-a--", {4}},        // the MUL between the ADDs is not supported
               {"0", "a-b-c", {0, 2, 4}},  // each group is independent
-              {"0", "aa---", {2, 4}},     // one of its nodes is not supported
+              {"0", "aa---", {2, 4}},     // the group's MUL is not supported
               {"0", "a-b-b", {0}},
               {"0,18", "-----", {0, 1, 2, 3, 4}}};
   for (const auto& row : rows) {
@@ -572,8 +575,8 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
 
 using Texts = std::vector<std::string>;
 
-// Returns "0#1 OPERATOR operator" for each node in the query; only the number for nodes that would
-// be claimed.
+// Queries a delegate's support. Writes "0#1 OPERATOR operator" for each node, only "0#1" if the
+// node would be claimed.
 TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Texts* out_texts) {
   return DeputyInterpreterCheckDelegate(
       t->get(), delegate,
@@ -598,7 +601,7 @@ TEST(Check, a_delegate_is_asked_and_not_applied) {
   EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 0);
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 0);
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 4);
-  EXPECT_EQ(ReadText(log), "");  // it has claimed and run nothing
+  EXPECT_EQ(ReadText(log), "");  // the delegate has claimed and run nothing
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 2);
   EXPECT_NE(ReadText(log), "");

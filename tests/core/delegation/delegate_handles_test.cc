@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffer handles of delegates that are removed: freed at the removal, through plain and opaque
-// delegates, and not again with the interpreter. Inputs of the graph whose data is only on the
-// device are read back before.
+// Tests buffer handles of delegates that are removed: handles are freed at the removal, through
+// plain and opaque delegates, and not again with the interpreter. Before that, inputs of the graph
+// whose data is only on the device are copied to the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
-constexpr int kHandle = 5;  // handle of an input, set by the test
+constexpr int kHandle = 5;  // buffer handle of an input, set by the test
 
 const std::vector<float> kInput = {1, -2, 3, 4};
 
@@ -67,7 +67,7 @@ void Hot(TfLiteInterpreterOptions* options) {
   DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
 }
 
-// Makes the delegate hold the data of the graph's input, with garbage on the host.
+// Moves the data of the graph's input to the delegate's device, and writes garbage on the host.
 void PutInputOnDevice(TestInterpreter* t, OnDevice* delegate, const std::vector<float>& values) {
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t->get(), 0);
   ASSERT_EQ(TfLiteInterpreterSetBufferHandle(
@@ -134,7 +134,8 @@ TEST_P(RemovedHandles, of_all_are_freed_when_another_delegate_fails) {
 
 TEST_P(RemovedHandles, of_the_failing_delegate_alone_are_freed_under_hot) {
   OnDevice first(is_opaque(), {0}), second(is_opaque(), {1, 3});
-  // The first node already has a handle when the second one fails.
+  // When the prepare of the second delegate's second node fails, its first node already has a
+  // handle.
   second.script().FailAt(kScriptedPrepareKernel, 1);
   TestInterpreter t(Chain(5), Hot);
   ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk) << t.log();
@@ -181,7 +182,7 @@ TEST_P(RemovedHandles, are_freed_when_delegates_cannot_be_applied_again) {
     for (OnDevice* each : {&first, &second, &third}) ASSERT_EQ(Apply(&t, each->get()), kTfLiteOk);
     ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
     EXPECT_EQ(first->handles_freed + second->handles_freed + third->handles_freed, 0);
-    // With the policy Hot the second delegate is left out.
+    // With the policy Hot the second delegate, whose prepare fails, is left out.
     EXPECT_EQ(t.Allocate(), is_hot ? kTfLiteOk : kTfLiteDelegateError);
     EXPECT_EQ(second->handles_freed, 1);
     EXPECT_EQ(first->handles_freed, is_hot ? 0 : 1);
@@ -195,7 +196,7 @@ TEST_P(RemovedHandles, give_inputs_back_before) {
   TestInterpreter t(Chain(4), WithFallback);
   ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
   PutInputOnDevice(&t, &delegate, kInput);
-  // Node 0 runs on the CPU, so the first inference has already read the input back.
+  // Node 0 runs on the CPU, so the first inference has already copied the input to the host.
   EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
   EXPECT_EQ(delegate->copies_from_handle, 1);
@@ -228,7 +229,8 @@ TEST_P(RemovedHandles, give_inputs_back_when_another_delegate_fails) {
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
 }
 
-// No result may be computed from garbage in place of the input.
+// If the input cannot be copied from the device, the fallback fails instead of computing from
+// garbage.
 TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   OnDevice delegate(is_opaque(), {0, 1, 2, 3});
   delegate.script().FailAt(kScriptedCopyFrom, 0);
@@ -236,7 +238,8 @@ TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
   PutInputOnDevice(&t, &delegate, kInput);
   delegate->device[kHandle][0] = 7;
-  // The first copy is that of the output and fails; the second one restores the input.
+  // The device's first copy to the host is that of the output, and fails; the second one restores
+  // the input.
   EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), OnCpu(4, {7, -2, 3, 4}));
 
@@ -245,7 +248,7 @@ TEST_P(RemovedHandles, that_cannot_be_read_fail_the_fallback) {
   TestInterpreter u(Chain(4), WithFallback);
   ASSERT_EQ(Apply(&u, lost.get()), kTfLiteOk);
   PutInputOnDevice(&u, &lost, kInput);
-  // the delegate's handles are 0 to 63
+  // The delegate's handles are 0 to 63, so it cannot copy from this one.
   TfLiteInterpreterGetInputTensor(u.get(), 0)->buffer_handle = 64;
   EXPECT_EQ(u.Invoke(), kTfLiteError);
   EXPECT_THAT(u.log(), HasSubstr("the delegate could not copy buffer handle 64"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot in detail: which nodes are recomputed, when a delegate is tried again, its reports
-// and its cost. delegate_sweep_test.cc covers failures in all callbacks.
+// Tests the policy Hot in detail: which nodes are recomputed, when a delegate is tried again, its
+// reports and its cost. delegate_sweep_test.cc covers failures in all callbacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Declared after its delegates, so that it is destroyed first.
+// An interpreter with the policy Hot. Declare it after its delegates, so that it is destroyed
+// first.
 class HotInterpreter : public TestInterpreter {
  public:
   explicit HotInterpreter(std::vector<uint8_t> model, int retry = 0)
@@ -79,7 +80,7 @@ TEST(Hot, only_the_failed_partition_runs_again) {
       delegate.FailAt(kScriptedInvoke, 3 * run + failing);
       for (int r = 0; r < 5; ++r) {
         const std::vector<float> x = {1, -2, 3, 0.5f * static_cast<float>(r)};
-        std::multiset<int> expected = {2, 4, 8, 9, 10, 11};  // the last three are the delegate's
+        std::multiset<int> expected = {2, 4, 8, 9, 10, 11};  // 9, 10, 11 are the delegate's
         if (r == run) expected.insert(partitions[failing].begin(), partitions[failing].end());
         EXPECT_EQ(t.InferAndWatch(x), expected) << "partition " << failing << ", run " << run;
         EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
@@ -119,7 +120,7 @@ TEST(Hot, a_lost_device_makes_the_inference_start_over) {
   delegate->outputs_on_device = true;
   HotInterpreter t(model);
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
-  delegate.FailAt(kScriptedCopyFrom, 1);  // the output of node 3
+  delegate.FailAt(kScriptedCopyFrom, 1);  // the copy of node 3's output
   const std::multiset<int> ran = t.InferAndWatch(x);
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
   EXPECT_EQ(ran.count(0), 1u);
@@ -131,7 +132,8 @@ TEST(Hot, a_lost_device_makes_the_inference_start_over) {
   EXPECT_FALSE(t.Status().degraded);
 }
 
-// Puts the input into a buffer of the device, as a client does; its bytes in host memory are older.
+// Puts the input into a buffer of the device, as a client does. The tensor's bytes in host memory
+// are older.
 void PutOnDevice(Scripted* delegate, TestInterpreter* t, const std::vector<float>& x) {
   t->Set<float>(0, {9, 9, 9, 9});
   TfLiteTensor* input = TfLiteInterpreterGetInputTensor(t->get(), 0);
@@ -149,7 +151,7 @@ TEST(Hot, an_input_on_the_device_is_read_before_the_inference_starts_over) {
   HotInterpreter t(model);
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
   PutOnDevice(&delegate, &t, x);
-  delegate.FailAt(kScriptedCopyFrom, 0);  // the output of node 1
+  delegate.FailAt(kScriptedCopyFrom, 0);  // the copy of node 1's output
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Status().restarts, 1);
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
@@ -201,7 +203,7 @@ TEST(Hot, cancelling_is_no_failure_of_the_delegate) {
 
 // ---- Called subgraphs ---------------------------------------------------------------------------
 
-// y = 2^k x, the first such value that is at least 100, for x below 100.
+// y = 2^k x for the smallest k with 2^k x >= 100, for x below 100.
 std::vector<uint8_t> DoublingLoop() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
@@ -232,7 +234,7 @@ TEST(Hot, works_inside_loops) {
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   delegate.FailAt(kScriptedInvoke, 3);
-  t.InferAndWatch({1});  // 7 iterations
+  t.InferAndWatch({1});  // the loop runs 7 iterations
   EXPECT_THAT(t.Get<float>(0), ElementsAre(128));
   EXPECT_EQ(delegate->nodes_computed, 3);
   EXPECT_EQ(t.Status().recomputed_nodes, 4);
@@ -251,7 +253,7 @@ TEST(Hot, back_off_counts_inferences_where_a_subgraph_runs_many_times_or_never) 
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   delegate.FailAt(kScriptedInvoke, 0);
-  for (const float x : {1, 1, 200, 1}) t.InferAndWatch({x});  // for 200 the body does not run
+  for (const float x : {1, 1, 200, 1}) t.InferAndWatch({x});  // 200 runs no iteration
   EXPECT_EQ(t.Status().recomputed_nodes, 7 + 7);
   EXPECT_EQ(delegate->nodes_computed, 7);
 }
@@ -318,14 +320,14 @@ TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
   t.InferAndWatch({1, 2, 3, 4});
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
   EXPECT_EQ(good->nodes_computed, 2);
-  // The delegate can be applied after it stops failing.
+  // A delegate that was left out can be applied once it no longer fails.
   EXPECT_EQ(t.Apply(&bad), kTfLiteOk) << t.log();
   t.InferAndWatch({1, 2, 3, 4});
   EXPECT_EQ(bad->nodes_computed, 2);
 }
 
-// The contract forbids calls of the interpreter from Prepare (rule V02), but such a call must not
-// crash.
+// The contract forbids a delegate's Prepare to call the interpreter (rule V02), but such a call
+// must not crash.
 TEST(Hot, a_delegate_that_applies_another_and_fails_ends_no_process) {
   const std::vector<uint8_t> model = Chain(4);
   Scripted inner({1});
@@ -402,7 +404,7 @@ TEST(Hot, a_delegate_that_fails_after_a_resize_is_left_out) {
   EXPECT_EQ(t.Status().delegates_skipped, 1);
 }
 
-// An operator whose output has a shape only after it has run.
+// An operator whose output has a shape only after the operator has run.
 TfLiteRegistration LateShape() {
   TfLiteRegistration kernel{};
   kernel.prepare = [](TfLiteContext* context, TfLiteNode* node) {
@@ -422,7 +424,7 @@ TfLiteRegistration LateShape() {
   return kernel;
 }
 
-// An operator that adds a temporary in its first prepare and stores its index; it computes x + 1.
+// An operator that computes x + 1; in its first prepare it adds a temporary and stores its index.
 TfLiteRegistration WithTemporary() {
   TfLiteRegistration kernel{};
   kernel.init = [](TfLiteContext*, const char*, size_t) -> void* { return new int(-1); };
@@ -456,7 +458,7 @@ TfLiteRegistration WithTemporary() {
   return kernel;
 }
 
-// A delegate's kernel that makes the late shape static, and fails for node 2.
+// A delegate's kernel that makes the shape of LateShape's output static, and fails for node 2.
 TfLiteRegistration MakesShapesStatic() {
   TfLiteRegistration kernel{};
   kernel.custom_name = "MakesShapesStatic";
@@ -477,7 +479,7 @@ TfLiteRegistration MakesShapesStatic() {
   return kernel;
 }
 
-// The node after the late shape is prepared for the first time while the delegate is applied.
+// The node after LateShape is prepared for the first time while the delegate is applied.
 TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   ModelBuilder m;
   for (const char* name : {"x", "late", "plus", "y"}) m.AddTensor(kTfLiteFloat32, {4}, name);
@@ -509,8 +511,8 @@ TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base),
               kTfLiteDelegateError);
-    // Tensors 0 to 3 are the model's; the delegate's tensors precede the kernel's in the first
-    // attempt.
+    // Tensors 0 to 3 are the model's. In the first attempt the delegate adds its tensors before the
+    // kernel adds its own.
     EXPECT_EQ(added, attempt == 0 ? 4 : 8);
     EXPECT_EQ(t.Tensor(4)->dims, nullptr);
     EXPECT_EQ(t.Tensor(4)->allocation_type, kTfLiteMemNone);
@@ -566,7 +568,8 @@ TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
     DeputyDelegationStatus status{};
     status.struct_size = sizeof status;
     ASSERT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
-    // The last of the four results is the graph's output; two of the others are alive at a time.
+    // The fallback needs memory for three results, since the last of four is the graph's output;
+    // two of them are alive at a time.
     EXPECT_EQ(status.reserved_bytes, is_hot ? 128u : 0u);
     EXPECT_EQ(status.saving_ns, 0);
   }

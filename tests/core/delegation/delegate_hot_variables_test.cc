@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy Hot and variables of called subgraphs: an inference that is restarted begins with the
-// variables' values from its start.
+// Tests the policy Hot with variables of called subgraphs: an inference that is restarted begins
+// with the values that the variables had at its start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 
 // y = (x + 0.5) * w. The delegate may claim node 0, the sum; w is the newest value of a state to
 // which each call of the last subgraph adds x. The last subgraph is called through another one,
-// `calls` times in sequence; with x copies of x if the length depends on the value.
+// `calls` times in sequence. If `length_follows_value`, it receives x copies of x.
 std::vector<uint8_t> StateInACalledSubgraph(int calls, bool length_follows_value = false) {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };
@@ -64,7 +64,7 @@ TfLiteStatus AddToState(TfLiteContext* context, TfLiteNode* node) {
 
 TEST(HotVariables, starting_over_puts_back_the_variables_of_called_subgraphs) {
   for (const int calls : {1, 3}) {
-    for (const int lost_in : {-1, 0, 1}) {  // the inference in which the device fails
+    for (const int lost_in : {-1, 0, 1}) {  // inference of the failure; -1: none
       TfLiteRegistration accumulate{};
       accumulate.invoke = &AddToState;
       Scripted delegate({0});
@@ -91,7 +91,7 @@ TEST(HotVariables, starting_over_puts_back_the_variables_of_called_subgraphs) {
   }
 }
 
-// Copies x, x times.
+// The prepare of an operator that writes x copies of x, whose shape is known only at run time.
 TfLiteStatus PrepareRepeat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor& out = context->tensors[node->outputs->data[0]];
   if (out.allocation_type != kTfLiteDynamic) out.data.raw = nullptr;
@@ -109,7 +109,8 @@ TfLiteStatus Repeat(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// A call with another shape resets the callee's variables, in the restarted run as in the lost one.
+// A call with another shape resets the callee's variables, in the restarted inference as in the
+// failed one.
 TEST(HotVariables, starting_over_resets_variables_where_the_lost_attempt_did) {
   TfLiteRegistration accumulate{}, repeat{};
   accumulate.invoke = &AddToState;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variants of delegates in plain C (tests/support/element_delegate.c): one whose Prepare adds
+// Tests variants of delegates in plain C (tests/support/element_delegate.c): one whose Prepare adds
 // tensors to the graph, one whose outputs have a shape only at run time. Delegates with buffer
 // handles and opaque ones are in delegate_test.cc.
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// y[i + 1] = y[i] + c or y[i] * c: tensor 0 is x, 1 is c, 2 + i is the output of node i.
+// A chain of y[i + 1] = y[i] + c or y[i] * c, where tensor 0 is x, tensor 1 is c and tensor 2 + i
+// is the output of node i.
 std::vector<uint8_t> Chain(int length) {
   ModelBuilder m;
   int last = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -48,7 +49,7 @@ std::vector<float> RunOnce(TestInterpreter* t, const std::vector<float>& x) {
   return t->Get<float>(0);
 }
 
-// Returns `rows` times four values.
+// Returns an input of `rows` rows with four values each.
 std::vector<float> Input(int rows) {
   std::vector<float> x;
   for (int i = 0; i < 4 * rows; ++i) x.push_back(static_cast<float>(i % 7) - 2.5f);
@@ -68,7 +69,7 @@ TEST(AddedTensors, hold_inner_results_in_memory_of_the_runtime) {
   EXPECT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 7 + 5);
   EXPECT_EQ(RunOnce(&t, Input(1)), RunOnce(&cpu, Input(1)));
   EXPECT_EQ(delegate.nodes_computed, 5);
-  EXPECT_EQ(delegate.next_added, 4);  // all except the graph's output
+  EXPECT_EQ(delegate.next_added, 4);  // one per output, except the graph's
   for (int i = 0; i < delegate.next_added; ++i) {
     const TfLiteTensor* added = DeputyInterpreterGetTensor(t.get(), 0, delegate.first_added + i);
     EXPECT_EQ(added->allocation_type, kTfLiteArenaRw);
@@ -92,7 +93,7 @@ TEST(AddedTensors, stay_and_serve_again_after_every_resize) {
     ASSERT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 7 + 5);
   }
   EXPECT_EQ(delegate.nodes_computed, 500);
-  EXPECT_EQ(delegate.prepares, 100);  // the first resize does not change the shape
+  EXPECT_EQ(delegate.prepares, 100);  // the first resize keeps the shape
 }
 
 // ---- Outputs whose shape is known only at run time ----------------------------------------------
@@ -116,7 +117,7 @@ TEST(DynamicOutputs, nodes_behind_them_are_prepared_when_the_shape_is_known) {
     EXPECT_EQ(TestInterpreter::Shape(output), (std::vector<int>{rows, 4}));
   }
   EXPECT_EQ(delegate.nodes_computed, 3 * 3);
-  EXPECT_EQ(delegate.prepares, 1);  // a dynamic delegate is not undone
+  EXPECT_EQ(delegate.prepares, 1);  // a resize does not undo a dynamic delegate
   EXPECT_EQ(delegate.kernels_made, 2);
 }
 
@@ -134,7 +135,7 @@ TEST(DynamicOutputs, behind_a_static_delegate_are_an_application_error) {
   EXPECT_EQ(Modify(&t, &moving), kTfLiteApplicationError);
   EXPECT_EQ(moving.prepares, 1);
   EXPECT_EQ(RunOnce(&t, Input(1)), RunOnce(&cpu, Input(1)));
-  EXPECT_EQ(still.nodes_computed + moving.nodes_computed, 0);  // both were removed
+  EXPECT_EQ(still.nodes_computed + moving.nodes_computed, 0);  // both delegates were removed
 }
 
 }  // namespace

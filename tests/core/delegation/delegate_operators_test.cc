@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that a delegate's node runs: its own ones, even if other kernels have the same
+// Tests which functions a delegate's node runs: its own ones, even if other kernels have the same
 // name, and independent of the operator objects that delegates have received for the nodes (abi.md
 // 3.10, 4.6, 4.8).
 #include <gmock/gmock.h>
@@ -19,7 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Functions run in the newest inference: the function's letter and that of its user data.
+// Record of the functions run in the newest inference: the letter of each function and that of its
+// user data.
 std::string trace;
 
 // A kernel whose functions have a letter and record the user data that they receive.
@@ -111,7 +112,7 @@ TEST(OperatorsOfNodes, kernels_of_several_delegates_may_have_one_name) {
   EXPECT_EQ(TraceOfInference(&t), "aa bb ");
 }
 
-// The nodes have different indices the second time.
+// After kernels were removed, the nodes have different indices when they are claimed again.
 TEST(OperatorsOfNodes, nothing_is_left_of_kernels_that_were_removed) {
   Programmed a(QueryAndClaim(Kernel<'a'>("A"), 0)), b(QueryAndClaim(Kernel<'b'>("B"), 2)),
       c(QueryAndClaim(Kernel<'c'>("C"), 4));
@@ -258,7 +259,8 @@ TEST(OpaqueOperators, may_be_handed_in_twice) {
   EXPECT_EQ(invocations, 2);
 }
 
-// The object is owned by the runtime, or by the client who registered the operator.
+// A delegate must not use an operator object that it received for a node: the runtime owns the
+// object, or the client who registered the operator.
 TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
   const auto take_what_is_shown = [](TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteNode* node = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Behaviour that programs for TensorFlow Lite depend on when several delegates, resizing, several
-// subgraphs and errors are combined: one test each, with the status code (abi.md 4 and 5).
+// Tests behaviour that programs for TensorFlow Lite depend on when several delegates, resizing,
+// several subgraphs and errors are combined: one test each, with the status code (abi.md 4 and 5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +117,8 @@ TEST(SeveralDelegates, a_pending_redo_comes_before_the_next_one) {
   EXPECT_EQ(DelegateNodes(&t), 2);
 }
 
-// Upstream keeps `tensor->delegate` of a removed delegate and refuses the next one's output.
+// Upstream keeps `tensor->delegate` after a delegate is removed, and then refuses the output of the
+// next delegate.
 TEST(SeveralDelegates, another_one_may_have_a_removed_ones_tensors) {
   Scripted removed({0, 1}), next({0, 1});
   removed->failing_callback = kScriptedPrepareKernel;
@@ -159,8 +160,8 @@ TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_err
 
 // ---- Shapes in Prepare --------------------------------------------------------------------------
 
-// A file that contains the shape of its input only: the outputs of convolution, pooling, reshape,
-// product and concatenation have the shape [1] in it.
+// A model whose file contains the shape of its input only: the outputs of convolution, pooling,
+// reshape, product and concatenation have the shape [1] in the file.
 std::vector<uint8_t> ModelWithoutShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 3}, "x");
@@ -191,7 +192,7 @@ std::vector<uint8_t> ModelWithoutShapes() {
 // compute.
 TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
   using Dims = std::vector<std::vector<int>>;
-  std::vector<Dims> seen;  // per Prepare, the output shape of each node
+  std::vector<Dims> seen;  // for each Prepare, the output shape of each node
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
     seen.emplace_back();
     TfLiteIntArray* plan = nullptr;
@@ -238,7 +239,7 @@ TEST(Flags, full_delegation_skips_allocation) {
 }
 
 // A static delegate is allocated when it is applied, and applied again after a resize; a dynamic
-// one is allocated with the graph, and keeps its kernels.
+// delegate is allocated with the graph, and keeps its kernels.
 TEST(Flags, dynamic_tensors_keep_a_delegate_through_a_resize) {
   for (const bool dynamic : {false, true}) {
     Scripted delegate({0, 1}, dynamic ? kDynamic : kStatic);
@@ -264,7 +265,7 @@ TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
     Programmed delegate(
         [](TfLiteContext* context, TfLiteDelegate* self) {
           TfLiteRegistration kernel{};
-          // Reads the tensor between the two claimed nodes, number 1.
+          // Records the rows of tensor 1, which is between the two claimed nodes.
           kernel.prepare = [](TfLiteContext* prepared, TfLiteNode* node) {
             seen->push_back(prepared->tensors[1].dims->data[0]);
             const TfLiteTensor& input = prepared->tensors[node->inputs->data[0]];
@@ -506,7 +507,8 @@ TEST(Disorder, wrong_indices_of_a_delegate_that_fails_are_not_followed) {
   }
 }
 
-// One invalid node is not in the table, so indices in the file differ from those in the table.
+// The 200 invalid nodes are not in the graph's table, so a node's index in the file differs from
+// its index in the table.
 TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -517,12 +519,13 @@ TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   }
   m.SetInputs({x});
   m.SetOutputs({y});
-  // Version 1, one subgraph, one edge: 200 before 199, as signed varints.
+  // Control dependencies of version 1 for one subgraph with one edge, 200 before 199, as signed
+  // varints.
   m.AddMetadata("model_control_dependencies", {1, 1, 1, 0x90, 0x03, 0x8e, 0x03});
   const std::vector<uint8_t> model = m.Finish();
   const struct {
     int64_t flags;
-    TfLiteStatus status;  // status of TensorFlow Lite
+    TfLiteStatus status;  // status that TensorFlow Lite returns
   } rows[] = {{kStatic, kTfLiteError}, {kDynamic, kTfLiteOk}};
   for (const auto& row : rows) {
     Scripted delegate({0}, row.flags);

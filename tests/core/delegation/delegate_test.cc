@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates through the C API: the nodes they claim run in them, results equal the CPU's, and every
-// refusal results in the status and state specified in abi.md 5.
+// Tests delegates through the C API: the nodes they claim run in them, results equal the CPU's, and
+// every refusal results in the status and state specified in abi.md 5.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ struct LongLivedScripted {
   }
   TfLiteDelegate* base() { return &delegate->base; }
   ScriptedDelegate* operator->() { return delegate.get(); }
-  // Lives until the end of the program, because a delegate must outlive every interpreter to which
-  // it was applied.
+  // The delegate is never deleted, because it must outlive every interpreter to which it was
+  // applied.
   std::shared_ptr<ScriptedDelegate> delegate;
 };
 
@@ -87,7 +87,7 @@ TEST(Delegate, every_mask_of_a_chain_equals_the_cpu_and_runs_in_the_delegate) {
   }
 }
 
-// ADD and MUL nodes over earlier tensors; several outputs.
+// A graph of random ADD and MUL nodes over earlier tensors, with several outputs.
 std::vector<uint8_t> RandomGraph(std::mt19937* random, int* out_nodes) {
   const auto up_to = [&](size_t n) { return static_cast<int>((*random)() % n); };
   ModelBuilder m;
@@ -217,7 +217,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
     TestInterpreter cpu(Chain(6)), t(Chain(6));
     const std::vector<float> expected = RunOnce(&cpu, kInput);
     LongLivedScripted scripted;
-    scripted->claims[0] = scripted->claims[3] = true;  // two partitions
+    scripted->claims[0] = scripted->claims[3] = true;  // the claimed nodes form two partitions
     scripted->failing_callback = GetParam().callback;
     scripted->failing_call = GetParam().callback == kScriptedPrepareDelegate ? 0 : call;
     scripted->failure = GetParam().failure;
@@ -228,7 +228,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
     EXPECT_EQ(DelegateNodes(&t), 0);
     EXPECT_EQ(RunOnce(&t, kInput), expected);
     EXPECT_EQ(scripted->nodes_computed, 0);
-    // The delegate can be applied to the graph after it stops failing.
+    // The delegate can be applied to the graph once it no longer fails.
     scripted->failure = kScriptedNoFailure;
     ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk) << t.log();
     EXPECT_EQ(RunOnce(&t, kInput), expected);
@@ -368,7 +368,8 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
   t.Set<int>(1, {4});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(2, -4, 6, 8));
-  // With the flag the delegate is applied, and prepared when the shape is known.
+  // A delegate with kTfLiteDelegateFlagsAllowDynamicTensors is applied, and prepared when the shape
+  // is known.
   LongLivedScripted willing(kDynamic);
   willing->claim_all = true;
   TestInterpreter d(model);
@@ -434,7 +435,7 @@ TEST(DelegateLife, every_kernel_is_freed_once) {
 
 TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
   LongLivedScripted scripted;
-  scripted->claims[0] = scripted->claims[1] = true;  // followed by four nodes on the CPU
+  scripted->claims[0] = scripted->claims[1] = true;  // four nodes on the CPU follow
   scripted->outputs_on_device = true;
   TestInterpreter cpu(Chain(6));
   const std::vector<float> expected = RunOnce(&cpu, kInput);
@@ -468,7 +469,8 @@ TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
 }
 
 TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
-  // Upstream keeps the handle, and later overwrites a CPU result with old device data (abi.md F).
+  // Upstream keeps the buffer handle of a removed delegate, and later overwrites a CPU result with
+  // old device data (abi.md F).
   LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
@@ -482,7 +484,7 @@ TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
   ASSERT_EQ(Modify(&t, scripted.base()), kTfLiteOk);
   TfLiteSetAllowBufferHandleOutput(t.get(), true);
   t.Set<float>(0, {9, 9, 9, 9});
-  ASSERT_EQ(t.Invoke(), kTfLiteOk);  // leaves the output stale
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);  // the output's host data is stale
   t.Set<float>(0, kInput);
   ASSERT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), RunOnce(&cpu, kInput));

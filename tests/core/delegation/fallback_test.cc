@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decisions of the policy Hot on a graph built by hand: the nodes that are computed in place of a
-// delegate's node, when the delegate is tried again, the required shapes of its outputs, and the
-// memory of its tensors.
+// Tests the decisions of the policy Hot on a graph built by hand: the nodes that are computed in
+// place of a delegate's node, when the delegate is tried again, the required shapes of its outputs,
+// and the memory of its tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TfLiteDelegate Plain() {
   return delegate;
 }
 
-// t0 -> node 0 -> t1 -> node 1 -> ... -> node 4 -> t5
+// A graph t0 -> node 0 -> t1 -> node 1 -> ... -> node 4 -> t5.
 class Fallback : public testing::Test {
  protected:
   Fallback() {
@@ -65,7 +65,8 @@ TEST_F(Fallback, partition_is_another_nodes_when_a_number_is_given_out_again) {
 }
 
 TEST(FallbackPartition, backs_off_for_as_many_inferences_as_are_asked_for) {
-  // (retry, the inferences from 8 to 14 that run on the CPU after a failure in 7)
+  // Rows: the retry setting, and those of the inferences 8 to 14 that run on the CPU after a
+  // failure in inference 7.
   const std::pair<int, std::set<int>> rows[] = {
       {0, {}}, {1, {8}}, {3, {8, 9, 10}}, {-1, {8, 9, 10, 11, 12, 13, 14}}};
   for (const auto& [retry, expected] : rows) {
@@ -104,7 +105,7 @@ TEST_F(Fallback, shapes_of_outputs_are_those_that_were_noted) {
   EXPECT_THAT(shapes.Find(1), Pointee(ElementsAre(1)));
   EXPECT_THAT(shapes.Find(3), IsNull());
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
-  graph_->tensor(3)->dims->data[0] = 4;  // its shape is not known
+  graph_->tensor(3)->dims->data[0] = 4;  // no shape of tensor 3 is recorded
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
   graph_->tensor(2)->dims->data[0] = 4;
   EXPECT_EQ(shapes.FindChanged(outputs), 2);
@@ -157,7 +158,7 @@ class ScratchOfFallback : public Fallback {
 
 TEST_F(ScratchOfFallback, holds_what_the_arena_does_not_and_shares_it_by_lifetime) {
   ASSERT_TRUE(scratch_.Plan(nodes_, nodes_.size(), limits_));
-  // A chain needs two tensors at a time.
+  // A chain needs the memory of two tensors at a time.
   EXPECT_GE(scratch_.bytes(), 2 * kMegabyte);
   EXPECT_LT(scratch_.bytes(), 3 * kMegabyte);
   scratch_.PointTensors();
@@ -174,7 +175,8 @@ TEST_F(ScratchOfFallback, holds_what_the_arena_does_not_and_shares_it_by_lifetim
   for (const int index : {1, 2, 3, 4}) EXPECT_EQ(graph_->tensor(index)->data.raw, nullptr);
 }
 
-// A shape that becomes known while the nodes run: live tensors keep their address and contents.
+// The shape of tensor 3 becomes known while the nodes run; live tensors keep their address and
+// contents.
 TEST_F(ScratchOfFallback, grows_while_the_nodes_run) {
   ASSERT_TRUE(scratch_.Plan(nodes_, 2, limits_));
   scratch_.PointTensors();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float16 weights that a DEQUANTIZE widens: a delegate that reads float16 connects its nodes
+// Tests float16 weights that a DEQUANTIZE widens: a delegate that reads float16 connects its nodes
 // directly to them, and the runtime restores the original inputs of each node (abi.md 5.6, 6.3).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,11 +20,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Tensors and nodes of the model below.
+// Tensor indices of the model of TwiceWidened, and its node indices.
 enum { kX, kFp16, kFirst, kSecond, kY, kZ, kW };
 enum { kDequantizeFirst, kDequantizeSecond, kAdd, kMul, kTake };
 
-// z = (x + w) * w, and the float16 values themselves; two DEQUANTIZE nodes widen w.
+// z = (x + w) * w, where two DEQUANTIZE nodes widen w, and the float16 values of w as a second
+// output.
 std::vector<uint8_t> TwiceWidened() {
   ModelBuilder m;
   m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -38,7 +39,7 @@ std::vector<uint8_t> TwiceWidened() {
   m.AddOp(kTfLiteBuiltinDequantize, {kFp16}, {kSecond});
   m.AddOp(kTfLiteBuiltinAdd, {kX, kFirst}, {kY}, schema::CreateAddOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinMul, {kY, kSecond}, {kZ}, schema::CreateMulOptions(m.fbb()));
-  // This node reads float16 itself.
+  // RESHAPE reads the float16 values themselves.
   m.AddOp(kTfLiteBuiltinReshape, {kFp16}, {kW},
           schema::CreateReshapeOptions(m.fbb(), m.fbb().CreateVector<int32_t>({1, 4})));
   m.SetInputs({kX});
@@ -46,7 +47,7 @@ std::vector<uint8_t> TwiceWidened() {
   return m.Finish();
 }
 
-// Inputs by node.
+// The input tensors of each node, by node index.
 using Inputs = std::map<int, std::vector<int>>;
 
 TfLiteNode* NodeOf(TfLiteContext* context, int index) {
@@ -56,7 +57,8 @@ TfLiteNode* NodeOf(TfLiteContext* context, int index) {
   return node;
 }
 
-// Connects ADD and MUL to the float16 constant and claims `nodes`; its kernels fail.
+// A delegate that connects ADD and MUL to the float16 constant and claims `nodes`; its kernels
+// fail.
 Programmed::Body Remap(std::vector<int> nodes, TfLiteStatus status = kTfLiteOk) {
   return [=](TfLiteContext* context, TfLiteDelegate* self) {
     NodeOf(context, kAdd)->inputs->data[1] = kFp16;
@@ -176,7 +178,7 @@ TEST(Fp16Weights, other_changes_of_inputs_are_findings) {
     EXPECT_THAT(t.log(), Not(HasSubstr("changes the field inputs")));
   }
   {
-    // MUL reads the result of the other DEQUANTIZE.
+    // MUL must not read the result of the other DEQUANTIZE: the change is a finding.
     Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
       NodeOf(context, kMul)->inputs->data[1] = kFirst;
       return kTfLiteOk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a graph after a failed apply: unchanged, on a graph built by hand.
+// Tests that the state of a graph is unchanged after a failed apply, on a graph built by hand.
 // graph_fields_test.cc tests that each field is restored.
 #include "core/delegation/graph_snapshot.h"
 
@@ -24,12 +24,13 @@ std::vector<int> Values(const TfLiteIntArray* array) {
 
 class GraphSnapshots : public testing::Test {
  protected:
-  // t0 -> node 0 -> t1 -> node 1 -> t2
+  // Builds the graph t0 -> node 0 -> t1 -> node 1 -> t2.
   GraphSnapshots() {
     graph_.AddNode({0}, {1});
     graph_.AddNode({1}, {2});
   }
-  // Restores, as the owner of the nodes does; returns the tensors whose handles were freed.
+  // Removes the added nodes, as their owner does, and restores the graph; returns the tensors whose
+  // handles were freed.
   std::vector<int> Restore(GraphSnapshot* snapshot) {
     graph_.RemoveNodesFrom(snapshot->node_count(), {});
     std::vector<int> freed;
@@ -85,8 +86,8 @@ TEST_F(GraphSnapshots, give_back_handles_that_were_taken_since) {
   EXPECT_EQ(graph_->tensor(2)->delegate, nullptr);
 }
 
-// Memory that a tensor has allocated since is freed (the address sanitizer would detect a leak),
-// fixed memory is restored, planned memory is assigned by the next plan.
+// Restoring frees memory that a tensor has allocated since (the address sanitizer would detect a
+// leak) and restores fixed memory; planned memory is assigned by the next plan.
 TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
   static char constant[4], planned[4];
   graph_->tensor(0)->allocation_type = kTfLiteMmapRo;
@@ -110,7 +111,7 @@ TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
   EXPECT_EQ(graph_->tensor(2)->data.raw, planned);
 }
 
-// A kernel of the model may still refer to the tensors it added in prepare.
+// A kernel of the model may still refer to tensors that it added in prepare, so these are kept.
 TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
   GraphSnapshot snapshot(&*graph_);
   const int of_delegate = graph_->AddTensors(1);
@@ -121,7 +122,7 @@ TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
   graph_->node(0)->temporaries = IntArray({of_node});
   snapshot.NotePrepared(0, static_cast<size_t>(of_node));
   graph_.Replace({1}, &delegate_, {1}, {2});
-  snapshot.NotePrepared(2, 5);  // a node that did not exist before
+  snapshot.NotePrepared(2, 5);  // node 2 is newer than the snapshot
   graph_->AddTensors(3);
   Restore(&snapshot);
   EXPECT_EQ(graph_->tensor_count(), of_node + 1);

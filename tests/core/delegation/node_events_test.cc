@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kTfLiteDelegateFlagsPerOperatorProfiling: events of the operators inside a delegate's partition,
-// from correct and from hostile plug-ins.
+// Tests kTfLiteDelegateFlagsPerOperatorProfiling: events of the operators inside a delegate's
+// partition, from correct and from hostile plug-ins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Returns "MUL 1 100+20 reporter/conv in 4" for an event that a delegate reported, "ADD 0" for
-// others.
+// Returns an event as text: "MUL 1 100+20 reporter/conv in 4" if a delegate reported it, otherwise
+// "ADD 0".
 std::string Text(const DeputyOpEvent& event) {
   EXPECT_EQ(event.struct_size, sizeof event);
   EXPECT_EQ(event.subgraph_index, 0);
@@ -48,7 +48,7 @@ void AddText(void* texts, const DeputyOpEvent* event) {
 
 class NodeEvents : public QuietTest {
  protected:
-  // A chain ADD, MUL, ADD, MUL; the delegate claims nodes 1 and 2 as node 4.
+  // Applies a delegate that claims nodes 1 and 2 of the chain ADD, MUL, ADD, MUL as node 4.
   void Apply(Options options, const TestInterpreter::Configure& configure = {}) {
     options.emplace_back("nodes", "1 2");
     t_.reset();
@@ -108,8 +108,8 @@ TEST_F(NodeEvents, of_a_delegate_that_reports_none_are_the_nodes_own) {
   Apply({{"flags", "4"}});
   EXPECT_THAT(Run(), ElementsAre("ADD 0", "Reporting 4", "MUL 3"));
   EXPECT_THAT(t_->log(), IsEmpty());
-  // A plug-in that has the flag but not the function, and a delegate without a plug-in, have these
-  // events, too.
+  // A delegate that has the flag but reports no events, with or without a plug-in, gets the events
+  // of its nodes only.
   const Scripted plain({1, 2}, kTfLiteDelegateFlagsPerOperatorProfiling);
   TestInterpreter t(Chain(4));
   std::vector<std::string> texts;
@@ -128,7 +128,7 @@ TEST_F(NodeEvents, may_lack_a_name_and_may_be_about_the_partition) {
                           "MUL 1 6+9223372036854775801 reporter/ in 4", "MUL 3"));
   EXPECT_EQ(RunOf(4).reported_ns, 1);
   EXPECT_EQ(Run().size(), 5U);
-  EXPECT_EQ(RunOf(1).reported_ns, INT64_MAX);  // the sum does not overflow
+  EXPECT_EQ(RunOf(1).reported_ns, INT64_MAX);  // the sum of the times does not overflow
 }
 
 TEST_F(NodeEvents, have_names_of_255_bytes_at_most) {

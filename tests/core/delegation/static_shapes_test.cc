@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs for which a static delegate is refused, with the reason; and slices whose shape only the
-// model declares.
+// Tests graphs for which a static delegate is refused, with the reason; and slices whose shape only
+// the model declares.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(StaticShapes, the_refusal_names_tensor_node_and_what_the_shape_depends_on) 
   EXPECT_THAT(t.log(), HasSubstr("with a graph that has dynamic-sized tensors (tensor#4 is a "
                                  "dynamic-sized tensor)."));
   EXPECT_THAT(t.log(), HasSubstr(kReason));
-  // The log contains it once, and so does the record of each delegate.
+  // The second refusal has the same reason, which the record of each delegate contains once.
   EXPECT_EQ(Apply(&t, &second), kTfLiteApplicationError);
   for (const int delegate : {0, 1}) {
     DeputyDelegateInfo info{};
@@ -85,7 +85,7 @@ TEST(StaticShapes, the_refusal_names_an_operator_whose_values_decide) {
 
 // ---- Dynamic delegates that require propagated shapes -------------------------------------------
 
-// x -> RELU -> y -> an operator that only a delegate supports.
+// A model x -> RELU -> y -> an operator that only a delegate supports.
 std::vector<uint8_t> WithForeignOperator() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -118,7 +118,7 @@ TEST(StaticShapes, propagated_shapes_reach_the_prepare_of_a_dynamic_delegate) {
 
 // ---- Slices with a declared shape ---------------------------------------------------------------
 
-// y = RELU(x[begin : begin + size]) for x of {4}; the model declares two elements.
+// y = RELU(x[begin : begin + size]) for x with 4 elements; the model declares that y has two.
 std::vector<uint8_t> DeclaredSlice(const std::vector<int32_t>& signature = {}) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Outputs that no node reads. They are not outputs of a delegate's partition (abi.md 4.9), so the
-// runtime allocates no memory for them there, and a delegate must not write them unless it has its
-// own memory.
+// Tests outputs that no node reads. They are not outputs of a delegate's partition (abi.md 4.9), so
+// the runtime allocates no memory for them there, and a delegate must not write them unless it has
+// its own memory.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -21,7 +21,7 @@ struct Operator {
   const char* name;
   // Adds the operator and its input; returns its outputs.
   std::function<std::vector<int>(ModelBuilder* m, int* input)> add;
-  // Values of the input, and of each output.
+  // Values of the input, and expected values of each output.
   std::vector<int32_t> input;
   std::vector<std::vector<int32_t>> outputs;
   bool is_dynamic = false;
@@ -88,8 +88,9 @@ const Operator kOperators[] = {
     {"UNIQUE", &AddUnique, {7, 7, 9, 8, 9, 7}, {{7, 9, 8}, {0, 0, 1, 2, 1, 0}}, true},
 };
 
-// Output `read` is an output of the graph, or read by another node if `chained`; if it is negative,
-// none is. Then the model has a second input, of which it returns the absolute value.
+// A model of the operator in which only output `read` is used: as an output of the graph, or, if
+// `chained`, as the input of another node. If `read` is negative no output is used, and the model
+// returns the absolute value of a second input.
 std::vector<uint8_t> Model(const Operator& op, int read, bool chained) {
   ModelBuilder m;
   int input = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verification distinguishes rounding from errors: a delegate that rounds differently from the CPU
-// is accepted even if the difference is large, and a wrong delegate is detected if the difference
-// cannot be rounding.
+// Tests that verification distinguishes rounding from errors: a delegate that rounds differently
+// from the CPU is accepted even if the difference is large, and a wrong delegate is detected if the
+// difference cannot be rounding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,8 @@ class VerificationRounding : public testing::Test {
   std::string log_;
 };
 
-// Products near 1e4 differ by 1e-3 if they are rounded twice, and so do their sines.
+// Computes sin(1e4 x) with a product that is rounded twice: products near 1e4 then differ by 1e-3,
+// and so do their sines.
 float RoundedTwice(float x) {
   volatile float product = x * 7.0f;
   product = product * (1e4f / 7.0f);
@@ -92,10 +93,10 @@ TEST_F(VerificationRounding, another_rounding_is_right) {
   EXPECT_EQ(status.wrong, 0) << log_;
   double greatest = 0;
   for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(outputs_[i], RoundedTwice(kInputs[i])) << i;  // the delegate's outputs are kept
+    EXPECT_EQ(outputs_[i], RoundedTwice(kInputs[i])) << i;  // outputs are not replaced by the CPU's
     greatest = std::max<double>(greatest, std::abs(outputs_[i] - std::sin(kInputs[i] * 1e4f)));
   }
-  EXPECT_GT(greatest, 5e-4);  // far beyond the tolerance
+  EXPECT_GT(greatest, 5e-4);  // the difference exceeds the tolerance by far
   EXPECT_EQ(inputs_, kInputs);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's weights would be in memory twice, in the file's mapping and packed for the kernels; the
-// pages of the mapping must be released after packing. The test reads the size from the system's
-// statistics.
+// Tests that the pages of a model file's mapping are released after the weights have been packed
+// for the kernels; otherwise the weights would be in memory twice. The test reads the resident size
+// from the system's statistics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ class MappedPages : public testing::Test {
   }
   ~MappedPages() override { std::remove(path_.c_str()); }
 
-  // Returns the layer's results for 0, 1, 2, ….
+  // Returns the layer's results for the inputs 0, 1, 2, ….
   std::vector<float> Run() {
     const std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter(
         TfLiteInterpreterCreate(model_.get(), nullptr), TfLiteInterpreterDelete);
@@ -95,7 +95,7 @@ TEST_F(MappedPages, are_given_back_when_constants_are_packed) {
   const std::vector<float> first = Run();
   EXPECT_LT(after_allocation_, 1024) << "of 4096 kB of weights";
   EXPECT_LT(ResidentKilobytes(path_), 1024);
-  // The sum over d of d * (d % 7 - 3): the first column of the first row.
+  // The first element of the result: the sum over d of the input d times the weight d % 7 - 3.
   double expected = 0;
   for (int d = 0; d < kDepth; ++d) expected += d * (d % 7 - 3.0);
   EXPECT_FLOAT_EQ(first[0], static_cast<float>(expected));

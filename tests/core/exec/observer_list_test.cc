@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of observers: order of notifications, needs, and changes of the list while it notifies.
+// Tests lists of observers: order of notifications, the data that observers need, and changes of
+// the list while it notifies.
 #include "core/exec/observer_list.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interpreters that stay prepared for several shapes of their inputs
+// Tests interpreters that stay prepared for several shapes of their inputs
 // (DeputyInterpreterOptionsSetPreparedShapes): alternating shapes prepares nothing, results have
 // the bits of an interpreter that prepares every shape, and graphs whose preparation can be
 // observed are prepared every time.
@@ -51,8 +51,8 @@ std::vector<float> Ramp(size_t count, float step) {
   return values;
 }
 
-// A fused CONV_2D, a residual sum, and a RESHAPE to a shape that prepare computes from the input's:
-// [n, h, w, 4] to [n * h, w * 4].
+// A fused CONV_2D, a residual sum, and a RESHAPE to a shape that prepare computes from the shape of
+// the input: [n, h, w, 4] to [n * h, w * 4].
 std::vector<uint8_t> ImageModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 4}, "x");
@@ -127,7 +127,7 @@ TEST(PreparedShapes, the_least_recently_used_shape_is_discarded) {
   RunWith(&t, {2, 4}, 1);
   RunWith(&t, {1, 4}, 1);
   EXPECT_EQ(MapOf(t).preparations, 2);
-  RunWith(&t, {3, 4}, 1);  // in place of {2, 4}
+  RunWith(&t, {3, 4}, 1);  // replaces {2, 4}
   EXPECT_EQ(MapOf(t).preparations, 3);
   RunWith(&t, {1, 4}, 1);
   EXPECT_EQ(MapOf(t).preparations, 3);
@@ -165,7 +165,7 @@ TEST(PreparedShapes, a_refused_shape_leaves_the_interpreter_usable) {
   TestInterpreter t(AddModel(), Shapes(2));
   const std::vector<float> before = RunWith(&t, {2, 4}, 1);
   ASSERT_EQ(t.Resize(0, {2, 3}), kTfLiteOk);
-  EXPECT_EQ(t.Allocate(), kTfLiteError);  // [2, 3] + [4]
+  EXPECT_EQ(t.Allocate(), kTfLiteError);  // shapes [2, 3] + [4] are incompatible
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_EQ(t.Allocate(), kTfLiteError);
   EXPECT_EQ(RunWith(&t, {2, 4}, 1), before);
@@ -194,11 +194,13 @@ TEST(PreparedShapes, variables_are_reset_by_every_allocation) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
     EXPECT_EQ(t.Get<float>(0), (std::vector<float>{2, 4}));
     ASSERT_EQ(t.Resize(0, {2, 2}), kTfLiteOk);
-    t.Allocate();  // the state has one row: refused or not, the next allocation begins anew
+    // The state has one row. Whether this is refused or not, the next allocation starts from
+    // scratch.
+    t.Allocate();
   }
 }
 
-// Runs two shapes in turn, three times, and returns the number of preparations.
+// Alternates between two shapes three times, and returns the number of preparations.
 int64_t PreparationsOf(TestInterpreter* t) {
   for (int i = 0; i < 3; ++i) {
     RunWith(t, {1, 4}, 1);

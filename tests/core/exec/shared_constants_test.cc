@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants that are computed when memory is planned, and packed constants: the interpreters of one
-// model share them.
+// Tests that the interpreters of one model share constants that are computed when memory is
+// planned, and packed constants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ const float* DataOf(const TfLiteInterpreter* interpreter, int tensor) {
       TfLiteTensorData(TfLiteInterpreterGetTensor(interpreter, tensor)));
 }
 
-// Owns another interpreter of a model.
+// Another interpreter of a model, which is deleted with this object.
 class Another {
  public:
   explicit Another(const TfLiteModel* model)
@@ -44,13 +44,13 @@ class Another {
   TfLiteInterpreter* interpreter_;
 };
 
-// y = x w with 8 x 8 weights.
+// Adds the layer y = x w with 8 x 8 weights.
 void AddLayer(ModelBuilder* m, int x, int weights, int y) {
   m->AddOp(kTfLiteBuiltinFullyConnected, {x, weights, -1}, {y},
            schema::CreateFullyConnectedOptions(m->fbb()));
 }
 
-// A constant that a node computes: its tensor, and the value of each of its elements.
+// A way to add a constant that a node computes, and the value of each of its elements.
 struct Computed {
   const char* name;
   void (*add)(ModelBuilder* m, int weights);
