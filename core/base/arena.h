@@ -33,14 +33,16 @@ struct Lifetime {
 class Arena {
  public:
   struct Slot {
-    size_t offset = kNoOffset;  // kNoOffset: the tensor has no memory here
+    // Byte offset in the block; kNoOffset: the tensor has no memory in it
+    size_t offset = kNoOffset;
     size_t bytes = 0;
     Lifetime lifetime;
-    // The tensor whose memory it uses, starting at byte `owner_offset` of it. The owner has no
-    // owner itself, is large enough, and lives at least as long. -1: memory of its own.
+    // Index of the tensor whose memory this one uses, starting at byte `owner_offset` of that
+    // tensor. The owner has no owner itself, is large enough, and lives at least as long. -1: the
+    // tensor has memory of its own.
     int owner = -1;
     size_t owner_offset = 0;
-    // Rarely accessed; also set for the owner.
+    // True if the tensor is rarely accessed, as are all tensors that use its memory.
     bool idle = false;
   };
 

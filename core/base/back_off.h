@@ -14,7 +14,7 @@ namespace deputy {
 
 class BackOff {
  public:
-  using Time = std::chrono::nanoseconds;  // from any origin; must not decrease
+  using Time = std::chrono::nanoseconds;  // time since any fixed origin; must not decrease
 
   explicit BackOff(int workers) : workers_(workers), allowed_(workers) {}
 

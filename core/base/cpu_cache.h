@@ -12,7 +12,7 @@ namespace deputy {
 // it.
 size_t SecondLevelCacheBytes();
 
-// For tests: overrides the size in all threads; 0 restores the machine's.
+// For tests: overrides the size in all threads; 0 restores the machine's value.
 void OverrideSecondLevelCache(size_t bytes);
 
 }  // namespace deputy

@@ -64,7 +64,7 @@ CallResult CallCopyFromBufferHandle(CallObserver* observer, const ForeignCall& c
 
 bool CallFreeBufferHandle(CallObserver* observer, const ForeignCall& call,
                           TfLiteBufferHandle* handle) {
-  bool has_function = true;  // also if it throws: the handle counts as freed
+  bool has_function = true;  // true if the callback throws, too: the handle counts as freed
   CallForeign(observer, call, [&](CallResult*) {
     has_function = ForwardFreeBufferHandle(call.context, call.delegate, handle);
   });

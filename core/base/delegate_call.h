@@ -13,7 +13,8 @@ namespace deputy {
 // Returns the builder of an opaque delegate, null for a plain one.
 const TfLiteOpaqueDelegateBuilder* BuilderOf(const TfLiteDelegate* delegate);
 
-// All functions make the call that `call` describes, with its delegate; `observer` may be null.
+// Every Call… function here calls the delegate of `call` and reports to `observer`, which may be
+// null.
 
 // Calls the delegate's Prepare. Fails if there is none.
 CallResult CallDelegatePrepare(CallObserver* observer, const ForeignCall& call);

@@ -26,7 +26,8 @@ class Carver {
   char* next_;
 };
 
-// Both structs end with three arrays of the same names.
+// Creates a TfLiteDelegateParams or a TfLiteOpaqueDelegateParams: both end with three arrays of the
+// same names.
 template <typename Params>
 Params* Make(const NodeSubset& subset) {
   size_t bytes = sizeof(Params);

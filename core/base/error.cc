@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts are formatted into a local buffer first: an argument may point into the text that the
-// report replaces, and a client's reporter may report recursively.
+// Formats and delivers error reports. Texts are formatted into a local buffer first: an argument
+// may point into the text that the report replaces, and a client's reporter may report recursively.
 #include "core/base/error.h"
 
 #include <algorithm>

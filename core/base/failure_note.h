@@ -13,7 +13,7 @@ namespace deputy {
 class FailureNote {
  public:
   void Clear() { text_[0] = '\0'; }
-  // A text that is too long is truncated.
+  // Stores the text, truncated if it is too long.
   void Set(const char* text) { snprintf(text_, sizeof text_, "%s", text); }
   // Returns and clears the text; empty if there is none.
   std::string Take() {

@@ -14,14 +14,14 @@ using FloatMode = uint64_t;
 
 #if defined(__x86_64__)
 inline constexpr FloatMode kFloatStickyFlags = 0x3f;
-inline constexpr FloatMode kFloatFlushDenormals = 0x8040;  // FTZ and DAZ
+inline constexpr FloatMode kFloatFlushDenormals = 0x8040;  // bits FTZ and DAZ of MXCSR
 inline FloatMode GetFloatMode() { return __builtin_ia32_stmxcsr() & ~kFloatStickyFlags; }
 inline void SetFloatMode(FloatMode mode) {
   __builtin_ia32_ldmxcsr(static_cast<unsigned>(mode) |
                          (__builtin_ia32_stmxcsr() & static_cast<unsigned>(kFloatStickyFlags)));
 }
 #elif defined(__aarch64__)
-inline constexpr FloatMode kFloatFlushDenormals = 1u << 24;  // FPCR.FZ
+inline constexpr FloatMode kFloatFlushDenormals = 1u << 24;  // bit FZ of FPCR
 inline FloatMode GetFloatMode() {
   FloatMode mode;
   __asm__ volatile("mrs %0, fpcr" : "=r"(mode));

@@ -15,12 +15,12 @@ namespace deputy {
 // The function that is called.
 enum class Callback {
   // Functions of plug-ins. The first four belong to no subgraph: the call has no context.
-  kLoad,      // the initialisers of a library
-  kDescribe,  // deputy_plugin
+  kLoad,      // the initialisers of a plug-in's library
+  kDescribe,  // the function deputy_plugin that a library exports
   kCreate,
   kDestroy,
-  kSupport,     // get_support
-  kNodeEvents,  // node_events
+  kSupport,     // the plug-in's get_support
+  kNodeEvents,  // the plug-in's node_events
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,
@@ -33,14 +33,14 @@ enum class Callback {
   kFree,
 };
 
-// Subject of a call.
+// Describes a call: which function of which node, delegate or tensor.
 struct ForeignCall {
   Callback callback = Callback::kInvoke;
-  TfLiteContext* context = nullptr;    // of the subgraph, if there is one
-  int node = -1;                       // kernels only
+  TfLiteContext* context = nullptr;    // context of the subgraph; null: the call has none
+  int node = -1;                       // node index; set for functions of kernels only
   TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
-  int tensor = -1;                     // buffer handles only
-  // State of the observer that measures the call.
+  int tensor = -1;                     // tensor index; set for functions of buffer handles only
+  // Begin of the call, set by the observer that measures it; -1: the call is not measured.
   mutable int64_t begin_ns = -1;
   mutable const ForeignCall* outer = nullptr;  // the enclosing call
 };
@@ -48,7 +48,7 @@ struct ForeignCall {
 // Result of a call.
 struct CallResult {
   TfLiteStatus status = kTfLiteOk;
-  void* user_data = nullptr;  // result of init
+  void* user_data = nullptr;  // value that the kernel's init returned
   // Text "invoke threw an exception: " with the exception's what(); null if none was thrown. Valid
   // until the next exception on this thread.
   const char* exception = nullptr;

@@ -16,7 +16,7 @@ namespace deputy {
 
 class HelpTrial {
  public:
-  using Time = std::chrono::nanoseconds;  // from any origin; must not decrease
+  using Time = std::chrono::nanoseconds;  // time since any fixed origin; must not decrease
 
   // True if the next inference must run without workers.
   bool alone() const { return alone_; }

@@ -16,12 +16,12 @@ bool IsUnresolvedCustomOp(const TfLiteRegistration& registration);
 // borrowed.
 TfLiteRegistration UnresolvedCustomOp(const char* name, int version);
 
-// All functions make the call that `call` describes; `observer` may be null.
+// Every Call… function here makes the call that `call` describes; `observer` may be null.
 
 // The result's user data becomes node->user_data; TfLiteKernelInitFailed() means failure.
 CallResult CallInit(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, const char* buffer, size_t length);
-// `user_data` must not be null.
+// Calls the kernel's free with `user_data`, which must not be null.
 CallResult CallFree(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, void* user_data);
 // A missing prepare returns Ok, a missing invoke kTfLiteError.

@@ -80,7 +80,7 @@ bool Block::Reserve(size_t bytes, size_t keep_bytes, const Limits& limits) {
   if (bytes > limits.max_block_bytes || !AddSizes(bytes, kTensorAlignment - 1, &rounded)) {
     return false;
   }
-  rounded -= rounded % kTensorAlignment;  // aligned_alloc requires a multiple
+  rounded -= rounded % kTensorAlignment;  // aligned_alloc requires a multiple of the alignment
   char* const grown = Allocate(rounded);
   if (grown == nullptr) return false;
   const size_t kept = std::min(keep_bytes, size_);

@@ -17,11 +17,12 @@ inline constexpr size_t kTensorAlignment = 64;
 
 // Limits of one model and one interpreter. In a client's struct, 0 selects the default.
 struct Limits {
-  size_t max_block_bytes;       // any one block; default min(physical memory, RLIMIT_AS)
-  int max_tensors = 1'000'000;  // of all subgraphs
-  int max_nodes = 1'000'000;    // of all subgraphs
-  int max_call_depth = 64;      // nested calls of subgraphs
-  // A file may refer to one table many times, and each becomes a subgraph of a kilobyte or more.
+  size_t max_block_bytes;       // size of any one block; default min(physical memory, RLIMIT_AS)
+  int max_tensors = 1'000'000;  // number of tensors in all subgraphs together
+  int max_nodes = 1'000'000;    // number of nodes in all subgraphs together
+  int max_call_depth = 64;      // depth of nested calls of subgraphs
+  // Number of subgraphs, limited because a file may refer to one table many times, and each
+  // reference becomes a subgraph of a kilobyte or more.
   int max_subgraphs = 100'000;
 
   Limits();

@@ -3,7 +3,7 @@
 // Reads verified FlatBuffer tables by field number. The verifier guarantees that 8-byte scalars of
 // a table are aligned, but not the elements of 8-byte vectors.
 #include "core/base/flatbuffers_access.h"
-// Must come first: it disables FlatBuffers' asserts.
+// flatbuffers_access.h is included before all other headers: it disables FlatBuffers' asserts.
 #include <cstring>
 
 #include "core/base/op_options.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of one operator in the model file: a verified FlatBuffer table whose fields are read
-// by number. Option parsers use this instead of the generated schema, which is used by
-// core/model/model.cc only. Field numbers are those of core/model/schema.fbs, counted from 0.
-//
-// Absent options, options of another union member and absent fields yield the given default, as
-// with the schema's own defaults.
+// by number. Option parsers use this instead of the generated schema. Field numbers are those of
+// core/model/schema.fbs, counted from 0. Absent options, options of another union member and absent
+// fields yield the given default, as with the schema's own defaults.
 #ifndef DEPUTY_CORE_BASE_OP_OPTIONS_H_
 #define DEPUTY_CORE_BASE_OP_OPTIONS_H_
 

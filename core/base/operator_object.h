@@ -11,7 +11,7 @@
 #include "c_api/include/operator.h"
 
 struct TfLiteOperator {
-  const char* custom_name = nullptr;  // borrowed
+  const char* custom_name = nullptr;  // borrowed text
   int version = 0;
   void* (*init)(TfLiteOpaqueContext*, const char*, size_t) = nullptr;
   void (*free)(TfLiteOpaqueContext*, void*) = nullptr;
@@ -19,7 +19,8 @@ struct TfLiteOperator {
   TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   int32_t builtin_code = 0;
-  int node_index = -1;  // -1: it has functions; else it describes the registration of this node
+  // -1: the operator has functions; else it describes the registration of this node
+  int node_index = -1;
   uint64_t inplace_operator = 0;
   void* user_data = nullptr;
   void* (*init_with_data)(void*, TfLiteOpaqueContext*, const char*, size_t) = nullptr;

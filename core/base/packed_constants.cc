@@ -27,7 +27,8 @@ char* PackedConstants::Chunk::Take(size_t bytes, ThreadPool* pool) {
   const size_t begin = std::exchange(used, used + bytes);
   // A single thread gains nothing by prefaulting: it writes each page right after its page fault.
   if (pool != nullptr && pool->threads() > 1 && used > resident && resident < expected) {
-    // Limited, so that the zeroed memory is still in the cache when it is written.
+    // Number of bytes to prefault at a time, limited so that the zeroed memory is still in the
+    // cache when it is written.
     constexpr size_t kAtOnce = size_t{8} << 20;
     const size_t end = std::min(expected, std::max(used, resident + kAtOnce));
     MakeResident(block.data() + resident, end - resident, pool);

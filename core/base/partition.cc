@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kReady = -1;    // no node of the plan computes the tensor
 constexpr int kPending = -2;  // its producer is not scheduled yet
-                              // other values: the subset that computes it
+                              // Other values are the index of the subset that computes the tensor.
 
 // Lists of numbers in two arrays, filled in two passes: Count every entry, Reserve, Add every
 // entry.
@@ -152,7 +152,7 @@ class Partitioner {
   int FirstReady() {
     int first = -1;
     for (Queue& queue : ready_) {
-      // Without greed, nodes may be scheduled while they are still queued.
+      // If `greedy` is false, nodes may be scheduled while they are still queued.
       while (!queue.empty() && scheduled_[queue.top()]) queue.pop();
       if (!queue.empty() && (first < 0 || queue.top() < first)) first = queue.top();
     }
@@ -190,8 +190,8 @@ class Partitioner {
 
   int EndOfPlan() const { return static_cast<int>(graph_.plan.size()); }
 
-  // Returns the first unscheduled position from here on, or the plan's end. Path halving makes
-  // later searches shorter.
+  // Returns the first unscheduled position at or after `position`, or the plan's end. Path halving
+  // makes later searches shorter.
   int UnscheduledFrom(int position) {
     while (unscheduled_from_[position] != position) {
       unscheduled_from_[position] = unscheduled_from_[unscheduled_from_[position]];
@@ -275,12 +275,14 @@ class Partitioner {
   std::vector<int> pending_inputs_;    // per plan position: unscheduled inputs and predecessors
   Lists consumers_;                    // per computed tensor: plan positions
   Lists successors_;                   // per plan position: plan positions
-  Queue ready_[2];                     // by kind: positions that can run, at or after the sweep's
-  std::vector<int> missed_;            // of the open kind: became ready after the sweep passed them
-  int position_ = 0;                   // position of the sweep
-  std::vector<int> producer_;          // per tensor
-  std::vector<int> last_consumer_;     // per tensor: the newest subset that has it as an input
-  std::vector<int> last_exporter_;     // per tensor: the newest subset that has it as an output
+  Queue ready_[2];  // by kind: positions at or after the sweep's whose nodes can run
+  // Positions of the open kind that became ready after the sweep had passed them
+  std::vector<int> missed_;
+  int position_ = 0;  // position of the sweep
+  // By tensor: index of the subset that computes it, kReady or kPending
+  std::vector<int> producer_;
+  std::vector<int> last_consumer_;  // per tensor: the newest subset that has it as an input
+  std::vector<int> last_exporter_;  // per tensor: the newest subset that has it as an output
   std::vector<NodeSubset> subsets_;
   size_t scheduled_count_ = 0;
 };

@@ -30,15 +30,16 @@ struct PartitionGraph {
 
 struct NodeSubset {
   bool claimed = false;
-  std::vector<int> nodes;            // in scheduling order
-  std::vector<int> inputs, outputs;  // ascending, each once; inputs include constants
+  std::vector<int> nodes;  // node indices in scheduling order
+  // Tensor indices, ascending, each once; inputs include constants
+  std::vector<int> inputs, outputs;
 };
 
 struct PartitionRules {
-  // Collects every ready node of the open subset's kind, even if it overtakes others. Otherwise the
-  // plan's order is kept.
+  // True: a subset collects every ready node of its kind, even if the node overtakes others. False:
+  // the nodes keep the plan's order.
   bool greedy = true;
-  // False: every node becomes a subset.
+  // False: every node becomes a subset of its own.
   bool fuse = true;
 };
 

@@ -204,7 +204,8 @@ class Placer {
   size_t visits_ = 0;
 };
 
-// Fixed blocks first, idle ones last, then by size, then by time; the index makes it a total order.
+// Returns the order in which blocks are placed: fixed blocks first, idle ones last, then by size,
+// then by time. Equal blocks are ordered by index.
 std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
   std::vector<int> order(requests.size());
   std::iota(order.begin(), order.end(), 0);
@@ -220,7 +221,7 @@ std::vector<int> PlacementOrder(std::span<const BlockRequest> requests) {
   return order;
 }
 
-// Returns false if sizes overflow.
+// Assigns offsets to the blocks in the given order. Returns false if sizes overflow.
 bool PlaceInOrder(std::span<const BlockRequest> requests, const Timeline& timeline,
                   size_t alignment, size_t max_visits, std::span<const int> order,
                   MemoryPlan* out_plan) {

@@ -31,8 +31,9 @@ struct MemoryPlan {
   size_t busy_bytes = 0;  // end of the last block that is not idle
 };
 
-// Returns false if sizes overflow. `alignment` is a power of two; every offset is a multiple of it.
-// Fixed blocks keep their offsets. The result is a function of the requests only.
+// Assigns an offset to every block. Returns false if sizes overflow. `alignment` is a power of two;
+// every offset is a multiple of it. Fixed blocks keep their offsets. The result is a function of
+// the requests only.
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
 // If the plan is more than a twentieth above the lower bound, tries other orders and replaces it by

@@ -17,7 +17,7 @@ namespace {
 // The memory that ProcessId() reads; null before the first call, never unmapped. Lock-free, because
 // a forked child might find a lock held by a thread that it does not have.
 std::atomic<std::atomic<pid_t>*> note{nullptr};
-// Placeholder if the memory cannot be created.
+// Value of `note` if the page cannot be mapped or cannot be zeroed in a forked child.
 std::atomic<pid_t> no_note{0};
 
 // Maps a page that the kernel zeroes in a forked child.

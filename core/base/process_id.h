@@ -9,8 +9,8 @@
 
 namespace deputy {
 
-// Same as getpid(), but reads memory that the kernel zeroes in a forked child. Falls back to
-// getpid() on Linux before 4.14 or if the memory cannot be mapped.
+// Returns the value of getpid(), but reads it from memory that the kernel zeroes in a forked child.
+// Falls back to getpid() on Linux before 4.14 or if the memory cannot be mapped.
 pid_t ProcessId();
 
 }  // namespace deputy

@@ -28,7 +28,7 @@ class Resources {
     TfLiteType type = kTfLiteNoType;
     std::vector<int> dims;
     size_t bytes = 0;
-    Block data;  // its first `bytes` are used
+    Block data;  // only the first `bytes` bytes are used
   };
   // A map from numbers to strings or from strings to numbers; the other map is empty.
   struct Table {

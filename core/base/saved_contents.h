@@ -17,7 +17,7 @@ class SavedContents {
   void Clear() { entries_ = 0; }
   bool empty() const { return entries_ == 0; }
 
-  // Tensors without memory are ignored.
+  // Saves the contents of a tensor; has no effect if the tensor has no memory.
   void Save(int index, const TfLiteTensor& tensor) {
     if (tensor.data.raw == nullptr || tensor.bytes == 0) return;
     if (entries_ == saved_.size()) saved_.emplace_back();
@@ -35,7 +35,7 @@ class SavedContents {
     return {};
   }
 
-  // Tensors whose size has changed keep their contents.
+  // Restores the saved contents, except those of tensors whose size has changed.
   void Restore(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
       TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];

@@ -48,7 +48,7 @@ constexpr int kUnmeasuredPauses = 20;
 // Number of pauses before a waiting caller yields its processor: roughly 20 to 50 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
-// Ranges of shares [first, last), 16 bits each.
+// Maximum number of shares of a job: a range [first, last) of shares is stored in 16 bits per end.
 constexpr uint32_t kMaxShares = 0xffff;
 constexpr uint64_t kOneFromFront = uint64_t{1} << 16, kOneFromBack = 1;
 constexpr uint32_t FirstShare(uint64_t word) { return static_cast<uint32_t>(word) >> 16; }
@@ -96,7 +96,7 @@ void MigrateOff(int processor) {
 struct ThreadPool::State {
   struct Worker {
     State* state;
-    int number;  // 1 and up; the caller is 0
+    int number;  // number of the worker, 1 and up; the caller has number 0
     pthread_t thread;
   };
 
@@ -225,7 +225,8 @@ void ThreadPool::State::Stop() {
   for (int i = 0; i < worker_count; ++i) pthread_join(workers[i].thread, nullptr);
 }
 
-// The acquire load of the job word also publishes the helper count.
+// Claims an unclaimed share for a worker. The acquire load of the job word also publishes the
+// helper count.
 bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   uint64_t now = word.load(std::memory_order_acquire);
   while (AnyShare(now) && IsEnabled(worker)) {
@@ -305,7 +306,8 @@ void ThreadPool::State::WorkerLoop(int number) {
   }
 }
 
-// Returns false if all workers are disabled. Requires `busy`.
+// Enables workers whose back-off has ended. Returns false if all workers are disabled. The caller
+// must hold `busy`.
 bool ThreadPool::State::EnableHelpers() {
   if (back_off.backing_off()) back_off.Resume(clock());
   const int allowed = back_off.allowed();
@@ -315,7 +317,7 @@ bool ThreadPool::State::EnableHelpers() {
   return allowed > 0;
 }
 
-// The caller's part of a job. Requires `busy`.
+// Runs the caller's part of a job. The caller must hold `busy`.
 void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argument) {
   task = job_task;
   argument = job_argument;

@@ -15,7 +15,7 @@ namespace deputy {
 struct TileWork {
   int worker = 0;  // 0: the caller
   int tiles = 0;
-  int64_t begin_ns = 0, end_ns = 0;  // steady clock
+  int64_t begin_ns = 0, end_ns = 0;  // times of the steady clock
 };
 
 // Notified once per job, after it, on the thread that called Run, with the workers that had tiles.

@@ -16,11 +16,11 @@ namespace deputy {
 struct Verification {
   enum class Mode { kNever, kFirst, kEveryNth, kAlways };
   Mode mode = Mode::kNever;
-  int interval = 1;  // for kEveryNth
-  // Relative to the largest magnitude in the tensor.
+  int interval = 1;  // for kEveryNth: one run in this number is verified
+  // Tolerance of float tensors, relative to the largest magnitude in the tensor.
   double float32_tolerance = 1e-4;
   double float16_tolerance = 1e-2;
-  int quantized_steps = -1;  // -1: 3 plus one for every two nodes
+  int quantized_steps = -1;  // tolerance in quantisation steps; -1: 3 plus one for every two nodes
 
   bool enabled() const { return mode != Mode::kNever; }
   // Returns true if a partition's run must be verified, given the number of its previous runs.

@@ -88,7 +88,7 @@ NodeSupport* AppliedDelegates::SupportOf(int node_index) {
 
 // ---- After delegate nodes were added or removed -------------------------------------------------
 
-// Out of memory is ignored here: reports may then be outdated.
+// Updates the records. Failure to allocate memory is ignored: reports may then be outdated.
 void AppliedDelegates::Revise(const char* why) noexcept {
   Guard(Ignore, [&] {
     for (AppliedDelegate& delegate : all_) {

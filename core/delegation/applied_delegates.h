@@ -31,13 +31,15 @@ struct AppliedDelegate {
   bool Is(const TfLiteDelegate* other) const { return other == handle || other == inner; }
   bool Has(TfLiteDelegateFlags flag) const { return (flags & flag) != 0; }
 
-  // Pointers may be dangling unless the delegate is applied.
-  TfLiteDelegate* handle;                      // the client's pointer
-  TfLiteDelegate* inner;                       // the pointer in nodes and tensors
-  const TfLiteOpaqueDelegateBuilder* builder;  // of the inner delegate; null: it is plain
-  int64_t flags;                               // TfLiteDelegateFlags
-  std::string name;  // of its plug-in or library; else of its nodes, "" before it has any
-  std::shared_ptr<const PluginLibrary> library;  // null: it is from no library
+  // The three pointers may be dangling unless the delegate is applied.
+  TfLiteDelegate* handle;  // the client's pointer
+  TfLiteDelegate* inner;   // the pointer in nodes and tensors
+  // Builder of the inner delegate; null: that delegate is plain
+  const TfLiteOpaqueDelegateBuilder* builder;
+  int64_t flags;  // bits of TfLiteDelegateFlags
+  // Name of the delegate's plug-in or library, else of its nodes; "" before the delegate has nodes.
+  std::string name;
+  std::shared_ptr<const PluginLibrary> library;  // library that created the delegate; null: none
   // False once the delegate has returned invalid events.
   mutable bool reports_events;
   DelegateRecord record;
@@ -80,7 +82,7 @@ class AppliedDelegates {
     AppliedDelegate* const outer_;
   };
 
-  // Null while no delegate is being applied.
+  // Returns the delegate that is being applied; null if there is none.
   AppliedDelegate* current() const { return current_; }
   // Marks the current delegate as applied, after the others. Does not throw, since memory is
   // reserved.

@@ -16,23 +16,23 @@ namespace deputy {
 class Graph;
 
 struct NodeSupport {
-  bool inspected = false;                         // the delegate inspected the node
-  bool previewed = false;                         // it previewed a partition with the node
-  bool claimed = false;                           // it claimed the node
-  bool delegated = false;                         // it runs the node
-  DeputyReason reason = kDeputyReasonNotQueried;  // reason if it does not run the node
+  bool inspected = false;  // the delegate inspected the node
+  bool previewed = false;  // the delegate previewed a partition with the node
+  bool claimed = false;    // the delegate claimed the node
+  bool delegated = false;  // the delegate runs the node
+  DeputyReason reason = kDeputyReasonNotQueried;  // reason if the delegate does not run the node
   std::string text;
   int group = -1;
-  double cost_ns = -1;  // estimate of the delegate; negative: none
+  double cost_ns = -1;  // the delegate's estimate of the node's run time; negative: none
 };
 
 struct DelegateRecord {
-  bool applied = false;            // applied, or undone and to be applied again
-  std::string failure;             // reason if it is not applied
+  bool applied = false;  // the delegate is applied, or was undone and will be applied again
+  std::string failure;   // reason if the delegate is not applied
   std::vector<NodeSupport> nodes;  // by node index; nodes that were added later have none
 };
 
-// In these functions `inner` is the delegate that its nodes refer to.
+// In the functions of this header, `inner` is the pointer by which nodes refer to their delegate.
 
 // Called when the delegate was applied, or has failed: sets `delegated`, and a reason and a text
 // for every node that it does not run.
@@ -43,7 +43,7 @@ void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* r
 void ReviseNodes(const Graph& graph, const TfLiteDelegate* inner, const char* why,
                  DelegateRecord* record);
 
-// Returns "NOT_CLAIMED" for kDeputyReasonNotClaimed, and so on. Static strings.
+// Returns the name of a reason as a static string: "NOT_CLAIMED" for kDeputyReasonNotClaimed.
 const char* ReasonName(int reason);
 
 }  // namespace deputy

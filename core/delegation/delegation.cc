@@ -82,12 +82,12 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   return Restore();
 }
 
-// Nodes of an inconsistent subgraph may be invalid or missing, and it will never run, so delegates
-// are not called. Upstream detects that when it plans memory, which is now for static delegates
-// only.
+// Handles a subgraph whose nodes may be invalid or missing. It will never run, so delegates are not
+// called. Upstream detects the inconsistency when it plans memory, which for static delegates is
+// during the application.
 TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
   const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
-  if (!dynamic) return subgraph_->Reallocate();  // reports what is wrong
+  if (!dynamic) return subgraph_->Reallocate();  // Reallocate reports the inconsistency
   delegates_.AddCurrent();
   return kTfLiteOk;
 }
@@ -167,16 +167,16 @@ std::string Delegation::DynamicShapeRefusal() const {
   return first.tensor < 0 ? text : text + ": " + first.text;
 }
 
-// Until the graph is allocated, tensors have the shapes of the file, even if an input was resized.
-// A delegate that requires propagated shapes gets the computed ones, up to the first node that the
-// CPU cannot prepare: the delegate may be able to run it.
+// Computes the shapes that a delegate requires, up to the first node that the CPU cannot prepare,
+// which the delegate may be able to run. Until the graph is allocated, tensors have the shapes of
+// the file, even if an input was resized.
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
   if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());
   static_cast<void>(subgraph_->execution_plan().PropagateShapes(subgraph_->graph().plan()));
 }
 
-// A static delegate requires that all shapes are known.
+// Fails unless all shapes are known, which a static delegate requires.
 TfLiteStatus Delegation::CheckStaticShapes() {
   bool dynamic = false;
   const TfLiteStatus status =
@@ -267,7 +267,8 @@ TfLiteStatus Delegation::Restore() {
 
 TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   delegate->record.nodes.resize(static_cast<size_t>(subgraph_->graph().node_count()));
-  if (!subgraph_->consistent()) return kTfLiteOk;  // delegates are not called for it
+  // Delegates are not called for an inconsistent subgraph
+  if (!subgraph_->consistent()) return kTfLiteOk;
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!subgraph_->immutable() && !dynamic && !hint) {
@@ -335,7 +336,7 @@ TfLiteStatus Delegation::Redo() {
     const bool is_hot = subgraph_->interpreter()->hot();
     FreeHandlesOfForgotten(is_hot ? std::span<TfLiteDelegate* const>(&handle, 1) : handles);
     if (!is_hot) {
-      delegates_.Revise(kNotApplied);  // those after it
+      delegates_.Revise(kNotApplied);  // also the delegates after the failed one
       return status;
     }
     subgraph_->interpreter()->NoteDelegateSkipped();

@@ -71,7 +71,7 @@ class Delegation final : public DelegateLayer {
 
   // True while a delegate is being applied: a failure of its kernels then rejects it.
   bool applying() const { return delegates_.current() != nullptr; }
-  // Nesting depth of delegate mode.
+  // Number of nested switches to delegate mode.
   int mode_depth() const { return mode_depth_; }
   // The delegates that were offered, with their records.
   const AppliedDelegates& delegates() const { return delegates_; }
@@ -91,11 +91,11 @@ class Delegation final : public DelegateLayer {
     AppliedDelegates::Order applied;
     std::vector<int> original_plan;
     bool undone;
-    SavedContents contents;  // inputs and variables
+    SavedContents contents;  // contents of inputs and variables
     size_t skippable_count;  // number of the interpreter's skippable subgraphs
-    bool was_ready = false;  // memory was planned
+    bool was_ready = false;  // true: memory was planned before
     bool was_immutable = false;
-    bool called = false;  // the delegate was called
+    bool called = false;  // true: the delegate was called
   };
 
   TfLiteStatus ApplySteps(const AppliedDelegate& delegate);
@@ -124,13 +124,14 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration);
   bool IsOperatorOfANode(const TfLiteOperator* op) const;
   TfLiteStatus RefuseOperatorOfANode();
-  // Removes the nodes from `count` on.
+  // Removes the nodes whose index is `count` or higher.
   void RemoveNodesFrom(int count) noexcept;
   void RestorePlan();
   void ForgetTensors();
   // Returns true if the delegate is applied or being applied, so that Remove removes it.
   bool WillBeRemoved(const TfLiteDelegate* delegate) const;
-  // Copies graph inputs from the device of a delegate that will be removed, if only it has them.
+  // Copies graph inputs from the device of a delegate that will be removed, if their contents exist
+  // only there.
   TfLiteStatus ReadBackInputs(SavedContents* out_contents);
   TfLiteStatus ReadBack(int tensor_index, SavedContents* out_contents);
   // Frees the buffer handles of delegates for which `is_removed` returns true.
@@ -149,16 +150,17 @@ class Delegation final : public DelegateLayer {
   bool undone_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
-  // Reason if the newest Prepare failed without a report of its own; else "".
+  // Reason for the failure of the newest Prepare if it made no report; else "".
   std::string prepare_problem_;
-  std::string shape_refusal_;  // reason if the newest static delegate was rejected; reported once
+  // Reason for the rejection of the newest static delegate; cleared when it is reported.
+  std::string shape_refusal_;
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;
   std::vector<TfLiteDelegateParams> previews_;
   DelegateOperators operators_;
   AppliedDelegates delegates_;
   std::vector<PlacedNode> placed_nodes_;
-  std::unique_ptr<Transaction> transaction_;  // the newest application under Hot
+  std::unique_ptr<Transaction> transaction_;  // state before the newest application under Hot
 };
 
 // Returns the delegates of a subgraph whose layer was created by MakeDelegation.

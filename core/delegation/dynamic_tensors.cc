@@ -29,8 +29,8 @@ int ProducerOf(const Graph& graph, int tensor) {
   return -1;
 }
 
-// Returns true for integers, as shapes, axes, sizes and indices are. A constant does not make an
-// output dynamic.
+// Returns true if a shape may depend on the tensor's values: shapes, axes, sizes and indices are
+// integers, and a constant does not make an output dynamic.
 bool MayDecideShapes(const TfLiteTensor& tensor) {
   const bool integer = tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64;
   return integer && tensor.allocation_type != kTfLiteMmapRo &&

@@ -11,7 +11,7 @@ namespace deputy {
 class Graph;
 
 struct DynamicTensor {
-  int tensor = -1;  // -1: no tensor is dynamic
+  int tensor = -1;  // index of the tensor; -1: no tensor is dynamic
   std::string text;
 };
 

@@ -18,15 +18,17 @@ namespace deputy {
 struct FallbackPartition {
   // Returns true if the nodes run on the CPU in this inference.
   bool BackingOff(int64_t inference) const { return inference < retry_at; }
-  // Backs off for `retry` inferences after this one, permanently if that is negative.
+  // Runs the nodes on the CPU for `retry` inferences after this one, permanently if `retry` is
+  // negative.
   void BackOff(int64_t inference, int retry);
 
-  std::vector<int> nodes;  // CPU nodes that it replaced, in the order of the original plan
+  // CPU nodes that the delegate node replaced, in the order of the original plan
+  std::vector<int> nodes;
   bool prepared = true;    // false: the delegate's prepare failed
-  int64_t retry_at = 0;    // index of an inference
-  int64_t recomputed = 0;  // number of runs of its nodes on the CPU
+  int64_t retry_at = 0;    // index of the inference in which the delegate is tried again
+  int64_t recomputed = 0;  // number of runs of `nodes` on the CPU
   int64_t runs = 0;        // number of runs of the delegate's kernel, while results are verified
-  bool verifiable = true;  // false: its nodes cannot run on the CPU
+  bool verifiable = true;  // false: `nodes` cannot run on the CPU
 };
 
 class FallbackPartitions {
@@ -35,7 +37,7 @@ class FallbackPartitions {
 
   // Returns the state of a delegate node; creates it at the first call.
   FallbackPartition& Of(int node_index);
-  // Returns null if Of was not called for the node.
+  // Returns the state of a delegate node; null if none was created.
   const FallbackPartition* Find(int node_index) const;
   // Backs off all nodes of the delegate that are in the plan. Returns false if there was none that
   // had not backed off already.

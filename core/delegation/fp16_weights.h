@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In models with float16 weights a DEQUANTIZE widens each of them. A delegate that supports float16
-// changes its nodes' inputs to the float16 tensors (abi.md 6.3). On the CPU the same nodes must
-// read float32: permanently when the delegate is removed, temporarily when the CPU computes a
-// partition.
+// The node inputs that are widened float16 weights. In models with float16 weights a DEQUANTIZE
+// widens each of them. A delegate that supports float16 changes its nodes' inputs to the float16
+// tensors (abi.md 6.3). On the CPU the same nodes must read float32: permanently when the delegate
+// is removed, temporarily when the CPU computes a partition.
 #ifndef DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
 #define DEPUTY_CORE_DELEGATION_FP16_WEIGHTS_H_
 
@@ -20,12 +20,12 @@ class Fp16Weights {
   struct Use {
     int node, position;  // input `position` of `node`
     int widened;         // the tensor that the node reads in the model
-    int fp16;            // the input of the DEQUANTIZE
-    int producer;        // the DEQUANTIZE node
+    int fp16;            // the float16 tensor, input of the DEQUANTIZE
+    int producer;        // index of the DEQUANTIZE node
   };
 
   Fp16Weights() = default;
-  // The graph must have no delegates yet.
+  // Finds the inputs. The graph must have no delegates yet.
   explicit Fp16Weights(const Graph& graph);
 
   // Returns true if the input may be `tensor`: the widened tensor of the model, or its float16
@@ -51,7 +51,8 @@ class WidenedInputs {
   WidenedInputs& operator=(const WidenedInputs&) = delete;
 
  private:
-  std::vector<std::pair<int*, int>> changed_;  // address and previous value
+  // Address of a node's input, and the value to restore
+  std::vector<std::pair<int*, int>> changed_;
 };
 
 }  // namespace deputy

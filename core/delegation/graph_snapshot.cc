@@ -15,7 +15,7 @@ bool OwnsData(const TfLiteTensor& tensor) {
 }
 
 void RestoreMemory(const TfLiteTensor& before, TfLiteTensor* now) {
-  // The borrowed data of a tensor may have changed since.
+  // The data that a tensor borrows may have changed since the snapshot.
   if (!BorrowsData(*now)) now->allocation = BorrowsData(before) ? nullptr : before.allocation;
   if (now->allocation_type == before.allocation_type && now->bytes == before.bytes) return;
   if (OwnsData(*now)) TfLiteTensorDataFree(now);

@@ -28,9 +28,9 @@ class GraphSnapshot {
 
   // Calls a tensor's delegate to free the tensor's buffer handle; the tensor must have both.
   using FreeHandle = std::function<void(int tensor)>;
-  // Frees tensors and handles added since, and restores plan, nodes and tensors. An added tensor
-  // with a lower index than a kept one is emptied instead of removed. Nodes added since must have
-  // been removed. Allocates nothing. Memory must be planned again.
+  // Frees tensors and handles added since the snapshot, and restores plan, nodes and tensors. An
+  // added tensor with a lower index than a kept one is emptied instead of removed. Nodes added
+  // since must have been removed. Allocates nothing. Memory must be planned again.
   void Restore(const FreeHandle& free_handle) noexcept;
 
  private:
@@ -48,7 +48,8 @@ class GraphSnapshot {
   Graph* const graph_;
   std::vector<Node> nodes_;
   std::vector<Tensor> tensors_;
-  std::vector<size_t> kept_tensors_;  // kept tensors added since, ascending
+  // Tensors added since the snapshot that Restore keeps, ascending
+  std::vector<size_t> kept_tensors_;
   std::vector<int> plan_;
 };
 

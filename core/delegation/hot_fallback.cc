@@ -19,7 +19,7 @@
 namespace deputy {
 namespace {
 
-// RAII guard: adds its lifetime to a counter.
+// RAII guard: adds the time of its scope to a counter.
 class Stopwatch {
  public:
   explicit Stopwatch(int64_t* total_ns) : total_ns_(total_ns) {}
@@ -51,8 +51,8 @@ int64_t HotFallback::RecomputedCount(int node_index) const {
 
 // ---- While tensors are allocated ----------------------------------------------------------------
 
-// Discards shapes computed in an earlier pass. Those that the replaced nodes do not compute again
-// in this pass are unknown until the delegate has run.
+// Discards output shapes computed in an earlier pass. An output that the replaced nodes do not
+// compute again in this pass has an unknown shape until the delegate has run.
 void HotFallback::ForgetComputedShapes(int node_index) {
   for (const int index : IndicesOf(subgraph_->graph().node(node_index)->outputs)) {
     if (index < 0) continue;
@@ -71,7 +71,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
                               partition.nodes);
   for (int replaced : partition.nodes) {
     subgraph_->graph().EnsureTensorCapacity();
-    // An operator that only the delegate implements is no failure: the delegate sets its shapes.
+    // An operator that only the delegate implements is not a failure: the delegate sets its shapes.
     const TfLiteStatus status = subgraph_->execution_plan().RunPrepare(replaced);
     if (status == kTfLiteCancelled) return status;
     if (status != kTfLiteOk) return kTfLiteOk;
@@ -342,7 +342,7 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
     if (wrong) wrong = FindWrong(node_index, found, SpreadOfRounding(node_index, resources_before));
     if (wrong) ReportWrong(node_index, *wrong);
   } else if (status != kTfLiteCancelled) {
-    // An operator that only the delegate implements.
+    // The nodes cannot run on the CPU: only the delegate implements one of their operators.
     partition.verifiable = false;
     ++verification_.skipped;
   }

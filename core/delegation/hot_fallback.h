@@ -73,7 +73,7 @@ class HotFallback final : public NodeFallback {
   const VerificationStatistics& verification() const { return verification_; }
   // True if the newest inference computed a delegate's nodes of this subgraph on the CPU.
   bool degraded() const;
-  // Number of times that a delegate node was computed on the CPU.
+  // Returns how often a delegate node was computed on the CPU.
   int64_t RecomputedCount(int node_index) const;
 
  private:
@@ -101,13 +101,14 @@ class HotFallback final : public NodeFallback {
 
   Subgraph* const subgraph_;
   FallbackPartitions partitions_;
-  KnownShapes known_shapes_;  // of tensors that delegates write
+  KnownShapes known_shapes_;  // shapes of tensors that delegates write
   FallbackScratch scratch_;
-  SavedVariables variables_at_start_;  // of this subgraph and those that it has called since
+  // Variables of this subgraph and of subgraphs called in the run
+  SavedVariables variables_at_start_;
   Resources::Snapshot resources_at_start_;
   SavedContents variables_of_node_;
   const TfLiteDelegate* lost_ = nullptr;
-  int64_t degraded_in_ = 0;  // index of an inference; 0: none
+  int64_t degraded_in_ = 0;  // index of the newest inference with a fallback; 0: none
   FallbackStatistics statistics_;
   VerificationStatistics verification_;
 };

@@ -17,18 +17,19 @@ class KnownShapes {
  public:
   explicit KnownShapes(Graph* graph) : graph_(graph) {}
 
-  // In all functions, tensors may be "absent".
+  // Tensor indices may be kTfLiteOptionalTensor in all functions.
 
   // Stores the current shapes of the tensors.
   void Note(std::span<const int> tensors);
   void Forget(std::span<const int> tensors);
   void Clear() { shapes_.clear(); }
 
-  // Returns null if the shape is unknown.
+  // Returns the stored shape of a tensor; null if it is unknown.
   const std::vector<int>* Find(int tensor) const;
   // Returns the first of the tensors whose shape differs from the stored one; -1: none.
   int FindChanged(std::span<const int> tensors) const;
-  // Makes planned tensors with unknown shapes dynamic, so that the replaced nodes can size them.
+  // Makes those of the tensors dynamic that are in the arena and have no stored shape, so that the
+  // replaced nodes can size them.
   void MakeOthersDynamic(std::span<const int> tensors);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace deputy {
 
-// Factory of the parts of core/delegation for one subgraph; a value for
+// Creates the parts of core/delegation for one subgraph; a value for
 // InterpreterConfig::make_delegate_parts.
 DelegateParts MakeDelegation(Subgraph* subgraph);
 

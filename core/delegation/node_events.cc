@@ -19,12 +19,13 @@
 namespace deputy {
 namespace {
 
-constexpr size_t kMaxEvents = 65536;  // documented in deputy_plugin.h
+// Maximum number of events of one call, as documented in deputy_plugin.h
+constexpr size_t kMaxEvents = 65536;
 constexpr size_t kMaxNameBytes = 255;
 
 // Collects the events of one call. `problem` describes the first invalid one.
 struct Collector {
-  std::span<const int> nodes;  // of the partition
+  std::span<const int> nodes;  // nodes of the partition
   PartitionEvents found;
   std::string problem;
 };

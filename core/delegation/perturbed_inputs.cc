@@ -13,7 +13,7 @@ bool IsPerturbed(const TfLiteTensor& tensor) {
          (tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteDynamic);
 }
 
-// Infinities and NaN are unchanged.
+// Changes the last bit of each float32 value; infinities and NaN are unchanged.
 void ChangeLastBits(char* data, size_t bytes) {
   constexpr uint32_t kExponent = 0x7f800000;
   for (size_t at = 0; at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t)) {

@@ -9,7 +9,8 @@ namespace deputy {
 // The client's constraint on where one node may run; see placement.h.
 struct PlacedNode {
   bool placed = false;
-  const TfLiteDelegate* delegate = nullptr;  // null: the CPU
+  // The delegate that may run the node; null: only the CPU may
+  const TfLiteDelegate* delegate = nullptr;
 
   bool Allows(const TfLiteDelegate* other) const { return !placed || delegate == other; }
 };

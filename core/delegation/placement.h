@@ -18,10 +18,11 @@ struct Placement {
   enum class Selector { kIndex, kOutputTensor, kOperator };
 
   Selector selector = Selector::kIndex;
-  int subgraph = -1;                         // -1: all
-  int node = -1;                             // for kIndex
-  std::string name;                          // for the other selectors
-  const TfLiteDelegate* delegate = nullptr;  // null: the CPU
+  int subgraph = -1;  // index of the subgraph; -1: all subgraphs
+  int node = -1;      // node index, for kIndex
+  std::string name;   // name of the output tensor or operator, for the other selectors
+  // The only delegate that may run the nodes; null: the CPU
+  const TfLiteDelegate* delegate = nullptr;
 };
 
 // Applies the placements to every subgraph. Returns an error after a report if two placements

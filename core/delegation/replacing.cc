@@ -17,7 +17,8 @@
 namespace deputy {
 namespace {
 
-// Detects a tensor on both sides, which would be overwritten before it is read.
+// Returns true if a tensor is both an input and an output of a partition: it would be overwritten
+// before it is read.
 bool Overlap(const std::vector<int>& sorted_a, const std::vector<int>& sorted_b) {
   std::vector<int> both;
   std::set_intersection(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
@@ -118,7 +119,7 @@ bool Delegation::MayClaim(int node_index) {
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
   if (delegates_.current() == nullptr) return false;
   const int kOnCpu = -1, kSplit = -2;
-  std::map<int, int> partition_of;  // group -> index of its partition
+  std::map<int, int> partition_of;  // maps a group to the index of its partition
   for (size_t i = 0; i < subsets.size(); ++i) {
     for (int node : subsets[i].nodes) {
       const NodeSupport* support = delegates_.SupportOf(node);

@@ -115,7 +115,7 @@ TfLiteStatus Subgraph::BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor)
   }
   tensor->dims_signature = MakeArray(desc.signature).release();
   if (!HasFixedSize(desc.type)) {
-    // The size is unknown until the contents are written.
+    // The size of a tensor without declared contents is unknown until they are written.
     tensor->allocation_type = desc.type == kTfLiteNoType ? kTfLiteArenaRw : kTfLiteDynamic;
     return kTfLiteOk;
   }

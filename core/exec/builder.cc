@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
 
-// Upstream's text comes first, if the operator has one.
+// Reports options that the parser rejected. Upstream's text, if the operator has one, comes first.
 void ReportRefusedOptions(const OpDef& def, const OpOptions& options, int subgraph, size_t node,
                           ErrorReporter* reporter) {
   std::string text = def.refusal == nullptr ? "" : def.refusal(options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds nodes with kernels from the model description. Separate from the interpreter because no
-// other code resolves operators and parses their options.
+// Builds nodes with kernels from the model description: resolves operators and parses their
+// options.
 #ifndef DEPUTY_CORE_EXEC_BUILDER_H_
 #define DEPUTY_CORE_EXEC_BUILDER_H_
 

@@ -10,7 +10,7 @@ namespace deputy {
 
 class Cancellation {
  public:
-  // If not enabled, no request is accepted.
+  // Creates an object that accepts requests only if `enabled`.
   explicit Cancellation(bool enabled) : enabled_(enabled) {}
 
   // Requests that the current call ends. Returns false if cancellation was not enabled.
@@ -25,7 +25,7 @@ class Cancellation {
     return enabled_ && call_ != nullptr && requested_.exchange(false, std::memory_order_acq_rel);
   }
 
-  // Name of the call in progress; null: requests are deferred.
+  // Name of the call in progress; null: no call can be cancelled now, and requests are deferred.
   const char* call() const { return call_; }
   void set_call(const char* call) { call_ = call; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every callback finds its subgraph, calls one method, and converts an exception to a status. In
-// kernel mode the functions for delegates are separate stubs that report the wrong call.
+// The callbacks of TfLiteContext. Each one finds its subgraph, calls one method, and converts an
+// exception to a status. In kernel mode the functions for delegates are separate stubs that report
+// the wrong call.
 #include "core/exec/context.h"
 
 #include "core/base/guard.h"

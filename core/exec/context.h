@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C callbacks of TfLiteContext: the only path from C code to a subgraph. They let no exception
-// through.
+// The C callbacks of TfLiteContext: the only path from C code to a subgraph. They catch all
+// exceptions.
 #ifndef DEPUTY_CORE_EXEC_CONTEXT_H_
 #define DEPUTY_CORE_EXEC_CONTEXT_H_
 
@@ -13,14 +13,14 @@ class InterpreterState;
 class Subgraph;
 
 // Sets the functions of the subgraph's context for kernel mode. Functions that only a delegate may
-// call report and return an error; the seven of the micro runtime stay null (abi.md 4.1).
+// call report an error and return it; the seven of the micro runtime stay null (abi.md 4.1).
 void InitContext(Subgraph* subgraph);
 
 // Switches the six functions that only a delegate may call between stubs and implementations.
 void SetContextFunctions(TfLiteContext* context, bool delegate_mode);
 
-// Puts a subgraph into delegate mode for the delegate of another one; every Acquire that succeeds
-// needs a Release. Fails for an index out of range.
+// Puts a subgraph into delegate mode for the delegate of another one; every successful call needs a
+// ReleaseContext. Fails for an index out of range.
 TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteContext** out_context);
 TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index);
 

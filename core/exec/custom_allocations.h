@@ -33,7 +33,8 @@ class CustomAllocations {
   Graph* const graph_;
   const int subgraph_index_;
   ErrorReporter* const reporter_;
-  std::vector<std::pair<int, TfLiteCustomAllocation>> allocations_;  // with the tensor's index
+  // Pairs of tensor index and memory
+  std::vector<std::pair<int, TfLiteCustomAllocation>> allocations_;
 };
 
 }  // namespace deputy

@@ -34,8 +34,9 @@ class DelegateLayer {
   virtual ~DelegateLayer() = default;
 
   // ---- Whole delegates (abi.md 5) --------------------------------------------------------------
-  // After kTfLiteDelegateError this subgraph has no delegates. Under the policy Hot every failure
-  // leaves the subgraph unchanged, and a successful Apply can be rolled back until Commit.
+  // Applies a delegate. After kTfLiteDelegateError this subgraph has no delegates. Under the policy
+  // Hot every failure leaves the subgraph unchanged, and a successful Apply can be rolled back
+  // until Commit.
   virtual TfLiteStatus Apply(TfLiteDelegate* delegate) = 0;
   virtual void Rollback() = 0;
   virtual void Commit() = 0;
@@ -55,7 +56,8 @@ class DelegateLayer {
   // Prepares the original plan if an applied delegate requires propagated shapes.
   virtual TfLiteStatus PropagateShapes() = 0;
 
-  // Called after a node's kernel was prepared; it added the tensors from `first_added` on.
+  // Called after a node's kernel was prepared. The tensors with index `first_added` and higher were
+  // added by the kernel.
   virtual void NotePrepared(int node_index, size_t first_added) = 0;
   // Returns the events of the newest run of a delegate node. Does not throw.
   virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
@@ -75,8 +77,8 @@ class DelegateLayer {
                                int* out_count) = 0;
 };
 
-// Computes a delegate's nodes on the CPU: when it fails under the policy Hot, or to verify its
-// results. Unused otherwise.
+// Interface to compute a delegate's nodes on the CPU: when the delegate fails under the policy Hot,
+// or to verify its results. Unused otherwise.
 class NodeFallback {
  public:
   virtual ~NodeFallback() = default;
@@ -85,8 +87,8 @@ class NodeFallback {
   // Called before a delegate node is prepared. Prepares the nodes that it replaced and records the
   // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled.
   virtual TfLiteStatus InferReplacedShapes(int node_index) = 0;
-  // Validates a delegate node by the result of its prepare and the shapes of its outputs. Returns
-  // Ok after a failure, too, if its nodes can run on the CPU.
+  // Validates a delegate node by the result of its prepare and the shapes of its outputs. A failure
+  // counts as Ok if the replaced nodes can run on the CPU.
   virtual TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status) = 0;
   // Plans the memory of the replaced nodes.
   virtual TfLiteStatus Reserve() = 0;

@@ -30,7 +30,8 @@ TfLiteStatus CopyFromDelegate(SubgraphParts* parts, int tensor_index) {
                             .tensor = tensor_index};
   const TfLiteStatus status =
       CallCopyFromBufferHandle(parts->interpreter->call_observer(), call, stale).status;
-  // If the copy fails, the bit stays: the CPU's bytes are still older than the delegate's.
+  // If the copy fails, data_is_stale stays set: the CPU's bytes are still older than the
+  // delegate's.
   if (status == kTfLiteOk) {
     stale->data_is_stale = false;
     return kTfLiteOk;

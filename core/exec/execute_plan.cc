@@ -18,7 +18,7 @@
 namespace deputy {
 namespace {
 
-// The shape input of RESHAPE is ignored, and may lack data, if it is not a vector.
+// Returns true if an input may have no data: RESHAPE ignores a shape input that is not a vector.
 bool MayLackData(const TfLiteRegistration& registration, int input, const TfLiteTensor& tensor) {
   return registration.builtin_code == kTfLiteBuiltinReshape && input == 1 &&
          tensor.dims != nullptr && tensor.dims->size != 1;

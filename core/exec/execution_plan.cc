@@ -76,8 +76,8 @@ TfLiteStatus ExecutionPlan::PrepareAll(const std::vector<int>& node_indices, boo
   return kTfLiteOk;
 }
 
-// Stops at an unresolved custom operator: without the delegate that implements it its output shapes
-// are unknown.
+// Prepares nodes up to the first unresolved custom operator, whose output shapes are unknown
+// without the delegate that implements it.
 TfLiteStatus ExecutionPlan::PropagateShapes(const std::vector<int>& node_indices) {
   const auto unresolved = std::find_if(
       node_indices.begin(), node_indices.end(),
@@ -97,7 +97,7 @@ TfLiteStatus ExecutionPlan::PrepareAndAllocate() {
   if (parts_->custom_allocations.Verify() != kTfLiteOk) return kTfLiteError;
   next_to_prepare_ = last_prepared + 1;
   fusion_.Announce(&parts_->context, next_to_prepare_);
-  // If this fails for lack of memory, the kernel that needs the scratch reports it.
+  // If the block cannot grow, the kernel that needs the scratch memory reports it.
   interpreter_->scratch().Grow(interpreter_->limits(), &interpreter_->pool());
   return PackConstants();
 }
@@ -131,8 +131,9 @@ TfLiteStatus ExecutionPlan::PrepareFrom(int position, int* out_last_prepared) {
   return kTfLiteOk;
 }
 
-// Interpreters share constants that a builtin kernel has computed. A delegate that computes such a
-// constant instead writes to it, so it gets its own copy.
+// Gives each output of a delegate node that is a shared constant a copy of its own: interpreters
+// share constants that a builtin kernel has computed, but a delegate that computes one writes to
+// it.
 TfLiteStatus ExecutionPlan::OwnDelegateOutputs(int node_index) {
   const TfLiteNode& node = *graph_->node(node_index);
   if (node.delegate == nullptr) return kTfLiteOk;
@@ -183,7 +184,8 @@ TfLiteStatus ExecutionPlan::PackConstants() {
   if (own.bytes() != own_before) own.ReleaseUnused();
   if (shared.bytes() != packed_before) {
     shared.ReleaseUnused();
-    // Small constants, such as biases, share pages with data that inferences read.
+    // Minimum size of a constant whose pages are released: smaller ones, such as biases, share
+    // pages with data that inferences read.
     constexpr size_t kLarge = 64 << 10;
     ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
       if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
@@ -218,7 +220,8 @@ TfLiteStatus ExecutionPlan::PrepareNode(int node_index, bool* out_dynamic) {
   return kTfLiteOk;
 }
 
-// Returns true if nodes after it may read a shape that the replaced nodes compute in their prepare.
+// Returns true if nodes after a delegate node may read a shape that the replaced nodes compute in
+// their prepare.
 bool ExecutionPlan::HasComputedShape(int node_index) const {
   const std::span<const int> outputs = IndicesOf(graph_->node(node_index)->outputs);
   return std::any_of(outputs.begin(), outputs.end(), [&](int index) {
@@ -238,7 +241,7 @@ bool ExecutionPlan::KeepShapes(const std::vector<SharedShape>& shared) {
       interpreter_->failure_note().Set(text);
     }
     kept = false;
-    // Restores the shape; otherwise no later allocation could succeed.
+    // The shape is restored, since otherwise no later allocation could succeed.
     if (now.allocation_type != before.allocation_type) TfLiteTensorDataFree(&now);
     now.allocation_type = before.allocation_type;
     now.type = before.type;

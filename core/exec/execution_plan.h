@@ -30,9 +30,9 @@ class ExecutionPlan {
   explicit ExecutionPlan(SubgraphParts* parts);
 
   // ---- Prepare ---------------------------------------------------------------------------------
-  // Discards the preparation; keeps the blocks of memory.
+  // Discards the state of prepared nodes; keeps the blocks of memory.
   void Reset();
-  // Prepares the nodes from the first on, and plans their memory. Reset comes first.
+  // Prepares the nodes from the first on, and plans their memory. Reset must be called before.
   TfLiteStatus Prepare();
   // Prepares nodes in the order of `node_indices`, up to the first dynamic output, without memory.
   TfLiteStatus PrepareAll(const std::vector<int>& node_indices, bool* out_dynamic);
@@ -41,7 +41,7 @@ class ExecutionPlan {
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
   // Calls the kernel's prepare and validates the indices that it leaves in the node.
   TfLiteStatus RunPrepare(int node_index);
-  // True if all nodes are prepared.
+  // Returns true if all nodes are prepared.
   bool is_complete() const;
   // Exchanges the contents of two plans of one subgraph.
   void Swap(ExecutionPlan* other);
@@ -56,22 +56,23 @@ class ExecutionPlan {
 
   // ---- Changes of the graph --------------------------------------------------------------------
   void NoteNewPlan() { fusion_.Clear(); }
-  // See tensor_shapes.h. Nodes after the running one are prepared again if it changes the shape of
-  // its output.
+  // Resizes a tensor (tensor_shapes.h). If a running node changes the shape of its output, the
+  // nodes after it are prepared again.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
-  // The client has provided memory for an intermediate tensor.
+  // Called when the client has provided memory for an intermediate tensor.
   void NoteClientReads() { fusion_.NoteClientReads(); }
 
-  // ---- Declarations of the kernel whose prepare is running. `node` may be another one, which is
-  // then ignored: a delegate may call a kernel's prepare with a node that is not in the graph.
+  // ---- Declarations of the kernel whose prepare is running --------------------------------------
+  // A call for another node than the one that is being prepared is ignored: a delegate may call a
+  // kernel's prepare with a node that is not in the graph.
   void OfferFusion(const TfLiteNode* node, const FusionOffer& offer);
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer);
   void RequestPacking(const TfLiteNode* node, PackFunction pack);
   void NoteImplementation(const char* name);
-  // A kernel keeps state between inferences that its prepare resets; see Runtime.
+  // Called by a kernel whose prepare resets state that it keeps between inferences; see Runtime.
   void NoteState() { has_state_ = true; }
   bool has_state() const { return has_state_; }
-  // Constants that kernels have computed; see Runtime.
+  // Called by a kernel that has computed the contents of a constant; see Runtime.
   void NoteContents(int tensor_index);
   bool HasContents(int tensor_index) const;
   bool TensorIsRead(int tensor_index) const;
@@ -89,13 +90,13 @@ class ExecutionPlan {
   const char* implementation(int node_index) const;
 
  private:
-  // A request of a node that was prepared since the last PackConstants.
+  // A node's request to pack its constants; the node was prepared since the last PackConstants.
   struct PackRequest {
     int node_index = -1;
     PackFunction pack = nullptr;
   };
 
-  // execution_plan.cc
+  // Functions that execution_plan.cc defines.
   bool IsPreparing(const TfLiteNode* node) const;
   PreparedNode& Preparing();
   void MarkReadTensors();
@@ -110,12 +111,12 @@ class ExecutionPlan {
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
   // Returns true if an output of the node is a computed shape (IsComputedShape).
   bool HasComputedShape(int node_index) const;
-  // Restores shapes that a node's prepare has changed for earlier nodes; returns false if there
-  // were any, after NoteFailure.
+  // Restores shapes that a node's prepare has changed for earlier nodes. If there are any, records
+  // the failure and returns false.
   bool KeepShapes(const std::vector<SharedShape>& shared);
   const PlannedGroup* GroupAt(int position) const;
 
-  // execute_plan.cc
+  // Functions that execute_plan.cc defines.
   FusionPlan::Conditions CurrentConditions() const;
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus InvokeKernel(int position);
@@ -133,12 +134,13 @@ class ExecutionPlan {
   FusionPlan fusion_;
   MemoryLayout memory_;
   SharedShapes shared_shapes_;
-  // Nodes at positions below this are prepared with the current shapes.
+  // Position in the plan; the nodes before it are prepared with the current shapes.
   int next_to_prepare_ = 0;
-  int preparing_node_ = -1;         // the node whose prepare is running
-  bool tensor_resized_ = false;     // by a kernel, since the last node began to run
-  std::vector<bool> read_;          // by tensor: read by a node of the plan or the caller
-  std::vector<bool> has_contents_;  // by tensor: constants that kernels have computed
+  int preparing_node_ = -1;  // the node whose prepare is running
+  // True: a kernel resized a tensor since the newest node began to run
+  bool tensor_resized_ = false;
+  std::vector<bool> read_;          // by tensor: true if a node of the plan or the caller reads it
+  std::vector<bool> has_contents_;  // by tensor: true for constants that kernels have computed
   std::vector<PackRequest> pack_requests_;
   bool has_state_ = false;
 };

@@ -19,7 +19,7 @@ struct FreeIntArray {
 };
 using IntArray = std::unique_ptr<TfLiteIntArray, FreeIntArray>;
 
-// Throws bad_alloc if out of memory.
+// Returns a copy of the values. Throws bad_alloc if out of memory.
 inline IntArray MakeArray(std::span<const int32_t> values) {
   IntArray array(TfLiteIntArrayCreate(static_cast<int>(values.size())));
   if (array == nullptr) throw std::bad_alloc();

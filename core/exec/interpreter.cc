@@ -24,7 +24,7 @@ Interpreter::~Interpreter() {
   }
 }
 
-// The timer stays in the list, since an operator may be running.
+// The timer stays in the list of observers, since an operator may be running.
 void Interpreter::AddOpListener(OpListener* listener) {
   timer_.Remove(listener);
   timer_.Add(listener);

@@ -37,12 +37,12 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override;
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
-  TfLiteStatus ResetVariableTensors();  // of all subgraphs
+  TfLiteStatus ResetVariableTensors();  // resets the variables of all subgraphs
 
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no subgraph has
   // delegates; under Hot any failure leaves everything unchanged.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
-  // `why` is the reason that reports give for the nodes of the removed delegates.
+  // Removes all delegates. `why` is the reason that reports give for their nodes.
   TfLiteStatus RemoveAllDelegates(const char* why);
   bool HasDelegates() const;
   // Called after a failed Invoke of subgraph 0: removes every delegate and runs on the CPU with the
@@ -50,13 +50,13 @@ class Interpreter final : public InterpreterState {
   // computed as requested.
   TfLiteStatus FallBackToCpu();
 
-  // Returns null for an unknown key. A null key selects the signature over subgraph 0, or a
-  // placeholder with tensor names if the model has no signatures. Owned by the interpreter, one per
-  // key.
+  // Returns the runner of the signature `key`, one per key, which the interpreter owns; null for an
+  // unknown key. A null key selects the signature over subgraph 0, or a placeholder with tensor
+  // names if the model has no signatures.
   SignatureRunner* GetSignatureRunner(const char* key);
 
-  // The listener must outlive the interpreter or be removed before. A listener that is added twice
-  // is registered once.
+  // Registers a listener, once even if it is added twice. It must outlive the interpreter or be
+  // removed before.
   void AddOpListener(OpListener* listener);
   void RemoveOpListener(OpListener* listener) noexcept;
 
@@ -68,11 +68,12 @@ class Interpreter final : public InterpreterState {
   const SignatureDesc* FindSignature(const char* key);
 
   OpTimer timer_;
-  bool observes_timer_ = false;  // timer_ is in the list of observers
+  bool observes_timer_ = false;  // true: timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
-  std::deque<SubgraphCallee> callees_;                   // by index of the subgraph
-  std::vector<const SignatureDesc*> signatures_by_key_;  // sorted; filled by the first look-up
-  // By signature; null for the placeholder.
+  std::deque<SubgraphCallee> callees_;  // by index of the subgraph
+  // Signatures sorted by key; filled by the first look-up
+  std::vector<const SignatureDesc*> signatures_by_key_;
+  // Runners by signature; the placeholder's key is null.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
 };
 

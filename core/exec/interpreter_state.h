@@ -34,8 +34,8 @@ class InterpreterState;
 
 struct InterpreterConfig {
   ErrorReporter reporter;
-  int num_threads = -1;  // -1: not set, same as 1
-  // Shared between interpreters; null: the interpreter creates its own.
+  int num_threads = -1;  // number of threads; -1: not set, same as 1
+  // Pool shared between interpreters; null: the interpreter creates its own.
   std::shared_ptr<ThreadPool> pool;
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
@@ -69,13 +69,13 @@ class InterpreterState {
   int subgraph_count() const { return static_cast<int>(subgraphs_.size()); }
   Subgraph* subgraph(int index) const { return subgraphs_[static_cast<size_t>(index)].subgraph; }
   Subgraph& primary() const { return *subgraphs_[0].subgraph; }
-  // Returns a subgraph as others call it; null if the index is out of range.
+  // Returns the interface by which nodes call a subgraph; null if the index is out of range.
   CallableSubgraph* callee(int index) const {
     return index >= 0 && index < subgraph_count() ? subgraphs_[static_cast<size_t>(index)].callee
                                                   : nullptr;
   }
 
-  // The client's calls on any subgraph, which Cancel can end. Invoke counts as one inference,
+  // Calls of the client on any subgraph, which Cancel can end. Invoke counts as one inference,
   // regardless of the subgraphs that it calls.
   virtual TfLiteStatus AllocateTensors(Subgraph* subgraph) = 0;
   virtual TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) = 0;
@@ -92,7 +92,8 @@ class InterpreterState {
   // they are malformed.
   const std::vector<PartitionGraph::ControlEdge>* ControlEdges(int subgraph) const;
 
-  // Thread-safe. Returns an error if cancellation was not enabled.
+  // Requests that the current call ends. Thread-safe. Returns an error if cancellation was not
+  // enabled.
   TfLiteStatus Cancel();
   // Returns true once per request, during a call of the client that can be cancelled.
   bool TakeCancellation() { return cancellation_.Take(); }
@@ -118,14 +119,14 @@ class InterpreterState {
   // as upstream attaches metadata afterwards: kernels that use it in init would fail there.
   const std::span<const uint8_t>* FindMetadata(const char* name) const;
 
-  // See InterpreterThreads::pool.
+  // Returns the pool that nodes use now; see InterpreterThreads::pool.
   ThreadPool& pool() { return threads_.pool(allocation_passes_.depth > 0); }
   // Scratch memory and resources for the kernels of all subgraphs.
   ScratchArena& scratch() { return scratch_; }
   Resources& resources() { return resources_; }
   // Packed constants that all interpreters of the model share.
   PackedConstants& packed_constants() const { return *packed_constants_; }
-  // Constants that nodes pack for themselves.
+  // Packed constants that nodes of this interpreter do not share with other interpreters.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return config_.arithmetic; }
   // Returns the configured precision, but float32 if results must be exact: in reference
@@ -155,12 +156,13 @@ class InterpreterState {
   // Observers of calls, contexts and threads. One that needs exact tensors must be added before
   // tensors are allocated.
   ObserverList& observers() { return observers_; }
-  // All observers as one; null if there are none.
+  // Returns one observer that forwards to all observers; null if there are none.
   Observer* observer() { return observers_.active(); }
   CallObserver* call_observer() { return observers_.active(); }
   // Observer for the pool's tiles; null if there is none.
   TileObserver* tile_observer() { return observers_.tile_observer(); }
-  // True if an observer needs every node to run by itself: groups run node by node.
+  // Returns true if an observer needs every node to run by itself: fusion groups then run node by
+  // node.
   bool needs_each_node() const { return (observers_.needs() & kNeedsEveryNode) != 0; }
   bool needs_exact_tensors() const { return (observers_.needs() & kNeedsExactTensors) != 0; }
   // Returns packed_constants() if `data` is part of the model's file or of packed_constants(); else
@@ -171,14 +173,14 @@ class InterpreterState {
   InterpreterState(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   ~InterpreterState();
 
-  // Discards a request made before the call.
+  // Discards a cancellation request made before the call.
   void ArmCancellation() { cancellation_.Arm(); }
   void CountInference() { ++inference_; }
-  // `callee` is the subgraph as others call it; null: none calls it.
+  // Adds a subgraph. `callee` is the interface by which nodes call it; null: no node calls it.
   void AddSubgraph(Subgraph* subgraph, CallableSubgraph* callee) {
     subgraphs_.push_back({subgraph, callee});
   }
-  // No effect if the subgraph was not added.
+  // Removes a subgraph; has no effect if it was not added.
   void ForgetSubgraph(int index) {
     if (index < subgraph_count()) subgraphs_[static_cast<size_t>(index)] = {};
   }
@@ -203,7 +205,7 @@ class InterpreterState {
   int64_t inference_ = 0;
   struct AllocationPasses {
     int64_t newest = 0;
-    int depth = 0;  // number of nested AllocationPass
+    int depth = 0;  // number of nested AllocationPass objects
   };
   AllocationPasses allocation_passes_;
   std::vector<NodeFallback*> restartable_;  // stack of runs in progress, the innermost last
@@ -211,7 +213,8 @@ class InterpreterState {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
   SkippableSubgraphs skippable_;
-  // By subgraph, empty if there are none; no value before metadata are attached.
+  // Control edges by subgraph, empty for a subgraph without any; no value before metadata are
+  // attached.
   std::optional<std::vector<std::vector<PartitionGraph::ControlEdge>>> control_edges_;
   ObserverList observers_;
   struct SubgraphEntry {
@@ -257,8 +260,8 @@ class CancelScope {
   const char* const outer_;
 };
 
-// RAII guard: preparing nodes, including those of called subgraphs. All nested guards form one
-// pass, in which each shape is inferred once.
+// RAII guard: nodes are being prepared, including those of called subgraphs. All nested guards form
+// one pass, in which each shape is inferred once.
 class AllocationPass {
  public:
   explicit AllocationPass(InterpreterState* interpreter) : interpreter_(interpreter) {

@@ -14,7 +14,7 @@ namespace deputy {
 
 class InterpreterThreads {
  public:
-  // With a null pool the first use creates one.
+  // Uses the given pool; if it is null, the first use creates one.
   explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
 
   // Number of threads of the pool that the first use creates.
@@ -29,14 +29,14 @@ class InterpreterThreads {
   // effect within another one, and before the first use of the pool.
   class TimedInference {
    public:
-    // Null: not measured; the inference uses all threads.
+    // `threads` may be null: the inference is then not measured and uses all threads.
     explicit TimedInference(InterpreterThreads* threads);
     ~TimedInference();
     TimedInference(const TimedInference&) = delete;
     TimedInference& operator=(const TimedInference&) = delete;
 
    private:
-    InterpreterThreads* threads_;  // null: not measured
+    InterpreterThreads* threads_;  // null: the inference is not measured
     HelpTrial::Time began_{0};
   };
 

@@ -29,7 +29,7 @@ bool KernelRuntime::HasDeclaredShape(int tensor_index) const {
 }
 
 CallableSubgraph* KernelRuntime::FindSubgraph(int index) {
-  plan_->NoteState();  // calls depend on shapes of the other subgraph
+  plan_->NoteState();  // a call depends on the shapes of the other subgraph
   return parts_->interpreter->callee(index);
 }
 

@@ -85,8 +85,8 @@ void MemoryLayout::KeepOwners(const std::vector<Lifetime>& lifetimes,
   }
 }
 
-// Excluded are inputs and outputs of delegates, which may keep their addresses and compute them
-// again, and tensors with several producers.
+// Returns which tensors must not share memory: inputs and outputs of delegates, which may keep
+// their addresses and compute them again, and tensors with several producers.
 std::vector<bool> MemoryLayout::UnsharedTensors() const {
   std::vector<bool> unshared(graph_->tensors().size()), written(graph_->tensors().size());
   for (int node_index : graph_->plan()) {
@@ -111,7 +111,7 @@ std::vector<int> MemoryLayout::KeptForGroup(const Nodes& nodes, const PlannedGro
   for (const GroupRead& read : group.reads) {
     if (!read.in_place) kept.push_back(read.tensor);
   }
-  // Their lifetimes are not extended to the group's position.
+  // The lifetimes of tensors that the group does not write are not extended to its position.
   kept.insert(kept.end(), group.unwritten.begin(), group.unwritten.end());
   for (int between = group.position() + 1; between < position; ++between) {
     const PlannedGroup* const in = nodes.groups->At(between);
@@ -163,7 +163,7 @@ std::vector<Arena::Slot> MemoryLayout::ArenaSlots(const Nodes& nodes,
   return slots;
 }
 
-// Tensors that groups do not write are touched only if their nodes run one by one.
+// Marks tensors that groups do not write: they are touched only if the nodes run one by one.
 void MemoryLayout::MarkIdle(const Nodes& nodes, std::vector<Arena::Slot>* slots) const {
   for (int position = nodes.first_new; position <= nodes.last_prepared; ++position) {
     const PlannedGroup* const group = nodes.groups->RunningAt(position);

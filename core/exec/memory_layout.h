@@ -18,7 +18,7 @@ namespace deputy {
 // Memory of one tensor, for tools.
 struct TensorMemory {
   int tensor = 0;
-  bool persistent = false;  // in the block that persists between inferences
+  bool persistent = false;  // true: in the block that persists between inferences
   size_t offset = 0;
   size_t bytes = 0;
   Lifetime lifetime;
@@ -29,11 +29,11 @@ class MemoryLayout {
  public:
   // The nodes whose memory is planned, and what was decided about them before.
   struct Nodes {
-    int first_new = 0;  // memory of nodes at positions before it is kept
+    int first_new = 0;  // memory of nodes at positions before this one is kept
     int last_prepared = -1;
     const PlanGroups* groups = nullptr;
     const PreparedNodes* prepared = nullptr;
-    bool fuses = false;  // false: nodes use views only to refuse sharing
+    bool fuses = false;  // false: ViewOffers that do not refuse sharing are ignored
   };
 
   // `graph` must outlive this object.
@@ -51,14 +51,15 @@ class MemoryLayout {
   // Assigns memory to the tensors of the prepared nodes and sets their data pointers. Returns
   // false if a limit is exceeded or memory is exhausted.
   bool Plan(const Nodes& nodes, const Limits& limits, ThreadPool* pool);
-  // Set the data pointers of one or of all arena tensors; null for a tensor without memory.
+  // PointTensor sets the data pointer of one arena tensor, PointTensors those of all; null for a
+  // tensor without memory.
   void PointTensor(int tensor);
   void PointTensors();
 
   // Returns the address of a tensor in either block, null if it has none.
   char* Address(int tensor) const;
-  // Tensors with memory: entries of the arena first, then those of the persistent block, each by
-  // tensor index.
+  // Number of tensors with memory. Entries of the arena come first, then those of the persistent
+  // block, each by tensor index.
   size_t placed_count() const { return arena_.placed().size() + persistent_.placed().size(); }
   TensorMemory placed(size_t entry) const;
   const Arena& arena() const { return arena_; }
@@ -70,7 +71,7 @@ class MemoryLayout {
                                       const std::vector<Lifetime>& lifetimes) const;
   void MarkIdle(const Nodes& nodes, std::vector<Arena::Slot>* slots) const;
   void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
-  // Inputs of the in-place pass: tensors that it must not share, and the nodes to consider.
+  // Returns the tensors whose memory the in-place pass must not share.
   std::vector<bool> UnsharedTensors() const;
   std::vector<InPlaceNode> InPlaceNodes(const Nodes& nodes) const;
   // Returns the tensors whose memory the output of the node at `position` must not reuse: it may be

@@ -27,7 +27,7 @@ TfLiteStatus CheckNodeIndices(SubgraphParts* parts, int node_index) {
       status = Fail(parts->interpreter->reporter(), kTfLiteError,
                     "Invalid tensor index %d in %s; subgraph %d node %d: expected below %d", index,
                     what, parts->index, node_index, parts->graph.tensor_count());
-      index = kTfLiteOptionalTensor;  // no longer a valid index
+      index = kTfLiteOptionalTensor;  // the kernel's value was out of range
     }
   }
   return status;

@@ -14,7 +14,7 @@ namespace deputy {
 
 struct SubgraphParts;
 
-// Describes a call of one of the node's functions.
+// Returns the description of a call of one of the node's functions, for observers.
 ForeignCall CallOf(SubgraphParts* parts, Callback callback, int node_index);
 
 // Calls the kernel's init. A failure is reported; the node stays in the table.
@@ -24,8 +24,8 @@ TfLiteStatus InitNode(SubgraphParts* parts, int node_index,
 // Frees the node's memory and calls the kernel's free.
 void FreeNode(SubgraphParts* parts, int node_index);
 
-// Kernels and delegates may write a node's arrays; invalid entries become "absent", and the call
-// fails.
+// Validates the node's arrays, which kernels and delegates may write; invalid entries become
+// "absent", and the check fails.
 TfLiteStatus CheckNodeIndices(SubgraphParts* parts, int node_index);
 
 // Reports that a node failed; `phase` is the text "failed to invoke." or the like, followed by

@@ -17,7 +17,7 @@ namespace deputy {
 struct NodeCost {
   int64_t runs = 0;
   int64_t total_ns = 0;
-  int64_t reported_ns = 0;  // reported by a delegate, for a node of its partition
+  int64_t reported_ns = 0;  // reported by the delegate whose partition contains the node
 };
 
 class NodeCosts {
@@ -39,13 +39,13 @@ class NodeCosts {
     NodeCost* const cost = Find(node, node_count);
     if (cost != nullptr) cost->reported_ns += std::min(taken_ns, INT64_MAX - cost->reported_ns);
   }
-  // Discards the costs of the nodes from `count` on.
+  // Discards the costs of the nodes whose index is `count` or higher.
   void ForgetFrom(int count) noexcept {
     if (costs_.size() > static_cast<size_t>(count)) costs_.resize(static_cast<size_t>(count));
   }
 
  private:
-  // Returns null for an invalid index, and if out of memory.
+  // Returns a node's cost; null for an invalid index, and if out of memory.
   NodeCost* Find(int node, int node_count) noexcept {
     const auto index = static_cast<size_t>(node), count = static_cast<size_t>(node_count);
     Guard(Ignore, [&] {

@@ -3,8 +3,8 @@
 // Interface of an observer of an interpreter: of every call of foreign code, of the context
 // functions called meanwhile and their arguments, of the lifetimes of nodes and buffer handles, and
 // of the work of threads. An observer changes no status and no result. Its functions are called on
-// the thread of the observed call and must not throw. Those that an observer does not override do
-// nothing.
+// the thread of the observed call and must not throw. A function that an observer does not override
+// does nothing.
 #ifndef DEPUTY_CORE_EXEC_OBSERVER_H_
 #define DEPUTY_CORE_EXEC_OBSERVER_H_
 
@@ -19,8 +19,8 @@ namespace deputy {
 
 class Subgraph;
 
-// Requirements of an observer. Without the first two it does not change how an interpreter plans
-// and runs.
+// Requirements of an observer. Without kNeedsEveryNode and kNeedsExactTensors it does not change
+// how an interpreter plans and runs.
 enum ObserverNeeds : uint32_t {
   kNeedsNothing = 0,
   // Every node runs by itself: fusion groups run node by node.
@@ -36,7 +36,7 @@ class Observer : public CallObserver {
  public:
   virtual ~Observer() = default;
 
-  // A combination of ObserverNeeds. kNeedsExactTensors must not change.
+  // Returns a combination of ObserverNeeds. Whether it contains kNeedsExactTensors must not change.
   virtual uint32_t needs() const { return kNeedsNothing; }
   // Number of unused bytes before and after every arena tensor; see Arena::SetGuard.
   virtual size_t guard_bytes() const { return 0; }
@@ -64,14 +64,14 @@ class Observer : public CallObserver {
 
   // ---- Other events ----------------------------------------------------------------------------
   virtual void ReleasedTooOften(Subgraph*) {}
-  // A function of the interpreter is called; an error while foreign code runs.
+  // Called when a function of the interpreter is called, which is an error while foreign code runs.
   virtual void EnterInterpreter(const char* /*function*/) {}
-  // A node was removed; its kernel's free, if any, has been called.
+  // Called when a node was removed, after its kernel's free, if any.
   virtual void NodeFreed(Subgraph*, int /*node*/, const TfLiteRegistration&,
                          const void* /*user_data*/) {}
-  // The handle's delegate has no function to free it.
+  // Called when a handle cannot be freed, because its delegate has no function for that.
   virtual void HandleNotFreed(Subgraph*, int /*tensor*/) {}
-  // A handle is in use from now on.
+  // Called when a handle comes into use.
   virtual void HandleSet(const TfLiteDelegate*, TfLiteBufferHandle) {}
 };
 

@@ -12,13 +12,14 @@ void ObserverList::AddOwned(std::unique_ptr<Observer> observer) {
   Add(owned_.back().get());
 }
 
-// The entries after it keep their indices, since a notification may be in progress.
+// Removes an observer. Entries after its entry keep their indices, since a notification may be in
+// progress.
 void ObserverList::Remove(Observer* observer) noexcept {
   std::replace(observers_.begin(), observers_.end(), observer, static_cast<Observer*>(nullptr));
   while (!observers_.empty() && observers_.back() == nullptr) observers_.pop_back();
 }
 
-// By index, since a function may add an observer.
+// Calls the function for each observer, by index, since the function may add an observer.
 template <typename Function>
 void ObserverList::ForEach(const Function& function) const {
   for (size_t i = 0; i < observers_.size(); ++i) {

@@ -14,27 +14,28 @@ namespace deputy {
 // Observers may be added and removed while they are notified.
 class ObserverList final : public Observer, public TileObserver {
  public:
-  // The observer must outlive this object or be removed before. Strong exception guarantee.
+  // Adds an observer, which must outlive this object or be removed before. Strong exception
+  // guarantee.
   void Add(Observer* observer);
   // Adds an observer that lives as long as the list.
   void AddOwned(std::unique_ptr<Observer> observer);
-  // Has no effect if the observer is not in the list. It is not notified of the end of a call that
-  // is in progress.
+  // Removes an observer; has no effect if it is not in the list. A removed observer is not notified
+  // of the end of a call that is in progress.
   void Remove(Observer* observer) noexcept;
 
-  // This list, or null if it is empty.
+  // Returns this list, or null if it is empty.
   ObserverList* active() { return observers_.empty() ? nullptr : this; }
   TileObserver* tile_observer() { return (needs() & kNeedsTiles) == 0 ? nullptr : this; }
 
-  // ---- Observer. Begin notifies the observers in the order in which they were added, End in the
-  // reverse order. ------------------------------------------------------------------------------
+  // ---- Observer --------------------------------------------------------------------------------
   uint32_t needs() const override;
-  // The largest number.
+  // Returns the largest number of guard bytes that an observer requires.
   size_t guard_bytes() const override;
+  // Begin notifies the observers in the order in which they were added, End in the reverse order.
   void Begin(const ForeignCall& call) override;
   void End(const ForeignCall& call, const CallResult& result) override;
   void TilesDone(std::span<const TileWork> work) override;
-  // False if one of the observers considers the call invalid.
+  // Returns false if one of the observers considers the call invalid.
   bool EnterFunction(Subgraph* subgraph, const char* function) override;
   void ForbiddenFunction(Subgraph* subgraph, const char* function) override;
   void BeforeResize(Subgraph* subgraph, const TfLiteTensor* tensor,
@@ -61,7 +62,7 @@ class ObserverList final : public Observer, public TileObserver {
   void ForEach(const Function& function) const;
 
   std::vector<std::unique_ptr<Observer>> owned_;
-  std::vector<Observer*> observers_;  // null: removed; the last one is not null
+  std::vector<Observer*> observers_;  // null: the observer was removed; the last entry is not null
 };
 
 }  // namespace deputy

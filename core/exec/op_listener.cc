@@ -29,7 +29,7 @@ void OpTimer::Add(OpListener* listener) {
   }
 }
 
-// The entry stays, since a notification may be in progress.
+// Clears the listener's entry, which stays in the list, since a notification may be in progress.
 void OpTimer::Remove(OpListener* listener) noexcept {
   std::replace(listeners_.begin(), listeners_.end(), listener, static_cast<OpListener*>(nullptr));
 }
@@ -39,7 +39,7 @@ bool OpTimer::has_listeners() const {
                      [](const OpListener* listener) { return listener != nullptr; });
 }
 
-// By index, since a function may add a listener.
+// Calls the function for each listener, by index, since the function may add a listener.
 template <typename Function>
 void OpTimer::ForEach(const Function& function) const {
   for (size_t i = 0; i < listeners_.size(); ++i) {
@@ -63,7 +63,8 @@ void OpTimer::Begin(const ForeignCall& call) {
   call.begin_ns = Now();
 }
 
-// Listeners may have been added since the operator began.
+// Ends an operator. An operator that began before there were listeners is ignored; listeners that
+// were added since it began are notified.
 void OpTimer::End(const ForeignCall& call, const CallResult& result) {
   if (call.begin_ns < 0) return;
   running_ = call.outer;

@@ -18,7 +18,7 @@ struct OpEvent {
   int subgraph = 0;
   int node = 0;
   const char* op_name = "";
-  int64_t begin_ns = 0, end_ns = 0;  // steady clock
+  int64_t begin_ns = 0, end_ns = 0;  // times of the steady clock
   TfLiteStatus status = kTfLiteOk;
   // The partition's operators, if the delegate reported any.
   const PartitionEvents* parts = nullptr;
@@ -31,7 +31,8 @@ class OpListener {
  public:
   virtual void BeginOp(int subgraph, int node, const char* op_name) = 0;
   virtual void EndOp(const OpEvent& event) = 0;
-  // See Observer::needs. TilesDone precedes the EndOp of the job's operator.
+  // Returns a combination of ObserverNeeds (Observer::needs). TilesDone precedes the EndOp of the
+  // job's operator.
   virtual uint32_t needs() const { return kNeedsNothing; }
   virtual void TilesDone(int subgraph, int node, std::span<const TileWork> work);
 
@@ -42,7 +43,8 @@ class OpListener {
 // Times operators and their tiles for listeners, and adds the times to the costs of the nodes.
 class OpTimer final : public Observer {
  public:
-  // The listener must outlive this object or be removed before. Strong exception guarantee.
+  // Adds a listener, which must outlive this object or be removed before. Strong exception
+  // guarantee.
   void Add(OpListener* listener);
   void Remove(OpListener* listener) noexcept;
   bool has_listeners() const;
@@ -56,7 +58,7 @@ class OpTimer final : public Observer {
   template <typename Function>
   void ForEach(const Function& function) const;
 
-  std::vector<OpListener*> listeners_;    // null: removed
+  std::vector<OpListener*> listeners_;    // null: the listener was removed
   const ForeignCall* running_ = nullptr;  // innermost call that is timed
 };
 

@@ -73,7 +73,8 @@ void PlanCache::Exchange(Idle* idle) {
     const TfLiteTensor* const tensor = parts_->graph.tensor(parts_->graph.inputs()[n]);
     if (tensor == nullptr || tensor->allocation_type == kTfLiteMmapRo) continue;
     size_t bytes = 0;
-    TensorBytes(tensor->type, shapes_[n], &bytes);  // fits, since the tensor had this shape
+    // Cannot overflow, since the tensor had this shape
+    TensorBytes(tensor->type, shapes_[n], &bytes);
     inputs.push_back({parts_->graph.inputs()[n], MakeArray(shapes_[n]), bytes});
   }
   idle->state.Swap();

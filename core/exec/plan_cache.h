@@ -3,9 +3,10 @@
 // Prepared plans of a subgraph for other shapes of its inputs than the current ones, so that a
 // client that alternates shapes does not prepare the nodes again.
 //
-// Only for graphs whose preparation clients cannot observe and that keep nothing between
-// inferences: all kernels are Deputy's and stateless, no delegate is applied, no output shape
-// depends on values, and the client has provided no memory. Other plans are prepared in place.
+// Plans are kept only for graphs whose preparation clients cannot observe and that keep nothing
+// between inferences: all kernels are Deputy's and stateless, no delegate is applied, no output
+// shape depends on values, and the client has provided no memory. Other plans are prepared in
+// place.
 #ifndef DEPUTY_CORE_EXEC_PLAN_CACHE_H_
 #define DEPUTY_CORE_EXEC_PLAN_CACHE_H_
 
@@ -26,7 +27,7 @@ class PlanCache {
   // its contents.
   PlanCache(SubgraphParts* parts, ExecutionPlan* current) : parts_(parts), current_(current) {}
 
-  // A kernel that is not Deputy's was added.
+  // Called when a kernel that is not Deputy's was added.
   void NoteForeignKernel() { has_foreign_kernel_ = true; }
 
   // Called after the current plan was prepared.
@@ -35,8 +36,8 @@ class PlanCache {
   void Clear() { idle_.clear(); }
 
   // Makes the plan for the shapes that the inputs have now current. Called if only these shapes
-  // have changed since the current plan was prepared. Returns false if it must be prepared, after
-  // InitNodes.
+  // have changed since the current plan was prepared. Returns false if the plan must be prepared,
+  // after InitNodes.
   bool Select();
   // Calls init of the kernels that have no user data since Select has made a new plan current.
   TfLiteStatus InitNodes();
@@ -47,7 +48,7 @@ class PlanCache {
   size_t idle_bytes() const;
 
  private:
-  using Shapes = std::vector<std::vector<int>>;  // of the inputs
+  using Shapes = std::vector<std::vector<int>>;  // shapes of the inputs
   struct Idle {
     Idle(SubgraphParts* parts, int model_tensors) : state(parts, model_tensors), plan(parts) {}
     PreparedState state;
@@ -63,8 +64,8 @@ class PlanCache {
 
   SubgraphParts* const parts_;
   ExecutionPlan* const current_;
-  Shapes shapes_;         // of the current plan, once it was prepared
-  std::list<Idle> idle_;  // least recently used first
+  Shapes shapes_;         // input shapes of the current plan, once it was prepared
+  std::list<Idle> idle_;  // plans that are not current, least recently used first
   bool has_foreign_kernel_ = false;
   bool needs_init_ = false;
   int64_t preparations_ = 0;

@@ -24,8 +24,8 @@ class PreparedState {
   PreparedState(const PreparedState&) = delete;
   PreparedState& operator=(const PreparedState&) = delete;
 
-  // Exchanges this state and that of the graph. Tensors that the graph has got since are empty in
-  // this state. Strong exception guarantee.
+  // Exchanges this state and that of the graph. Tensors that were added to the graph later are
+  // empty in this state. Strong exception guarantee.
   void Swap();
   // Sets the shape of a tensor, which is not a constant of the model, in this state. Takes
   // ownership of `dims`.
@@ -38,7 +38,7 @@ class PreparedState {
     TfLiteIntArray* dims = nullptr;
     TfLitePtrUnion data{};
     size_t bytes = 0;
-    const void* allocation = nullptr;  // see borrowed_data.h
+    const void* allocation = nullptr;  // the tensor's `allocation` field; see borrowed_data.h
   };
   struct Node {
     void* user_data = nullptr;

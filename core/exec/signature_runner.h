@@ -17,7 +17,8 @@ namespace deputy {
 
 class SignatureRunner {
  public:
-  // Names are sorted bytewise, the order in which clients enumerate them.
+  // Creates the runner of a signature. Names are sorted bytewise, the order in which clients
+  // enumerate them.
   SignatureRunner(Subgraph* subgraph, const SignatureDesc& signature);
   // Creates the placeholder for a model without signatures: subgraph 0 with its tensors' names, or
   // input0, output0, ... for unnamed ones. Its key is empty.
@@ -28,29 +29,30 @@ class SignatureRunner {
 
   size_t input_count() const { return subgraph_->graph().inputs().size(); }
   size_t output_count() const { return subgraph_->graph().outputs().size(); }
-  // Return null if the index is out of range.
+  // InputName and OutputName return null if the index is out of range.
   const char* InputName(int index) const;
   const char* OutputName(int index) const;
-  // Return null after a report for an unknown name.
+  // InputTensor and OutputTensor return null after a report for an unknown name.
   TfLiteTensor* InputTensor(const char* name);
   const TfLiteTensor* OutputTensor(const char* name);
 
-  // `strict`: only dimensions that the model declares as unknown may change.
+  // Changes the shape of an input. `strict`: only dimensions that the model declares as unknown may
+  // change.
   TfLiteStatus ResizeInputTensor(const char* name, std::span<const int> dims, bool strict);
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke();
 
  private:
-  using Names = std::vector<SignatureTensorDesc>;  // sorted
+  using Names = std::vector<SignatureTensorDesc>;  // sorted by name
 
   static void Sort(Names* names);
-  // Returns null for an unknown or null name.
+  // Returns the index of the tensor with this name; null for an unknown or null name.
   static const int* Find(const Names& names, const char* name);
   Names TensorNames(const std::vector<int>& indices, const char* fallback);
 
   Subgraph* subgraph_;
   const char* key_;
-  std::deque<std::string> made_up_names_;  // for unnamed tensors; elements must not move
+  std::deque<std::string> made_up_names_;  // names for unnamed tensors; elements must not move
   Names inputs_, outputs_;
 };
 

@@ -31,8 +31,8 @@ class SkippableSubgraphs {
   }
 
  private:
-  std::vector<int> marks_;       // in the order of marking
-  std::vector<bool> is_marked_;  // by subgraph; empty until the first mark
+  std::vector<int> marks_;       // marked subgraphs in the order of marking
+  std::vector<bool> is_marked_;  // by subgraph: true if it is marked; empty until the first mark
 };
 
 }  // namespace deputy

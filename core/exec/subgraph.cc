@@ -159,7 +159,8 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
 }
 
 void Subgraph::RemoveNodesFrom(int count) noexcept {
-  // In plan order, as upstream frees them; then those that a later delegate has claimed.
+  // Nodes of the plan are freed first and in plan order, as upstream does, then nodes that a later
+  // delegate has claimed.
   for (const int node : parts_.graph.plan()) {
     if (node >= count) FreeNode(&parts_, node);
   }
@@ -203,7 +204,8 @@ void Subgraph::RequireAllocation() {
 
 TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const int> dims) {
   const TfLiteTensor* resized = parts_.graph.tensor(tensor_index);
-  if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);  // reports
+  // Reports the invalid index
+  if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);
   const TfLiteIntArray* signature = TfLiteTensorGetDimsSignature(resized);
   if (signature->size != static_cast<int>(dims.size())) {
     return Fail(parts_.interpreter->reporter(), kTfLiteError,
@@ -262,10 +264,11 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
   }
   std::vector<PartitionGraph::ControlEdge> edges;
   if (const auto* model_edges = parts_.interpreter->ControlEdges(parts_.index)) {
-    // Invalid nodes are not in the table.
+    // The node table may have fewer nodes than the model, since invalid nodes are not added.
     const int count = static_cast<int>(std::min(parts_.desc->operators.size(), position_of.size()));
     for (const auto& [from, to] : *model_edges) {
-      if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};  // refused later
+      // Partition rejects this edge
+      if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};
       const int a = position_of[from], b = position_of[to];
       if (a >= 0 && b >= 0 && a != b) edges.emplace_back(a, b);
     }

@@ -50,15 +50,15 @@ class Subgraph final {
   int index() const { return parts_.index; }
   const SubgraphDesc& desc() const { return *parts_.desc; }
   const char* name() const { return parts_.desc->name; }
-  // False if the nodes are not offered to delegates: upstream's validation subgraphs, recognised by
-  // name, and bodies that are never run.
+  // Returns false if the nodes are not offered to delegates: upstream's validation subgraphs,
+  // recognised by name, and bodies that are never run.
   bool is_for_delegates() const;
   // True if the model's own graph is valid; otherwise no node of it may be prepared.
   bool consistent() const { return parts_.desc->inconsistency.empty(); }
 
   Graph& graph() { return parts_.graph; }
   const Graph& graph() const { return parts_.graph; }
-  // Index of the nodes' positions. Valid until the plan changes.
+  // Returns where each node runs (GraphIndex). Valid until the plan changes.
   const GraphIndex& graph_index();
   ExecutionPlan& execution_plan() { return plan_; }
   const ExecutionPlan& execution_plan() const { return plan_; }
@@ -89,12 +89,13 @@ class Subgraph final {
 
   // ---- Life ------------------------------------------------------------------------------------
   TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
-  // Rank and dimensions must stay, except for those that the signature leaves open.
+  // Resizes an input whose rank and dimensions must stay, except for dimensions that the signature
+  // leaves open.
   TfLiteStatus ResizeInputTensorStrict(int tensor_index, std::span<const int> dims);
   TfLiteStatus AllocateTensors();
   // True if memory is planned: Invoke may be called.
   bool ready() const { return state_ >= State::kInvokable; }
-  // Forces the next AllocateTensors to start from scratch.
+  // Forces the next AllocateTensors to prepare all nodes and to plan memory again.
   void RequireAllocation();
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
   // `allow_stale_outputs`.
@@ -102,9 +103,9 @@ class Subgraph final {
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
-  // Restores saved bytes to their tensors, if those still have the same size.
+  // Restores saved bytes to their tensors, except to tensors whose size has changed.
   void Restore(const SavedContents& contents) { contents.Restore(parts_.graph.tensors()); }
-  // See device_data.h.
+  // Copies device data to the CPU if the tensor is stale (device_data.h).
   TfLiteStatus EnsureReadable(int tensor_index) {
     return deputy::EnsureReadable(&parts_, tensor_index);
   }
@@ -115,7 +116,7 @@ class Subgraph final {
     return deputy::FreeBufferHandle(&parts_, tensor_index);
   }
 
-  // abi.md 4.5: takes ownership of `new_dims`, also on failure.
+  // Resizes a tensor (abi.md 4.5). Takes ownership of `new_dims`, also on failure.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims) {
     return plan_.ResizeTensor(tensor, new_dims);
   }
@@ -125,7 +126,8 @@ class Subgraph final {
   // ---- For the layer that applies delegates ----------------------------------------------------
   // Called when the graph has changed: tensors must be allocated again.
   void SetUninvokable() { state_ = State::kUninvokable; }
-  // A static delegate is applied: shapes cannot change without an undo. Memory is planned.
+  // Called when a static delegate is applied: shapes cannot change without an undo. Memory is
+  // planned.
   void SetImmutable() { state_ = State::kInvokableAndImmutable; }
   bool immutable() const { return state_ == State::kInvokableAndImmutable; }
   // Prepares nodes and plans memory from scratch, whatever the state was.
@@ -144,13 +146,15 @@ class Subgraph final {
   void PlanHasChanged() noexcept;
   // Called before a delegate gets pointers to nodes, which it may keep over a few replacements.
   void ReserveNodes();
-  // Frees the nodes from `count` on, those of the plan first. The caller must repair the plan.
+  // Frees the nodes whose index is `count` or higher, those of the plan first. The caller must
+  // repair the plan.
   void RemoveNodesFrom(int count) noexcept;
-  // Returns the orders between plan positions that no tensor expresses.
+  // Returns pairs of plan positions whose order no tensor expresses.
   std::vector<PartitionGraph::ControlEdge> ControlEdges() const;
 
  private:
-  // kResized: as kUninvokable; only shapes of inputs have changed since the plan was prepared.
+  // kResized: like kUninvokable, but only shapes of inputs have changed since the plan was
+  // prepared.
   enum class State { kUninvokable, kResized, kInvokable, kInvokableAndImmutable };
 
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);

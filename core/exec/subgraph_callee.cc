@@ -22,7 +22,7 @@ const TfLiteTensor* SubgraphCallee::output(size_t n) {
   return subgraph_->graph().tensor(subgraph_->graph().outputs()[n]);
 }
 
-// A dynamic input is resized to its value.
+// Copies a value to an input. A dynamic input is resized to the value.
 TfLiteStatus SubgraphCallee::CopyInput(const CallInput& from, TfLiteTensor* input) {
   const int index = static_cast<int>(input - subgraph_->graph().tensors().data());
   const char* const name = NameOf(*input);

@@ -39,7 +39,7 @@ TfLiteStatus Subgraph::AllocateTensors() {
   return status;
 }
 
-// Under kUninvokable the plans of other shapes are out of date, too.
+// Prepares the current plan again and discards the plans for other shapes, which are outdated, too.
 TfLiteStatus Subgraph::Reallocate() {
   plans_.Clear();
   return PrepareCurrentPlan();
@@ -89,7 +89,8 @@ void Subgraph::DropIdleTemporaries() {
   }
 }
 
-// Returns true for an intermediate tensor. Groups always write the graph's outputs.
+// Returns true for an intermediate tensor: neither an input nor an output of the graph. Only
+// outputs are always written by fusion groups.
 bool Subgraph::IsInside(int tensor_index) const {
   const auto has = [tensor_index](const std::vector<int>& indices) {
     return std::find(indices.begin(), indices.end(), tensor_index) != indices.end();

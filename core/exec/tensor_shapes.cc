@@ -23,7 +23,7 @@ TfLiteStatus ComputeBytes(const SubgraphParts& parts, const TfLiteTensor& tensor
 TfLiteStatus ResizeTensor(SubgraphParts* parts, TfLiteTensor* tensor, TfLiteIntArray* new_dims,
                           bool* out_changed) {
   *out_changed = false;
-  // Unless it is the tensor's own array, it is freed on every path until the tensor owns it.
+  // Frees `new_dims` on every path until the tensor owns it, unless it is the tensor's own array.
   IntArray owned(tensor->dims == new_dims ? nullptr : new_dims);
   if (new_dims == nullptr) {
     return Fail(parts->interpreter->reporter(), kTfLiteError, "subgraph %d: resize without a shape",

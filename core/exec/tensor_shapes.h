@@ -17,8 +17,8 @@ struct SubgraphParts;
 TfLiteStatus ComputeBytes(const SubgraphParts& parts, const TfLiteTensor& tensor,
                           const TfLiteIntArray& dims, size_t* bytes);
 
-// abi.md 4.5: takes ownership of `new_dims`, also on failure. `*out_changed` is true if the tensor
-// has got another shape.
+// Resizes a tensor (abi.md 4.5). Takes ownership of `new_dims`, also on failure. `*out_changed`
+// becomes true if the tensor's shape has changed.
 TfLiteStatus ResizeTensor(SubgraphParts* parts, TfLiteTensor* tensor, TfLiteIntArray* new_dims,
                           bool* out_changed);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds TRANSPOSEs around a matrix product that need not run: the product reads an operand with the
-// strides of the tensor before them, or stores its rows at the positions to which they would move
-// them. Pure functions, part of the pass for row-wise fusion groups
+// strides of the tensor before the TRANSPOSEs, or stores its rows at the positions to which a
+// TRANSPOSE would move them. Pure functions, part of the pass for row-wise fusion groups
 // (core/fusion/row_groups.h).
 #ifndef DEPUTY_CORE_FUSION_ABSORBED_TRANSPOSES_H_
 #define DEPUTY_CORE_FUSION_ABSORBED_TRANSPOSES_H_
@@ -21,14 +21,15 @@ namespace deputy {
 // An operand of a product, with the TRANSPOSEs and RESHAPEs that the product absorbs as it reads
 // it.
 struct StridedOperand {
-  StridedInput input;      // no tensor: the operand is read unchanged
-  std::vector<int> nodes;  // in reverse order of execution
+  StridedInput input;      // without a tensor: the operand is read unchanged
+  std::vector<int> nodes;  // absorbed nodes in reverse order of execution
 };
 
-// Strided operands by product and by input; products without any are not listed.
+// Strided operands by product and by input; products without strided operands are not listed.
 using StridedOperands = std::map<int, std::array<StridedOperand, kMaxComputedInputs>>;
 
-// Finds the TRANSPOSEs that compute only an operand of a product, and takes them in the plan.
+// Finds the TRANSPOSEs that compute only an operand of a product, and removes them from the free
+// nodes of the plan.
 StridedOperands AbsorbTransposes(RowPlan* plan);
 
 // Returns the product that can store its rows as the TRANSPOSE at the end of `nodes`, a group's

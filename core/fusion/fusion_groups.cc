@@ -40,7 +40,7 @@ class Pass {
   }
 
  private:
-  // Adds the groups of heads that are in none yet.
+  // Adds the groups of heads that are in no group yet.
   void AddGroups(std::vector<FusionGroup>* groups) {
     for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
       if (RoleOf<HeadRole>(n) == nullptr) continue;
@@ -55,8 +55,8 @@ class Pass {
   const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
-  // Returns the node's role of that kind; null if it has another one, is in a group, or does not
-  // have exactly one output that a group may write.
+  // Returns the node's role of that kind; null if the node has another role, is in a group, or does
+  // not have exactly one output that a group may write.
   template <typename Role>
   const Role* RoleOf(int n) const {
     if (n < 0 || grouped_[static_cast<size_t>(n)]) return nullptr;
@@ -68,7 +68,8 @@ class Pass {
     return node.role<Role>();
   }
 
-  // Only the next node of the group reads it, so it need not be stored.
+  // Returns true if only the next node of the group reads the tensor, so that it need not be
+  // stored.
   bool HasSingleConsumer(int tensor) const {
     return tensor >= 0 && !TensorAt(tensor).fixed && TensorAt(tensor).use_count == 1;
   }
@@ -78,7 +79,7 @@ class Pass {
     return TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < position;
   }
 
-  // Returns the PAD that computes the tensor, if that has a single consumer; or -1.
+  // Returns the PAD that computes the tensor, if the tensor has a single consumer; else -1.
   int FindPad(int tensor, int position) const {
     if (!HasSingleConsumer(tensor)) return -1;
     const int pad = producer_[static_cast<size_t>(tensor)];
@@ -206,8 +207,8 @@ class Pass {
   std::span<const GroupNode> nodes_;
   std::span<const PlanTensor> tensors_;
   std::vector<int> producer_, consumer_;  // by tensor: the last node that writes or reads it
-  std::vector<bool> grouped_;             // by node: already in a group
-  bool delayed_ = false;                  // groups may be delayed
+  std::vector<bool> grouped_;             // by node: true if it is already in a group
+  bool delayed_ = false;                  // true if groups may be delayed
 };
 
 bool Overlap(const MemoryRange& a, const MemoryRange& b) {

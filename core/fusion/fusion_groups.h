@@ -19,9 +19,9 @@ namespace deputy {
 // A node of the plan; tensor indices, negative if absent.
 struct GroupNode {
   std::span<const int> inputs, outputs;
-  const FusionOffer* offer = nullptr;  // null: cannot be fused
+  const FusionOffer* offer = nullptr;  // null: the node cannot be fused
 
-  // Returns the node's role if it is of that kind, else null.
+  // Returns the node's role if it is a `Role`, else null.
   template <typename Role>
   const Role* role() const {
     return offer == nullptr ? nullptr : std::get_if<Role>(&offer->role);
@@ -30,13 +30,14 @@ struct GroupNode {
 
 struct PlanTensor {
   int64_t elements = 0;
-  int channels = 0;  // the last dimension
-  // Number of uses: inputs of nodes, outputs of the graph, and the client whose memory it uses.
+  int channels = 0;  // size of the last dimension
+  // Number of uses of the tensor: inputs of nodes, outputs of the graph, and the client whose
+  // memory it uses.
   int use_count = 0;
-  // Must not be read or written by a group: a variable, a tensor with several producers, or one
-  // whose shape is unknown.
+  // True if groups must not read or write the tensor: it is a variable, has several producers, or
+  // an unknown shape.
   bool fixed = false;
-  // Computed by a node, but once for all inferences.
+  // True if a node computes the tensor once for all inferences.
   bool computed_once = false;
   std::span<const int> dims = {};
 };
@@ -53,7 +54,7 @@ struct FusionGroup {
   std::vector<int> nodes;  // ascending plan positions, including the head
   GroupRun run;
 
-  // The run of a group that is a layer with its epilogue.
+  // Returns the run of a group that is a layer with its epilogue.
   LayerRun& layer() { return std::get<LayerRun>(run); }
   const LayerRun& layer() const { return std::get<LayerRun>(run); }
 
@@ -98,14 +99,13 @@ struct PlannedGroup : FusionGroup {
   std::vector<GroupRead> reads;
   // Intermediate tensors that are not written, for groups with layers (core/fusion/strips.h).
   std::vector<int> unwritten;
-  // Intermediate tensors of row-wise groups. Their memory has the lifetime that it has without
-  // fusion.
+  // Intermediate tensors of row-wise groups. Their lifetimes are the same as without fusion.
   std::vector<int> intermediates;
-  // Reads a constant that is computed by a later node during the first inference; until then the
-  // nodes run unfused.
+  // True if the group reads a constant that a later node computes during the first inference; until
+  // then the nodes run unfused.
   bool reads_late_constant = false;
   // Cached result of the aliasing check; valid while the tensors' addresses are unchanged.
-  std::vector<const void*> addresses;  // of the output and the inputs; empty: not checked
+  std::vector<const void*> addresses;  // addresses of output and inputs; empty: not checked
   bool alias_free = false;
 };
 

@@ -17,8 +17,8 @@ bool CanBeWritten(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteCustom;
 }
 
-// Shapes of prepared tensors have been checked; no kernel offers a node whose element count
-// overflows.
+// Returns the number of elements of a prepared tensor. It does not overflow: shapes were checked,
+// and no kernel offers a node whose element count overflows.
 int64_t ElementsOf(const TfLiteTensor& tensor) {
   int64_t elements = 1;
   for (int extent : IndicesOf(tensor.dims)) {
@@ -27,7 +27,7 @@ int64_t ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
-// Completes a group with its reads and unwritten tensors. Nodes are still indices of the pass.
+// Completes a group with its reads and unwritten tensors. Its nodes are still indices of the pass.
 PlannedGroup MakePlannedGroup(FusionGroup group, std::span<const GroupNode> nodes,
                               std::span<const PlanTensor> tensors, std::span<const int> producers) {
   PlannedGroup planned;
@@ -49,8 +49,8 @@ PlannedGroup MakePlannedGroup(FusionGroup group, std::span<const GroupNode> node
   return planned;
 }
 
-// Converts indices of the pass, whose first node is at plan position `first`, to plan positions,
-// and those of row-wise operations to node indices.
+// Converts the group's nodes from indices of the pass, whose first node is at plan position
+// `first`, to plan positions, and nodes of row-wise operations to node indices.
 void ToPlanPositions(int first, const std::vector<int>& plan, PlannedGroup* group) {
   const auto node_index_of = [&](int index) {
     const int position = index + first;
@@ -69,7 +69,8 @@ void ToPlanPositions(int first, const std::vector<int>& plan, PlannedGroup* grou
   group->head += first;
 }
 
-// Returns the strides of the pixels that the group reads of input 0, and writes of its output.
+// InputStrideOf and OutputStrideOf return the strides of the pixels that the group reads of input 0
+// and writes of its output.
 PixelStride InputStrideOf(const GroupRun& run) {
   const auto* const layer = std::get_if<LayerRun>(&run);
   return layer == nullptr ? PixelStride() : layer->input_stride;
@@ -87,7 +88,8 @@ bool NeedsScratch(const GroupRun& run) {
 
 }  // namespace
 
-// A wrapped kernel (e.g. a profiler's) may compute something else: it is not fused.
+// Returns true if the node can be in a group. A wrapped kernel (e.g. a profiler's) may compute
+// something else, so its node is not fused.
 bool FusionPlan::CanBeFused(int node_index) const {
   const FusionOffer& offer = nodes_->Of(node_index).fusion;
   const TfLiteNode& node = *graph_->node(node_index);
@@ -199,7 +201,8 @@ void FusionPlan::FindLayerNodes(PlannedGroup* group) {
   }
 }
 
-// Re-checked only if an address has changed. Does not allocate: Invoke must not fail for lack of
+// Returns true if the group may write its output over none of the tensors that it still reads.
+// Checks again only if an address has changed. Does not allocate: Invoke must not fail for lack of
 // memory here.
 bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
   const auto address = [this](int index) -> const void* {
@@ -236,7 +239,7 @@ bool FusionPlan::CanRun(PlannedGroup* group, const Conditions& conditions) {
   if (conditions.runs_each_node || (group->reads_late_constant && !has_run_plan_)) return false;
   if (TouchesClientMemory(*group, conditions)) return false;
   for (int position : group->nodes) {
-    // Re-preparation failed, or a delegate has claimed the node.
+    // A node has no offer if its re-preparation failed or a delegate has claimed it.
     if (NodeAt(position).offer == nullptr) return false;
   }
   // The producer of the input may have run unfused.
@@ -245,7 +248,7 @@ bool FusionPlan::CanRun(PlannedGroup* group, const Conditions& conditions) {
          IsAliasFreeNow(group);
 }
 
-// The nodes from this position on have not written subsampled outputs since.
+// Marks the outputs of the nodes at `first_position` and later as not subsampled.
 void FusionPlan::ClearSubsampled(int first_position) {
   subsampled_.resize(graph_->tensors().size());
   for (size_t position = static_cast<size_t>(first_position); position < graph_->plan().size();

@@ -27,9 +27,9 @@ class FusionPlan {
   FusionPlan(Graph* graph, const PreparedNodes* nodes) : graph_(graph), nodes_(nodes) {}
 
   // Forms the groups of the nodes at positions `first_new` to `last_prepared`, which were prepared
-  // since the last call. Without `fuses`, forms none.
+  // since the last call. If `fuses` is false, forms none.
   void Form(int first_new, int last_prepared, bool fuses);
-  // Discards all groups: the plan has changed.
+  // Discards all groups, because the plan has changed.
   void Clear() { groups_.ForgetFrom(0); }
   // Exchanges the groups of two objects for the same graph.
   void Swap(FusionPlan* other);
@@ -59,11 +59,12 @@ class FusionPlan {
   // Expands subsampled inputs to full images, with undefined pixels between, for a node that runs
   // unfused although it has a group.
   void ExpandInputs(int node_index);
-  // The whole plan was executed since groups were formed.
+  // Called when the whole plan was executed since groups were formed.
   void NotePlanRun() { has_run_plan_ = true; }
 
-  // The client has provided memory for an intermediate tensor: it may read all of its contents,
-  // including those that fusion does not write. In effect until all groups are formed again.
+  // Called when the client has provided memory for an intermediate tensor: it may read all of the
+  // tensor's contents, including those that fusion does not write. In effect until all groups are
+  // formed again.
   void NoteClientReads() { client_reads_intermediates_ = true; }
 
  private:

@@ -35,13 +35,13 @@ class InPlacePass {
     }
   }
 
-  // Places outputs inside the whole, an input.
+  // Places outputs inside the input that contains them.
   void ViewOutputs(const InPlaceNode& node) {
     const int from = At(node.inputs, node.views.whole);
     if (from < 0 || unshared_[static_cast<size_t>(from)]) return;
     size_t owner_offset = node.views.offset;
     for (const int to : node.outputs) {
-      // The size of a part outside the arena is unknown.
+      // The size of an output outside the arena is unknown.
       const size_t bytes = to < 0 ? 0 : SlotOf(to).bytes;
       if (bytes == 0 || !Fits(owner_offset, bytes, SlotOf(from).bytes)) return;
       const int block = BlockOf(from);
@@ -51,7 +51,7 @@ class InPlacePass {
     }
   }
 
-  // Places inputs inside the whole, an output.
+  // Places inputs inside the output that contains them.
   void ViewInputs(const InPlaceNode& node) {
     const int to = At(node.outputs, node.views.whole);
     if (to < 0 || unshared_[static_cast<size_t>(to)] || SlotOf(to).owner >= 0) return;
@@ -131,7 +131,8 @@ class InPlacePass {
     return block;
   }
 
-  // `block` is the tensor whose memory `from` uses.
+  // Returns true if output `to` can reuse the memory of input `from`, which is in the memory of
+  // `block`.
   bool CanReuse(const InPlaceNode& node, int from, int block, int to) {
     if (unshared_[static_cast<size_t>(from)] || unshared_[static_cast<size_t>(to)]) return false;
     const Arena::Slot &input = SlotOf(from), &memory = SlotOf(block), &output = SlotOf(to);
@@ -166,7 +167,7 @@ class InPlacePass {
   const std::vector<bool>& unshared_;
   const int first_new_;
   std::vector<Arena::Slot>& slots_;
-  std::vector<bool> owns_;  // other tensors use its memory
+  std::vector<bool> owns_;  // by tensor: true if other tensors use its memory
 };
 
 }  // namespace

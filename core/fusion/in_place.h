@@ -19,10 +19,10 @@ namespace deputy {
 struct InPlaceNode {
   int position = 0;
   std::span<const int> inputs, outputs;
-  uint64_t mask = 0;  // TfLiteInPlaceOp
+  uint64_t mask = 0;  // combination of TfLiteInPlaceOp bits
   ViewOffer views = {};
-  // Position at which its outputs are first written: may be before `position` in a fusion group
-  // (core/kernel_api/fusion.h).
+  // Position at which the node's outputs are first written; in a fusion group
+  // (core/kernel_api/fusion.h) it may be before `position`.
   int first = position;
   // Tensors that other nodes of the group may still read while or after this node writes.
   std::vector<int> kept = {};

@@ -14,12 +14,12 @@ namespace deputy {
 struct PreparedNode {
   FusionOffer fusion;  // without `invoke`: the node cannot be fused
   ViewOffer views;
-  const char* implementation = nullptr;  // static; null: not declared
+  const char* implementation = nullptr;  // name of the implementation, static; null: not declared
 };
 
 class PreparedNodes {
  public:
-  // Returns the declarations of a node, without any if the node made none.
+  // Returns the declarations of a node; an empty object if it made none.
   const PreparedNode& Of(int node) const {
     static const PreparedNode kNone;
     const auto index = static_cast<size_t>(node);

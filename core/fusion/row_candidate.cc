@@ -96,7 +96,7 @@ class CandidateBuilder {
     const PlanTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
     const bool has_group_rows = rows.use_count == 1 && rows.elements == output.elements &&
                                 plan_.RowsOf(tensor) == longest_.rows;
-    // Both rows must fit the cache together.
+    // A row of the side product and a row of the node's output must fit the cache together.
     const bool fits = 2 * rows.channels * int64_t{sizeof(float)} <= kMaxRowBytes;
     return is_free && has_group_rows && fits ? product : -1;
   }
@@ -118,7 +118,8 @@ class CandidateBuilder {
     if (tensor >= 0) last_external_ = std::max(last_external_, plan_.ProducerOf(tensor));
   }
 
-  // Records the nodes so far if they can be a group: its output must have the layout of its tensor.
+  // Records the nodes so far if they can be a group: the group's output must have the layout of its
+  // tensor.
   void RecordIfComplete(const StridedShape& layout) {
     if (head_ < 0 || last_external_ >= head_ || !OnlyNewestIsRead()) return;
     int scatters = -1;
@@ -147,7 +148,7 @@ class CandidateBuilder {
   int head_;
   bool has_side_products_ = false;
   int transposes_;          // number of TRANSPOSEs that leave elements in place
-  int last_external_ = -1;  // last external producer; it must precede the head
+  int last_external_ = -1;  // position of the last external producer, which must precede the head
   ComputedValues computed_;
   RowCandidate longest_;
 };

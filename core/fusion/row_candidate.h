@@ -19,7 +19,7 @@ struct RowCandidate {
   // memory. False: rows are those of the first node's output; a TRANSPOSE at the begin gathers
   // them.
   bool undoes_transpose = false;
-  // In execution order; the last node computes the group's output. Empty: no group.
+  // Nodes in execution order; the last one computes the group's output. Empty: no group.
   std::vector<int> nodes;
   int head = -1;      // the node that runs the group, once all external inputs are computed
   int scatters = -1;  // the product that stores its rows as the last TRANSPOSE would

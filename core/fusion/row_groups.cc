@@ -43,7 +43,8 @@ class RowPass {
     return transposes_.end() - next >= 2 && next[1] - node < kMaxGroupSpan;
   }
 
-  // Side products may make a block of the group too large for the cache; then tries without them.
+  // Adds a group that begins with the node. If side products make a block of the group too large
+  // for the cache, tries without them.
   bool AddGroupFromRows(int node) {
     const RowCandidate all = CandidateFromRows(plan_, node, SideProducts::kJoin);
     return AddGroup(all) ||
@@ -61,8 +62,8 @@ class RowPass {
     return true;
   }
 
-  // Returns the group, including the TRANSPOSEs that its products absorb; its program is still
-  // empty.
+  // Returns the candidate as a group, including the TRANSPOSEs that its products absorb; the
+  // group's program is still empty.
   FusionGroup BuildGroup(const RowCandidate& candidate) const {
     FusionGroup group = {.head = candidate.head, .nodes = candidate.nodes, .run = {}};
     group.run = RowRun{.program = {}, .output = plan_.OutputOf(candidate.nodes.back())};
@@ -77,8 +78,8 @@ class RowPass {
     return group;
   }
 
-  // Requires that a block of rows fits the cache, and that fusion avoids a write: of an
-  // intermediate value or of a TRANSPOSE's output.
+  // Returns true if a block of rows fits the cache and fusion avoids a write: of an intermediate
+  // value or of a TRANSPOSE's output.
   bool IsWorthIt(const FusionGroup& group) const {
     const RowProgram& program = std::get<RowRun>(group.run).program;
     const size_t ops = program.ops.size();
@@ -91,7 +92,7 @@ class RowPass {
 
   RowPlan plan_;
   const StridedOperands operands_;
-  std::vector<int> transposes_;  // ascending
+  std::vector<int> transposes_;  // positions of the plan's TRANSPOSEs, ascending
   std::vector<FusionGroup>* const groups_;
 };
 

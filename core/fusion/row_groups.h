@@ -35,8 +35,8 @@ namespace deputy {
 void AddRowGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
                   std::vector<FusionGroup>* groups);
 
-// Returns the tensors that a row-wise group reads, as ReadsOf does for others. `nodes` are those of
-// the plan.
+// Returns the tensors that a row-wise group reads, as ReadsOf does for other groups. `nodes` are
+// those of the plan.
 std::vector<GroupRead> RowReadsOf(const RowProgram& rows, std::span<const GroupNode> nodes);
 
 }  // namespace deputy

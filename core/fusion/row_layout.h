@@ -20,7 +20,7 @@ struct ComputedValue {
   int consumers_left = 0;  // number of consumers that are not in the group yet
   StridedShape layout;     // layout of its elements in the group's rows
 };
-using ComputedValues = std::map<int, ComputedValue>;  // by tensor
+using ComputedValues = std::map<int, ComputedValue>;  // values by tensor index
 
 // Returns the contiguous layout of a tensor; its rank is 0 if the tensor has too many dimensions.
 StridedShape DenseLayout(const RowPlan& plan, int tensor);

@@ -20,7 +20,7 @@ inline constexpr int64_t kMaxRowBytes = 16 * 1024;
 // Nodes by their position in the plan, tensors by their index. Nodes and tensors are borrowed.
 class RowPlan {
  public:
-  // Nodes of `groups` are not free.
+  // Creates a plan in which the nodes of `groups` are not free.
   RowPlan(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
           std::span<const FusionGroup> groups);
 
@@ -38,17 +38,18 @@ class RowPlan {
 
   bool IsProduct(int node) const { return OfferOf(node).kind == RowKind::kProduct; }
   bool IsTranspose(int node) const { return OfferOf(node).kind == RowKind::kTranspose; }
-  // The output has the rows of the input: nothing is computed.
+  // Returns true if the output has the rows of the input, so that the node computes nothing.
   bool IsReshape(int node) const { return OfferOf(node).kernel->rows == nullptr; }
 
   // ---- Tensors ---------------------------------------------------------------------------------
   const PlanTensor& TensorAt(int tensor) const { return tensors_[static_cast<size_t>(tensor)]; }
-  // Return the last node that writes or reads the tensor, or -1.
+  // ProducerOf and LastConsumerOf return the last node that writes or reads the tensor, or -1.
   int ProducerOf(int tensor) const { return producer_[static_cast<size_t>(tensor)]; }
   int LastConsumerOf(int tensor) const { return last_consumer_[static_cast<size_t>(tensor)]; }
-  // Number of rows if a row is the last dimension; 0: none.
+  // Returns the number of rows of a tensor if its last dimension is a row; 0: it has no rows.
   int64_t RowsOf(int tensor) const;
-  // Number of elements per row if the tensor has `rows` rows; 0: it cannot be divided so.
+  // Returns the number of elements per row if the tensor has `rows` rows; 0: it cannot be divided
+  // into that many rows.
   int64_t ColumnsOf(int tensor, int64_t rows) const;
 
  private:

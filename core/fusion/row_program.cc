@@ -70,7 +70,7 @@ class Builder {
  private:
   // A value that the group computes, shared by all tensors that have the same rows.
   struct Value {
-    int slot = -1;  // -1: the group's output
+    int slot = -1;  // slot of the value's rows; -1: they are the group's output
     int columns = 0;
     int consumers_left = 0;
   };
@@ -212,7 +212,7 @@ class Builder {
   RowProgram program_;
   Slots slots_;
   std::vector<Value> values_;
-  std::map<int, size_t> value_of_;  // by tensor
+  std::map<int, size_t> value_of_;  // by tensor: index of its value
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
   int64_t count = std::min(rows, layers.back()->rows);
   size_t bytes = 0;
   for (size_t n = layers.size(); n-- > 0;) {
-    // Rows are limited to those of the whole tensor.
+    // A layer computes at most the rows of its whole output.
     if (!AddSizes(bytes, static_cast<size_t>(count) * layers[n]->row_bytes, &bytes))
       return SIZE_MAX;
     if (n > 0) count = std::min<int64_t>(layers[n]->InputRows(count), layers[n - 1]->rows);
@@ -118,7 +118,7 @@ class Joiner {
     const StripOffer& offer = OfferOf(chain.back());
     const size_t bytes =
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
-    // A tensor that fits the cache is read from there, so strips gain nothing.
+    // A tensor that fits the cache is read from the cache in any case, so strips gain nothing.
     if (bytes < cache_bytes_ || next <= chain.back() || !IsWhole(last) || !IsWhole(layers_[next]) ||
         !AgreesWith(chain.back(), next) ||
         layers_[next].nodes.back() - first.head > kMaxGroupSpan ||
@@ -138,7 +138,8 @@ class Joiner {
     return run.input_stride.any() || run.output_stride.any();
   }
 
-  // Both layers must have the same kernel, which runs the strips.
+  // Returns true if the layers have the same number of batches and the same kernel, which runs the
+  // strips.
   bool AgreesWith(size_t last, size_t next) const {
     return OfferOf(last).batches == OfferOf(next).batches &&
            NodeAt(layers_[last].head).offer->invoke == NodeAt(layers_[next].head).offer->invoke;
@@ -180,8 +181,8 @@ class Joiner {
   std::span<const GroupNode> nodes_;
   std::span<const PlanTensor> tensors_;
   const size_t cache_bytes_;
-  std::vector<int> producer_,
-      consumer_;  // by tensor: the node that writes it, the layer that reads it
+  // By tensor: the node that writes it, and the layer that reads it.
+  std::vector<int> producer_, consumer_;
   std::vector<FusionGroup> layers_, groups_done_;
 };
 
@@ -202,7 +203,7 @@ std::vector<GroupRead> ReadsOfLayers(const StripRun& run, std::span<const GroupN
         ReadsOf(layer.run, nodes[static_cast<size_t>(layer.position)], tensors);
     // The previous layer's output is not read from memory.
     if (&layer != &run.layers.front()) own.erase(own.begin());
-    // Not in place: a row is read after other rows of the output were written.
+    // A read is not in place: a row is read after other rows of the output were written.
     for (const GroupRead& read : own) reads.push_back({read.tensor, false});
   }
   return reads;

@@ -31,8 +31,8 @@ class Subsampler {
     FindLayers(groups);
   }
 
-  // Consumers follow producers in the plan. So demands are collected backwards; which layers can
-  // meet them is decided forwards, since a layer's input must be subsampled first.
+  // Consumers follow producers in the plan, so demands are collected backwards. Layers that can
+  // meet them are found forwards, since a layer's input must be subsampled first.
   void Run() {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) CollectDemand(&*layer);
     for (FusionGroup& layer : layers_) ResolveStrides(&layer);
@@ -124,7 +124,7 @@ class Subsampler {
   std::span<const GroupNode> nodes_;
   std::span<const PlanTensor> tensors_;
   std::vector<FusionGroup> layers_, others_;
-  std::vector<Demand> demands_;       // by tensor
+  std::vector<Demand> demands_;       // by tensor: pixels that its consumers read
   std::vector<PixelStride> strides_;  // by tensor: stride with which its layer writes it
 };
 

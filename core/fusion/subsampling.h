@@ -19,12 +19,13 @@ namespace deputy {
 void SubsampleGroups(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
                      std::vector<FusionGroup>* groups);
 
-// Moves the pixels of a subsampled image [batches][height][width][channels], which are contiguous,
-// to their positions in the full image. The contents of the other pixels are undefined.
+// Size of an image [batches][height][width][channels].
 struct ImageSize {
   int batches = 0, height = 0, width = 0;
   size_t pixel_bytes = 0;
 };
+// Moves the pixels of a subsampled image, which are contiguous, to their positions in the full
+// image, which has the size `size`. The contents of the other pixels are undefined.
 void ExpandPixels(const ImageSize& size, const PixelStride& stride, void* image);
 
 }  // namespace deputy

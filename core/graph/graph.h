@@ -28,7 +28,8 @@ inline bool IsComputedShape(const TfLiteTensor& tensor) {
 
 class Graph {
  public:
-  // Keeps the context's tensor array up to date. The context must outlive the graph.
+  // Creates an empty graph, which keeps the context's tensor array up to date. The context must
+  // outlive the graph.
   explicit Graph(TfLiteContext* context) : context_(context) {}
   // Frees the memory that tensors own. Nodes own nothing here: the code that added them must have
   // freed them.
@@ -40,12 +41,12 @@ class Graph {
   int tensor_count() const { return static_cast<int>(tensors_.size()); }
   std::span<TfLiteTensor> tensors() { return tensors_; }
   std::span<const TfLiteTensor> tensors() const { return tensors_; }
-  // Returns null if the index is out of range.
+  // Returns a tensor, null if the index is out of range.
   TfLiteTensor* tensor(int index) {
     return index >= 0 && index < tensor_count() ? &tensors_[static_cast<size_t>(index)] : nullptr;
   }
   const TfLiteTensor* tensor(int index) const { return const_cast<Graph*>(this)->tensor(index); }
-  // Returns -1 if the tensor belongs to another graph. Accepts any pointer.
+  // Returns the tensor's index, -1 if it belongs to another graph. Accepts any pointer.
   int IndexOf(const TfLiteTensor* tensor) const;
   // Returns true if each index is that of a tensor of this graph, or "absent".
   bool IndicesExist(std::span<const int32_t> indices) const;
@@ -54,7 +55,7 @@ class Graph {
 
   // Adds zeroed tensors (type NoType, no memory, handle -1); returns the index of the first.
   int AddTensors(int count);
-  // Removes the last tensors, which must not own memory.
+  // Removes the tensors whose index is `count` or higher; they must not own memory.
   void RemoveTensorsFrom(int count);
   void ReserveTensors(size_t count) { tensors_.reserve(count); }
   // Reserves as many tensors as upstream lets a kernel add without moving the array.
@@ -73,17 +74,17 @@ class Graph {
   }
   NodeId id(int index) const { return nodes_[static_cast<size_t>(index)].id; }
 
-  // Returns the node's index. Does not add it to the plan. The caller stays responsible for `node`
-  // and the memory that it owns. Strong exception guarantee.
+  // Adds a node to the table, not to the plan, and returns its index. The caller stays responsible
+  // for `node` and the memory that it owns. Strong exception guarantee.
   int AddNode(const TfLiteNode& node, const TfLiteRegistration& registration);
-  // Removes the last nodes, which must not be in the plan.
+  // Removes the nodes whose index is `count` or higher; they must not be in the plan.
   void RemoveNodesFrom(int count) noexcept;
   void ReserveNodes(size_t count) { nodes_.reserve(count); }
 
   // ---- Plan, inputs, outputs -------------------------------------------------------------------
   const std::vector<int>& plan() const { return plan_; }
   void SetPlan(std::vector<int> plan) noexcept { plan_ = std::move(plan); }
-  // Does not throw after ReservePlan.
+  // Appends a node to the plan. Does not throw after ReservePlan.
   void AppendToPlan(int node) { plan_.push_back(node); }
   void ReservePlan(size_t count);
 
@@ -112,7 +113,7 @@ class Graph {
   NodeId next_id_ = 0;
 };
 
-// The indices in an array of the C ABI; none if it is null.
+// Returns the indices in an array of the C ABI; an empty span if the array is null.
 inline std::span<const int> IndicesOf(const TfLiteIntArray* array) {
   if (array == nullptr) return {};
   return {array->data, static_cast<size_t>(array->size)};

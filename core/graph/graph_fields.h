@@ -79,7 +79,7 @@ struct FieldsOf<TfLiteRegistration> {
     visit("builtin_code", &TfLiteRegistration::builtin_code, FieldKind::kValue);
     visit("custom_name", &TfLiteRegistration::custom_name, FieldKind::kValue);
     visit("version", &TfLiteRegistration::version, FieldKind::kValue);
-    // Set when a delegate inspects the node.
+    // The runtime sets this field when a delegate inspects the node.
     visit("registration_external", &TfLiteRegistration::registration_external, FieldKind::kRuntime);
     visit("async_kernel", &TfLiteRegistration::async_kernel, FieldKind::kValue);
     visit("inplace_operator", &TfLiteRegistration::inplace_operator, FieldKind::kValue);
@@ -116,7 +116,7 @@ inline bool SameField(const TfLiteQuantization& a, const TfLiteQuantization& b) 
 template <typename Struct>
 class StructCopy {
  public:
-  // Throws if out of memory.
+  // Copies the struct with its arrays. Throws if out of memory.
   explicit StructCopy(const Struct& now) : StructCopy() {
     FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind) {
       if constexpr (IsArray<decltype(member)>()) {
@@ -179,7 +179,7 @@ class StructCopy {
     return kIsArray<std::decay_t<decltype(std::declval<Struct&>().*std::declval<Member>())>>;
   }
 
-  // Foreign code may have written an invalid size.
+  // Copies an array. Foreign code may have written an invalid size; the copy is then empty.
   static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
     if (array == nullptr) return nullptr;
     TfLiteIntArray* copy = array->size < 0 ? TfLiteIntArrayCreate(0) : TfLiteIntArrayCopy(array);

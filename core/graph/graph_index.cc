@@ -18,7 +18,8 @@ GraphIndex::GraphIndex(const Graph& graph)
   }
 }
 
-// Recursive, because a delegate may have replaced another one's nodes.
+// Records the runner of a node and of the nodes that it replaced. Recursive, because a delegate may
+// have replaced another one's nodes.
 void GraphIndex::NoteRunner(const Graph& graph, int runner, int node_index) {
   runners_[static_cast<size_t>(node_index)] = runner;
   const TfLiteNode& node = *graph.node(node_index);

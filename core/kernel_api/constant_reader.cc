@@ -5,7 +5,7 @@ namespace deputy {
 
 ConstantReader::ConstantReader(const TfLiteContext* context, const void* data, size_t part_bytes) {
   Runtime* const runtime = RuntimeOf(context);
-  // Without memory for the copies constants are read in place, which is slower.
+  // If there is no memory for copies, constants are read in place, which is slower.
   if (runtime != nullptr && runtime->CopyConstant(data, 0, nullptr) &&
       copies_.AcquireForWorkers(context, part_bytes, ThreadCount(context))) {
     runtime_ = runtime;

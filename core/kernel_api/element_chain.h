@@ -26,7 +26,7 @@ struct ElementOp {
   float low = 0.0f, high = 0.0f;  // clamp of the result; NaN passes
 };
 
-// Longer chains are split.
+// Maximum number of operations of one chain; longer chains are split.
 inline constexpr int kMaxChainedOps = 16;
 
 }  // namespace deputy

@@ -16,7 +16,8 @@
 
 namespace deputy {
 
-// Value of FusionOffer::run: a noexcept trampoline like Guarded.
+// Type of the kernel functions that GuardedGroup wraps for FusionOffer::run: GuardedGroup<function>
+// is noexcept, like Guarded.
 using GroupFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*, const GroupRun&);
 
 TfLiteStatus CallGuardedGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group,
@@ -28,7 +29,8 @@ TfLiteStatus GuardedGroup(TfLiteContext* context, TfLiteNode* node,
   return CallGuardedGroup(context, node, group, function);
 }
 
-// For prepare, as its last call: see Runtime::OfferFusion. No effect under a foreign context.
+// Calls Runtime::OfferFusion; must be the last call of a prepare. No effect under a foreign
+// context.
 inline void OfferFusion(TfLiteContext* context, const TfLiteNode* node, const FusionOffer& offer) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferFusion(node, offer);
 }

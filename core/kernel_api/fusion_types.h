@@ -19,7 +19,7 @@ namespace deputy {
 // Zero padding around an image [batches][height][width][channels].
 struct ImagePadding {
   int top = 0, bottom = 0, left = 0, right = 0;
-  int channels = 0;  // padding after the last channel
+  int channels = 0;  // zero channels that are added after the last one
 
   bool pads_image() const { return (top | bottom | left | right) != 0; }
 };
@@ -29,7 +29,7 @@ struct PixelStride {
   int y = 1, x = 1;
 
   bool any() const { return y != 1 || x != 1; }
-  // Number of rows or columns that remain of `all`.
+  // rows() and columns() return how many of `all` rows or columns remain.
   int rows(int all) const { return (all - 1) / y + 1; }
   int columns(int all) const { return (all - 1) / x + 1; }
   friend bool operator==(const PixelStride&, const PixelStride&) = default;
@@ -46,13 +46,12 @@ struct SumScales {
   int32_t zero_point = 0;
 };
 
-// ---- Roles that a node with one output can have in a group
-// ---------------------------------------
+// ---- Roles of a node in a group -----------------------------------------------------------------
 
 // Describes an image layer whose output can be computed row by row, for layers that are computed
 // strip by strip (core/fusion/strips.h).
 struct StripOffer {
-  int batches = 0, rows = 0;  // of the output; rows = 0: not supported
+  int batches = 0, rows = 0;  // size of the output; rows = 0: strips are not supported
   size_t row_bytes = 0;       // bytes per row of the output
   int64_t reach = 1;          // rows of input 0 that one output row reads
   int stride = 1;             // distance in input rows between adjacent output rows
@@ -63,10 +62,12 @@ struct StripOffer {
 
 // A layer that can apply an epilogue to its results: the head of a group.
 struct HeadRole {
-  // Can absorb a preceding PAD and a preceding multiplication by a factor per channel.
+  // True if the layer can absorb a preceding PAD, or a preceding multiplication by a factor per
+  // channel.
   bool absorbs_padding = false, absorbs_factors = false;
-  // Supports a subsampled output and a subsampled input. `pointwise`: each output pixel reads one
-  // pixel of input 0; adjacent ones are `stride` apart there.
+  // `subsamples`: the layer supports a subsampled output and a subsampled input. `pointwise`: each
+  // output pixel reads one pixel of input 0; adjacent output pixels read pixels that are `stride`
+  // apart.
   bool subsamples = false, pointwise = false;
   PixelStride stride = {};
   StripOffer strip = {};
@@ -80,7 +81,7 @@ struct SumRole {
   float low = 0, high = 0;
   // Bit i: input i has the output's shape, so that elements match by index.
   uint32_t matching_inputs = 0;
-  SumScales scales = {};  // int8
+  SumScales scales = {};  // scales of an int8 sum
 };
 // PRELU of input 0 with one slope per channel.
 struct PreluRole {};
@@ -90,55 +91,57 @@ struct HardSwishRole {};
 struct PadRole {
   ImagePadding margins = {};
 };
-// One input times a factor per channel, which is the other input. `matching_inputs` as in SumRole.
+// Multiplies one input by a factor per channel, which is the other input. Bit i of
+// `matching_inputs`: input i has the output's shape.
 struct ScaleRole {
   uint32_t matching_inputs = 0;
 };
 
-// monostate: the node has none of these roles; it may still be computed by rows.
+// Role of a node in a group. monostate: the node has no role; it may still be computed by rows.
 using FusionRole = std::variant<std::monostate, HeadRole, ClampRole, SumRole, PreluRole,
                                 HardSwishRole, PadRole, ScaleRole>;
 
-// ---- Groups. Tensors are given by index, -1: absent
-// ----------------------------------------------
+// ---- Groups. Tensors are given by index, -1: absent ---------------------------------------------
 
-// A layer with its epilogue, in the order of the members.
+// Run of a layer with its epilogue. The members are in the order in which the operations are
+// applied.
 struct LayerRun {
   enum class Activation : uint8_t { kNone, kPrelu, kHardSwish };
 
-  int input = -1;  // read in place of input 0; `margins` is added to the head's own padding
+  // Tensor that is read in place of input 0; `margins` is padding in addition to the head's own
+  int input = -1;
   ImagePadding margins = {};
-  int factors = -1;  // factors per channel that the input is multiplied by
+  int factors = -1;  // tensor of factors per channel by which the input is multiplied
   // Bounds of the clamp after the head's own operator.
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
-  int addend = -1;  // may have fewer channels than the output: the others are 0
+  int addend = -1;  // tensor to add; may have fewer channels than the output: the others are 0
   float sum_low = 0, sum_high = 0;
-  SumScales scales = {};  // int8: factors of the computed value and of the addend
+  SumScales scales = {};  // for int8: factors of the computed value and of the addend
   Activation activation = Activation::kNone;
-  int slopes = -1;  // slopes of kPrelu
-  int output = -1;  // written in place of the head's own output
-  // Input 0 and the output store only these pixels, contiguously; their shapes still count all
-  // pixels.
+  int slopes = -1;  // tensor with the slopes of kPrelu
+  int output = -1;  // tensor that is written in place of the head's own output
+  // Subsampling of input 0 and of the output: only these pixels are stored, contiguously, but the
+  // shapes still count all pixels.
   PixelStride input_stride = {}, output_stride = {};
 };
 
 struct StripLayer {
   int position = -1;           // position in the plan
-  TfLiteNode* node = nullptr;  // set during invoke
+  TfLiteNode* node = nullptr;  // set before the kernel's run or announce is called
   LayerRun run;
 };
 inline constexpr int kMaxStripLayers = 8;
 
-// Layers that are computed strip by strip, each of which reads the output of the one before it. The
-// last one computes `rows` rows at a time.
+// Run of layers that are computed strip by strip. Each layer reads the output of the one before it;
+// the last one computes `rows` rows at a time.
 struct StripRun {
   std::vector<StripLayer> layers;
   int rows = 0;
   int output = -1;
 };
 
-// A row-wise group.
+// Run of a row-wise group.
 struct RowRun {
   RowProgram program;
   int output = -1;
@@ -150,21 +153,21 @@ inline int OutputOf(const GroupRun& run) {
   return std::visit([](const auto& kind) { return kind.output; }, run);
 }
 
-// ---- Offers
-// --------------------------------------------------------------------------------------
+// ---- Offers -------------------------------------------------------------------------------------
 
 // Describes a node that only copies, so that its outputs can alias its inputs: the parts follow
-// each other without gaps in a whole, starting at byte `offset`.
+// each other without gaps inside one tensor, the whole, starting at byte `offset`.
 struct ViewOffer {
   // kRefused: no output of the node may use an input's memory, whatever its registration allows.
   enum class Kind : uint8_t { kNone, kInputsInOutput, kOutputsInInput, kRefused };
   Kind kind = Kind::kNone;
-  int whole = 0;  // index of the whole among the outputs or inputs
+  int whole = 0;  // index of the whole among the node's outputs or inputs
   size_t offset = 0;
 };
 
 struct FusionOffer {
-  // The kernel's own invoke: a node whose registration has another one is not fused.
+  // Function that the kernel registers as invoke: a node whose registration has another one is not
+  // fused.
   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*) = nullptr;
   // Called in place of `invoke` to compute the whole group if the node is its head.
   TfLiteStatus (*run)(TfLiteContext*, TfLiteNode*, const GroupRun&) = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row of an operator family's table: everything the runtime needs to know about an operator.
-// The core defines the shape of a row and knows no operator; `kernels/` fills the tables; `c_api/`
-// brings the two together.
+// One row of an operator family's table: everything that the runtime needs about an operator. The
+// core defines the struct but contains no operators; `kernels/` fills the tables; `c_api/` passes
+// them to the core.
 #ifndef DEPUTY_CORE_KERNEL_API_OP_DEF_H_
 #define DEPUTY_CORE_KERNEL_API_OP_DEF_H_
 
@@ -24,8 +24,8 @@ constexpr uint32_t TypeBit(TfLiteType type) { return uint32_t{1} << type; }
 struct OpDef {
   const char* name;              // schema name in capitals, or the custom operator's name
   TfLiteBuiltinOperator code;    // kTfLiteBuiltinCustom for custom operators
-  int min_version, max_version;  // inclusive range that the kernel supports
-  uint32_t types;                // TypeBit mask of the element types claimed (first data input)
+  int min_version, max_version;  // inclusive range of versions that the kernel supports
+  uint32_t types;  // TypeBit mask of the supported element types of the first data input
 
   // builtin_data: size 0 means that the operator has none (node->builtin_data is NULL). `parse`
   // fills a zeroed struct of that size from the options; if it returns false, the model is
@@ -40,7 +40,7 @@ struct OpDef {
   void (*free)(TfLiteContext* context, void* user_data);
   TfLiteStatus (*prepare)(TfLiteContext* context, TfLiteNode* node);
   TfLiteStatus (*invoke)(TfLiteContext* context, TfLiteNode* node);
-  uint64_t inplace;  // TfLiteInPlaceOp mask
+  uint64_t inplace;  // combination of TfLiteInPlaceOp bits
 
   // Returns TensorFlow Lite's error message for options that `parse` has rejected; null: there is
   // none.

@@ -67,7 +67,7 @@ class PackedConstant {
   PackedKey key_;
   const char* data_ = nullptr;
   Block own_;  // block of contents packed at every invoke, or under a foreign context
-  char* persistent_ = nullptr;  // owned by the interpreter
+  char* persistent_ = nullptr;  // block that the interpreter owns
   size_t persistent_bytes_ = 0;
 };
 

@@ -32,12 +32,12 @@ inline constexpr int kMaxComputedInputs = 2;
 // matrices with the same number of rows.
 struct GroupRows {
   int64_t first = 0;
-  int count = 0, columns = 0;  // of the output
+  int count = 0, columns = 0;  // number of these rows, and of the output's columns
   // Corresponding rows of inputs that the group computes; null: read the input's tensor.
   const float* computed[kMaxComputedInputs] = {};
   int computed_columns[kMaxComputedInputs] = {};
-  // May alias one of `computed` if the node is not a product. If rows are scattered, the whole
-  // output.
+  // Destination of the rows, or the whole output if rows are scattered. May alias one of `computed`
+  // if the node is not a product.
   float* out = nullptr;
   const RowOp* op = nullptr;
 };
@@ -47,7 +47,7 @@ struct ChainedNode {
   int node = -1;  // node index, as in RowOp
   const RowKernel* kernel = nullptr;
   int computed = 0;         // the input that the preceding node computes
-  bool uses_first = false;  // the other input, if any, is the chain's first element
+  bool uses_first = false;  // the node's other input, if any, is the chain's first element
 };
 
 // Static functions of one kind of node. Results must not depend on how rows are split into blocks.
@@ -57,7 +57,8 @@ struct RowKernel {
   // for a begin that failed.
   TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node, const RowOp& op) = nullptr;
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
-  // Called from several threads at once. null: the output's rows are those of input 0 (RESHAPE).
+  // Computes rows of the node's output. Called from several threads at once. null: the output's
+  // rows are those of input 0 (RESHAPE).
   void (*rows)(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) = nullptr;
   // For kElementwise: returns the node's operation in a chain; null: the node cannot be chained. An
   // input that is neither computed by the preceding node nor the chain's first element has one
@@ -76,7 +77,7 @@ enum class RowKind : uint8_t {
   kProduct,      // a row is a row of the left matrix and of the product; the node can be the head
 };
 
-// Part of a FusionOffer.
+// Part of a FusionOffer: declares how a node can be computed by rows.
 struct RowOffer {
   const RowKernel* kernel = nullptr;  // null: the node cannot be computed by rows
   RowKind kind = RowKind::kElementwise;
@@ -93,8 +94,8 @@ struct RowOffer {
   int part_axis = 0, part_begin = 0;
 };
 
-// An input that is read with strides from another tensor; -1: from its own tensor, or from the
-// values that the group computes.
+// Describes an input that is read with strides from the tensor `tensor`; -1: the input is read from
+// its own tensor, or from the values that the group computes.
 struct StridedInput {
   int tensor = -1;
   StridedShape shape;
@@ -107,14 +108,15 @@ struct RowOp {
   bool is_product = false;
   int computed[kMaxComputedInputs] = {-1, -1};  // slots of inputs; -1: the input is a tensor
   int computed_columns[kMaxComputedInputs] = {};
-  int out = -1;  // slot; -1: the group's output
+  int out = -1;  // slot of the output; -1: the group's output tensor
   int out_columns = 0;
   StridedInput strided[kMaxComputedInputs] = {};
   // For the last product, if the rank is not 0: strides with which its output's elements are stored
   // in the group's output. The columns of a row stay contiguous.
   StridedShape scattered = {};
   int part_begin = 0;  // kColumnSlice: the first column that is kept
-  // For a chain, all its nodes; the last one is `node`. The chain has one input, `computed[0]`.
+  // For a chain: all nodes of the chain; the last one is `node`. The chain has one input,
+  // `computed[0]`.
   std::vector<ChainedNode> chain = {};
 };
 

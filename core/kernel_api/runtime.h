@@ -40,7 +40,7 @@ enum class Precision { kFloat32, kBfloat16 };
 struct CallInput {
   TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is absent
   std::span<const int> dims;
-  const char* data = nullptr;  // read by Call only
+  const char* data = nullptr;  // contents; only Call reads them
   size_t bytes = 0;
 };
 
@@ -51,14 +51,14 @@ struct CallOutput {
   std::vector<int> dims;
 };
 
-// Another subgraph of the model, as control flow operators call it. Both functions take
-// input_count() inputs.
+// Interface by which control flow operators call another subgraph of the model. InferOutputs and
+// Call take input_count() inputs.
 class CallableSubgraph {
  public:
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
 
-  // The operators of the model's subgraph, including those that a delegate runs.
+  // Returns the number of operators of the model's subgraph, including those that a delegate runs.
   virtual size_t operator_count() const = 0;
   virtual TfLiteBuiltinOperator operator_code(size_t n) const = 0;
 
@@ -85,7 +85,8 @@ struct ViewOffer;
 class Runtime {
  public:
   virtual ThreadPool& pool() = 0;
-  // Receives the tiles that the pool's threads compute for a node; null: there is no observer.
+  // Returns the receiver of the tiles that the pool's threads compute for a node; null: there is
+  // none.
   virtual TileObserver* tile_observer() = 0;
   virtual Arithmetic arithmetic() const = 0;
   virtual Precision precision() const = 0;
@@ -101,21 +102,21 @@ class Runtime {
   // Returns the subgraph with this index, or null if it is out of range.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;
 
-  // Returns true once per request to cancel; the caller then returns kTfLiteCancelled. For kernels
-  // that loop.
+  // For kernels that loop: returns true once per request to cancel; the kernel then returns
+  // kTfLiteCancelled.
   virtual bool TakeCancellation() = 0;
 
-  // Memory with the lifetime of one invoke; see scratch.h.
+  // Returns the memory whose lifetime is one invoke; see scratch.h.
   virtual ScratchArena& scratch() = 0;
 
-  // State that persists between inferences, shared by all subgraphs of the interpreter.
+  // Returns the state that persists between inferences, shared by all subgraphs of the interpreter.
   virtual Resources& resources() = 0;
 
   // Returns the store of packed constants that the interpreters of the model share, if `data` is
   // part of the model's file or of that store; else null. See packed_constant.h.
   virtual PackedConstants* PackedConstantsOf(const void* data) = 0;
 
-  // Memory for constants that belong to one node; its lifetime is the interpreter's.
+  // Returns the store of constants that belong to one node; its lifetime is the interpreter's.
   virtual PackedConstants& node_constants() = 0;
 
   // Copies a part of a constant that lies in a mapped file; see constant_reader.h. Returns false if
@@ -150,7 +151,7 @@ class Runtime {
   // part that already lies in the whole. Valid until the node is prepared again.
   virtual void OfferViews(const TfLiteNode* node, const ViewOffer& offer) = 0;
 
-  // For FusionOffer::run: returns a node of the group.
+  // For FusionOffer::run: returns the node with this index.
   virtual TfLiteNode* group_node(int node_index) = 0;
 
   // Keeps the reason of a failing kernel for the one report the interpreter makes about it.
@@ -163,7 +164,8 @@ class Runtime {
   ~Runtime() = default;
 };
 
-// The ReportError of all contexts of Deputy, which identifies them; impl_ points to their Runtime.
+// Function ReportError of all contexts of Deputy, by which they are recognised; their impl_ points
+// to a Runtime.
 void ReportContextError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -202,7 +204,7 @@ void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
 
 // Calls call(function, first, last, worker) on the interpreter's threads for ranges that together
 // cover [0, count). Each range has at least `grain` elements, so that the work outweighs the cost
-// of the hand-over to a thread.
+// of passing it to a thread.
 void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const void* function,
                void (*call)(const void* function, int64_t first, int64_t last, int worker));
 

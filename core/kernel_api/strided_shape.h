@@ -13,17 +13,17 @@ namespace deputy {
 
 inline constexpr int kMaxStridedRank = 8;
 
-// All extents are at least 1.
+// Extents and strides of a tensor's axes. All extents are at least 1.
 struct StridedShape {
   int rank = 0;
   int dims[kMaxStridedRank] = {};
-  int64_t strides[kMaxStridedRank] = {};  // strides in elements
+  int64_t strides[kMaxStridedRank] = {};  // distance of neighbours along each axis, in elements
 
   // Returns the shape of a dense tensor; none if it has more than kMaxStridedRank dimensions or no
   // elements.
   static std::optional<StridedShape> Dense(std::span<const int> dims);
 
-  // Axis i of the result is axis axes[i]; axes are a permutation.
+  // Returns the shape whose axis i is axis axes[i] of this shape; axes are a permutation.
   StridedShape Transposed(const int8_t* axes) const;
   // Returns the shape of the same elements in the same order; none if no strides express it.
   std::optional<StridedShape> Reshaped(std::span<const int> to) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats with a magic number are rows of a table. Text and protocol buffers have none and are
-// recognized by their first tokens; a wrong guess only makes the message misleading.
+// Recognizes file formats. Formats with a magic number are rows of a table. Text and protocol
+// buffers have none and are recognized by their first tokens; a wrong guess only makes the message
+// misleading.
 #include "core/model/file_kind.h"
 
 #include <algorithm>

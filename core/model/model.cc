@@ -11,7 +11,7 @@
 // against a budget proportional to the file's size (Decoder::Spend).
 // - The verifier accepts union members that it does not know; their tables must not be read.
 #include "core/base/flatbuffers_access.h"
-// Must be included first: it disables FlatBuffers' asserts.
+// flatbuffers_access.h is included before all other headers: it disables FlatBuffers' asserts.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -39,7 +39,8 @@ constexpr char kNotAFlatbuffer[] = "The model is not a valid Flatbuffer buffer";
 // flatbuffers::Verifier asserts at 2^31 - 1; larger files have their data after the FlatBuffer.
 constexpr size_t kMaxFlatbufferBytes = (size_t{1} << 31) - 2;
 
-// Enough for 10^6 tensors with quantisation and buffers and 10^6 nodes with options.
+// Maximum number of tables in a file: enough for 10^6 tensors with quantisation and buffers and
+// 10^6 nodes with options.
 constexpr flatbuffers::uoffset_t kMaxTables = 16'000'000;
 
 // Copies of data that is not aligned for kernels in the file.
@@ -130,7 +131,7 @@ class Decoder {
   ModelDesc* desc_ = nullptr;
   size_t spent_ = 0;
   const size_t budget_;
-  // Current position for messages: subgraph and tensor, node or signature; "" outside of one.
+  // Position for messages: subgraph and tensor, node or signature; "" outside of one.
   char subgraph_[32] = "";
   char item_[128] = "";
 };
@@ -303,7 +304,7 @@ TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out
     TF_LITE_ENSURE_STATUS(Align(ElementAlignment(out->type), &data));
     out->data = data.data();
     out->bytes = data.size();
-    // Sparsity without data has no meaning and is ignored.
+    // Sparsity of a tensor without data has no meaning and is ignored.
     if (tensor.sparsity() != nullptr) {
       out->sparsity = std::make_unique<SparsityDesc>();
       TF_LITE_ENSURE_STATUS(DecodeSparsity(*tensor.sparsity(), out->sparsity.get()));

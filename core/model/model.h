@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A loaded model: bytes that were verified as a FlatBuffer, decoded to the structs of model_desc.h,
-// and checked by model_check. All data of a Model may be read without further checks.
-//
-// Only model.cc includes the generated schema, and op_names.cc for the operator names.
+// and checked by model_check. All data of a Model may be read without further checks. Of the code
+// that reads models, only model.cc includes the generated schema.
 #ifndef DEPUTY_CORE_MODEL_MODEL_H_
 #define DEPUTY_CORE_MODEL_MODEL_H_
 
@@ -25,10 +24,10 @@ class Model {
  public:
   ~Model();
 
-  // Each returns null after one report, also for a model beyond `limits`. FromBuffer borrows `data`
-  // for the model's lifetime; data that is not 16-byte aligned is copied once. FromFile maps the
-  // file and keeps its descriptor; FromFileByCopy reads it into memory, which is safe if the file
-  // shrinks later.
+  // The three functions return null after one report, also for a model beyond `limits`. FromBuffer
+  // borrows `data` for the model's lifetime; data that is not 16-byte aligned is copied once.
+  // FromFile maps the file and keeps its descriptor; FromFileByCopy reads it into memory, which is
+  // safe if the file shrinks later.
   static std::shared_ptr<const Model> FromBuffer(const void* data, size_t size,
                                                  ErrorReporter* reporter,
                                                  const Limits& limits = Limits());
@@ -43,7 +42,8 @@ class Model {
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Descriptor of the mapped file; -1 if the model is not mapped.
   int file_descriptor() const { return file_descriptor_; }
-  // See ModelBytes. ReleasePages is for constants that have been packed.
+  // CopyBytes and ReleasePages call ModelBytes. ReleasePages is for constants that have been
+  // packed.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
   void ReleasePages(const void* from, size_t bytes) const;
   // Returns the store of values that kernels compute from constants of this model: one object,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files are opened without blocking, because a path may name a pipe without a writer.
+// Loads the bytes of a model. Files are opened without blocking, because a path may name a pipe
+// without a writer.
 #include "core/model/model_bytes.h"
 
 #include <fcntl.h>
@@ -27,7 +28,7 @@ struct File {
   }
 };
 
-// Thread-safe, unlike strerror.
+// Returns the text of an errno value. Thread-safe, unlike strerror.
 const char* ErrnoText(int error) {
   const char* text = strerrordesc_np(error);
   return text == nullptr ? "unknown error" : text;

@@ -41,7 +41,7 @@ class ModelBytes {
   // any thread, reads them from the file again. No effect on memory that is not part of the mapped
   // file.
   void ReleasePages(const void* from, size_t bytes) const;
-  // Descriptor of the mapped file, else -1.
+  // Descriptor of the mapped file; -1 if no file is mapped.
   int file_descriptor() const { return file_descriptor_; }
 
  private:

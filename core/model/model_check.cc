@@ -27,8 +27,8 @@ struct CallingOperator {
   TfLiteBuiltinOperator code;
   OptionsKind options;
   int first_field;
-  int second_field;  // -1: none
-  bool is_list;      // first_field is a vector of indices
+  int second_field;  // field with a second subgraph index; -1: none
+  bool is_list;      // true: first_field is a vector of subgraph indices
   bool runs;         // false: the nodes of the subgraph are only inspected, never run
 };
 constexpr CallingOperator kCallingOperators[] = {
@@ -100,10 +100,11 @@ class Validator {
   const Limits& limits_;
   ErrorReporter* const reporter_;
   SubgraphDesc* subgraph_ = nullptr;        // the current subgraph
-  std::vector<std::pair<int, int>> calls_;  // caller, callee
-  std::vector<int> run_, inspected_;        // callees, by the kind of operator
+  std::vector<std::pair<int, int>> calls_;  // pairs of caller and callee
+  // Callees of operators that run them, and of operators that only inspect them
+  std::vector<int> run_, inspected_;
   std::vector<int32_t> scratch_;
-  // Current position for messages: "subgraph 0 " and "tensor 3 'weights': ".
+  // Position of the check for messages: "subgraph 0 " and "tensor 3 'weights': ".
   char subgraph_text_[32] = "";
   char item_text_[160] = "";
 };
@@ -154,7 +155,7 @@ TfLiteStatus Validator::Run() {
 
 // ---- Tensors ------------------------------------------------------------------------------------
 
-// Excess bytes of a constant are cut off.
+// Checks a tensor. Excess bytes of a constant are cut off.
 TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
   const TensorDesc& tensor = *checked;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
@@ -189,7 +190,8 @@ TfLiteStatus Validator::CheckTensor(TensorDesc* checked) {
   return kTfLiteOk;
 }
 
-// Layout: a count, count + 1 offsets from the start of the data, the texts (abi.md appendix A).
+// Checks the data of a string tensor: a count, count + 1 offsets from the start of the data, and
+// the texts (abi.md appendix A).
 TfLiteStatus Validator::CheckStrings(const TensorDesc& tensor, size_t elements) {
   const auto word = [&tensor](size_t index) {
     int32_t value;
@@ -231,8 +233,8 @@ TfLiteStatus Validator::CheckQuantization(const TensorDesc& tensor) {
   }
 }
 
-// Checks TensorFlow Lite's rules, which ignore dimensions if the shape is empty, and that zero
-// points fit 32 bits. Kernels check the values.
+// Checks affine quantisation by TensorFlow Lite's rules, which ignore dimensions if the shape is
+// empty, and that zero points fit 32 bits. Kernels check the values.
 TfLiteStatus Validator::CheckAffine(const TensorDesc& tensor) {
   const QuantizationDesc& quantization = tensor.quantization;
   const size_t scales = quantization.scale.size();
@@ -447,11 +449,11 @@ TfLiteStatus Validator::CheckNodes() {
         !CheckIndices(op.intermediates, "intermediate", true)) {
       continue;
     }
-    // A custom operator may work in place: its inputs may be outputs.
+    // A custom operator may work in place, so its inputs may be outputs.
     if (code.custom_name == nullptr && CheckOverlap(op)) CheckCalls(op, caller);
   }
   item_text_[0] = '\0';
-  // Requires that all indices are in range.
+  // The checks that follow require that all indices are in range.
   if (!subgraph_->inconsistency.empty()) return kTfLiteOk;
   const std::string fault = FindProducerFault(*desc_, *subgraph_);
   if (!fault.empty()) Note("%s", fault.c_str());
@@ -527,7 +529,8 @@ void Validator::CheckCallDepth() {
   }
 }
 
-// A subgraph that an operator runs, or a client through a signature, is not only inspected.
+// Marks subgraphs that are only inspected: an operator inspects them, no operator and no signature
+// runs them.
 void Validator::MarkBodies() {
   for (const int body : inspected_)
     desc_->subgraphs[static_cast<size_t>(body)].only_inspected = true;

@@ -20,7 +20,7 @@ namespace deputy {
 struct QuantizationDesc {
   TfLiteQuantizationType type = kTfLiteNoQuantization;
   std::span<const float> scale;         // affine: one, or one per slice of `dimension`
-  std::span<const int64_t> zero_point;  // affine: one per scale, each fits 32 bits
+  std::span<const int64_t> zero_point;  // affine: one per scale; each fits 32 bits
   int32_t dimension = 0;
   // Blockwise and multi-axis: tensor indices of scales and zero points (-1: none), block size.
   int32_t scales_tensor = -1;
@@ -32,7 +32,7 @@ struct QuantizationDesc {
 struct DimensionDesc {
   bool sparse_csr = false;
   int32_t dense_size = 0;
-  std::vector<int32_t> segments;  // widened from the file's 8, 16 or 32 bits
+  std::vector<int32_t> segments;  // elements widened from the file's 8, 16 or 32 bits
   std::vector<int32_t> indices;
 };
 
@@ -46,7 +46,7 @@ struct TensorDesc {
   const char* name = "";
   TfLiteType type = kTfLiteFloat32;
   std::span<const int32_t> shape;
-  bool has_signature = false;  // the file has a shape_signature vector
+  bool has_signature = false;  // true: the file has a shape_signature vector
   std::span<const int32_t> signature;
   bool is_variable = false;
   const uint8_t* data = nullptr;  // null: not a constant
@@ -58,13 +58,13 @@ struct TensorDesc {
 struct OperatorDesc {
   uint32_t code_index = 0;  // index into ModelDesc::operator_codes
   std::span<const int32_t> inputs, outputs, intermediates;
-  OpOptions options;                        // from whichever union member the file has
-  std::span<const uint8_t> custom_options;  // custom operators only; empty if absent
+  OpOptions options;                        // options of the union member that the file has
+  std::span<const uint8_t> custom_options;  // options of a custom operator; empty if absent
 };
 
 struct OperatorCodeDesc {
   TfLiteBuiltinOperator code = kTfLiteBuiltinCustom;
-  const char* custom_name = nullptr;  // not null exactly for custom operators
+  const char* custom_name = nullptr;  // name of a custom operator; null for builtin operators
   int version = 1;
 };
 
@@ -73,15 +73,15 @@ struct SubgraphDesc {
   std::vector<TensorDesc> tensors;
   std::span<const int32_t> inputs, outputs;
   std::vector<OperatorDesc> operators;
-  // The file has the subgraph's tensor and operator tables and the model's buffer table, possibly
-  // empty. TfLiteInterpreterCreate rejects a model with a subgraph that lacks one.
+  // True if the file has the subgraph's tensor and operator tables and the model's buffer table,
+  // possibly empty. TfLiteInterpreterCreate rejects a model with a subgraph that lacks one.
   bool complete = true;
   // Empty if every node is valid. Otherwise the first structural error (an index out of range, a
   // builtin whose input is its output, a tensor with two producers): the subgraph is created but
   // cannot be allocated or run.
   std::string inconsistency;
-  // The subgraph is never run: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and similar operators
-  // only inspect its nodes.
+  // True if the subgraph is never run: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and similar
+  // operators only inspect its nodes.
   bool only_inspected = false;
 };
 

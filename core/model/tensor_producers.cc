@@ -104,7 +104,7 @@ class ProducerCheck {
                 NodeName(n), output, expected, found, tensor, NameOf(tensor));
   }
 
-  // Returns false, for use in a return statement.
+  // Records the first fault. Returns false, for use in a return statement.
   bool Note(const char* format, ...) __attribute__((format(printf, 2, 3))) {
     char text[512];
     va_list args;

@@ -36,7 +36,8 @@ class Registry {
 };
 
 // ---- Functions of the tables --------------------------------------------------------------------
-// Proxies are reached by the table's data, without the registry: a client may copy the table.
+// The callbacks find their proxy by the table's data, without the registry: a client may copy the
+// table.
 
 DelegateProxy* ProxyOf(void* data) { return static_cast<DelegateProxy*>(data); }
 TfLiteContext* Plain(TfLiteOpaqueContext* context) {

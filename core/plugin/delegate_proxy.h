@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate whose table, which a runtime calls, forwards to virtual functions. So a wrapper, a
-// recorder or another process can replace a delegate, and the library recognises its own proxies by
-// a query.
+// A delegate whose table of callbacks forwards to virtual functions. A wrapper, a recorder or
+// another process can therefore replace a delegate, and the library recognises its own proxies by a
+// query.
 #ifndef DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
 #define DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
 
@@ -15,18 +15,19 @@ namespace deputy {
 
 class DelegateProxy {
  public:
-  // Functions of the delegate that the table has. Prepare always exists.
+  // Optional functions: true if the delegate, and therefore the table, has one. Prepare always
+  // exists.
   struct Functions {
     bool copy_from = false, copy_to = false, free_handle = false;
   };
 
-  // With `is_opaque` the table is that of an opaque delegate. May throw bad_alloc.
+  // Fills the table: that of an opaque delegate if `is_opaque`. May throw bad_alloc.
   DelegateProxy(int64_t flags, const Functions& functions, bool is_opaque);
   virtual ~DelegateProxy();
   DelegateProxy(const DelegateProxy&) = delete;
   DelegateProxy& operator=(const DelegateProxy&) = delete;
 
-  // The delegate that clients pass to interpreters. Lives as long as this object.
+  // Returns the delegate that clients pass to interpreters. It lives as long as this object.
   TfLiteDelegate* handle() { return &table_; }
 
   // Returns the proxy with this handle; null for any other delegate. Accepts any pointer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks everything that the dynamic loader relies on. Each step relies on the previous ones; the
-// first failure is returned.
+// Checks everything in a shared object that the dynamic loader relies on. Each step relies on the
+// previous ones; the first failure is returned.
 #include "core/plugin/elf.h"
 
 #include "core/plugin/elf_dynamic.h"

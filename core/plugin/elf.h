@@ -18,7 +18,7 @@ namespace deputy {
 struct ElfSymbol {
   std::string_view name;
   bool defined = false;  // false: another library or the process must define it
-  bool weak = false;     // may remain undefined
+  bool weak = false;     // the symbol may remain undefined
 };
 
 // Calls `visit` with the symbols of a shared object for this machine. Returns "" if its tables are

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader uses a tag without checking that related tags exist, and aborts the process if a size
-// is not the expected one. If the file has section headers, the tags must agree with them, because
-// a slightly damaged address may still be inside the library.
+// Checks the tags of the dynamic segment. The loader uses a tag without checking that related tags
+// exist, and aborts the process if a size is not the expected one. If the file has section headers,
+// the tags must agree with them, because a slightly damaged address may still be inside the
+// library.
 #include "core/plugin/elf_dynamic.h"
 
 #include <algorithm>

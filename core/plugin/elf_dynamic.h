@@ -22,15 +22,15 @@ inline constexpr int64_t kTagRelrSize = 35, kTagRelr = 36, kTagRelrEntry = 37;
 
 class ElfDynamic {
  public:
-  // The image is borrowed; its Read must have succeeded.
+  // Borrows the image, whose Read must have succeeded.
   explicit ElfDynamic(const ElfImage* image) : image_(*image) {}
 
-  // Returns "" or the problem. Must be called first, and once.
+  // Reads and checks the tags. Returns "" or the problem. Must be called first, and once.
   std::string Read();
 
   const ElfImage& image() const { return image_; }
   bool Has(int64_t tag) const { return values_.find(tag) != values_.end(); }
-  // Returns 0 if the tag is absent.
+  // Returns the value of a tag; 0 if the tag is absent.
   uint64_t Value(int64_t tag) const;
   // Reads a name of the string table; false if it is not terminated there.
   bool Name(uint64_t index, std::string_view* out_name) const;
@@ -49,7 +49,8 @@ class ElfDynamic {
 
   const ElfImage& image_;
   std::map<int64_t, uint64_t> values_;
-  std::vector<std::pair<int64_t, uint64_t>> names_;  // tags that are names in the string table
+  // Tags whose values are names in the string table
+  std::vector<std::pair<int64_t, uint64_t>> names_;
   std::vector<std::string_view> needed_;
   uint64_t strings_ = 0;  // tags whose values are offsets in the string table
 };

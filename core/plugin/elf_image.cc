@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// If the file has section headers, which the loader ignores, they are compared with the segments:
-// this detects a damaged segment header.
+// Checks the header, segments and sections. Section headers, which the loader ignores, are compared
+// with the segments: this detects a damaged segment header.
 #include "core/plugin/elf_image.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr unsigned kMachine = EM_AARCH64;
 
 // The smallest page size of any machine; the loader rejects segments that are not page-aligned.
 constexpr uint64_t kMinPage = 4096;
-// Above the address space of any process, and small enough that the sum of two does not overflow.
+// Upper bound on addresses: above the address space of any process, and small enough that the sum
+// of two addresses does not overflow.
 constexpr uint64_t kMaxAddress = uint64_t{1} << 60;
 // Upper bound on thread-local memory. The loader aborts the process if it cannot allocate it.
 constexpr uint64_t kMaxThreadBytes = uint64_t{1} << 30;
@@ -142,7 +143,8 @@ std::string ElfImage::ReadHeader() {
   return "";
 }
 
-// The machine is at the same offset in files of both classes, in the file's byte order.
+// Checks that the file is for this machine. The machine's number is at the same offset in files of
+// both classes, in the file's byte order.
 std::string ElfImage::CheckPlatform() const {
   const unsigned elf_class = file_[EI_CLASS], data = file_[EI_DATA];
   if (elf_class != ELFCLASS32 && elf_class != ELFCLASS64) {
@@ -191,7 +193,7 @@ std::string ElfImage::ReadSegments() {
   return "";
 }
 
-// Segments are mapped page by page, so two of them must not share a page.
+// Checks a loaded segment. Segments are mapped page by page, so two of them must not share a page.
 std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
   const Elf64_Phdr& load = segments_[index];
   std::string problem =
@@ -213,7 +215,7 @@ std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
   return "";
 }
 
-// Segments that the loader reads or protects must lie inside loaded ones.
+// Checks a segment that the loader reads or protects: it must lie inside a loaded one.
 std::string ElfImage::CheckOther(size_t index) const {
   const Elf64_Phdr& segment = segments_[index];
   if (IsSingle(segment.p_type) && FindSegment(segment.p_type) != &segment) {
@@ -251,13 +253,14 @@ std::string ElfImage::CheckOther(size_t index) const {
   return sound ? "" : ElfText("is damaged: segment %zu is outside of the loaded segments", index);
 }
 
-// Each note contains its size. Notes are aligned to eight bytes if the segment is, else to four.
+// Checks that the notes of a segment fit: each contains its size. Notes are aligned to eight bytes
+// if the segment is, else to four.
 std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
   const uint64_t align = segment.p_align == 8 ? 8 : 4;
   const auto rounded = [align](uint64_t size) { return (size + align - 1) & ~(align - 1); };
   for (uint64_t at = 0; at < segment.p_filesz;) {
     const uint64_t left = segment.p_filesz - at;
-    if (left < sizeof(Elf64_Nhdr)) return "";  // padding
+    if (left < sizeof(Elf64_Nhdr)) return "";  // only padding is left
     const auto note = At<Elf64_Nhdr>(segment.p_offset + at);
     const uint64_t name_end = rounded(sizeof(note) + uint64_t{note.n_namesz});
     if (name_end + note.n_descsz > left) return "is damaged: a note is truncated";

@@ -23,10 +23,11 @@ std::string ElfText(const char* format, ...) __attribute__((format(printf, 1, 2)
 
 class ElfImage {
  public:
-  // The file is borrowed.
+  // Borrows the bytes of the file.
   explicit ElfImage(std::span<const uint8_t> file) : file_(file) {}
 
-  // Must be called first, and once; the functions below rely on its checks.
+  // Reads the header, segments and sections. Must be called first, and once; the functions below
+  // rely on its checks.
   std::string Read();
 
   // Reads a value at an offset, which must be inside the file. Copies, since it may be unaligned.
@@ -41,11 +42,12 @@ class ElfImage {
   // terminated within them.
   bool StringAt(uint64_t offset, uint64_t size, std::string_view* out_text) const;
 
-  // Returns the file offset of an address range. False unless it is inside one readable segment.
+  // Finds the file offset of an address range. Returns false unless the range is inside one
+  // readable segment.
   bool Locate(uint64_t address, uint64_t size, uint64_t* out_offset) const;
   // Returns true if an address range is inside one segment with all of `flags` (PF_R and so on).
-  // The remainder of its last page counts as part of it, since the loader maps whole pages and may
-  // relocate there.
+  // The remainder of the segment's last page counts as part of it, since the loader maps whole
+  // pages and may relocate there.
   bool InMemory(uint64_t address, uint64_t size, unsigned flags) const;
   // Returns true if an address is in the library or at most a page away: pointers to the end of an
   // object, or shortly before its begin, are valid.
@@ -53,7 +55,7 @@ class ElfImage {
 
   // Returns the first segment of a type, or null.
   const Elf64_Phdr* FindSegment(unsigned type) const;
-  // Empty if the file has no section headers.
+  // Returns the section headers; empty if the file has none.
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
 
  private:

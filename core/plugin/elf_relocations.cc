@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader does not check relocations: it writes to their addresses, calls the resolver functions
-// that they name, and aborts the process if one has a type that its position in the table does not
-// permit.
+// Checks relocations, which the loader does not: it writes to their addresses, calls the resolver
+// functions that they name, and aborts the process if one has a type that its position in the table
+// does not permit.
 #include "core/plugin/elf_relocations.h"
 
 #include <algorithm>
@@ -123,7 +123,8 @@ class RelocationReader {
   std::string CheckCalls(int64_t address, int64_t size) const;
 
   bool IsCode(uint64_t address) const { return image_.InMemory(address, 1, PF_X); }
-  // Libraries with a TEXTREL tag may have relocations in code.
+  // Returns the permission that memory needs for relocations: libraries with a TEXTREL tag may have
+  // relocations in read-only code.
   unsigned Writable() const {
     const bool code_too = dynamic_.Has(DT_TEXTREL) || (dynamic_.Value(DT_FLAGS) & DF_TEXTREL) != 0;
     return code_too ? 0 : PF_W;
@@ -201,8 +202,8 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
   }
 }
 
-// A function relocation may be resolved at the first call; until then the location holds the
-// address of the resolving code, which must be in the file.
+// Checks a function relocation. It may be resolved at the first call; until then the location holds
+// the address of the resolving code, which must be in the file.
 bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind) const {
   const bool is_possible = kind == Kind::kFunction || kind == Kind::kResolver ||
                            kind == Kind::kThreadDescriptor || kind == Kind::kNone;
@@ -212,7 +213,8 @@ bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind
   return image_.Locate(relocation.r_offset, 8, &offset) && IsCode(image_.At<uint64_t>(offset));
 }
 
-// The loader assumes that this many relocations are relative, and aborts the process otherwise.
+// Checks the number of relative relocations that the library declares: the loader assumes that the
+// first ones are relative, and aborts the process otherwise.
 std::string RelocationReader::CheckRelativeCount() const {
   const uint64_t relative = dynamic_.Value(DT_RELACOUNT);
   uint64_t offset = 0;
@@ -243,7 +245,7 @@ std::string RelocationReader::ReadRelative() {
       next = entry + 8;
       continue;
     }
-    sound = next != 0;  // a mask needs a preceding address
+    sound = next != 0;  // an entry with a mask needs a preceding address
     for (uint64_t bit = 0; sound && bit < 63; ++bit) {
       if ((entry >> (bit + 1) & 1) != 0) sound = AddRelative(next + bit * 8);
     }
@@ -252,7 +254,7 @@ std::string RelocationReader::ReadRelative() {
   return sound ? "" : "is damaged: a relative relocation has an invalid target";
 }
 
-// The addend is stored at the address to which the sum is written.
+// Adds a relative relocation, whose addend is stored at the address to which the sum is written.
 bool RelocationReader::AddRelative(uint64_t address) {
   uint64_t offset = 0;
   if (!image_.InMemory(address, 8, Writable()) || !image_.Locate(address, 8, &offset)) return false;
@@ -261,7 +263,7 @@ bool RelocationReader::AddRelative(uint64_t address) {
   return image_.IsNear(value);
 }
 
-// Overlapping relocations are damage: each must have its own target.
+// Sorts the locations and checks that none overlap, since each relocation must have its own target.
 std::string RelocationReader::SortPlaces() {
   std::sort(places_.begin(), places_.end(),
             [](const Place& a, const Place& b) { return a.address < b.address; });
@@ -274,7 +276,8 @@ std::string RelocationReader::SortPlaces() {
 
 // ---- Functions that the loader calls ------------------------------------------------------------
 
-// The loader fills the second and third entry; the library must leave them 0.
+// Checks the table of functions. The loader fills the second and third entry; the library must
+// leave them 0.
 std::string RelocationReader::CheckFunctionTable() const {
   if (!dynamic_.Has(DT_JMPREL) || !dynamic_.IsLazy()) return "";
   const uint64_t table = dynamic_.Value(DT_PLTGOT);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks the loader's writes to a library before it runs, and the functions that it then calls.
+// Checks where the loader would write to a library before it runs, and which functions it would
+// then call.
 #ifndef DEPUTY_CORE_PLUGIN_ELF_RELOCATIONS_H_
 #define DEPUTY_CORE_PLUGIN_ELF_RELOCATIONS_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader follows hash chains to their end, divides by the number of buckets, and calls symbols
-// of type IFUNC as resolver functions.
+// Checks symbols and hash tables. The loader follows hash chains to their end, divides by the
+// number of buckets, and calls symbols of type IFUNC as resolver functions.
 #include "core/plugin/elf_symbols.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace deputy {
 namespace {
 
-// Upper bound that only malicious files exceed; limits the time of the checks.
+// Maximum number of symbols, which limits the time of the checks; only malicious files exceed it.
 constexpr uint64_t kMaxSymbols = uint64_t{1} << 28;
 
 constexpr const char* kBadHash =
@@ -28,8 +28,8 @@ std::string ElfSymbols::Read() {
 
 // ---- Number of symbols --------------------------------------------------------------------------
 
-// The number of symbols is given by a section or by the older hash table. With only the newer one,
-// the last symbol with a hash is the last symbol.
+// Finds the number of symbols. It is given by a section or by the older hash table. With only the
+// newer hash table, the last symbol with a hash is the last symbol.
 std::string ElfSymbols::Count() {
   uint64_t offset = 0;
   for (const Elf64_Shdr& section : image_.sections()) {
@@ -55,7 +55,7 @@ bool ElfSymbols::CountByGnuHash() {
     last = std::max<uint64_t>(last, image_.At<uint32_t>(hash.bucket_table + i * 4));
   }
   count_ = std::max<uint64_t>(hash.first_symbol, last + 1);
-  if (last < hash.first_symbol) return true;  // no exported symbols
+  if (last < hash.first_symbol) return true;  // the library exports no symbols
   for (uint64_t chain = 0;; ++last) {
     if (!image_.Locate(hash.chains + (last - hash.first_symbol) * 4, 4, &chain)) return false;
     if ((image_.At<uint32_t>(chain) & 1) != 0) break;
@@ -66,7 +66,7 @@ bool ElfSymbols::CountByGnuHash() {
 
 // ---- Hash tables --------------------------------------------------------------------------------
 
-// Buckets and chains contain symbol indices; a chain ends with 0.
+// Checks the older hash table. Buckets and chains contain symbol indices; a chain ends with 0.
 std::string ElfSymbols::CheckHash() const {
   uint64_t offset = 0;
   const uint64_t address = dynamic_.Value(DT_HASH);
@@ -102,8 +102,8 @@ bool ElfSymbols::ReadGnuHash(GnuHash* hash) const {
          image_.Locate(buckets, hash->buckets * 4, &hash->bucket_table);
 }
 
-// A bucket contains the index of its first symbol, or 0; the other symbols follow it, the last one
-// marked. So all chains are terminated if the very last one is.
+// Checks the newer hash table. A bucket contains the index of its first symbol, or 0; the other
+// symbols follow it, the last one marked. So all chains are terminated if the very last one is.
 std::string ElfSymbols::CheckGnuHash() const {
   GnuHash hash;
   if (!ReadGnuHash(&hash)) return kBadHash;
@@ -145,7 +145,7 @@ std::string ElfSymbols::CheckSymbols() const {
       std::string problem = CheckDefined(i, entry);
       if (!problem.empty()) return problem;
     } else if (entry.st_value != 0 || ELF64_ST_VISIBILITY(entry.st_other) != STV_DEFAULT) {
-      // Otherwise the loader would resolve it within this library.
+      // The loader would resolve such a symbol within this library.
       return Problem(i, "is not defined, but has a value or belongs to the library");
     }
   }

@@ -14,14 +14,14 @@ namespace deputy {
 
 class ElfSymbols {
  public:
-  // The dynamic segment is borrowed; its Read must have succeeded.
+  // Borrows the dynamic segment, whose Read must have succeeded.
   explicit ElfSymbols(const ElfDynamic* dynamic) : dynamic_(*dynamic), image_(dynamic->image()) {}
 
-  // Returns "" or the problem. Must be called first, and once.
+  // Reads and checks the tables. Returns "" or the problem. Must be called first, and once.
   std::string Read();
 
   uint64_t count() const { return count_; }
-  // Symbol and name by index, which must be below count().
+  // symbol() and name() return a symbol and its name; the index must be below count().
   Elf64_Sym symbol(uint64_t index) const {
     return image_.At<Elf64_Sym>(symbols_ + index * sizeof(Elf64_Sym));
   }
@@ -31,8 +31,8 @@ class ElfSymbols {
   // The table of DT_GNU_HASH, after its header.
   struct GnuHash {
     uint64_t buckets = 0, first_symbol = 0;
-    uint64_t bucket_table = 0;  // offset in the file
-    uint64_t chains = 0;        // address
+    uint64_t bucket_table = 0;  // offset of the buckets in the file
+    uint64_t chains = 0;        // address of the chains
   };
 
   std::string Count();
@@ -47,7 +47,7 @@ class ElfSymbols {
   const ElfDynamic& dynamic_;
   const ElfImage& image_;
   uint64_t count_ = 0;
-  uint64_t symbols_ = 0;  // offset of the table in the file
+  uint64_t symbols_ = 0;  // offset of the symbol table in the file
 };
 
 // Checks that the loader can follow the tables of versions, and that they contain each symbol's

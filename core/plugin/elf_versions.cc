@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kOutside =
     "is damaged: the symbols' versions are outside of the loaded segments";
 
-// The bits of a version number; the top bit of 16 marks a hidden symbol.
+// Bits of a version number; the top bit of 16 marks a hidden symbol.
 constexpr unsigned kNumberMask = 0x7fff;
 
 // Returns true if the library is loaded in this process; it may then be missing among the file's
@@ -30,7 +30,7 @@ class VersionReader {
  public:
   explicit VersionReader(const ElfDynamic& dynamic) : dynamic_(dynamic), image_(dynamic.image()) {}
 
-  // Each returns "" or the problem. All must be called, in this order.
+  // The steps of the check. They return "" or the problem, and must be called in this order.
   std::string ReadNeeded();
   std::string ReadDefined();
   std::string CheckSymbols(uint64_t count) const;
@@ -46,8 +46,8 @@ class VersionReader {
     *out = image_.At<T>(offset);
     return true;
   }
-  // Returns true if an entry is the last one exactly at the end of the count. Offsets are unsigned,
-  // so chains only run forward and must end.
+  // Returns true if `next` is 0 for the last entry of the count and not 0 for all others. Offsets
+  // are unsigned, so chains only run forward and must end.
   static bool IsNext(uint64_t next, uint64_t index, uint64_t count) {
     return (next == 0) == (index + 1 == count);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two kinds are opened as upstream opens them: external delegates with lazy binding, so that
-// unused functions may be undefined; stable ones with immediate binding, after an environment
-// variable was set to their directory.
+// Opens libraries that contain delegates, as upstream does: external delegates with lazy binding,
+// so that unused functions may be undefined; stable ones with immediate binding, after an
+// environment variable was set to their directory.
 #include "core/plugin/plugin.h"
 
 #include <dlfcn.h>
@@ -26,19 +26,20 @@ constexpr const char* kDestroy = "tflite_plugin_destroy_delegate";
 constexpr const char* kPlugin = "deputy_plugin";
 constexpr const char* kStable = "TFL_TheStableDelegate";
 
-// A struct of an older plug-in may end after `destroy`, but not before.
+// Size of a plug-in's description up to `abi_version`. The struct of an older plug-in may end after
+// `destroy`, but not before.
 constexpr size_t kVersionedSize = offsetof(DeputyDelegatePlugin, abi_version) + sizeof(uint32_t);
 constexpr size_t kMinSize =
     offsetof(DeputyDelegatePlugin, destroy) + sizeof(DeputyDelegatePlugin::destroy);
 
-// Generous, because drivers may take seconds to start.
+// Time limit for loading a library in a child process: drivers may take seconds to start.
 constexpr int kProbeTimeoutMs = 10000;
 
 constexpr unsigned kMajor = DEPUTY_PLUGIN_ABI_VERSION >> 16;
 
 std::string Quoted(const char* text) { return std::string("'") + text + "'"; }
 
-// Initialisers of a library are foreign code and may throw. No observer exists before the
+// Loads a library. Its initialisers are foreign code and may throw. No observer exists before the
 // interpreter.
 void* OpenLibrary(const std::string& path, int flags, std::string* out_problem) {
   void* handle = nullptr;
@@ -63,7 +64,7 @@ bool IsInProcess(const std::string& path) {
   return handle != nullptr;
 }
 
-// Stable delegates read this variable to find their own files.
+// Sets the environment variable that stable delegates read to find their own files.
 void NameStableFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -24,9 +24,9 @@
 namespace deputy {
 
 enum class PluginKind {
-  kExternal,  // tflite_plugin_create_delegate and tflite_plugin_destroy_delegate
-  kStable,    // TFL_TheStableDelegate
-  kDeputy,    // external, with additional functions in deputy_plugin
+  kExternal,  // exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate
+  kStable,    // exports TFL_TheStableDelegate
+  kDeputy,    // an external delegate's library that also exports deputy_plugin
 };
 
 class PluginLibrary {
@@ -50,18 +50,18 @@ class PluginLibrary {
   const DeputyDelegatePlugin* plugin() const {
     return kind_ == PluginKind::kDeputy ? &plugin_ : nullptr;
   }
-  // Null unless the kind is kStable.
+  // Returns the stable delegate's struct; null unless the kind is kStable.
   const TfLiteStableDelegate* stable() const { return stable_; }
-  // The plug-in's own name, else the name of its file.
+  // Returns the plug-in's own name, else the name of its file.
   std::string name() const;
-  // Null if the kind is kStable.
+  // Returns the function that creates delegates; null if the kind is kStable.
   CreateFunction create() const { return create_; }
   DestroyFunction destroy() const { return destroy_; }
 
  private:
   explicit PluginLibrary(std::string path) : path_(std::move(path)) {}
 
-  // Each returns "" or the problem, as the end of a sentence about the library.
+  // The steps of Load. They return "" or the problem, as the end of a sentence about the library.
   std::string Open(bool allow_stable);
   std::string OpenInProcess(int flags, bool allow_stable);
   std::string FindFunctions(bool allow_stable);
@@ -69,7 +69,7 @@ class PluginLibrary {
   std::string AdoptStable(const TfLiteStableDelegate* stable);
 
   std::string path_;
-  void* handle_ = nullptr;  // from dlopen, never closed
+  void* handle_ = nullptr;  // handle from dlopen, never closed
   PluginKind kind_ = PluginKind::kExternal;
   DeputyDelegatePlugin plugin_ = {};
   const TfLiteStableDelegate* stable_ = nullptr;

@@ -80,8 +80,9 @@ class PluginProxy final : public DelegateProxy {
 
   TfLiteDelegate* const inner_;
   const std::shared_ptr<const PluginLibrary> library_;
-  mutable std::recursive_mutex support_mutex_;         // LockSupport
-  const std::shared_ptr<const GivenOptions> options_;  // options of its creation; null: none
+  mutable std::recursive_mutex support_mutex_;  // the mutex that LockSupport locks
+  // Options with which the delegate was created; null: none
+  const std::shared_ptr<const GivenOptions> options_;
 };
 
 // Destination of a plug-in's messages during a call of one of its functions. Thread-local, because
@@ -92,7 +93,7 @@ constexpr size_t kMaxReport = 600;
 
 void CollectReport(const char* text) {
   if (current_report == nullptr || text == nullptr) return;
-  // Out of memory: the message is truncated.
+  // If out of memory, the message is truncated.
   Guard(Ignore, [&] {
     if (!current_report->empty()) *current_report += "; ";
     current_report->append(text);
@@ -100,7 +101,7 @@ void CollectReport(const char* text) {
   });
 }
 
-// Makes the call; messages that the plug-in reports meanwhile are stored in `*out_report`.
+// Calls `function`; messages that the plug-in reports meanwhile are stored in `*out_report`.
 template <typename Function>
 CallResult CallReporting(CallObserver* observer, Callback callback, Function&& function,
                          std::string* out_report) {
@@ -132,7 +133,7 @@ TfLiteDelegate* Refuse(const PluginLibrary& library, const std::string& problem,
   return nullptr;
 }
 
-// The delegate counts as destroyed even if this throws.
+// Calls the library's destroy function. The delegate counts as destroyed even if that throws.
 void CallDestroy(CallObserver* observer, TfLiteDelegate* delegate, const PluginLibrary& library) {
   const ForeignCall call = {.callback = Callback::kDestroy, .delegate = delegate};
   CallForeign(observer, call, [&](CallResult*) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates created by plug-ins. The client gets a wrapper that keeps the library's description
-// alive and forwards every call to the plug-in's own delegate, the inner one. The wrapper is plain
-// or opaque as the inner delegate is. Nodes and tensors that the plug-in claims refer to the inner
-// delegate, as in TensorFlow Lite.
+// Delegates created by plug-ins. The client gets a DelegateProxy that keeps the library's
+// description alive and forwards every call to the plug-in's own delegate, the inner one. The proxy
+// is plain or opaque as the inner delegate is. Nodes and tensors that the plug-in claims refer to
+// the inner delegate, as in TensorFlow Lite.
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 
@@ -16,7 +16,8 @@
 
 namespace deputy {
 
-// All functions call the plug-in through CallForeign and notify `observer`, which may be null.
+// All functions of this header call the plug-in through CallForeign and notify `observer`, which
+// may be null.
 
 // Creates a delegate of the library; options are checked against its declarations. Returns null on
 // failure, after a report; may throw bad_alloc. Must be deleted with DeletePluginDelegate.
@@ -30,7 +31,7 @@ TfLiteDelegate* CreateStableDelegate(std::shared_ptr<const PluginLibrary> librar
                                      const void* settings, ErrorReporter* reporter,
                                      CallObserver* observer = nullptr);
 
-// Null is allowed. A delegate of no plug-in is reported and left unchanged.
+// Deletes a plug-in's delegate; null is ignored. Any other delegate is reported and left unchanged.
 void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
                           CallObserver* observer = nullptr);
 
@@ -44,8 +45,8 @@ TfLiteStatus ListPluginOperators(const PluginLibrary& library,
                                  DeputyDelegateOperatorCallback callback, void* user_data,
                                  ErrorReporter* reporter);
 
-// Call `callback` for the texts about the partitions of a delegate, and for the events of its
-// device; see deputy.h.
+// DescribePluginPartitions calls `callback` for the texts about the partitions of a delegate,
+// TakePluginEvents for the events of its device; see deputy.h.
 TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
                                       DeputyPartitionTextCallback callback, void* user_data,
                                       ErrorReporter* reporter);
@@ -56,7 +57,8 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
-  std::shared_ptr<const GivenOptions> options;  // options of its creation; null: none
+  // Options with which the delegate was created; null: none
+  std::shared_ptr<const GivenOptions> options;
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
 

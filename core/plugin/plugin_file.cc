@@ -28,7 +28,8 @@ class MappedFile {
     if (file_ >= 0) close(file_);
   }
 
-  // Returns "" or the problem. Opens without blocking, as the file may be a pipe.
+  // Opens and maps a file. Returns "" or the problem. Opens without blocking, as the file may be a
+  // pipe.
   std::string Open(const std::string& path) {
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat facts = {};
@@ -49,8 +50,8 @@ class MappedFile {
   void* bytes_ = MAP_FAILED;
 };
 
-// The runtime of a sanitizer must be in a process from its start; loaded later, it aborts the
-// process.
+// Names of a sanitizer. Its runtime must be in a process from the start; loaded later, it aborts
+// the process.
 struct Sanitizer {
   std::string_view prefix;  // prefix of the functions that instrumented code calls
   const char* name;

@@ -11,7 +11,7 @@ namespace deputy {
 struct PluginFile {
   // "" if the file may be loaded, else the problem, as the end of a sentence about the file.
   std::string problem;
-  // The library defines TFL_TheStableDelegate, which marks stable delegates.
+  // True if the library defines TFL_TheStableDelegate, which marks stable delegates.
   bool is_stable = false;
 };
 

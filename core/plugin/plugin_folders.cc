@@ -23,7 +23,7 @@ path OwnFolder() {
   return error ? path() : own.parent_path();
 }
 
-// Returns "" if the directory does not exist.
+// Returns the directory of installed plug-ins; "" if it does not exist.
 path InstalledFolder() {
   const path own = OwnFolder();
   std::error_code error;

@@ -14,7 +14,7 @@ namespace deputy {
 // Returns true for names like "libname.so" and "libname.so.1.2".
 bool IsLibraryName(const std::string& name);
 
-// Splits paths at colons; empty ones are dropped.
+// Splits a text at colons into paths; empty paths are dropped.
 std::vector<std::string> SplitPluginPaths(std::string_view text);
 
 // Returns files and directories in search order: those of the environment, then `deputy/plugins`

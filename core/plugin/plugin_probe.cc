@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child writes a byte to a pipe when the function has returned. Its exit status is only used in
-// the message: a program that waits for all its children, or ignores SIGCHLD, may consume it.
+// Runs a function in a child process. The child writes a byte to a pipe when the function has
+// returned. Its exit status is only used in the message: a program that waits for all its children,
+// or ignores SIGCHLD, may consume it.
 #include "core/plugin/plugin_probe.h"
 
 #include <fcntl.h>
@@ -27,8 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The child must not run the program's crash handlers, dump core, write to its standard streams, or
-// outlive it.
+// Isolates the child: it must not run the program's crash handlers, dump core, write to its
+// standard streams, or outlive it.
 void IsolateChild() {
   for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS}) {
     signal(fatal, SIG_DFL);
@@ -55,7 +56,8 @@ End WaitFor(int done, Clock::time_point deadline) {
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left < 0) return End::kTimedOut;
     pollfd wanted = {done, POLLIN, 0};
-    if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;  // interrupted or timed out
+    // Poll was interrupted or timed out
+    if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;
     char byte = 0;
     const ssize_t count = read(done, &byte, 1);
     if (count < 0 && errno == EINTR) continue;

@@ -12,7 +12,7 @@ struct Work {
   double steps = 0;    // other scalar operations; a transcendental function counts as ten
   double bytes = 0;    // bytes read and written, each value once
   int operations = 0;  // operations that compute or move something; views do not count
-  // The node reads int8 or uint8, which a CPU computes with directly. Set for nodes only.
+  // True if the node reads int8 or uint8, with which a CPU computes directly. Set for nodes only.
   bool bytewise = false;
 
   friend bool operator==(const Work&, const Work&) = default;

@@ -10,7 +10,8 @@
 
 namespace deputy {
 
-// int64_t for signed arguments, uint64_t if one is unsigned and not narrower than the other.
+// Type of a quotient: int64_t for signed arguments, uint64_t if one argument is unsigned and not
+// narrower than the other.
 template <std::integral A, std::integral B>
 using WideInteger =
     std::conditional_t<std::is_signed_v<std::common_type_t<A, B>>, int64_t, uint64_t>;
@@ -22,7 +23,8 @@ template <std::integral A, std::integral B>
   return (static_cast<Wide>(a) + static_cast<Wide>(b) - 1) / static_cast<Wide>(b);
 }
 
-// Returns the smallest multiple of `multiple` that is at least `value`; requirements as above.
+// Returns the smallest multiple of `multiple` that is at least `value`. Requires value >= 0,
+// multiple > 0, and that value + multiple - 1 does not overflow.
 template <std::integral A, std::integral B>
 [[gnu::always_inline]] constexpr WideInteger<A, B> RoundUp(A value, B multiple) {
   return CeilDiv(value, multiple) * static_cast<WideInteger<A, B>>(multiple);

@@ -32,7 +32,7 @@ class ModelWriter {
   // The underlying builder, for options and other tables.
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
-  // Each function returns the index of the added object.
+  // Each function with a result returns the index of the added object.
   uint32_t AddRawBuffer(flatbuffers::Offset<schema::Buffer> buffer);
   int AddRawTensor(flatbuffers::Offset<schema::Tensor> tensor);
   int AddRawOperator(flatbuffers::Offset<schema::Operator> op);
@@ -44,7 +44,7 @@ class ModelWriter {
   struct Node {
     uint32_t code_index = 0;
     std::span<const int32_t> inputs = {}, outputs = {}, intermediates = {};
-    // Type of the options in one of the two unions.
+    // Type of the options, in the first or the second union.
     schema::BuiltinOptions options_type = schema::BuiltinOptions::NONE;
     schema::BuiltinOptions2 options_2_type = schema::BuiltinOptions2::NONE;
     flatbuffers::Offset<void> options = 0;
@@ -78,7 +78,8 @@ class ModelWriter {
   const uint32_t schema_version_;
   size_t current_ = 0;
   std::vector<SubgraphParts> subgraphs_;
-  std::map<std::tuple<int, std::string, int>, uint32_t> index_of_code_;  // by code, name, version
+  // Index of each code, by code, name and version
+  std::map<std::tuple<int, std::string, int>, uint32_t> index_of_code_;
   std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<schema::Buffer>> buffers_;
   std::vector<flatbuffers::Offset<schema::SignatureDef>> signatures_;

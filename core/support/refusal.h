@@ -11,7 +11,7 @@
 namespace deputy {
 
 struct Refusal {
-  DeputyReason reason = kDeputyReasonNone;  // None: the node is supported
+  DeputyReason reason = kDeputyReasonNone;  // kDeputyReasonNone: the node is supported
   std::string text;  // for example "ADD: tensor 3 'x': expected FLOAT32, found STRING"
 
   explicit operator bool() const { return reason != kDeputyReasonNone; }

@@ -47,7 +47,7 @@ constexpr size_t TypeBits(TfLiteType type) {
   }
 }
 
-// Returns whether the size of a tensor follows from its type and shape.
+// Returns true if the size of a tensor follows from its type and shape.
 constexpr bool HasFixedSize(TfLiteType type) { return TypeBits(type) != 0; }
 
 // Returns the bytes of one element, 1 for sub-byte types; 0 for types without a fixed size.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls, their order, and findings. validation_functions.cc checks calls of the context's
-// functions, validation_checks.cc the effects of a delegate's call.
+// The validation layer: calls, their order, and findings. validation_functions.cc checks calls of
+// the context's functions, validation_checks.cc the effects of a delegate's call.
 #include "core/validation/validation.h"
 
 #include <dlfcn.h>
@@ -140,7 +140,7 @@ void Validation::Begin(const ForeignCall& foreign) try {
         });
   call->begin = std::chrono::steady_clock::now();
 } catch (...) {
-  // The call is not in the list; End detects that by its depth.
+  // Out of memory: the call is not in the list, which End detects by its depth.
 }
 
 void Validation::End(const ForeignCall&, const CallResult& result) {
@@ -198,7 +198,8 @@ Validation::Call* Validation::Current() const {
   return calls_.empty() ? nullptr : calls_.back().get();
 }
 
-// Returns false if the node is unknown; it cannot be checked then.
+// Checks the order of calls. Returns false if the node is unknown, so that the call cannot be
+// checked.
 bool Validation::CheckOrder(const Call& call) {
   const ForeignCall& subject = call.subject;
   if (subject.callback == Callback::kFreeHandle) CheckHandleFreed(call);
@@ -222,7 +223,7 @@ bool Validation::CheckOrder(const Call& call) {
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const ForeignCall& subject = call.subject;
-  // After an exception, user_data has the same value.
+  // Not checked after an exception: the result is then (void*)-1, too.
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,
@@ -296,7 +297,8 @@ void Validation::HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle ha
   freed_handles_.erase({delegate, handle});
 }
 
-// The handle may be reused afterwards; HandleSet is called then.
+// Checks a call that frees a buffer handle. The handle may be reused afterwards; HandleSet is
+// called then.
 void Validation::CheckHandleFreed(const Call& call) {
   const TfLiteTensor* tensor = call.subgraph->graph().tensor(call.subject.tensor);
   if (tensor == nullptr) return;
@@ -327,7 +329,8 @@ std::string Validation::Describe(const Call& call) const {
   return text;
 }
 
-// Operators on the CPU are tracked only to attribute calls of the context; they are not checked.
+// Records a finding. Calls of operators on the CPU are tracked only to attribute calls of the
+// context; they have no findings.
 void Validation::Report(Rule rule, const Call* call, int tensor, const char* format, ...) {
   if (call != nullptr && call->subject.delegate == nullptr) return;
   char what[512];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: the observer that reports violations of the contract by delegates. One per
-// interpreter, and only if it was requested: without it, every hook costs one test of a pointer. It
-// changes no status and no result.
+// The validation layer: the observer that reports violations of the contract by delegates. An
+// interpreter has one only if it was requested; without it, every hook costs one test of a pointer.
+// It changes no status and no result.
 //
 // It observes each call of foreign code. State that the call must not change is copied at its begin
 // and compared at its end; meanwhile the context's functions report their arguments and the
@@ -48,7 +48,7 @@ struct Finding {
 
 struct ValidationConfig {
   bool enabled = false;
-  int64_t invoke_budget_ns = 0;  // 0: none
+  int64_t invoke_budget_ns = 0;  // maximum duration of a delegate's invoke; 0: no limit
   // Called with every finding at its first occurrence.
   std::function<void(const Finding&)> on_finding;
 };
@@ -96,7 +96,7 @@ class Validation final : public Observer {
     SavedFields fields;
     GuardedContents contents;
     std::vector<Role> roles;
-    std::vector<int> mode_depths;  // per subgraph
+    std::vector<int> mode_depths;  // depth of delegate mode, per subgraph
   };
 
   // A call in progress.
@@ -111,7 +111,7 @@ class Validation final : public Observer {
     ForeignCall subject;
     Subgraph* subgraph;
     const TfLiteDelegate* inner = nullptr;  // the delegate that nodes and tensors refer to
-    int64_t flags = 0;                      // of the delegate
+    int64_t flags = 0;                      // flags of the delegate
     Call* outer = nullptr;
     int depth = 0;
     std::thread::id thread;
@@ -164,11 +164,11 @@ class Validation final : public Observer {
   mutable std::mutex mutex_;  // guards findings_ and calls_ against calls from wrong threads
   std::deque<Finding> findings_;
   std::vector<std::unique_ptr<Call>> calls_;  // calls in progress, the innermost last
-  // Also counts calls that could not be recorded for lack of memory.
+  // Number of calls in progress, including calls that could not be recorded for lack of memory.
   int depth_ = 0;
   std::map<NodeKey, Kernel> kernels_;
   std::map<const TfLiteDelegate*, std::string> names_;
-  // Values are inner delegates.
+  // Inner delegate that added a tensor, by subgraph and tensor index.
   std::map<const Subgraph*, std::map<int, const TfLiteDelegate*>> added_tensors_;
   std::map<const Subgraph*, ConstantSums> constants_;
   std::set<std::pair<const TfLiteDelegate*, TfLiteBufferHandle>> freed_handles_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks after a delegate's callback has returned.
+// Checks of the validation layer after a delegate's callback has returned.
 #include <cstring>
 
 #include "core/base/delegate_call.h"
@@ -63,7 +63,7 @@ std::vector<Role> Validation::Roles(const Call& call) const {
   return roles;
 }
 
-// Tensors inside the partition are used by it only.
+// Marks tensors inside a partition, which only the delegate uses.
 void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role>* roles) const {
   const TfLiteNode& node = *call.subgraph->graph().node(node_index);
   const TfLiteDelegate* delegate =
@@ -79,7 +79,7 @@ void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role
     ForEach(node.intermediates, mark);
     return;
   }
-  TfLiteNode known = node;  // during init a node does not refer to its delegate yet
+  TfLiteNode known = node;  // a copy, since during init a node does not refer to its delegate yet
   known.delegate = const_cast<TfLiteDelegate*>(delegate);
   if (known.builtin_data == nullptr) return;
   ForEach(ReplacedNodes(known), [&](int replaced) { MarkReplaced(call, replaced, roles); });
@@ -112,7 +112,7 @@ void Validation::CheckSubgraphsReleased(const Call& call) {
   }
 }
 
-// Runs before the runtime itself replaces invalid indices by "absent".
+// Checks the node's temporaries. Must run before the runtime replaces invalid indices by "absent".
 void Validation::CheckTemporaries(const Call& call) {
   const ForeignCall& subject = call.subject;
   ForEach(call.subgraph->graph().node(subject.node)->temporaries, [&](int tensor) {

@@ -10,7 +10,7 @@ namespace deputy {
 namespace {
 
 constexpr char kGuardByte = static_cast<char>(0xB7);
-// Shorter outputs may equal the pattern by chance.
+// Minimum size of an output that is filled with the pattern: a shorter one may equal it by chance.
 constexpr size_t kMinFilledBytes = 4;
 
 // Returns a byte of a position-dependent pattern, which no computation is likely to produce.
@@ -19,7 +19,7 @@ char PatternAt(size_t offset) {
   return static_cast<char>(0x80 | (mixed >> 56));
 }
 
-// Processes eight bytes at a time, because constants may be large.
+// Returns a checksum. Processes eight bytes at a time, because constants may be large.
 uint64_t Checksum(const char* bytes, size_t count) {
   uint64_t sum = 14695981039346656037u ^ count;
   size_t i = 0;

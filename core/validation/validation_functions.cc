@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the context's functions: caller, time and arguments.
+// Checks of the validation layer for the context's functions: caller, time and arguments.
 #include <optional>
 
 #include "core/base/guard.h"
@@ -169,7 +169,7 @@ void Validation::CheckClaim(Subgraph* subgraph, const TfLiteIntArray* nodes, con
   }
 }
 
-// If out of memory, the call is not checked; the same holds for BeforeReplace.
+// If out of memory, BeforePreview and BeforeReplace do not check the call.
 void Validation::BeforePreview(Subgraph* subgraph, const TfLiteIntArray* nodes) {
   Guard(Ignore, [&] {
     const Call* call = Current();

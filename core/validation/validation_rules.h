@@ -9,7 +9,7 @@ namespace deputy {
 
 // The order must be that of the table in validation_rules.cc.
 enum class Rule {
-  // Order of calls.
+  // Rules about the order of calls.
   kCallOrder,
   kReenters,
   kDelegateFunctionOutsidePrepare,
@@ -17,7 +17,7 @@ enum class Rule {
   kContextAfterCall,
   kWrongThread,
   kWrongContext,
-  // Arguments of the context's functions, and results of callbacks.
+  // Rules about arguments of the context's functions, and results of callbacks.
   kIndexOutOfRange,
   kClaimsWrongNode,
   kReplaceForAnother,
@@ -27,30 +27,30 @@ enum class Rule {
   kSharedUserData,
   kException,
   kTimeBudget,
-  // Shapes.
+  // Rules about the shapes of tensors.
   kResizesForeignTensor,
   kShapeInInvoke,
   kShapeInPrepare,
   kAddsTensorsInInvoke,
   kForeignTemporary,
-  // Bytes.
+  // Rules about the contents of tensors.
   kOutputNotWritten,
   kWritesOutsideOutput,
   kWritesInput,
   kWritesConstant,
   kWritesOtherTensor,
-  // Fields of structs that belong to the runtime.
+  // Rules about fields of structs that belong to the runtime.
   kContextField,
   kTensorField,
   kNodeField,
-  // Buffer handles.
+  // Rules about buffer handles.
   kHandleWithoutDelegate,
   kStaleWithoutHandle,
   kStaleForeignTensor,
   kForeignHandle,
   kCopyWritesNothing,
   kHandleFreedTwice,
-  // Resources at the end of their lifetime.
+  // Rules about resources at the end of their lifetime.
   kKernelNeverFreed,
   kHandleNeverFreed,
   kSubgraphNotReleased,
@@ -65,7 +65,7 @@ enum class Severity {
 
 struct RuleInfo {
   Rule rule;
-  const char* id;  // "V01 call-order"
+  const char* id;  // number and name, e.g. "V01 call-order"
   Severity severity;
 };
 
