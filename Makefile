@@ -94,8 +94,8 @@ bench: setup
 	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
 	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 
-# Each directory's .clang-tidy lists the checks that are disabled there. In the second list (code
-# that reads external files and drivers) the analyzer does not follow calls; in the third it is
+# Directories that check-tidy checks, in three lists; each directory's .clang-tidy lists the checks
+# that are disabled there. In the second list (code that reads external files and drivers) the analyzer does not follow calls; in the third it is
 # disabled: it would take two fifths of the time, for templates of kernels, the command and helpers
 # of the tests, which the sanitizers cover with hostile input. The tests take as long as all other
 # directories: make check-tidy TIDY_FOLDERS=tests.
@@ -135,7 +135,8 @@ check-size: all
 	cmake --build build/small -j $(JOBS) --target deputy
 	tools/check_size.py $(BUILD)/libdeputy.so $(SIZE_LIMIT)
 	tools/check_size.py build/small/libdeputy.so $(SMALL_SIZE_LIMIT)
-# Uses the compile commands of a build with clang, file by file and without precompiled headers.
+# check-tidy uses the compile commands of a build with clang, file by file and without precompiled
+# headers.
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEPUTY_UNITY=OFF
@@ -145,7 +146,7 @@ check-tidy:
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$' \
 	  --analyzer shallow
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_PLAIN_FOLDERS))/.*\.cc$$' --analyzer none
-# Checks clang's warnings, and that each file compiles on its own.
+# check-clang checks clang's warnings, and that each file compiles on its own.
 check-clang:
 	$(CMAKE) -B build/clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DCMAKE_BUILD_TYPE=Debug -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_WERROR=ON -DDEPUTY_UNITY=OFF

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See accuracy.h.
+// Classifies labelled images on several engines and prints the table of accuracy.
 #include "accuracy.h"
 
 #include <algorithm>
@@ -91,7 +91,8 @@ struct Result {
   size_t findings = 0;  // number of findings of the validation layer
 };
 
-// Returns "4 DEPTHWISE_CONV_2D, 2 FULLY_CONNECTED", the most frequent first.
+// Returns the operators of the nodes left to the CPU, the most frequent first: "4
+// DEPTHWISE_CONV_2D, 2 FULLY_CONNECTED".
 std::string NodesLeft(const Json& report) {
   std::map<std::string, size_t> counts;
   for (const Json& subgraph : report["subgraphs"]) {

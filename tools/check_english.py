@@ -108,7 +108,7 @@ def joined(blocks):
 
 
 def paragraphs(text):
-    """The paragraphs of a comment block: an empty comment line separates them."""
+    """Returns the paragraphs of a comment block: an empty comment line separates them."""
     parts, line = [], text.line
     for part in re.split(r'\n[ \t]*\n', text.words):
         parts.append(Text(line, text.kind, part))
@@ -245,7 +245,7 @@ def findings(paths):
 
 
 def folder_of(path):
-    """The folder whose budget counts a file: two levels in core and kernels, else one."""
+    """Returns the folder whose budget counts a file: two levels in core and kernels, else one."""
     parts = pathlib.PurePath(path).parts
     if len(parts) == 1:
         return '.'
@@ -277,7 +277,7 @@ def check_budgets(counts):
 
 
 def wrong_subject(subject):
-    """The reason why a commit subject breaks the rules, or an empty text."""
+    """Returns the reason why a commit subject breaks the rules, or an empty text."""
     if len(subject) > SUBJECT_COLUMNS:
         return f'expected at most {SUBJECT_COLUMNS} columns, found {len(subject)}'
     command = re.sub(r'^[^:]{1,60}: ', '', subject)

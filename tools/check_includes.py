@@ -30,7 +30,8 @@ import sys
 import tempfile
 
 ABI = ('c_api/include', 'c_api/abi')
-# core/support has no dependencies except public headers; delegates and tools may use it, too.
+# Directories that core/base may include. core/support has no dependencies except public headers;
+# delegates and tools may use it, too.
 BELOW_BASE = ('core/support', *ABI)
 CORE = ('core/support', 'core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/fusion',
         'core/exec', 'core/plugin', 'core/delegation', 'core/validation')
@@ -73,13 +74,13 @@ LAYERS = {
     'bridges/xnnpack': ('core/support', 'public'),
     'bridges/hexagon': ('core/support', 'public'),
     'bridges/nnapi': ('core/support', 'public'),
-    # The only delegate that contains the engine.
+    # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('mindspore/ms', 'core/support', 'public'),
 }
-# The only other exceptions.
+# Pairs (directory, included directory) that are allowed in addition to LAYERS.
 EXCEPTIONS = {('tools/certify', 'tests/conformance'), ('tools/certify', 'tests/cases')}
 # Directories without restrictions.
 FREE = ('tests',)
@@ -99,7 +100,7 @@ PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/'
 SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc')
 # Users of core/support/model_writer.h, which includes the schema, besides tests.
 SCHEMA_WRITERS = ('core/support', 'mindspore/ms')
-# option_checks.h contains the validators that the other three share.
+# Files that may include CLI11. option_checks.h contains the validators that the others share.
 CLI_FILES = ('tools/command_line.cc', 'tools/bench/options.cc', 'tools/provider_options.cc',
              'tools/option_checks.h')
 INTRINSICS = re.compile(

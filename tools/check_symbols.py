@@ -67,7 +67,7 @@ def attribute_map_functions():
 def functions_of(header):
     """Returns the Deputy* functions that one of our headers declares."""
     text = re.sub(r'//[^\n]*|/\*.*?\*/', '', header.read_text(encoding='utf-8'), flags=re.DOTALL)
-    # Names followed by "(" that are not pointers to functions, "(*Name)(".
+    # Matches names followed by "(" that are not pointers to functions, "(*Name)(".
     return (set(re.findall(r'(?<![\w*])(Deputy\w+)\s*\(', text))
             | set(re.findall(r'\*\s*(Deputy\w+)\s*\((?!\s*\*)', text)))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See command_line.h. The options of `deputy bench` are in bench/options.cc.
+// Defines the subcommands of `deputy` and their options, except those of `deputy bench`
+// (bench/options.cc).
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>

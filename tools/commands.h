@@ -26,26 +26,26 @@ struct RunOptions {
   SessionOptions session;
   std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"
   std::string image, image_input;
-  std::string rows, rows_input;  // see input_rows.h
+  std::string rows, rows_input;  // table, and the input that receives its rows (input_rows.h)
   std::vector<float> range = {0, 1}, mean, scale;
   bool random = false;
   unsigned seed = 0;  // seed of the random values
   std::string labels, output_dir;
-  int top_k = 0;  // 0: disabled
+  int top_k = 0;  // number of classes to show; 0: disabled
   int max_values = 1000;
   std::string trace;
-  std::vector<std::string> compare;  // delegates
+  std::vector<std::string> compare;  // delegates to compare
   bool expect_from_name = false, progress = false, profile = false;
   bool require = false;  // fail unless every delegate runs all nodes that it claims
 };
 void RunModel(const RunOptions& options);
 
-// The options are in bench/config.h.
+// Runs `deputy bench`, whose options are in bench/config.h.
 void BenchModel(const BenchOptions& options);
 
 struct CompareOptions {
   SessionOptions session;           // including the delegates under comparison
-  std::string against = "cpu";      // or another model
+  std::string against = "cpu";      // "cpu", or a second model
   std::vector<std::string> inputs;  // "NAME=FILE" or "FILE"; others are random
   unsigned seed = 0;
   double tolerance = 1e-3;  // fraction of a tensor's largest magnitude
@@ -66,7 +66,7 @@ struct ExplainOptions {
   int inferences = 0;  // number of inferences to measure; 0: none
   bool json = false, ir = false, check = false;
 };
-// With `check`, delegates are queried and not applied, see explain/check.h.
+// Runs `deputy explain`. With `check`, delegates are queried and not applied (explain/check.h).
 void ExplainModel(const ExplainOptions& options);
 
 struct PluginsOptions {
@@ -83,10 +83,10 @@ void ListDevices(const DevicesOptions& options);
 
 struct CertifyOptions {
   std::string library;              // "LIB.so,KEY=VALUE"
-  std::vector<std::string> models;  // replace the generated models
+  std::vector<std::string> models;  // files that replace the generated models
   std::string only, html, junit, badge;
   int jobs = 1, timeout = 60;
-  double max_slowdown = 0;  // 0: unlimited
+  double max_slowdown = 0;  // relative to the CPU; 0: unlimited
   bool json = false, all = false, list = false, progress = false;
 };
 void CertifyLibrary(const CertifyOptions& options);

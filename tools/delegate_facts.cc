@@ -27,7 +27,7 @@ Json Milliseconds(int64_t nanoseconds) {
   return nanoseconds < 0 ? Json() : Json(static_cast<double>(nanoseconds) / 1e6);
 }
 
-// Empty texts stand for unknown values.
+// Converts a text to JSON: an empty text stands for an unknown value and becomes null.
 Json TextOrNull(const char* text) { return *text == '\0' ? Json() : Json(text); }
 
 void AddOption(void* options, const DeputyOptionUse* use) {

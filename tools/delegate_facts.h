@@ -14,7 +14,7 @@ namespace deputy::tools {
 // settings for which its library declares no option.
 Json DelegateFacts(TfLiteDelegate* delegate, const DelegateSettings& ignored);
 
-// Prints lines for a terminal, to follow the line of the delegate.
+// Prints the report in lines for a terminal, to follow the line of the delegate.
 void PrintDelegateFacts(const Json& facts);
 
 }  // namespace deputy::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See delegate_option.h.
+// Loads delegates for --delegate, and creates them with the options of the user.
 #include "delegate_option.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,8 @@ bool IsOwn(const std::string& name) {
          (provider->kind == ProviderKind::kOwn || provider->kind == ProviderKind::kBridge);
 }
 
-// Deputy's own delegates are in the directory of our library or in its subdirectory for plug-ins.
+// Returns the path of one of Deputy's own delegates, in the directory of our library or in its
+// subdirectory for plug-ins; "" for other names.
 std::string OwnDelegate(const std::string& name) {
   if (!IsOwn(name)) return "";
   Dl_info info;

@@ -22,8 +22,9 @@ struct DelegateOption {
   DelegateSettings options;
 };
 
-// "lib.so,log=x,ops=0,18" is lib.so with log = "x" and ops = "0,18": a piece without "=" continues
-// the value before it. Ends the command with kExitUsage if there is no value before it.
+// Parses the value of --delegate: "lib.so,log=x,ops=0,18" is lib.so with log = "x" and ops =
+// "0,18", since a piece without "=" continues the value before it. Ends the command with kExitUsage
+// if there is no value before it.
 DelegateOption ParseDelegateOption(const std::string& text);
 
 // Returns why Deputy's own delegate of that name (providers.h) has no library in this build; "" if
@@ -57,12 +58,13 @@ struct LoadedDelegate {
   std::string problem;
 };
 
-// Ends the command with kExitUsage if the library cannot be loaded or returns no delegate. The
-// result must outlive the interpreters to which it is applied. `settings` are set only if the
-// library declares such options; `option` has priority.
+// Loads a library and creates its delegate. Ends the command with kExitUsage if the library cannot
+// be loaded or returns no delegate. The result must outlive the interpreters to which it is
+// applied. `settings` are set only if the library declares such options; `option` has priority.
 LoadedDelegate LoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
-// Like LoadDelegate, but returns a result without a handle instead of ending the command.
+// Creates a delegate as LoadDelegate does, but returns a result without a handle instead of ending
+// the command.
 LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSettings& settings = {});
 
 }  // namespace deputy::tools

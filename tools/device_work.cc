@@ -14,7 +14,7 @@
 namespace deputy::tools {
 namespace {
 
-// Work items with the same name and kernel, or of the same node.
+// Items of work with the same name and kernel, or of the same node.
 struct Group {
   std::string name, kernel;
   int node = -1;
@@ -47,7 +47,7 @@ std::vector<Group> ByKernel(const std::vector<DeviceWork>& work) {
   });
 }
 
-// Work that belongs to no particular node gets no row.
+// Groups the work by node. Work that belongs to no particular node is omitted.
 std::vector<Group> ByNode(const std::vector<DeviceWork>& work) {
   std::vector<Group> groups = GroupsBy(work, [](const DeviceWork& piece) {
     return std::make_tuple(piece.delegate, piece.node, piece.name);

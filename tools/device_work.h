@@ -14,7 +14,7 @@
 
 namespace deputy::tools {
 
-// A kernel or a copy; see DeputyDeviceEvent.
+// A kernel or a copy that a device has executed (DeputyDeviceEvent).
 struct DeviceWork {
   size_t delegate = 0;  // index among the requested delegates
   int node = -1;
@@ -29,7 +29,7 @@ std::vector<DeviceWork> TakeDeviceWork(const std::vector<TfLiteDelegate*>& deleg
 // Prints one table by kernel and one by node, most expensive first, the latter with at most `limit`
 // rows; times are per inference.
 void PrintDeviceWork(const std::vector<DeviceWork>& work, size_t inferences, size_t limit);
-// Returns all rows, as "kernels" and "nodes".
+// Returns all rows of the two tables, as "kernels" and "nodes".
 Json DeviceWorkJson(const std::vector<DeviceWork>& work, size_t inferences);
 
 }  // namespace deputy::tools

@@ -10,22 +10,25 @@
 
 namespace deputy::tools {
 
-// Compares two tensors by element. An element that is NaN on either side counts only as NaN.
+// The difference between tensors a and b, by element. An element that is NaN on either side counts
+// only as NaN.
 struct Difference {
-  double largest = 0;           // of |a - b|
-  double scale = 0;             // the largest |b|
+  double largest = 0;           // maximum of |a - b|
+  double scale = 0;             // maximum of |b|
   size_t at = 0;                // index of the element with the largest difference
-  double ours = 0, theirs = 0;  // values at that index
+  double ours = 0, theirs = 0;  // values at index `at`
   size_t nans = 0, their_nans = 0;
   size_t lone_nans = 0;  // NaN on one side only
   size_t count = 0;
 
-  // Relative to the largest magnitude of `b`; absolute if `b` is all zeros.
+  // Returns the largest difference relative to the largest magnitude of b; absolute if b is all
+  // zeros.
   double relative() const { return scale > 0 ? largest / scale : largest; }
   bool Exceeds(double tolerance) const { return lone_nans > 0 || relative() > tolerance; }
 };
 
-// `b` is the reference. Returns nothing if the lengths differ.
+// Compares the elements of two tensors, of which `b` is the reference. Returns nullopt if the
+// lengths differ.
 std::optional<Difference> Compare(std::span<const double> a, std::span<const double> b);
 
 }  // namespace deputy::tools

@@ -181,7 +181,7 @@ def start(folder, arguments):
     if ' -rc ' in text.stdout + text.stderr:
         (folder / 'debugger').write_text('continue\n')
         command += ['-rc', folder / 'debugger']
-    # The display needs a terminal; its output is discarded.
+    # Bochs' display needs a terminal; its output is discarded.
     terminal, inner = pty.openpty()
     process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner,
                                env=os.environ | {'TERM': 'vt100'})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See findings.h.
+// Prints the findings of the validation layer as they occur, and counts them.
 #include "findings.h"
 
 #include <cstdio>

@@ -14,7 +14,8 @@
 
 namespace deputy::tools {
 
-// Must outlive the observed interpreters: some rules are broken while an interpreter is deleted.
+// Prints and counts the findings of interpreters. Must outlive the observed interpreters: some
+// rules are broken while an interpreter is deleted.
 class Findings {
  public:
   // `report` is borrowed; the command collects the library's error reports in it. The library also
@@ -27,7 +28,7 @@ class Findings {
   // Enables validation for interpreters created with these options.
   void Watch(TfLiteInterpreterOptions* options);
 
-  // Number of different findings so far.
+  // Returns the number of different findings so far.
   size_t count() const { return count_; }
 
  private:
@@ -43,7 +44,7 @@ bool ValidationIsInEnvironment();
 // Returns the findings of an interpreter's validation so far, as an array.
 Json FindingsJson(const TfLiteInterpreter* interpreter);
 
-// Ends the command with kExitFailed if there were any.
+// Ends the command with kExitFailed if there were findings.
 void FailOnFindings(size_t count);
 
 }  // namespace deputy::tools

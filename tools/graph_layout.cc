@@ -15,7 +15,7 @@
 namespace deputy::tools {
 namespace {
 
-// Graphs with more slots for crossing lines are drawn with straight lines.
+// Maximum number of slots for crossing lines; graphs with more are drawn with straight lines.
 constexpr size_t kMaxSlots = 20'000;
 constexpr double kSlotWidth = 10;
 constexpr size_t kAlonePerLayer = 4;
@@ -62,7 +62,7 @@ class Layout {
     std::copy_if(lines_.begin(), lines_.end(), std::back_inserter(sorted),
                  [&](const auto& line) { return Goes(line); });
     std::sort(sorted.begin(), sorted.end());
-    // Sorted by the upper end: when a box is visited, all lines into it have been.
+    // Lines are sorted by the upper end: when a box is visited, all lines into it have been.
     std::vector<bool> has_above(box_count_, false), has_below(box_count_, false);
     for (const auto& [above, below] : sorted) {
       slots_[below].layer = std::max(slots_[below].layer, slots_[above].layer + 1);
@@ -114,9 +114,9 @@ class Layout {
     return slot.beside || slot.above.empty() || slot.below.empty();
   }
 
-  // The preferred position of a slot: above or below the centre of its neighbours on one side.
-  // Slots outside of the main flow follow their neighbours on the side on which they have any, and
-  // do not influence the positions of others.
+  // Returns the preferred position of a slot: above or below the centre of its neighbours on one
+  // side. Slots outside of the main flow follow their neighbours on the side on which they have
+  // any, and do not influence the positions of others.
   double PreferredX(const Slot& slot, bool look_up) const {
     const bool none = (look_up ? slot.above : slot.below).empty() || slot.beside;
     const bool up = slot.beside ? false : look_up != none;
@@ -221,7 +221,7 @@ class Layout {
     }
   }
 
-  // Space above and below the columns for the lines between them.
+  // Returns the space above and below the columns for the lines between them.
   double Margin() const {
     return columns_.size() == 1 ? 0 : kCorner + kLane * static_cast<double>(kMaxLanes);
   }
@@ -275,7 +275,7 @@ class Layout {
   const size_t box_count_;
   const std::vector<std::pair<size_t, size_t>>& lines_;
   const LayoutSizes sizes_;
-  std::vector<Slot> slots_;  // boxes first
+  std::vector<Slot> slots_;  // all boxes, then the slots of lines
   std::vector<std::vector<size_t>> paths_;
   size_t layer_count_ = 0;
   size_t rows_ = 1;  // layers per column

@@ -17,9 +17,9 @@ struct GraphLayout {
   struct Point {
     double x, y;
   };
-  // By box: the centre of its top edge.
+  // Centre of the top edge of each box.
   std::vector<Point> boxes;
-  // By line: its corners, from the bottom of one box to the top of another.
+  // Corners of each line, from the bottom of one box to the top of another.
   std::vector<std::vector<Point>> lines;
   double width = 0, height = 0;
 };
@@ -29,10 +29,11 @@ struct LayoutSizes {
   double gap_x, gap_y;
 };
 
-// `lines` go from a lower to a higher box number, as in an execution order; others are ignored and
-// get no points. Boxes marked in the first argument are placed near their consumer, apart from the
-// other boxes; lines into them may come from such boxes only. Boxes do not overlap, and a line that
-// crosses layers passes between boxes, unless the graph is so large that lines are drawn straight.
+// Computes a layout. `lines` go from a lower to a higher box number, as in an execution order;
+// others are ignored and get no points. Boxes marked in the first argument are placed near their
+// consumer, apart from the other boxes; lines into them may come from such boxes only. Boxes do not
+// overlap, and a line that crosses layers passes between boxes, unless the graph is so large that
+// lines are drawn straight.
 GraphLayout LayOut(const std::vector<bool>& beside,
                    const std::vector<std::pair<size_t, size_t>>& lines, const LayoutSizes& sizes);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See image.h. This is the only file that compiles stb. Images are untrusted like models: only the
-// two required formats are compiled in, and the size is checked before decoding.
+// Decodes images and writes them to tensors. This is the only file that compiles stb. Images are
+// untrusted like models: only the two required formats are compiled in, and the size is checked
+// before decoding.
 #include "image.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ struct Geometry {
 
 bool IsChannelCount(int n) { return n == 1 || n == 3 || n == 4; }
 
-// Accepts [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H, W].
+// Returns the format for a tensor of shape [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H,
+// W].
 Geometry GeometryOf(const TfLiteTensor* tensor) {
   const std::vector<int> shape = ShapeOf(tensor);
   std::vector<int> dims = shape;
@@ -70,11 +72,12 @@ Geometry GeometryOf(const TfLiteTensor* tensor) {
   return geometry;
 }
 
-// stb (as in Debian 12; found by fuzzing) does not validate a JPEG's Huffman tables: a table with
-// more than 256 codes overflows its buffer, and code number 255 is taken for "no code". Real tables
-// have at most 162 codes, so files with more than 255 are rejected. stb finds tables by the marker
-// bytes FF C4, so checking every occurrence of these two bytes misses none. Only metadata at the
-// beginning of a file may contain them by chance; it is skipped by its length, as stb does.
+// Returns whether the Huffman tables of a JPEG fit into stb's buffers, true for other files. stb
+// (as in Debian 12; found by fuzzing) does not validate the tables: one with more than 256 codes
+// overflows its buffer, and code number 255 is taken for "no code". Real tables have at most 162
+// codes, so files with more than 255 are rejected. stb finds tables by the marker bytes FF C4, so
+// checking every occurrence of these two bytes misses none. Only metadata at the beginning of a
+// file may contain them by chance; it is skipped by its length, as stb does.
 bool HuffmanTablesFit(std::span<const uint8_t> file) {
   if (file.size() < 4 || file[0] != 0xff) return true;  // not a JPEG
   const auto length_at = [&](size_t at) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See in_child.h. The pipe carries one character for the exit code, '0' for a result, then the
-// result's bytes or the error text.
+// Runs work in a forked process, which sends its result through a pipe: one character for the exit
+// code, '0' for a result, then the result's bytes or the error text.
 #include "in_child.h"
 
 #include <fcntl.h>
@@ -31,7 +31,8 @@ std::string Encoded(const std::function<std::string()>& work) {
   }
 }
 
-// Runs in the child. Exits without static destructors, which only the parent may run.
+// Runs the work in the child process. Exits without static destructors, which only the parent may
+// run.
 [[noreturn]] void RunWork(const std::function<std::string()>& work, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core = {0, 0};

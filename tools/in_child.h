@@ -11,9 +11,9 @@
 namespace deputy::tools {
 
 struct ChildResult {
-  std::string bytes;    // what the work returned
-  std::string problem;  // why it returned nothing: a ToolError's text, or how the process ended
-  int exit_code = 0;    // that of the ToolError; kExitFailed if the process crashed
+  std::string bytes;    // result of the work
+  std::string problem;  // reason for a missing result: a ToolError's text, or how the process ended
+  int exit_code = 0;    // exit code of the ToolError; kExitFailed if the process crashed
 };
 
 // Runs `work` in a fork of this process, which must have no other threads, and waits for it. Its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See input_rows.h.
+// Reads the rows of --rows and writes them to a tensor.
 #include "input_rows.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Lines {
  public:
   Lines(std::istream* stream, const std::string& name) : buffer_(stream->rdbuf()), name_(name) {}
 
-  // Returns false at the end.
+  // Reads the next line. Returns false at the end.
   bool Next(std::string* out_line) {
     constexpr int kEnd = std::char_traits<char>::eof();
     out_line->clear();

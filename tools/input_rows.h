@@ -14,7 +14,7 @@ namespace deputy::tools {
 struct InputRow {
   std::string name;           // "rows.csv:3", or the name of the file
   std::string file;           // .npy or raw bytes; "": use `values`
-  std::vector<float> values;  // real (unquantised) values
+  std::vector<float> values;  // real (unquantised) values of the row
 };
 
 // Returns the .npy, .raw and .bin files of a directory sorted by name, or the rows of comma

@@ -18,7 +18,7 @@
 namespace deputy::tools {
 namespace {
 
-// Characters in the drawing of a tensor's lifetime.
+// Number of characters in the drawing of a tensor's lifetime.
 constexpr int64_t kLifeWidth = 24;
 
 const char* StorageText(TfLiteAllocationType type) {
@@ -207,7 +207,7 @@ std::string QuantizationText(const Json& tensor) {
                 zero.empty() ? 0 : zero.front().get<int>());
 }
 
-// "....####....": the lifetime of the tensor's memory on the scale of the plan.
+// Returns the lifetime of a tensor's memory on the scale of the plan, drawn as "....####....".
 std::string LifeText(int64_t first, int64_t last, int64_t steps) {
   std::string life(kLifeWidth, '.');
   const auto column = [&](int64_t step) {

@@ -66,7 +66,7 @@ class Json {
   requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
   operator T() const { return get<T>(); }
 
-  // Functions of an array, on its elements. push_back() turns a null into an array.
+  // Functions of an array, which access its elements. push_back() turns a null into an array.
   void push_back(Json element);
   const Json& front() const { return elements_.front(); }
   const Json& back() const { return elements_.back(); }
@@ -77,8 +77,8 @@ class Json {
   std::vector<Json>::const_iterator end() const { return elements_.end(); }
   const Json& operator[](size_t index) const { return elements_[index]; }
 
-  // Functions of an object, on its members. operator[] turns a null into an object and adds missing
-  // members; on a const object it returns null for a missing member.
+  // Functions of an object, which access its members. operator[] turns a null into an object and
+  // adds missing members; on a const object it returns null for a missing member.
   const std::vector<Member>& items() const { return members_; }
   bool contains(const char* name) const;
   const Json& operator[](const char* name) const;

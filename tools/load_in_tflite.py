@@ -24,7 +24,8 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f'{error.name} is missing: see tools/requirements-golden.txt')
 
-# Sets of operators for the option "ops": all supported, ADD, MUL and MINIMUM, activations, RESHAPE.
+# Sets of operators for the option "ops" of the library: all that it supports; ADD; MUL and MINIMUM;
+# activations; RESHAPE.
 OPERATORS = {'all': '', 'add': '0', 'mul': '18,57', 'activations': '19,21,117', 'reshape': '22'}
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See missing.h.
+// Finds operators without a kernel and adds placeholders for them.
 #include "missing.h"
 
 #include <utility>

@@ -18,12 +18,13 @@ struct MissingOperator {
   std::string name;
   int builtin_code = 0;
   int version = 0;
-  int nodes = 0;  // in all subgraphs
+  int nodes = 0;  // number of nodes, in all subgraphs
 };
 
 std::vector<MissingOperator> MissingOperators(const TfLiteModel* model);
 
-// The list, whose names are borrowed, must outlive the interpreter.
+// Adds a placeholder kernel for each operator of the list. The names are borrowed, so that the list
+// must outlive the interpreter.
 void AddPlaceholders(const std::vector<MissingOperator>& missing,
                      TfLiteInterpreterOptions* options);
 

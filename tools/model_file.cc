@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See model_file.h.
+// Loads model files, and converts those of MindSpore Lite.
 #include "model_file.h"
 
 #include "mindspore/ms/convert.h"

@@ -19,8 +19,8 @@ class ModelFile {
  public:
   using Reporter = void (*)(void* user_data, const char* format, va_list args);
 
-  // get() returns null if the file is not a usable model; the reason goes to the reporter, which
-  // must outlive this object.
+  // Loads the file at `path`. get() returns null if the file is not a usable model; the reason goes
+  // to the reporter, which must outlive this object.
   ModelFile(const std::string& path, Reporter reporter, void* user_data);
 
   const TfLiteModel* get() const { return model_.get(); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The format: "\x93NUMPY", version, header length, then a Python dictionary as text ({'descr':
-// '<f4', 'fortran_order': False, 'shape': (1, 3), }), then the data. The header is searched for its
-// three keys instead of parsed as Python; the values are checked strictly, and the data must have
-// exactly the size that type and shape require.
+// Reads and writes .npy files. A file consists of "\x93NUMPY", version, header length, a Python
+// dictionary as text ({'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }), and the data.
+// The header is searched for its three keys instead of parsed as Python; the values are checked
+// strictly, and the data must have exactly the size that type and shape require.
 #include "npy.h"
 
 #include <cerrno>
@@ -28,8 +28,8 @@ struct TypeCode {
   const char* code;
   TfLiteType type;
 };
-// The first row of a type is used for writing. NumPy has no bfloat16, so its bits are written as
-// uint16.
+// Codes of NumPy's types. The first row of a type is used for writing. NumPy has no bfloat16, so
+// its bits are written as uint16.
 constexpr TypeCode kTypeCodes[] = {
     {"<f4", kTfLiteFloat32},   {"<f8", kTfLiteFloat64},     {"<f2", kTfLiteFloat16},
     {"|i1", kTfLiteInt8},      {"|u1", kTfLiteUInt8},       {"<i2", kTfLiteInt16},

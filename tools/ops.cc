@@ -60,7 +60,7 @@ Json KernelsJson() {
   return all;
 }
 
-// Context of EnterOperator: the rows of KernelsJson(), and the delegate whose operators are added.
+// Data for EnterOperator: the rows of KernelsJson(), and the delegate whose operators are added.
 struct Entering {
   Json* rows;
   std::string delegate;
@@ -113,7 +113,8 @@ std::string TypesText(const Json& op) {
   return text;
 }
 
-// "gpu, npu_stub to 3": with the highest supported version if that differs from the CPU's.
+// Returns the delegates that support an operator, "gpu, npu_stub to 3": with the highest supported
+// version if that differs from the CPU's.
 std::string DelegatesText(const Json& op) {
   std::string text;
   for (const auto& [name, version] : op["delegates"].items()) {

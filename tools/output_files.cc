@@ -17,7 +17,8 @@ constexpr const char* kExtension = ".npy";
 // of the tensor's name.
 constexpr size_t kReservedBytes = 48;
 
-// Replaces other characters, such as the slashes and colons of tensor names.
+// Returns a tensor's name with all characters other than letters, digits, '.' and '-' replaced by
+// '_'.
 std::string SafeName(const std::string& name) {
   std::string safe;
   for (const char c : name) {
@@ -57,7 +58,7 @@ void OutputFiles::Begin(const std::string& item) {
   stem_ = stem + "_";
 }
 
-// The index distinguishes names that are equal after shortening.
+// Returns the path for an output. Its index distinguishes names that are equal after shortening.
 std::string OutputFiles::PathOf(int index, const std::string& tensor) const {
   std::string name = stem_ + std::to_string(index) + "_" + SafeName(tensor);
   const size_t extension = std::string(kExtension).size();

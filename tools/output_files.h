@@ -14,7 +14,7 @@ namespace deputy::tools {
 // system.
 class OutputFiles {
  public:
-  // `max_name` is the maximum length of a file name in bytes.
+  // Creates names of files in `folder`; `max_name` is the maximum length of a name in bytes.
   OutputFiles(const std::string& folder, size_t max_name) : folder_(folder), max_name_(max_name) {}
   // Creates the directory if it does not exist; ends the command with kExitUsage if that fails.
   static OutputFiles In(const std::string& folder);
@@ -22,7 +22,7 @@ class OutputFiles {
   // Starts the outputs of one inference. `item` is its image or row, "" if there is only one. File
   // names begin with `item` without its extension.
   void Begin(const std::string& item);
-  // Returns the path for an output of that inference: FOLDER/ITEM_INDEX_TENSOR.npy.
+  // Returns the path for an output of the current inference: FOLDER/ITEM_INDEX_TENSOR.npy.
   std::string PathOf(int index, const std::string& tensor) const;
 
  private:

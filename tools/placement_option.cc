@@ -7,7 +7,7 @@
 namespace deputy::tools {
 namespace {
 
-// `name_text` owns the string to which the placement's name points.
+// Parses a selector. `name_text` owns the string to which the placement's name points.
 DeputyPlacement Parse(const std::string& selector, std::string* name_text) {
   DeputyPlacement placement = {};
   placement.struct_size = sizeof(placement);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See profile.h. The callback may not use the interpreter, so names are looked up in advance and
-// the callback only adds numbers.
+// Measures the times of nodes through a profile callback. The callback may not use the interpreter,
+// so names are looked up in advance and the callback only adds numbers.
 #include "profile.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string ShareText(double part, double total) {
   return Format("%.1f %%", total > 0 ? 100 * part / total : 0.0);
 }
 
-// A field of a CSV file: quoted if necessary (RFC 4180), without line breaks.
+// Returns a field of a CSV file: quoted if necessary (RFC 4180), without line breaks.
 std::string CsvText(const std::string& text) {
   std::string line = OneLine(text);
   if (line.find_first_of(",\"") == std::string::npos) return line;
@@ -79,7 +79,7 @@ Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
   }
   DeputyNodeInfo runner = {};
   runner.struct_size = sizeof(runner);
-  // A delegate's operators come in the place of its node.
+  // Operators in a delegate's partition are listed at the position of the delegate's node.
   if (run.runner != row.node &&
       DeputyInterpreterGetNodeInfo(interpreter_, row.subgraph, run.runner, &runner) == kTfLiteOk) {
     row.position = runner.plan_position;
@@ -108,9 +108,9 @@ void Profile::Add(const Event& event) {
   if (keep_events_ && events_.size() < kMaxEvents) events_.push_back(event);
 }
 
-// An operator has the time that its delegate reports, the delegate's node the remainder, so that
-// the times of all rows add up to that of the inference. The remainder is negative where a device
-// works on several operators at once.
+// Adds the time that a delegate reports for an operator, and subtracts it from the delegate's node,
+// so that the times of all rows add up to that of the inference. The remainder of the node is
+// negative where a device works on several operators at once.
 void Profile::AddReported(const DeputyOpEvent& event) {
   if (FindRow(event.subgraph_index, event.delegate_node) == nullptr) return;
   auto& rows = rows_[static_cast<size_t>(event.subgraph_index)];
@@ -162,7 +162,7 @@ std::vector<Profile::Row> Profile::Nodes() const {
   return nodes;
 }
 
-// Includes nodes that are fused into others.
+// Returns all nodes that have run, in execution order, including those that are fused into others.
 std::vector<Profile::Row> Profile::InOrder() const {
   std::vector<Row> nodes = Nodes();
   for (const auto& subgraph : rows_) {

@@ -41,11 +41,12 @@ class Profile {
     int subgraph = 0, node = 0;
     int64_t begin_ns = 0, duration_ns = 0;
   };
-  // In the order of completion.
+  // Returns the executions of nodes, in the order of completion.
   const std::vector<Event>& events() const { return events_; }
-  // Events that delegates reported for operators in their partitions, with the operation's name.
+  // Returns the events that delegates reported for operators in their partitions, with the
+  // operation's name.
   const std::vector<std::pair<Event, std::string>>& reported() const { return reported_; }
-  // One thread's part of a node; see DeputyWorkerEvent.
+  // One thread's part of a node's execution (DeputyWorkerEvent).
   struct WorkerEvent {
     Event part;
     int worker = 0, tiles = 0;
@@ -53,7 +54,7 @@ class Profile {
   const std::vector<WorkerEvent>& worker_events() const { return worker_events_; }
   const std::string& NameOf(const Event& event) const { return RowOf(event).operator_name; }
   const std::string& OwnerOf(const Event& event) const { return RowOf(event).owner; }
-  // The handle given to the interpreter; null for the CPU.
+  // Returns the delegate as given to the interpreter; null for the CPU.
   const TfLiteDelegate* DelegateOf(const Event& event) const { return RowOf(event).delegate; }
 
  private:
@@ -65,7 +66,8 @@ class Profile {
     int head = -1;               // the node into which this one is fused; -1: none
     int nodes = 1;
     int64_t calls = 0, nanoseconds = 0;
-    int64_t last_begin_ns = -1;  // of a delegate's node with reported operators: its newest run
+    int64_t last_begin_ns =
+        -1;  // begin of the newest run, for a delegate's node with reported operators
   };
 
   static void OnEvent(void* profile, const DeputyOpEvent* event);
@@ -73,7 +75,7 @@ class Profile {
   void AddReported(const DeputyOpEvent& event);
   static void OnWorkerEvent(void* profile, const DeputyWorkerEvent* event);
   Row MakeRow(const DeputyNodeInfo& info) const;
-  // Null if there is no such node.
+  // Returns the row of a node; null if there is no such node.
   const Row* FindRow(int subgraph, int node) const;
   const Row& RowOf(const Event& event) const { return *FindRow(event.subgraph, event.node); }
   std::vector<Row> Nodes() const;
@@ -81,11 +83,11 @@ class Profile {
   std::string Where(const Row& row) const;
   std::vector<Row> Operators() const;
   double TotalNanoseconds() const;
-  // The node's operator and those of the nodes fused with it.
+  // Returns the node's operator and those of the nodes fused with it.
   std::string OperatorsOf(const Row& row) const;
 
   TfLiteInterpreter* interpreter_;
-  // by subgraph and node; names are filled in by the constructor
+  // Rows by subgraph and node; names are filled in by the constructor.
   std::vector<std::vector<Row>> rows_;
   bool keep_events_;
   std::vector<Event> events_;

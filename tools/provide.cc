@@ -58,7 +58,7 @@ std::string SystemText(const Provider& provider, const std::string& problem) {
     } else {
       text += Format("; %s was found", name);
     }
-    // It is not closed, because threads of a driver may run its code.
+    // The library is not closed, because threads of a driver may run its code.
   }
   return text;
 }

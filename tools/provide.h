@@ -18,13 +18,14 @@ struct DelegateRequest {
   std::string provider;  // a key of providers.h, or kGivenLibrary
   std::string path;      // path of the library, if the option names one
   DelegateSettings options = {};
-  DelegateSettings settings = {};  // see LoadDelegate
+  DelegateSettings settings = {};  // settings for LoadDelegate
 };
 
-// The provider of --delegate.
+// Provider of the delegates of --delegate.
 inline constexpr const char* kGivenLibrary = "library";
 
-// Maximum number of partitions of a delegate, minimum number of nodes in each; 0: its default.
+// Maximum number of partitions of a delegate, and minimum number of nodes in each; 0: the
+// delegate's default.
 struct PartitionLimits {
   int max_partitions = 0, min_nodes = 0;
 };
@@ -39,13 +40,14 @@ void WarnOfIgnoredLimits(const PartitionLimits& limits, const std::set<std::stri
 // Parses the value of --delegate.
 DelegateRequest RequestOf(const std::string& delegate);
 
-// Display name, "XNNPACK" or "libmy.so", and requesting option, "--use_xnnpack".
+// Return the display name of a request, "XNNPACK" or "libmy.so", and the option that requested it,
+// "--use_xnnpack".
 std::string NameOf(const DelegateRequest& request);
 std::string FlagOf(const DelegateRequest& request);
 
-// Returns the delegate or, without a handle, the reason: library, searched directory, missing
-// function or error code. Ends the command with kExitUsage if --delegate names no usable library,
-// or if no library accepts the options.
+// Creates a delegate. Returns it or, without a handle, the reason: library, searched directory,
+// missing function or error code. Ends the command with kExitUsage if --delegate names no usable
+// library, or if no library accepts the options.
 LoadedDelegate Provide(const DelegateRequest& request);
 
 // Prints one line on standard error for an absent delegate.

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kGpuBackend = "--gpu_backend";
 constexpr const char* kExternalOptions = "--external_delegate_options";
 
-// Returns both spellings, "--use-npu-stub,--use_npu_stub".
+// Returns both spellings of an option, "--use-npu-stub,--use_npu_stub".
 std::string BothSpellings(const std::string& name) {
   std::string dashed = name;
   std::replace(dashed.begin(), dashed.end(), '_', '-');
@@ -36,7 +36,7 @@ void AddPathOption(CLI::App* command, const char* name, const char* help, const 
 
 void AddFlags(CLI::App* command, const Provider& provider, const std::string& group) {
   for (const ProviderFlag& flag : provider.flags) {
-    if (provider.path_flag != nullptr) {  // these set options of a library, see RequestsInOrder
+    if (provider.path_flag != nullptr) {  // these flags set options of a library (RequestsInOrder)
       AddPathOption(command, flag.name, flag.help, flag.type, kDelegatesGroup);
       continue;
     }
@@ -123,7 +123,7 @@ class Reader {
       early_.clear();
     }
     if (!option.check_name(kExternalOptions)) return;
-    // They apply to the preceding library, or to the first one if they precede all.
+    // The options apply to the preceding library, or to the first one if they precede all.
     DelegateSettings& pairs = library_ == SIZE_MAX ? early_ : requests_[library_].options;
     for (auto& pair : Pairs(value)) pairs.push_back(std::move(pair));
   }

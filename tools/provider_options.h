@@ -15,7 +15,7 @@ class App;
 
 namespace deputy::tools {
 
-// The heading of their group in the help.
+// Heading of the delegates' options in the help.
 inline constexpr const char* kDelegatesGroup = "Delegates, applied in the order given";
 
 // Adds --use_<key>, the options that name a library, and the flags of each provider. The flags

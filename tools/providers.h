@@ -33,28 +33,28 @@ enum class ProviderKind {
 };
 
 struct Provider {
-  const char* key;   // as in --use_<key>
+  const char* key;   // part of the option --use_<key>
   const char* name;  // display name in reports
   const char* help;
   ProviderKind kind;
   const char* path_flag;  // option that requests it instead of --use_<key> and names a library
   std::span<const ProviderFlag> flags;
-  // Reason for its absence: the dependency without which our library was built or, for a bridge or
-  // a foreign provider, a description of it and its requirement.
+  // Text for the case that the provider is absent: the dependency without which our library was
+  // built or, for a bridge or a foreign provider, a description of it and its requirement.
   const char* needs;
-  // For a bridge: alternative names of the system library, one of which must exist, and a function
-  // that it must export.
+  // Alternative names of a bridge's system library, one of which must exist, and a function that it
+  // must export.
   std::span<const char* const> system_libraries;
   const char* system_function;
 };
 
-// In the order of the help.
+// Returns all providers in the order of the help.
 std::span<const Provider> Providers();
 
 // Finds a provider by key; null if there is none.
 const Provider* FindProvider(const std::string& key);
 
-// Returns "--use_gpu" or the option that names a library.
+// Returns the option that requests a provider: "--use_gpu" or the option that names a library.
 std::string FlagOf(const Provider& provider);
 
 }  // namespace deputy::tools

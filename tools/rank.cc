@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See rank.h. Each contender runs in its own process: memory peaks are independent, a crash becomes
-// a row, and libraries, devices and caches initialised by one contender do not affect the next. The
-// CPU runs first; the others inherit its outputs and compare with them.
+// Ranks the delegates. Each contender runs in its own process: memory peaks are independent, a
+// crash becomes a row, and libraries, devices and caches initialised by one contender do not affect
+// the next. The CPU runs first; the others inherit its outputs and compare with them.
 #include "rank.h"
 
 #include <unistd.h>
@@ -164,7 +164,8 @@ std::string Bytes(const Figures& figures) {
   return {reinterpret_cast<const char*>(&figures), sizeof figures};
 }
 
-// Returns the figures, followed by the outputs of the first inference if `expected` is null.
+// Measures one contender. Returns the figures, followed by the outputs of the first inference if
+// `expected` is null.
 std::string MeasureOne(const BenchOptions& options, const Contender& contender,
                        const std::vector<double>* expected) {
   const size_t at_start = PeakResidentBytes();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callback may not use the interpreter; it reads the tensors directly, whose addresses were
-// looked up in advance.
+// Records tensors in a profile callback. The callback may not use the interpreter; it reads the
+// tensors directly, whose addresses were looked up in advance.
 #include "recorder.h"
 
 #include "tensor_data.h"

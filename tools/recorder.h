@@ -16,7 +16,7 @@ namespace deputy::tools {
 
 struct RecordedTensor {
   int subgraph = 0, tensor = 0, node = 0;
-  std::string name, operator_name, owner;  // of the node that computed it
+  std::string name, operator_name, owner;  // of the tensor; of the node that computed it
   TfLiteType type = kTfLiteNoType;
   TfLiteQuantizationParams quantization = {};
   std::vector<int> shape;
@@ -31,8 +31,9 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // In the order of computation; the last value of a tensor that was computed several times.
-  // Tensors inside a delegate's partition, and those that stay on a device, are missing.
+  // Returns the tensors in the order of computation, with the last value of a tensor that was
+  // computed several times. Tensors inside a delegate's partition, and those that stay on a device,
+  // are missing.
   const std::vector<RecordedTensor>& tensors() const { return tensors_; }
 
  private:
@@ -45,11 +46,11 @@ class Recorder {
   void Keep(int subgraph, int node);
 
   TfLiteInterpreter* const interpreter_;
-  std::map<std::pair<int, int>, Node> nodes_;                  // subgraph, node
-  std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // subgraph, tensor
-  // all nodes of a fusion group, by its head
+  std::map<std::pair<int, int>, Node> nodes_;                  // by subgraph and node
+  std::map<std::pair<int, int>, const TfLiteTensor*> memory_;  // by subgraph and tensor
+  // All nodes of a fusion group, by subgraph and head of the group.
   std::map<std::pair<int, int>, std::vector<int>> groups_;
-  std::map<std::pair<int, int>, size_t> indices_;  // index in tensors_
+  std::map<std::pair<int, int>, size_t> indices_;  // index in tensors_, by subgraph and tensor
   std::vector<RecordedTensor> tensors_;
 };
 

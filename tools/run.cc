@@ -95,7 +95,8 @@ class Runner {
   }
 
  private:
-  // Called before the first and after the last inference, because delegates may fail at run time.
+  // Fails with --require if delegates did less than requested. Called before the first and after
+  // the last inference, because delegates may fail at run time.
   void CheckRequirement() const {
     if (!options_.require) return;
     const std::string shortfall = session_.Shortfall();

@@ -90,7 +90,7 @@ def run(arguments, durations, record):
 
     def stop(number, _):
         ctest.terminate()
-        # os.write, because the signal may have interrupted a print.
+        # os.write is used, because the signal may have interrupted a print.
         os.write(1, f'run_tests: interrupted: {len(measured)} of {len(names)} tests ran\n'.encode())
         os._exit(128 + number)
 

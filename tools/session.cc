@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See session.h.
+// Opens a model with delegates, runs it, and reports what the delegates did.
 #include "session.h"
 
 #include <algorithm>

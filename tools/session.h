@@ -34,23 +34,23 @@ struct SessionOptions {
   PartitionLimits limits;
   // "tflite" or "hot"; "": the value of DEPUTY_DELEGATE_POLICY, by default "hot".
   std::string policy;
-  // Compares the results of delegates with the CPU's: "first", "always", or N for every N-th run of
-  // a partition; "": never.
+  // Check of delegates' results against the CPU's: "first", "always", or N for every N-th run of a
+  // partition; "": never.
   std::string verify;
   // Restrictions on which delegate may run which nodes, see placement_option.h.
   std::vector<std::string> pins, excludes;
-  // Nodes outside of this range are excluded from delegation, in every subgraph.
+  // Range of nodes that delegates may claim, in every subgraph.
   int first_delegate_node = 0, last_delegate_node = INT_MAX;
   // Key of the signature to run, which selects subgraph, inputs and outputs; "": the first
   // subgraph.
   std::string signature;
-  // False: delegates are created, and the caller applies them.
+  // False if delegates are only created, and the caller applies them.
   bool apply_delegates = true;
-  // True: opens the session even if a delegate cannot be applied.
+  // True to open the session even if a delegate cannot be applied.
   bool failed_delegates_are_fine = false;
-  // True: opens the session even if operators have no kernel; they get placeholders, see missing.h.
+  // True to open the session even if operators have no kernel; they get placeholders (missing.h).
   bool missing_operators_are_fine = false;
-  // Enables the validation layer, as DEPUTY_VALIDATION=1 does.
+  // True to enable the validation layer, as DEPUTY_VALIDATION=1 does.
   bool validate = false;
 };
 
@@ -78,28 +78,28 @@ class Session {
   // Returns the index of an input, found by tensor name, by name in a signature, or by number.
   int FindInput(const std::string& name) const;
 
-  // The delegates that are available.
+  // Returns the delegates that are available.
   const std::vector<LoadedDelegate>& delegates() const { return delegates_; }
-  // The requested delegates that are not available: option and reason of each. A warning has been
-  // printed for each.
+  // Returns the requested delegates that are not available, with option and reason. A warning has
+  // been printed for each.
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   DeputyDelegationStatus delegation_status() const;
-  // The effect of bfloat16, "bf16 in 36 nodes"; "" if it is not enabled.
+  // Describes the effect of bfloat16, for example "bf16 in 36 nodes"; "" if it is not enabled.
   std::string PrecisionText() const;
-  // Operators without a kernel, if missing_operators_are_fine is set.
+  // Returns the operators without a kernel, if missing_operators_are_fine is set.
   const std::vector<MissingOperator>& missing() const { return missing_; }
-  // Ends the command with kExitFailed if nodes of these operators are left for the CPU. Call it
-  // once, at the end.
+  // Ends the command with kExitFailed if nodes of operators without a kernel are left for the CPU.
+  // Call it once, at the end.
   void FailIfMissing() const;
 
-  // The reason why delegates did less than requested; "" if they did everything. Reasons are a
-  // delegate that is absent, could not be applied, claimed no node, or failed at a node.
+  // Returns the reason why delegates did less than requested; "" if they did everything. Reasons
+  // are a delegate that is absent, could not be applied, claimed no node, or failed at a node.
   std::string Shortfall() const;
   // Prints one line on standard error if delegates failed and the CPU replaced them, and one that
   // names the engines that ran the model if delegates were absent. Call it once, at the end.
   void WarnIfDegraded() const;
 
-  // True if the validation layer is enabled.
+  // Returns true if the validation layer is enabled.
   bool validates() const { return validates_; }
   // Deletes the interpreter, during which delegates may still break rules, and returns the number
   // of findings. The session and its profile must not be used afterwards.
@@ -123,7 +123,8 @@ class Session {
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
   void PrintSummary() const;
-  // Shortfall() of the interpreter's delegate with that index.
+  // Returns the reason why one delegate of the interpreter did less than requested; "" if it did
+  // everything.
   std::string ShortfallOf(int index) const;
 
   std::string path_;
@@ -138,12 +139,12 @@ class Session {
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
-  // The runner of the selected signature; null if the first subgraph runs.
+  // Runner of the selected signature; null if the first subgraph runs.
   std::unique_ptr<TfLiteSignatureRunner, void (*)(TfLiteSignatureRunner*)> runner_{
       nullptr, &TfLiteSignatureRunnerDelete};
 };
 
-// Returns true if the CPU multiplies in bfloat16 in that node.
+// Returns true if the CPU multiplies in bfloat16 in a node.
 bool IsBf16(const DeputyNodeRun& run);
 
 // Returns the milliseconds since `start`, a value of NowMs().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See stable_settings.h. A stable delegate receives its settings as a FlatBuffer table of
-// TensorFlow Lite. Only the fields common to all delegates are written here, by field number.
+// Creates stable delegates, which receive their settings as a FlatBuffer table of TensorFlow Lite.
+// Only the fields common to all delegates are written here, by field number.
 #include "stable_settings.h"
 
 #include <flatbuffers/flatbuffers.h>
@@ -24,8 +24,9 @@ constexpr const char* kLoader = "stable_delegate_loader_settings";
 constexpr const char* kPartitions = "max_delegated_partitions";
 
 // Fields of the tables, as vtable offsets: 4 for the first field, plus 2 for each further one.
-constexpr flatbuffers::voffset_t kPartitionsField = 18, kLoaderField = 28;  // of TFLiteSettings
-constexpr flatbuffers::voffset_t kPathField = 4, kNameField = 6;  // of the loader's settings
+constexpr flatbuffers::voffset_t kPartitionsField = 18,
+                                 kLoaderField = 28;               // fields of TFLiteSettings
+constexpr flatbuffers::voffset_t kPathField = 4, kNameField = 6;  // fields of the loader's settings
 
 struct StableSettings {
   std::string library, name;

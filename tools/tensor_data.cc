@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions between tensors and real numbers, see tensor_data.h. Speed does not matter here; one
-// table of element types serves reading and writing.
+// Conversions between tensors and real numbers. Speed does not matter here; one table of element
+// types serves reading and writing.
 #include "tensor_data.h"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ void WriteAs(double value, char* at) {
   if constexpr (std::is_floating_point_v<T>) {
     converted = static_cast<T>(value);
   } else {
-    // The limits of 64-bit integers are not exact doubles: compare before converting, because an
-    // out-of-range conversion is undefined.
+    // The limits of 64-bit integers are not exact doubles, so that values are compared before
+    // converting: an out-of-range conversion is undefined.
     const double rounded = std::isnan(value) ? 0 : std::round(value);
     if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) {
       converted = std::numeric_limits<T>::min();
@@ -110,7 +110,7 @@ char* DataToFill(TfLiteTensor* tensor) {
   return data;
 }
 
-// TFLite's layout of strings: [count, offset 0..count] as int32, then the characters.
+// Reads strings from TFLite's layout: [count, offset 0..count] as int32, then the characters.
 std::vector<std::string> ReadStrings(const TfLiteTensor* tensor) {
   const char* data = static_cast<const char*>(TfLiteTensorData(tensor));
   const size_t bytes = TfLiteTensorByteSize(tensor);
@@ -210,7 +210,8 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor) {
               TfLiteTensorByteSize(tensor), values.size(), TfLiteTypeGetName(type));
   }
   for (const float value : values) {
-    // Computed in float and rounded half away from zero, like TFLite's QUANTIZE.
+    // The stored value is computed in float and rounded half away from zero, like TFLite's
+    // QUANTIZE.
     const float stored = quantization.scale == 0 ? value
                                                  : std::round(value / quantization.scale) +
                                                        static_cast<float>(quantization.zero_point);

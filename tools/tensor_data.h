@@ -19,8 +19,8 @@ namespace deputy::tools {
 // Returns the name of the tensor, "" if it has none.
 std::string NameOf(const TfLiteTensor* tensor);
 
-// Bytes of one element; 0 if its size is not a whole number of bytes or not fixed (strings, int4,
-// resources).
+// Returns the bytes of one element; 0 if its size is not a whole number of bytes or not fixed
+// (strings, int4, resources).
 size_t ElementBytes(TfLiteType type);
 
 std::vector<int> ShapeOf(const TfLiteTensor* tensor);

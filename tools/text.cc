@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formatting for the `deputy` command, see text.h.
+// Formats text for the `deputy` command.
 #include "text.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Character {
 
 // Decodes the UTF-8 character at `at`; an invalid byte counts as one character.
 Character CharacterAt(const std::string& text, size_t at) {
-  // Smallest code of each encoded length.
+  // Smallest code of each encoded length; a smaller code in this length is invalid.
   constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto byte = [&](size_t i) -> uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;

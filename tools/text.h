@@ -35,8 +35,9 @@ std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2))
 // UTF-8 is kept, except for bytes that are control characters in older encodings.
 std::string OneLine(const std::string& text);
 
-std::string ShapeText(const std::vector<int>& shape);  // "[1, 28, 28, 1]"
-std::string BytesText(size_t bytes);                   // "712 B", "1.4 KiB", "3.0 MiB", "2.0 GiB"
+std::string ShapeText(
+    const std::vector<int>& shape);   // "[1, 28, 28, 1]" for a tensor of this shape
+std::string BytesText(size_t bytes);  // "712 B", "1.4 KiB", "3.0 MiB", "2.0 GiB"
 // Formats milliseconds in the unit that suits `largest`, the largest value shown together: "3.214
 // ms", "87.5 us".
 std::string MillisecondsText(double milliseconds, double largest);
@@ -65,7 +66,7 @@ class Table {
   // `alignment` has one character per column, '<' or '>'.
   Table(const std::string& alignment, std::vector<std::string> headings);
   void Add(std::vector<std::string> cells);
-  void Print() const;  // to standard output
+  void Print() const;  // prints to standard output
 
  private:
   std::string alignment_;

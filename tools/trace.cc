@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See trace.h. One process with one lane per executing unit: the host's thread, which runs the
-// CPU's nodes; the other threads of the pool, which run parts of them; each delegate, for its
-// nodes; and each delegate's device. Trace viewers call lanes threads.
+// Writes a trace: one process with one lane per executing unit. The units are the host's thread,
+// which runs the CPU's nodes; the other threads of the pool, which run parts of them; each
+// delegate, for its nodes; and each delegate's device. Trace viewers call lanes threads.
 #include "trace.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr int kProcess = 1;
 // Kinds of lanes, in display order.
 enum class Lane { kHost, kThread, kDelegate, kDevice };
 
-// Kind, and index among the lanes of that kind.
+// Identifies a lane: its kind, and its index among the lanes of that kind.
 using LaneKey = std::pair<Lane, size_t>;
 
 struct Piece {
@@ -63,8 +63,8 @@ class Trace {
     }
   }
 
-  // Operators that delegates have reported lie within their nodes. Those of a delegate with events
-  // of its device are in the lane of the device.
+  // Adds the operators that delegates have reported, which lie within the delegates' nodes.
+  // Operators of a delegate with events of its device are in the lane of the device.
   void AddReported(const std::vector<DeviceWork>& work) {
     for (const auto& [event, name] : profile_.reported()) {
       const LaneKey lane = LaneOf(event);
@@ -76,8 +76,8 @@ class Trace {
     }
   }
 
-  // Adds the parts of nodes by thread. The host thread's parts lie within their nodes and are
-  // redundant if no other thread ran any.
+  // Adds the parts of nodes by thread. The host thread's parts lie within its nodes and are
+  // redundant if no other thread ran a part.
   void AddThreads() {
     const auto& events = profile_.worker_events();
     const auto helped = [](const Profile::WorkerEvent& event) { return event.worker > 0; };
@@ -103,7 +103,7 @@ class Trace {
     }
   }
 
-  // Times are in microseconds since the start of the first piece.
+  // Returns the trace. Times are in microseconds since the start of the first piece.
   Json ToJson() const {
     int64_t start_ns = INT64_MAX;
     std::map<LaneKey, int> numbers;
@@ -158,7 +158,7 @@ class Trace {
 
   const Profile& profile_;
   const std::vector<TfLiteDelegate*>& delegates_;
-  std::map<size_t, std::string> owners_;  // delegate's index -> name of its kernel
+  std::map<size_t, std::string> owners_;  // name of the kernel of each delegate
   std::vector<Piece> pieces_;
 };
 

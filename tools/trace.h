@@ -13,7 +13,7 @@
 
 namespace deputy::tools {
 
-// The option that makes delegates measure times, if they declare it.
+// Option that makes delegates measure times, if they declare it.
 inline constexpr const char* kTimesFlag = "profiling";
 
 // Writes the file; ends the command with kExitUsage if it cannot be opened. `profile` must have

@@ -26,7 +26,7 @@ UserFile::UserFile(const std::string& path)
     : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat status = {};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-    // Close here: the destructor does not run if the constructor throws.
+    // The file is closed here, because the destructor does not run if the constructor throws.
     const std::string reason = std::strerror(errno);
     if (descriptor_ >= 0) close(descriptor_);
     FailUsage("%s: %s", path.c_str(), reason.c_str());

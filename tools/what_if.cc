@@ -35,7 +35,7 @@ class Study {
   void Run(const TfLiteModel* model, int delegate_count);
 
  private:
-  // Dummy that replaces one delegate.
+  // Dummy delegate that replaces a real one.
   struct Dummy {
     TfLiteDelegate base;
     Study* study;
@@ -55,7 +55,8 @@ class Study {
   size_t visits_ = 0;
 };
 
-// A delegate receives only a context; its tensor array identifies the subgraph.
+// Returns the subgraph of a context. A delegate receives only a context, whose tensor array
+// identifies the subgraph.
 int Study::SubgraphOf(const TfLiteContext* context) const {
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_); ++s) {
     const TfLiteTensor* first = DeputyInterpreterGetTensor(interpreter_, s, 0);
@@ -115,7 +116,7 @@ TfLiteStatus Study::PreviewAll(TfLiteContext* context, Dummy* dummy) {
     change.before = *before;
     change.after = *after;
   }
-  // Claims the nodes, because later delegates must see the graph that this one leaves.
+  // The dummy claims the nodes, because later delegates must see the graph that this one leaves.
   const IntArray array = MakeIntArray(claimed);
   if (array == nullptr || claimed.empty()) return kTfLiteOk;
   TfLiteRegistration kernel = {};

@@ -35,7 +35,7 @@ struct BenchOptions {
   bool require_delegate = false;         // every requested delegate must claim at least one node
   bool require_full_delegation = false;  // fail if any node stays on the CPU
   bool show_cpu_nodes = false;
-  bool all_delegates = false;  // compare all available delegates in a table instead, see rank.h
+  bool all_delegates = false;  // compare all available delegates in a table instead (rank.h)
   int runs = 50, warmup = 1;
   double min_secs = 1, max_secs = 150, warmup_secs = 0.5, run_delay = 0;
   double run_frequency = 0;  // inferences per second, replaces run_delay; 0: unlimited
@@ -43,8 +43,8 @@ struct BenchOptions {
   bool preinvoke_state = false, postinvoke_state = false, peak_memory = false;
   bool list_signatures = false;
   StateColumns columns;
-  std::string output_file;  // receives all outputs of the last inference, concatenated
-  // The options given and their values, printed with --verbose.
+  std::string output_file;  // file that receives all outputs of the last inference, concatenated
+  // True to print the given options with their `values`.
   bool verbose = false;
   std::vector<std::pair<std::string, std::string>> values;
   bool profile = true, whole_profile = false;

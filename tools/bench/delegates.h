@@ -18,7 +18,7 @@ namespace deputy::tools {
 struct DelegateReport {
   std::string name;        // display name: "XNNPACK", "libmy.so"
   std::string flag;        // the option that requested it
-  bool available = false;  // it could be created and applied
+  bool available = false;  // true if the delegate could be created and applied
   std::string problem;     // the reason if it is not available
   size_t nodes = 0;        // claimed nodes, counted among all nodes of the model
   size_t partitions = 0;
@@ -35,15 +35,15 @@ struct CpuNode {
 // session to which it was applied.
 class BenchDelegates {
  public:
-  // Delegates that are not available get a report with the reason.
+  // Creates the requested delegates. Those that are not available get a report with the reason.
   BenchDelegates(const std::vector<DelegateRequest>& requests, const PartitionLimits& limits);
 
   // Prints a warning on standard error for each unavailable delegate. If `required`, the first one
   // ends the command with kExitFailed instead.
   void WarnOfAbsent(bool required) const;
 
-  // Under the policy Hot a delegate that cannot be applied is skipped; under TFLite it ends the
-  // command with kExitFailed.
+  // Applies the delegates. Under the policy Hot a delegate that cannot be applied is skipped; under
+  // TFLite it ends the command with kExitFailed.
   void Apply(const Session& session);
   // Ends the command with kExitFailed if the delegates claimed fewer nodes than the --require_...
   // options demand.
@@ -52,10 +52,10 @@ class BenchDelegates {
   const std::vector<DelegateReport>& reports() const { return reports_; }
   const std::vector<CpuNode>& cpu_nodes() const { return cpu_nodes_; }
   size_t node_count() const { return node_count_; }
-  // In the order of reports(); null for unavailable delegates.
+  // Returns the delegates in the order of reports(); null for unavailable ones.
   std::vector<TfLiteDelegate*> handles() const;
   double apply_ms() const { return apply_ms_; }
-  // One sentence that lists which delegates run the model.
+  // Returns one sentence that lists which delegates run the model.
   std::string Summary() const;
 
  private:

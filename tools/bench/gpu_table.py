@@ -36,8 +36,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:1] = [str(HERE)]
 
-# Saved here: make_models sets CUDA_VISIBLE_DEVICES to hide the GPUs from TensorFlow, which would
-# also hide them from the peers.
+# The environment is copied here, because make_models sets CUDA_VISIBLE_DEVICES to hide the GPUs
+# from TensorFlow, which would also hide them from the peers.
 environment = dict(os.environ)
 import make_models  # noqa: E402  (imports no large packages by itself)
 
@@ -45,7 +45,8 @@ os.environ.clear()
 os.environ.update(environment)
 
 SIDE = make_models.SIDE
-# Per image: multiply-adds in 1e9, megabytes of weights, megabytes of activations read and written.
+# Work per image, by network: multiply-adds in 1e9, megabytes of weights, megabytes of activations
+# read and written.
 WORK = {"mobilenet_v2": (0.301, 14.0, 54.9), "resnet50": (3.858, 102.1, 109.4)}
 COLUMNS = ("network", "batch", "engine", "host to host, ms", "kernels, ms", "TFLOP/s in kernels",
            "roofline, ms", "share")
@@ -128,7 +129,7 @@ def roofline_ms(arguments, net, batch):
     if not arguments.tflops or not arguments.gbytes:
         return None
     macs, weights, activations = WORK[net]
-    # 1e9 operations at 1e12 per second: milliseconds.
+    # Time of the arithmetic in milliseconds: 1e9 operations divided by 1e12 per second.
     arithmetic = 2 * macs * batch / arguments.tflops
     memory = (weights + activations * batch) / arguments.gbytes
     return max(arithmetic, memory)

@@ -30,7 +30,7 @@ double ParseReal(const std::string& text, const std::string& where) {
 std::map<int, Range> ParseRanges(const std::string& text, const Session& session) {
   std::map<int, Range> ranges;
   for (const std::string& item : SplitText(text, ':')) {
-    // Names may contain commas, range limits do not: split at the last two.
+    // Names may contain commas, range limits do not, so that the item is split at the last two.
     const size_t second = item.rfind(',');
     const size_t first = second == std::string::npos || second == 0 ? std::string::npos
                                                                     : item.rfind(',', second - 1);
@@ -62,8 +62,8 @@ std::map<int, std::string> ParseFiles(const std::string& text, const Session& se
   return files;
 }
 
-// For quantised and other integer inputs the limits are stored values, and both belong to the
-// range.
+// Fills an input with random values within a range. For quantised and other integer inputs the
+// limits are stored values, and both belong to the range.
 void WriteWithin(const Range& range, uint32_t seed, TfLiteTensor* tensor) {
   if (!IsNumeric(TfLiteTensorType(tensor))) {
     FailUsage("--input_layer_value_range: input '%s' is not numeric", TfLiteTensorName(tensor));

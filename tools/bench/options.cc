@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See options.h.
+// Defines the options of `deputy bench` and warns of unknown ones.
 #include "tools/bench/options.h"
 
 #include <CLI/CLI.hpp>
@@ -69,7 +69,7 @@ void WarnOfUnknownOptions(const CLI::App& command) {
   }
 }
 
-// Options that are accepted without effect.
+// Values of options that are accepted without effect.
 struct Ignored {
   int buffer_entries = 0;
   bool buffer_increase = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See report.h. The last two lines of the text serve users and programs that parse
-// benchmark_model's output: the last line has the format of that program's last line.
+// Prints the results of `deputy bench`. The last two lines of the text serve users and programs
+// that parse benchmark_model's output: the last line has the format of that program's last line.
 #include "tools/bench/report.h"
 
 #include <sys/resource.h>
@@ -169,7 +169,8 @@ void PrintValues(const BenchReport& report) {
   }
 }
 
-// Prints in benchmark_model's format. The kernel tracks the peak, so no sampling thread is needed.
+// Prints the peak memory in benchmark_model's format. The kernel tracks the peak, so no sampling
+// thread is needed.
 void PrintPeakMemory(const BenchMemory& memory) {
   const auto megabytes = [](size_t bytes) { return static_cast<double>(bytes) / 1048576; };
   std::printf("Memory footprint delta from the start of the tool (MB): init=%.6g overall=%.6g\n",
@@ -215,7 +216,7 @@ BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size
     if (DeputyInterpreterGetMemoryMap(interpreter, s, &map) != kTfLiteOk) continue;
     memory.arena += map.arena_bytes;
     memory.persistent += map.persistent_bytes;
-    // These three are equal for all subgraphs.
+    // Scratch, packed and resource bytes are equal for all subgraphs.
     memory.scratch = map.scratch_bytes;
     memory.packed = map.packed_bytes;
     memory.resource = map.resource_bytes;

@@ -16,7 +16,7 @@
 
 namespace deputy::tools {
 
-// Times in milliseconds.
+// Times of a benchmark in milliseconds.
 struct BenchTimes {
   double init, first, warmup;  // warmup: mean of all warm-up inferences, including the first
   double min, median, p90, p95, p99, max, mean;
@@ -33,11 +33,12 @@ struct BenchMemory {
   size_t resident_at_start = 0, resident_ready = 0, resident_peak = 0;
 };
 
-// Sorts `times`, the measured inferences; `warmup` starts with the first inference.
+// Computes the statistics of `times`, the measured inferences, and of `warmup`, which starts with
+// the first inference. All times are in milliseconds.
 BenchTimes SummariseTimes(double init, const std::vector<double>& warmup,
                           std::vector<double> times);
 
-// The peak resident set size of the process so far.
+// Returns the peak resident set size of the process so far.
 size_t PeakResidentBytes();
 BenchMemory MeasureMemory(const Session& session, size_t resident_at_start, size_t resident_ready);
 
@@ -50,12 +51,13 @@ struct BenchReport {
   BenchMemory memory;
   const Profile* profile;  // null if not requested
   size_t profiled;         // number of inferences in the profile
-  // Operations during these inferences; empty if no delegate measured times.
+  // Operations of the delegates' devices during the profiled inferences; empty if no delegate
+  // measured times.
   std::vector<DeviceWork> device_work;
 };
 
-// Prints to standard output. The CSV profile goes to its file, or replaces the tables on standard
-// output; ends the command with kExitUsage if the file cannot be written.
+// Print the results to standard output. The CSV profile goes to its file, or replaces the tables on
+// standard output; ends the command with kExitUsage if the file cannot be written.
 void PrintText(const BenchReport& report);
 void PrintJson(const BenchReport& report);
 

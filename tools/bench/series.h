@@ -21,17 +21,17 @@ struct Series {
   double min_secs, max_secs, delay, frequency;
 };
 
-// The series that the options select.
+// Returns the series that the options select.
 Series SeriesOf(const BenchOptions& options);
 
-// Opens the session. If the model rejects the given shapes, the library's error names a node; this
-// adds the shapes stored in the model. Ends the command as Session does.
+// Opens the session. If the model rejects the given shapes, the library's error names a node, and
+// the shapes stored in the model are added to the error. Ends the command as Session does.
 std::unique_ptr<Session> OpenForBench(const SessionOptions& options);
 
 // Runs the warm-up inferences after the model's first one and returns their times in milliseconds.
 std::vector<double> WarmUp(Session* session, const BenchOptions& options);
 
-// Returns the time of each inference in milliseconds.
+// Runs a series and returns the time of each inference in milliseconds.
 std::vector<double> Measure(Session* session, const Series& series);
 
 }  // namespace deputy::tools

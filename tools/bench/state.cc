@@ -55,7 +55,7 @@ void PrintTensors(const Session& session, int subgraph, const StateColumns& colu
 }
 
 void PrintNodes(const Session& session, int subgraph) {
-  std::map<int, std::string> plan;  // position -> node
+  std::map<int, std::string> plan;  // node by position in the plan
   for (int n = 0; n < DeputyInterpreterGetNodeCount(session.interpreter(), subgraph); ++n) {
     DeputyNodeInfo info = {};
     info.struct_size = sizeof(info);

@@ -52,7 +52,7 @@ struct Running {
   bool has_ended = false;
 };
 
-// Runs in the child and never returns.
+// Runs the work in the child process, and does not return.
 [[noreturn]] void RunWork(const Work& work, int pipe, int output) {
   setpgid(0, 0);
   RestoreSignals();
@@ -149,7 +149,7 @@ void Kill(pid_t process) {
   kill(process, SIGKILL);
 }
 
-// Returns the child's wait status.
+// Waits until the child has ended and returns its wait status.
 int End(Running* running) {
   int status = 0;
   while (waitpid(running->process, &status, 0) < 0 && errno == EINTR) {

@@ -32,7 +32,7 @@ struct Outcome {
   double seconds = 0;
 };
 
-// The child's end of its pipe.
+// The child's end of the pipe through which it reports to the parent.
 class Child {
  public:
   explicit Child(int pipe) : pipe_(pipe) {}
@@ -46,16 +46,17 @@ class Child {
 };
 
 struct Work {
-  std::function<void(Child*)> run;  // calls End last
+  std::function<void(Child*)> run;  // function that runs in the child and calls End last
   int seconds = 60;                 // time limit between two notes
   bool alone = false;               // no other work may run at the same time
-  // exits through exit(), so that static destructors run and are tested
+  // true: ends through exit(), so that static destructors run and are tested
   bool ends_as_programs_do = false;
 };
 
-// Called on the thread of RunAll with the index of the work.
+// Callbacks of RunAll, called on its thread with the index of the work.
 struct Events {
-  std::function<void(size_t, const std::string& note)> doing;  // it has started or sent a note
+  std::function<void(size_t, const std::string& note)>
+      doing;  // the work has started or sent a note
   std::function<void(size_t, const Outcome&)> done;
 };
 

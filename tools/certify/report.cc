@@ -17,7 +17,7 @@ using tools::Json;
 
 constexpr const char* kColours[] = {"#2e7d32", "#b26a00", "#777777", "#c62828"};
 
-// The colour of a verdict or a status.
+// Returns the colour of a verdict or a status.
 const char* ColourOf(const std::string& word) {
   if (word == "pass" || word == "certified") return kColours[0];
   if (word == "remark" || word == "certified, but slow") return kColours[1];

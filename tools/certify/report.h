@@ -13,20 +13,21 @@
 
 namespace deputy::certify {
 
-// The document is {"library", "options", "verdict", "summary", "counts": {status: number},
-// "operators": [names], "rows": [{"name", "group", "expects", "status", "text", "seconds"}, …]}.
+// MakeReport returns the document {"library", "options", "verdict", "summary", "counts": {status:
+// number}, "operators": [names], "rows": [{"name", "group", "expects", "status", "text",
+// "seconds"}, …]}. MakeRow returns one of its rows.
 tools::Json MakeRow(const Row& row);
 tools::Json MakeReport(const Settings& settings, const std::vector<Row>& rows);
 
 bool IsCertified(const tools::Json& report);
 
-// A row as one line or two.
+// Returns a row as one line or two.
 std::string RowText(const tools::Json& row);
-// The part of the report after the rows: the operators and the summary.
+// Returns the part of the report after the rows: the operators and the summary.
 std::string ReportText(const tools::Json& report);
 std::string ReportHtml(const tools::Json& report);
 std::string ReportJunit(const tools::Json& report);
-// The summary as an SVG image of one line.
+// Returns the summary as an SVG image of one line.
 std::string ReportBadge(const tools::Json& report);
 
 }  // namespace deputy::certify

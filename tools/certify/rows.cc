@@ -65,7 +65,7 @@ Status StatusOf(Judgement::Kind kind) {
 
 // ---- Lifecycle ----------------------------------------------------------------------------------
 
-// Runs in the child: the library is loaded there and never in the parent.
+// Runs a lifecycle test in the child: the library is loaded there and never in the parent.
 void RunLife(const Settings& settings, const LifecycleCase& which, const Subject* subject,
              Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);

@@ -16,13 +16,13 @@
 namespace deputy::certify {
 
 struct Settings {
-  std::string library;  // a path
+  std::string library;  // path of the delegate library
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> models;  // files that replace the generated models
   std::string only;                 // run only rows whose name contains this text
   int jobs = 1;
   int seconds = 60;         // time limit for one operation: an inference, a case of an operator
-  double max_slowdown = 0;  // 0: unlimited
+  double max_slowdown = 0;  // relative to the CPU; 0: unlimited
 };
 
 struct Row {
@@ -33,10 +33,11 @@ struct Row {
   Outcome outcome;
 };
 
-// Returns all rows. First runs the library in a child to find the operators on which the lifecycle
-// can be tested; `doing` is called with the child's notes. The result is the row library/takes,
-// which has no work left. Throws std::runtime_error if a model cannot be read.
+// Callback that receives the notes of a child: the name of its row, and the operation that begins.
 using Doing = std::function<void(const std::string& name, const std::string& note)>;
+// Returns all rows. First runs the library in a child to find the operators on which the lifecycle
+// can be tested; `doing` is called with the child's notes. The result of this run is the row
+// library/takes, which has no work left. Throws std::runtime_error if a model cannot be read.
 std::vector<Row> MakeRows(const Settings& settings, const Doing& doing);
 
 // Counts of a row of the group "operators": cases that ran in the delegate, cases that it left to

@@ -14,9 +14,9 @@
 namespace deputy::certify {
 
 struct Shown {
-  bool rows = false;      // on standard output
-  bool all_rows = false;  // also rows that passed or were skipped
-  bool lines = false;     // on standard error, one line for each finished case
+  bool rows = false;      // print rows on standard output
+  bool all_rows = false;  // also print rows that passed or were skipped
+  bool lines = false;     // print one line on standard error for each finished case
 };
 
 class Watch {

@@ -16,8 +16,8 @@ if(DEPUTY_BUILD_TOOLS AND tool_sources)
   target_include_directories(deputy_tool SYSTEM PRIVATE ${DEPUTY_STB_INCLUDE})
   target_link_libraries(deputy_tool PRIVATE deputy deputy_ms CLI11::CLI11 nlohmann_json::nlohmann_json)
   deputy_compile_together(deputy_tool)
-  # Performance-critical code is in the library. -fPIC matches the targets that share the
-  # precompiled headers.
+  # The command is not optimised for speed, because performance-critical code is in the library.
+  # -fPIC matches the targets that share the precompiled headers.
   if(DEPUTY_SANITIZE)
     target_compile_options(deputy_tool PRIVATE -O0)
     target_precompile_headers(deputy_tool PRIVATE ${standard_headers})

@@ -20,7 +20,7 @@ find_program(DEPUTY_CCACHE ccache)
 mark_as_advanced(DEPUTY_CCACHE)
 if(DEPUTY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # pch_defines: ccache supports precompiled headers only with the assertion that no macro in them
-  # changes. CCACHE_DEPEND: it takes the list of included files from the compiler, which saves a
+  # changes. CCACHE_DEPEND: ccache takes the list of included files from the compiler, which saves a
   # preprocessor run per file.
   set(CMAKE_C_COMPILER_LAUNCHER ${DEPUTY_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER
@@ -37,7 +37,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overread>)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-  # -g1: backtraces with functions and lines. Information about local variables, which
+  # -g1 records functions and lines, for backtraces. Information about local variables, which
   # CMAKE_BUILD_TYPE=Debug includes, would take a quarter of the compile time.
   add_compile_options(-g1)
 endif()

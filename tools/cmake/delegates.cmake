@@ -24,10 +24,10 @@ function(deputy_add_delegate target)
   set(exports tflite_plugin_create_delegate tflite_plugin_destroy_delegate deputy_plugin
               TFL_TheStableDelegate ${arg_EXPORTS})
   set(map ${PROJECT_BINARY_DIR}/generated/delegates/${target}.map)
-  # A list is a text separated by ;.
+  # CMake separates the items of a list by semicolons, as version scripts separate symbols.
   file(GENERATE OUTPUT ${map} CONTENT "{ global: ${exports}; local: *; };\n")
   target_link_options(${target} PRIVATE -Wl,--version-script=${map})
-  # With clang the executable provides the sanitizer's symbols.
+  # With clang the executable provides the sanitizer's symbols, so -z defs would fail.
   set(sanitizer_undefined FALSE)
   if(DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(sanitizer_undefined TRUE)

@@ -18,7 +18,8 @@ add_custom_command(
   COMMENT "Generating objects_generated.h"
   VERBATIM)
 
-# A separate target that can be built without the libraries of model_fuzz.
+# The generated header is a separate target, so that it can be built without the libraries of
+# model_fuzz.
 add_custom_target(fuzz_objects_header DEPENDS ${generated_dir}/objects/objects_generated.h)
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cc)
@@ -41,5 +42,6 @@ if(DEPUTY_SANITIZE)
 endif()
 add_test(NAME model_fuzz COMMAND model_fuzz --runs ${fuzz_runs})
 
-# Runs every choice of the kinds from which mutants draw at random (tests/fuzz/hostile.h).
+# operator_sweep runs every choice of the kinds from which mutants draw at random
+# (tests/fuzz/hostile.h).
 add_test(NAME operator_sweep COMMAND model_fuzz --sweep ${sweep_rounds})

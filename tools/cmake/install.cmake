@@ -60,7 +60,8 @@ install(FILES ${generated_dir}/DeputyConfig.cmake ${generated_dir}/DeputyConfigV
 install(EXPORT DeputyTargets NAMESPACE Deputy:: DESTINATION ${package_install_dir})
 
 # ---- manual pages and completion ---------------------------------------------------------------
-# help2man runs the command for its help, so the pages match it. Not part of `command`.
+# help2man runs the command for its help, so that the pages match it. The pages are not part of the
+# target `command`.
 find_program(DEPUTY_HELP2MAN help2man)
 mark_as_advanced(DEPUTY_HELP2MAN)
 if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
@@ -89,7 +90,8 @@ if(TARGET deputy_tool)
 endif()
 
 # ---- the last steps of an installation ---------------------------------------------------------
-# Separate scripts, because they need the prefix and the list of files of the installation.
+# The last steps are separate scripts, because they need the prefix and the list of files of the
+# installation.
 install(CODE "set(deputy_libdir \"${CMAKE_INSTALL_LIBDIR}\")
 set(deputy_split_debug ${DEPUTY_SPLIT_DEBUG})
 set(deputy_objcopy \"${CMAKE_OBJCOPY}\")")

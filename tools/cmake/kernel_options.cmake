@@ -54,7 +54,7 @@ function(deputy_kernel_class)
   endforeach()
 endfunction()
 
-# Plain loops that are vectorised.
+# Files with plain loops that are vectorised.
 set(plain_loops gather pad pool)
 # Families of many types whose fast paths are in kernels/vector: -O3 would double their code and take
 # 1.5 times as long to compile, without any speedup.
@@ -65,18 +65,21 @@ set(many_types_with_loops binary cast fake_quant fill linalg/bf16_layer linalg/h
     linalg/matrix_layer resize rnn/basic_lstm rnn/lstm_integer rnn/svdf segment)
 set(many_types_with_cold_code compare conv/conv_plain search)
 if(gnu_release)
-  # Basic blocks in source order are 2 % less code, and as fast in all but three.
+  # With basic blocks in source order the code is 2 % smaller, and as fast in all files except
+  # many_types_with_cold_code.
   set(plain_order -freorder-blocks-algorithm=simple)
   deputy_kernel_class(OPTIONS -O2 FILES ${many_types_with_cold_code})
-  # Loops of a few instructions that are 10 to 50 % slower if they cross a cache line.
+  # These files have loops of a few instructions that are 10 to 50 % slower if they cross a cache
+  # line.
   deputy_kernel_class(OPTIONS -falign-loops=64 FILES conv/conv_plain conv/repeat)
   deputy_kernel_class(OPTIONS -O2 ${plain_order} FILES ${many_types})
   deputy_kernel_class(OPTIONS -O2 ${plain_order} -ftree-vectorize -fvect-cost-model=dynamic
                       FILES ${many_types_with_loops})
-  # The remainder after a vector loop may stay a loop, see below.
+  # In these files the remainder after a vector loop need not be unrolled fully, as in kernels/cpu
+  # below.
   deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
                       FILES conv/conv_transpose gather linalg/gemm)
-  # Their inner loops are faster with cold code moved out of them.
+  # The inner loops of these files are faster with cold code moved out of them.
   deputy_kernel_class(OPTIONS -freorder-blocks-and-partition FILES compare conv/conv_plain)
 endif()
 
@@ -100,7 +103,8 @@ list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
 # ---------------------------------------------------------------------------------------------
 # Instruction sets: a folder of kernels/cpu each.
 
-# Folder; level of DEPUTY_MAX_CPU below which it is omitted; flags.
+# The folders of the instruction sets. For each, `level_` is the level of DEPUTY_MAX_CPU below which
+# it is omitted, and `flags_` are its compiler flags.
 set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx)
 set(level_common 0)
 set(flags_common "")
@@ -135,7 +139,7 @@ foreach(folder IN LISTS instruction_sets)
   if(gnu_release)
     list(APPEND flags -fno-exceptions -fno-asynchronous-unwind-tables)
   endif()
-  # The precompiled headers were built with other flags.
+  # These files do not use the precompiled headers, which were built with other flags.
   set_property(SOURCE ${sources} PROPERTY COMPILE_OPTIONS ${flags})
   set_property(SOURCE ${sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   # The loops of kernels/vector have equal results on all machines: a*b+c is not contracted to FMA.
@@ -146,7 +150,8 @@ foreach(folder IN LISTS instruction_sets)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Wide vectors are passed within one file only.
+    # g++ warns that the calling convention of wide vectors depends on flags; here they are passed
+    # within one file only.
     set_property(SOURCE ${vector_loops} APPEND PROPERTY COMPILE_OPTIONS -Wno-psabi)
   endif()
 endforeach()
@@ -156,15 +161,15 @@ if(gnu_release AND is_x86_64)
   # unrolled.
   deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
                       FILES cpu/x86_64/avx2/vector cpu/x86_64/avx512/vector)
-  # Code made of intrinsics or of small arrays in registers: -O3 makes it larger without speedup.
-  # (-O2 makes the VNNI code slower.)
+  # These files consist of intrinsics or of small arrays in registers: -O3 makes their code larger
+  # without speedup. (-O2 makes the VNNI code slower.)
   deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
                       FILES cpu/x86_64/avx2/gemm cpu/x86_64/avx2/int16 cpu/x86_64/avx2/depthwise_int8
                             cpu/x86_64/avx2/depthwise_lines_int8 cpu/x86_64/avx512/depthwise)
-  # For machines without AVX-512, or without AVX: layers take 1.05 times as long in the smaller
-  # code, networks less than 1.01 times.
+  # These files are for machines without AVX-512, or without AVX: layers take 1.05 times as long in
+  # the smaller code, networks less than 1.01 times.
   deputy_kernel_class(OPTIONS -Os FILES cpu/x86_64/avx2/depthwise cpu/common/generic_winograd)
-  # -O3 spills the arrays of the generic table to memory. The loops are for machines without AVX2:
-  # whole blocks only are vectorised.
+  # -O3 would spill the arrays of the generic table to memory. Its loops are for machines without
+  # AVX2, and only whole blocks are vectorised.
   deputy_kernel_class(OPTIONS -O2 FILES cpu/common/generic cpu/common/generic_vector)
 endif()

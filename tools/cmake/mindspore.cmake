@@ -18,7 +18,7 @@ add_dependencies(deputy_ms deputy_ms_header)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy_ms PUBLIC deputy_support PRIVATE deputy_schema)
 target_compile_options(deputy_ms PRIVATE ${host_flags})
-# Almost all of its files include both formats' headers.
+# Almost all files of the reader include both formats' headers.
 target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>
                           <schema_generated.h>)
 deputy_compile_together(deputy_ms)

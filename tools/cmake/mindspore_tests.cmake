@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Tests of MindSpore's API. They are clients: the process contains only the shared copy of Deputy.
-# One defines the function that makes a program a plug-in, and one is in C; these are separate
-# programs.
+# One test defines the function that makes a program a plug-in, and one is in C; these two are
+# separate programs.
 set(mindspore_links deputy_mindspore deputy deputy_ms deputy_schema deputy_conformance GTest::gmock)
 list(REMOVE_ITEM mindspore_test_sources
      ${PROJECT_SOURCE_DIR}/tests/mindspore/mindspore_plugin_test.cc)
@@ -15,7 +15,7 @@ target_link_libraries(mindspore_plugin_test PRIVATE ${mindspore_links} GTest::gt
 target_compile_options(mindspore_plugin_test PRIVATE ${test_flags} -fPIC)
 target_precompile_headers(mindspore_plugin_test REUSE_FROM precompiled_for_tests)
 
-# ctest passes the path of a model to it.
+# ctest passes the path of a model to mindspore_c_test.
 add_executable(mindspore_c_test tests/mindspore/mindspore_c_test.c)
 target_include_directories(mindspore_c_test PRIVATE ${client_include_dir})
 target_link_libraries(mindspore_c_test PRIVATE deputy_mindspore deputy PkgConfig::CMOCKA m)

@@ -49,7 +49,7 @@ deputy_add_plugin(handles handles.c)
 # The delegate of delegate_helper_test, which links nothing, so that it also loads elsewhere.
 deputy_add_plugin(element element.c SOURCES tests/support/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
-# Executes partitions through the reference code of the compiler.
+# `compiled` executes partitions through the reference code of the compiler.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
 deputy_add_plugin(shared_texts shared_texts.cc)
 deputy_add_plugin(node_events node_events.cc)
@@ -68,29 +68,29 @@ deputy_add_plugin(exiting crashing.c EXIT_CODE=3)
 deputy_add_plugin(lingering_thread lingering.c THREAD _GNU_SOURCE LINKS Threads::Threads)
 deputy_add_plugin(lingering_key lingering.c _GNU_SOURCE LINKS Threads::Threads)
 
-# Contains every kind of symbol table that the loader reads.
+# `all_tables` contains every kind of symbol table that the loader reads.
 deputy_add_plugin(all_tables elementwise.c)
 target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy
                     -Wl,-z,pack-relative-relocs)
 
-# Also loads on machines with pages of 64 KiB.
+# `large_pages` also loads on machines with pages of 64 KiB.
 deputy_add_plugin(large_pages elementwise.c)
 target_link_options(plugin_large_pages PRIVATE -Wl,-z,max-page-size=65536)
 
-# Gets the runtime's functions from the library to which the plug-in is linked.
+# `opaque` gets the runtime's functions from the library to which the plug-in is linked.
 deputy_add_plugin(opaque opaque.c LINKS deputy)
 foreach(version 1.0.0 1.7.2 2.0.0)
   deputy_add_plugin(stable_${version} opaque.c STABLE_VERSION="${version}" LINKS deputy)
 endforeach()
 
-# Not a delegate: the NPU stub's device, which records its calls.
+# `npu_recorder` is not a delegate: it is the NPU stub's device, which records its calls.
 deputy_add_delegate(plugin_npu_recorder SOURCES tests/plugins/npu_recorder.c
                     DEFINITIONS _POSIX_C_SOURCE=200809L EXPORTS npu_device_api LINKS deputy_npu_objects)
 set_target_properties(plugin_npu_recorder PROPERTIES OUTPUT_NAME npu_recorder
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
 add_dependencies(test_plugins plugin_npu_recorder)
 
-# Not a delegate: a clock for LD_PRELOAD.
+# `virtual_clock` is not a delegate: it is a clock for LD_PRELOAD.
 deputy_add_delegate(plugin_virtual_clock SOURCES tests/plugins/virtual_clock.c DEFINITIONS _GNU_SOURCE
                     EXPORTS clock_gettime nanosleep clock_nanosleep)
 target_compile_options(plugin_virtual_clock PRIVATE -fvisibility=default)
@@ -98,7 +98,7 @@ set_target_properties(plugin_virtual_clock PROPERTIES OUTPUT_NAME virtual_clock
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
 add_dependencies(test_plugins plugin_virtual_clock)
 
-# Custom operators for the Python tests.
+# `custom_ops` contains custom operators for the Python tests.
 deputy_add_delegate(plugin_custom_ops SOURCES tests/plugins/custom_ops.c EXPORTS BusyDelegate
                     RegisterCallback RegisterDouble RegisterFailing SetDuringInvoke LINKS deputy)
 set_target_properties(plugin_custom_ops PROPERTIES OUTPUT_NAME custom_ops
@@ -113,20 +113,21 @@ foreach(symbol __asan_init __tsan_init __msan_init __ubsan_handle_add_overflow)
 endforeach()
 deputy_add_plugin(undefined_function broken.c UNDEFINED=nobody_has_this_function UNDEFINED_SYMBOLS)
 
-# Needs a library that is outside of the loader's search path.
+# `needs_absent` needs a library that is outside of the loader's search path.
 add_library(plugin_absent SHARED tests/plugins/absent.c)
 set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir}/elsewhere)
 deputy_add_plugin(needs_absent broken.c NEEDS=absent_function LINKS plugin_absent)
 set_target_properties(plugin_needs_absent PROPERTIES SKIP_BUILD_RPATH ON)
 
-# Each violates one rule, for `deputy certify` to detect.
+# Each `wrong_` plug-in violates one rule, for `deputy certify` to detect.
 foreach(wrong Nothing Nan Infinity Overwrite Leak LeakKernel Hang CrashResize Slow Exit EmptyHanded)
   string(TOLOWER ${wrong} name)
   deputy_add_plugin(wrong_${name} misbehaving.c WRONG=k${wrong} _DEFAULT_SOURCE)
 endforeach()
 
-# Not a delegate: a test double of NNAPI's library for the tests of its bridge.
+# `nnapi_double` is not a delegate: it is a test double of NNAPI's library for the tests of its
+# bridge.
 add_library(nnapi_double MODULE tests/doubles/nnapi/double.cc tests/doubles/nnapi/kernels.cc
             tests/doubles/nnapi/check.cc)
 target_include_directories(nnapi_double PRIVATE ${PROJECT_SOURCE_DIR})

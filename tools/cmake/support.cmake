@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # core/support: an archive for the libraries, delegates and tools. Users link the members that they
-# need and hide their symbols. Not compiled together, so that each file is a member.
+# need and hide their symbols. The files are not compiled together, so that each is a member.
 file(GLOB support_code CONFIGURE_DEPENDS core/support/*.cc)
 add_library(deputy_support STATIC ${support_code})
 target_include_directories(deputy_support PUBLIC ${PROJECT_SOURCE_DIR})

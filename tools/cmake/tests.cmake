@@ -25,8 +25,8 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/*_test.cc)
 file(GLOB_RECURSE c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/cases/*.cc tests/conformance/*.cc)
 file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench/*.cc)
-# Helpers, which every test program but MindSpore's links: those of the OpenCL delegate include its
-# headers.
+# Helpers that all test programs except MindSpore's link. The helpers of the OpenCL delegate are
+# separate, because they include its headers.
 file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.cc tests/support/*.c
      tests/kernels/*.cc tests/mindspore/ms/*.cc tests/npu_stub/*.cc)
 file(GLOB gpu_support_sources CONFIGURE_DEPENDS tests/gpu_cl/*.cc)
@@ -114,7 +114,8 @@ if(support_sources)
     set(tiles tests/kernels/cpu/tiles_in_memory)
     set_property(SOURCE ${tiles}.cc ${tiles}_int8.cc ${tiles}_bf16.cc APPEND PROPERTY
                  COMPILE_DEFINITIONS DEPUTY_HAS_AMX_TABLES)
-    # These include the files of kernels/cpu that they test, and are compiled with the same flags.
+    # The files tiles_in_memory_* include the files of kernels/cpu that they test, and are compiled
+    # with the same flags.
     foreach(type int8 bf16)
       get_property(flags SOURCE ${PROJECT_SOURCE_DIR}/kernels/cpu/x86_64/amx/${type}.cc
                    PROPERTY COMPILE_OPTIONS)
@@ -129,8 +130,8 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
   target_compile_options(deputy_gpu_test_support PRIVATE ${test_flags})
   target_precompile_headers(deputy_gpu_test_support REUSE_FROM precompiled_for_tests)
 endif()
-# Link libraries of test programs. The kit does not name libdeputy, so that it can be linked
-# with the shared one; the linking target lists ours after it.
+# Link libraries of test programs. The kit does not name libdeputy, so that it can be linked with
+# the shared one; the linking target lists the archive after it.
 set(test_links deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
 
 include(tools/cmake/plugins.cmake)
@@ -140,7 +141,7 @@ add_custom_target(all_tests)
 add_dependencies(all_tests test_plugins)
 add_custom_target(threaded_tests)
 
-# deputy_register_test(<name> <program> [<argument>...]): registers it with ctest and adds its
+# deputy_register_test(<name> <program> [<argument>...]): registers a test with ctest and adds its
 # run-time dependencies, since tests open the shared libraries and run the command by path.
 function(deputy_register_test name program)
   add_dependencies(${program} deputy tensorflowlite_c test_plugins)
@@ -156,7 +157,7 @@ function(deputy_register_test name program)
   endif()
 endfunction()
 
-# deputy_add_test(<source> <library>...): adds a separate program.
+# deputy_add_test(<source> <library>...): adds a test as a separate program.
 function(deputy_add_test source)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
@@ -193,9 +194,9 @@ function(deputy_add_tests program)
                      VERBATIM)
 endfunction()
 
-# Separate programs: two replace malloc or operator new, one includes the schema's header with
-# different macros, and two are compiled with the code that they test, since the command has no
-# library.
+# These tests are separate programs: two replace malloc or operator new, one includes the schema's
+# header with different macros, and two are compiled with the code that they test, since the command
+# has no library.
 foreach(path c_api/allocation_failure_test tools/difference_test core/model/model_damage_test
              kernels/params_test tools/text_test)
   set(source ${PROJECT_SOURCE_DIR}/tests/${path}.cc)
@@ -242,8 +243,8 @@ foreach(shard 1 2 3)
                        "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
 endforeach()
 
-# Runs every operator case and golden row on the targets of OpenCL, in one entry each, with `ctest
-# -C all` (`make test-all`); the entries above run a sample of them.
+# With `ctest -C all` (`make test-all`), these entries run every operator case and golden row on the
+# targets of OpenCL; the entries of a normal run take a sample of them.
 foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   foreach(part operator_case golden_row)
     set(name conformance_all_${target}_${part}s)
@@ -254,7 +255,7 @@ foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   endforeach()
 endforeach()
 
-# The kit linked to libdeputy.so, as in the command.
+# conformance_client links the kit to libdeputy.so, as deputy-certify does.
 add_executable(conformance_client tests/conformance_client/main.cc)
 target_link_libraries(conformance_client PRIVATE deputy_conformance deputy)
 set_target_properties(conformance_client PROPERTIES
@@ -265,7 +266,8 @@ add_dependencies(all_tests conformance_client)
 
 include(tools/cmake/certify.cmake)
 
-# The kit's comparison for scripts: tests/golden compares new results with TensorFlow Lite's.
+# The library `agreement` has the kit's comparison for scripts: tests/golden compares new results
+# with TensorFlow Lite's.
 deputy_add_delegate(agreement SOURCES tests/conformance/agreement.cc tests/conformance/agreement_c.cc
                     EXPORTS ConformanceAgree LINKS deputy_static)
 set_target_properties(agreement PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

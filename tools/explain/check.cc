@@ -41,7 +41,8 @@ void OnSupport(void* user_data, int32_t subgraph, int32_t node, const DeputyNode
        {"cost_ns", support->cost_ns < 0 ? Json(nullptr) : Json(support->cost_ns)}});
 }
 
-// "problem" is "" if the delegate has given a result for every node.
+// Returns the support results of one delegate. "problem" is "" if the delegate has given a result
+// for every node.
 Json DelegateJson(const Session& session, size_t index) {
   const LoadedDelegate& delegate = session.delegates()[index];
   QueryResult result{session.interpreter()};

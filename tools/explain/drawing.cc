@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See drawing.h. The outline of a partition is drawn twice, first wide in its colour, then
-// slightly narrower in its tint: the visible part of the first is a line around all of its boxes
-// and arrows.
+// Draws the graph of a subgraph as SVG. The outline of a partition is drawn twice, first wide in
+// its colour, then slightly narrower in its tint: the visible part of the first is a line around
+// all of its boxes and arrows.
 #include "tools/explain/drawing.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr LayoutSizes kSizes = {196, 52, 26, 56};
 constexpr double kMargin = 16;
-constexpr double kLabelSpace = 80;  // for the labels to the right of the last boxes
+constexpr double kLabelSpace = 80;  // width for the labels to the right of the last boxes
 constexpr size_t kBoxCharacters = 27;
-constexpr size_t kMaxLabels = 3;  // per node, for its outputs
+constexpr size_t kMaxLabels = 3;  // maximum number of labels for the outputs of a node
 
 constexpr const char* kStyle = R"(
 .graph-text, .node text, .end text { font: 12px ui-monospace, monospace; fill: #1a1a1a; }
@@ -35,7 +35,8 @@ constexpr const char* kStyle = R"(
 .outline .line path { stroke-width: 20px; } .outline .inner path { stroke-width: 15px; }
 )";
 
-// Shorten() counts bytes; this removes the remains of a character that it cut.
+// Shortens a text to whole characters. Shorten() counts bytes, so that the remains of a character
+// that it cut are removed.
 std::string ShortenCharacters(const std::string& text) {
   return WithoutInvalidUtf8(Shorten(OneLine(text), kBoxCharacters));
 }
@@ -171,7 +172,7 @@ void Drawing::AddOutputs() {
   }
 }
 
-// The time of a node in a delegate is that of its partition.
+// Determines the times of the nodes. A node in a delegate has the time of its partition.
 void Drawing::FindTimes() {
   for (const char* kind : {"nodes", "partitions"}) {
     for (const Json& each : subgraph_[kind]) {
@@ -241,7 +242,8 @@ std::string Drawing::Edge(size_t index) const {
          "</title></path>\n";
 }
 
-// Places the label next to the arrow, outside of outlines; several labels one below the other.
+// Returns the text of a label, placed next to the arrow, outside of outlines; several labels are
+// placed one below the other.
 std::string Drawing::EdgeLabel(size_t index, size_t place) const {
   const Line& line = lines_[index];
   const GraphLayout::Point top = layout_.boxes[line.from];

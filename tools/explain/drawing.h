@@ -19,14 +19,14 @@ namespace deputy::tools {
 
 class Drawing {
  public:
-  // Both are borrowed: a report of ExplainSession, and one of its subgraphs.
+  // Borrows a report of ExplainSession, and one of its subgraphs.
   Drawing(const Json& report, const Json& subgraph);
 
   double width() const;
   double height() const;
-  // The contents of an <svg> element of that size.
+  // Returns the contents of an <svg> element of this width and height.
   std::string Content() const;
-  // A simplified Content() for an overview: no text and no arrows.
+  // Returns a simplified Content() for an overview: no text and no arrows.
   std::string Overview() const;
 
  private:
@@ -55,7 +55,8 @@ class Drawing {
   std::string EdgeLabel(size_t line, size_t place) const;
   std::string BoxText(size_t box) const;
   std::string Hover(const Json& node) const;
-  // Heat level, 0 to 9: fraction of the most expensive node's time; -1 if not measured.
+  // Returns the heat level of a node, 0 to 9, by its share of the most expensive node's time; -1 if
+  // not measured.
   int HeatOf(const Json& node) const;
 
   const Json& report_;
@@ -65,16 +66,16 @@ class Drawing {
   std::vector<Line> lines_;
   std::vector<std::pair<size_t, size_t>> pairs_;
   std::set<int> produced_;
-  std::map<int, size_t> producers_;  // tensor -> box
+  std::map<int, size_t> producers_;  // box that produces a tensor, by tensor
   std::map<int, bool> is_read_;
   double max_ns_ = 0;
   GraphLayout layout_;
 };
 
-// Style sheet for these drawings, with the colours of the owners and partitions of `report`.
+// Returns the style sheet for drawings, with the colours of the owners and partitions of `report`.
 std::string DrawingStyle(const Json& report);
 
-// Definitions required once by the <svg> of a drawing or by an earlier one on the same page.
+// Returns the definitions that the <svg> of a drawing requires, once per page.
 std::string DrawingDefinitions();
 
 }  // namespace deputy::tools

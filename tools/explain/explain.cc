@@ -92,7 +92,7 @@ void ExplainModel(const ExplainOptions& options) {
   Session session(session_options);
   const bool runs = MissingLeft(session.missing(), session.interpreter()).empty();
   const int inferences = runs ? options.inferences : 0;
-  // Most validation rules concern the execution of a model.
+  // The model is also run for the validation layer, most of whose rules concern the execution.
   if (inferences > 0 || (runs && session.validates())) Measure(&session, inferences);
   Json report = ExplainSession(session, options.session.model, static_cast<size_t>(inferences));
   if (options.ir) report["partition_texts"] = PartitionTexts(session);

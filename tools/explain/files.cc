@@ -83,8 +83,8 @@ class Dot {
     return text + "    }\n";
   }
 
-  // Tensors that no node produces become graph nodes of their own; constants are drawn in their
-  // consumer.
+  // Returns the edges of the graph. Tensors that no node produces become graph nodes of their own;
+  // constants are drawn in their consumer.
   std::string Edges() {
     std::map<int, std::string> producers;
     std::map<int, bool> is_read;

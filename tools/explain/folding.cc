@@ -28,8 +28,8 @@ bool IsPlain(std::string_view name) {
 
 }  // namespace
 
-// The forward pass folds nodes whose inputs are all constant; the backward pass unfolds those
-// without a consumer.
+// Finds the folded nodes. The forward pass folds nodes whose inputs are all constant; the backward
+// pass unfolds those without a consumer.
 Folding::Folding(const Json& subgraph) : subgraph_(subgraph) {
   std::vector<const Json*> folded;
   for (const Json& node : subgraph["nodes"]) {

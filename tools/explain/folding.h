@@ -34,9 +34,9 @@ class Folding {
   std::vector<const Json*> FoldedInto(const Json& node) const;
 
   const Json& subgraph_;
-  std::map<int, const Json*> producers_;          // tensor -> the folded node that produces it
+  std::map<int, const Json*> producers_;          // folded node that produces a tensor, by tensor
   std::map<int, bool> produced_;                  // tensors that some node produces
-  std::map<const Json*, const Json*> consumers_;  // folded node -> result of ConsumerOf
+  std::map<const Json*, const Json*> consumers_;  // result of ConsumerOf, by folded node
 };
 
 }  // namespace deputy::tools

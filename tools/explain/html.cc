@@ -91,7 +91,7 @@ std::string FindingsTable(const Json& report) {
 
 // Nodes with the same result of the same delegate.
 struct StatedReason {
-  std::string text;  // as HTML
+  std::string text;  // reason as HTML
   std::vector<const Json*> nodes;
 };
 
@@ -112,7 +112,7 @@ class Reasons {
     }
   }
 
-  // "[0] TYPE", followed by the number of the reason's row if the table has one.
+  // Returns "[0] TYPE" and the number of the reason's row in the table, or "[0] claims it".
   std::string Brief(const Json& node, const Json& support) const {
     std::string text = "[" + JsonText(support["delegate"]) + "] ";
     if (support["delegated"].get<bool>()) return text + "claims it";
@@ -156,7 +156,8 @@ class Reasons {
 
   const Json& subgraph_;
   std::vector<StatedReason> reasons_;
-  std::map<std::pair<const Json*, const Json*>, size_t> of_;  // by node and result
+  std::map<std::pair<const Json*, const Json*>, size_t>
+      of_;  // index of the reason, by node and result
 };
 
 // ---- Table of nodes -----------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 namespace deputy::tools {
 namespace {
 
-// Colours repeat if there are more delegates than these.
+// Colours of delegates, which repeat if there are more delegates.
 constexpr const char* kColours[] = {"#a8ddb5", "#a9ccf5", "#fdc086", "#d5c0eb",
                                     "#f2e394", "#f4b6c2", "#9fe0dc", "#d9c7a8"};
 constexpr const char* kCpuColour = "#e3e3e3";

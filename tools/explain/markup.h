@@ -13,13 +13,14 @@
 
 namespace deputy::tools {
 
-// "#a8ddb5": the colour of a delegate, or of the CPU, whose index is -1; light enough for black
-// text.
+// Returns the colour of a delegate, or of the CPU, whose index is -1, such as "#a8ddb5". All
+// colours are light enough for black text.
 std::string OwnerColour(int owner);
-// The colours of a partition's outline and background, different from those of adjacent partitions.
+// Return the colours of a partition's outline and background, different from those of adjacent
+// partitions.
 std::string PartitionColour(size_t partition);
 std::string PartitionTint(size_t partition);
-// The colours of a node's time, from low to high.
+// Returns the colours of a node's time, from low to high.
 std::vector<std::string> HeatColours();
 
 // Returns the CSS class of an owner, "own-cpu" or "own-2".
@@ -28,12 +29,14 @@ std::string OwnerClass(const Json& owner);
 std::string KeyOf(const Json& subgraph, const Json& node);
 // Returns the name of an owner, "CPU" or "[0] mine 1.0".
 std::string OwnerText(const Json& report, const Json& owner);
-// Like OwnerText; states when neither a delegate nor the CPU can run the node.
+// Returns the name of the engine that runs a node, as OwnerText does; states when neither a
+// delegate nor the CPU can run the node.
 std::string RunnerText(const Json& report, const Json& node);
 
 // Returns the shape as "1x28x28x24".
 std::string PlainShape(const Json& tensor);
-// The second line of a node's box: owner, reason why another delegate did not claim it, and time.
+// Returns the second line of a node's box: owner, reason why another delegate did not claim it, and
+// time.
 std::string CaptionText(const Json& node);
 
 }  // namespace deputy::tools

@@ -6,9 +6,11 @@
 
 namespace deputy::tools {
 
-// Style sheet that follows that of the drawing; for light and dark mode, wide and narrow windows.
+// Style sheet of the page, for light and dark mode, wide and narrow windows. It must follow that of
+// the drawing.
 extern const char* const kPageStyle;
-// Panning and zooming, search, the overview, and selection of nodes. Independent of the model.
+// Script of the page, for panning and zooming, search, the overview, and selection of nodes. It
+// does not depend on the model.
 extern const char* const kPageScript;
 
 }  // namespace deputy::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See report.h. Delegates are numbered as on the command line here; the library numbers
-// only those that were applied.
+// Collects the results of `deputy explain` in one JSON document. Delegates are numbered as on the
+// command line here; the library numbers only those that were applied.
 #include "tools/explain/report.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class Report {
   std::vector<WhatIf> Changes(const Json& subgraphs) const;
   Json WhatIfJson(const Json& subgraphs) const;
   DeputyNodeRun RunOf(int subgraph, int node) const;
-  // Converts the library's `index` to the command line's; -1 for the CPU.
+  // Converts the library's index of a delegate to the command line's; -1 for the CPU.
   int Own(int index) const {
     const auto known = own_.find(index);
     return known == own_.end() ? -1 : known->second;
@@ -81,7 +81,7 @@ class Report {
   const Session& session_;
   TfLiteInterpreter* const interpreter_;
   const size_t inferences_;
-  std::map<int, int> own_;      // library's number of a delegate -> command line's
+  std::map<int, int> own_;      // command line's number of a delegate, by the library's number
   std::map<int, int> library_;  // inverse of own_; delegates that were never applied are missing
   NodesOfDelegate claims_;
   // Totals of the first subgraph, including the subgraphs that it calls.
@@ -158,7 +158,7 @@ Json Report::CostJson(const DeputyNodeRun& run) const {
   return static_cast<double>(run.total_ns) / static_cast<double>(inferences_);
 }
 
-// The time that the delegate has reported for a node of a partition.
+// Returns the time that the delegate has reported for a node of a partition.
 Json Report::ReportedJson(const DeputyNodeRun& run) const {
   if (inferences_ == 0 || run.reported_ns == 0) return nullptr;
   return static_cast<double>(run.reported_ns) / static_cast<double>(inferences_);
@@ -208,7 +208,7 @@ Json Report::SupportJson(int subgraph, int node) {
   return rows;
 }
 
-// Returns null for an index that is not a node of the model.
+// Returns the description of a node; null for an index that is not a node of the model.
 Json Report::NodeJson(int subgraph, int node) {
   DeputyNodeInfo info = {};
   info.struct_size = sizeof(info);
@@ -252,11 +252,12 @@ Json Report::TensorsJson(int subgraph) const {
   return tensors;
 }
 
-// Nodes in execution order; those of a partition are adjacent.
+// Returns the description of a subgraph, with nodes in execution order; those of a partition are
+// adjacent.
 Json Report::SubgraphJson(int subgraph) {
   Json partitions = PartitionsJson(subgraph);
-  std::map<int, int> partition_of;  // node of a delegate -> partition
-  // Node -> position in the plan, position in its partition.
+  std::map<int, int> partition_of;  // partition by node of a delegate
+  // Position in the plan and position in the partition, by node.
   std::map<int, std::pair<int, int>> position_of;
   for (const Json& partition : partitions) {
     partition_of[partition["node"]] = partition["index"];
@@ -338,7 +339,7 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
       }
     }
   }
-  // Tries the most valuable changes first, because the number of trials is limited.
+  // The most valuable changes are tried first, because the number of trials is limited.
   std::vector<WhatIf> changes;
   for (auto& [key, change] : whole) {
     if (change.whole_operator) changes.push_back(std::move(change));
@@ -347,7 +348,8 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
   return changes;
 }
 
-// Times below 0.5 % of the total are ignored.
+// Returns whether a change saves time, partitions or bytes. Times below 0.5 % of the total are
+// ignored.
 bool Helps(const WhatIf& change, double total_ns) {
   const bool saves_time = change.cpu_ns > 0 && static_cast<double>(change.cpu_ns) >= total_ns / 200;
   return change.previewed && (change.after.partitions < change.before.partitions ||

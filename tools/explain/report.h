@@ -13,15 +13,16 @@
 
 namespace deputy::tools {
 
-// `inferences` is the number of inferences that ran under a profile callback, 0 if there was none.
+// Returns the explanation of a session. `inferences` is the number of inferences that ran under a
+// profile callback, 0 if there was none.
 Json ExplainSession(const Session& session, const std::string& model, size_t inferences);
 
 // Prints to standard output in lines of at most 80 columns.
 void PrintExplanation(const Json& report);
 
-// One self-contained HTML page.
+// Returns the explanation as one self-contained HTML page.
 std::string ExplanationPage(const Json& report);
-// The graphs alone: all in one SVG image, one below the other, and as Graphviz input.
+// Return the graphs alone: all in one SVG image, one below the other, and as Graphviz input.
 std::string ExplanationSvg(const Json& report);
 std::string ExplanationDot(const Json& report);
 
@@ -31,7 +32,7 @@ std::string NanosecondsText(double nanoseconds);
 std::string DelegateText(const Json& delegate);
 // Returns true if the node is fused into another node, whose time includes its own.
 bool FollowsInGroup(const Json& node);
-// The time of a node, as measured or as its delegate reported it; "" without either.
+// Returns the time of a node, as measured or as its delegate reported it; "" without either.
 std::string TimeText(const Json& node);
 // Returns the nodes of a change as "node 7 CONV_2D" or "all 3 CONV_2D".
 std::string ChangeText(const Json& change, bool several_subgraphs);

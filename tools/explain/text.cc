@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kColumns = 80;
 constexpr size_t kMaxReasons = 12, kMaxChanges = 8;
 
-// Cuts at the end, because the beginning of a sentence is the most informative.
+// Shortens a text at its end, because the beginning of a sentence is the most informative.
 std::string Cut(const std::string& text, size_t width) {
   std::string line = OneLine(text);
   if (line.size() <= width) return line;
@@ -62,7 +62,7 @@ void PrintStatus(const Json& report) {
                                   JsonText(status["restarts"]) + " inferences restarted");
 }
 
-// Null if the validation layer was disabled.
+// Prints the findings of the validation layer, which are null if the layer was disabled.
 void PrintFindings(const Json& report) {
   const Json& findings = report["findings"];
   if (findings.is_null()) return;

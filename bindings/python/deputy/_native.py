@@ -259,7 +259,7 @@ def int_array(numbers_):
 
 
 def list_plugins():
-    """See deputy.plugins."""
+    """Returns the delegate libraries for deputy.plugins()."""
     lib = library()
     found = Owned(lib.DeputyPluginListCreate(None), lib.DeputyPluginListDelete)
     entries = []

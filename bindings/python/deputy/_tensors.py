@@ -159,7 +159,7 @@ def _bytes_of(text):
 
 
 def pack_strings(array):
-    """The reverse of unpack_strings()."""
+    """Returns the strings in the layout that unpack_strings() reads."""
     texts = [_bytes_of(text) for text in array.ravel()]
     first = 4 * (len(texts) + 2)
     offsets = np.cumsum([first] + [len(text) for text in texts])
