@@ -70,7 +70,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
     validation.enabled = EnvironmentChoice("DEPUTY_VALIDATION", {"0", "1"}) == "1";
   }
   if (validation.enabled) {
-    config.make_observers.push_back(
+    config.make_observers.emplace_back(
         [validation, out_validation](deputy::InterpreterState* interpreter) {
           auto layer = std::make_unique<deputy::Validation>(interpreter, validation);
           *out_validation = layer.get();

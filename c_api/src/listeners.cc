@@ -55,7 +55,7 @@ void ReportInterpreterSettings(Telemetry* telemetry, Interpreter* interpreter) {
 
 // Fills the event of an operator of a delegate's partition.
 DeputyOpEvent PartEvent(const Interpreter& interpreter, const OpEvent& event,
-                        const PartitionEvents::Event& part) {
+                        const PartitionEvents& parts, const PartitionEvents::Event& part) {
   DeputyOpEvent out{};
   out.struct_size = sizeof out;
   out.subgraph_index = event.subgraph;
@@ -64,7 +64,7 @@ DeputyOpEvent PartEvent(const Interpreter& interpreter, const OpEvent& event,
   out.operator_name = OperatorName(*graph.registration(out.node_index));
   out.begin_ns = part.begin_ns;
   out.duration_ns = part.duration_ns;
-  out.delegate_name = event.parts->delegate.c_str();
+  out.delegate_name = parts.delegate.c_str();
   out.detail = part.name.c_str();
   out.node_begin_ns = event.begin_ns;
   out.node_duration_ns = event.end_ns - event.begin_ns;
@@ -102,7 +102,7 @@ void ProfileListener::Report(const DeputyOpEvent& event) const {
 void ProfileListener::EndOp(const OpEvent& event) {
   if (event.parts != nullptr && !event.parts->events.empty()) {
     for (const PartitionEvents::Event& part : event.parts->events) {
-      Report(PartEvent(*interpreter_, event, part));
+      Report(PartEvent(*interpreter_, event, *event.parts, part));
     }
     return;
   }
@@ -164,22 +164,25 @@ void TelemetryListener::BeginOp(int subgraph, int node, const char* op_name) {
 }
 
 void TelemetryListener::EndOp(const OpEvent& event) {
-  const std::span<const PartitionEvents::Event> parts =
-      event.parts == nullptr ? std::span<const PartitionEvents::Event>() : event.parts->events;
-  for (const PartitionEvents::Event& part : parts) {
-    if (profiler_->ReportOpInvokeEvent == nullptr) break;
-    const DeputyOpEvent out = PartEvent(*interpreter_, event, part);
-    const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
-    Guard(Ignore, [&] {
-      profiler_->ReportOpInvokeEvent(profiler_, out.operator_name, microseconds, out.node_index,
-                                     event.subgraph);
-    });
+  if (event.parts != nullptr && profiler_->ReportOpInvokeEvent != nullptr) {
+    ReportParts(event, *event.parts);
   }
   if (open_ops_.empty()) return;
   const uint32_t handle = open_ops_.back();
   open_ops_.pop_back();
   if (handle != UINT32_MAX && profiler_->ReportEndOpInvokeEvent != nullptr) {
     Guard(Ignore, [&] { profiler_->ReportEndOpInvokeEvent(profiler_, handle); });
+  }
+}
+
+void TelemetryListener::ReportParts(const OpEvent& event, const PartitionEvents& parts) const {
+  for (const PartitionEvents::Event& part : parts.events) {
+    const DeputyOpEvent out = PartEvent(*interpreter_, event, parts, part);
+    const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
+    Guard(Ignore, [&] {
+      profiler_->ReportOpInvokeEvent(profiler_, out.operator_name, microseconds, out.node_index,
+                                     event.subgraph);
+    });
   }
 }
 

@@ -64,6 +64,8 @@ class TelemetryListener final : public OpListener {
   void ReportSettings() const;
 
  private:
+  void ReportParts(const OpEvent& event, const PartitionEvents& parts) const;
+
   Interpreter* interpreter_ = nullptr;
   TfLiteTelemetryProfilerStruct* profiler_ = nullptr;
   // Results of ReportBeginOpInvokeEvent for the running operators, the innermost last.

@@ -131,12 +131,13 @@ TfLiteStatus ExecutionPlan::RunKernel(int node_index, const GroupRun* group) {
   TfLiteNode& node = *graph_->node(node_index);
   CallObserver* const observer = interpreter_->call_observer();
   const ForeignCall call = CallOf(parts_, Callback::kInvoke, node_index);
+  // The head of a group has this function.
+  const auto run = group == nullptr ? nullptr : nodes_.Of(node_index).fusion.run;
   const CallResult result =
-      group == nullptr ? CallInvoke(observer, call, *graph_->registration(node_index), &node)
-                       : CallForeign(observer, call, [&](CallResult* out) {
-                           const FusionOffer& offer = nodes_.Of(node_index).fusion;
-                           out->status = offer.run(&parts_->context, &node, *group);
-                         });
+      run == nullptr ? CallInvoke(observer, call, *graph_->registration(node_index), &node)
+                     : CallForeign(observer, call, [&](CallResult* out) {
+                         out->status = run(&parts_->context, &node, *group);
+                       });
   if (result.exception != nullptr) interpreter_->failure_note().Set(result.exception);
   return result.status;
 }

@@ -68,8 +68,7 @@ template <typename T>
 
 [[gnu::always_inline]] inline void RoundBlend(float sum, float* out) { *out = sum; }
 [[gnu::always_inline]] inline void RoundBlend(float sum, uint8_t* out) {
-  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream rounds this way; sums are never
-  // negative.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): upstream's rounding; sums are not negative.
   *out = static_cast<uint8_t>(sum + 0.5f);
 }
 // Rounds an interpolated value to nearest, ties away from zero. It is within the range of the
